@@ -1,0 +1,46 @@
+/** `svc keys`: who may call the API, for what, and how often. */
+import type { Scope } from '../src/api/route.ts'
+import { paths } from '../src/api/paths.ts'
+import { integer, list, type Noun, required, text, verb } from './command.ts'
+import { listVerb } from './reads.ts'
+
+export const noun: Noun = {
+  verbs: {
+    create: verb({
+      about: 'Make a key; it is printed this once',
+      details: 'Scopes: * (all), fees:claim, airdrop:admin, airdrop:write. Without one, a key reads and builds only.',
+      calls: [paths.apiKeys.create],
+      flags: {
+        name: required(text('Name of the key')),
+        scopes: list<Scope>('Scopes of the key', { placeholder: 'SCOPE,…' }),
+        per_minute: integer('Requests a minute', { min: 1 }),
+        per_day: integer('Requests a day', { min: 1 }),
+      },
+      examples: ['svc keys create --name backend --scopes airdrop:write --per-minute 600'],
+      async run({ name, scopes, per_minute, per_day }, { client }) {
+        const { data } = await client.apiKeys.create({
+          name,
+          ...(scopes === undefined ? {} : { scopes }),
+          ...(per_minute === undefined ? {} : { rate_limit_per_minute: per_minute }),
+          ...(per_day === undefined ? {} : { rate_limit_per_day: per_day }),
+        })
+        return { data, notes: ['The key is shown this once; keep it in a file that only you can read (chmod 600).'] }
+      },
+    }),
+    list: listVerb({
+      about: 'List keys, newest first',
+      at: paths.apiKeys.list,
+      columns: ['id', 'name', 'preview', 'scopes', 'rate_limit_per_minute', 'rate_limit_per_day', 'status', 'created_at'],
+      call: (client, query) => client.apiKeys.list(query),
+    }),
+    revoke: verb({
+      about: 'Revoke a key, for good',
+      calls: [paths.apiKeys.revoke],
+      args: { id: required(text('Id of the key')) },
+      async run({ id }, { client, ui }) {
+        await ui.confirm(`Revoke the key ${id}? Its holder is refused from now on; this cannot be undone.`)
+        return { data: (await client.apiKeys.revoke({ id })).data, text: `Revoked ${id}.` }
+      },
+    }),
+  },
+}

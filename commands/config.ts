@@ -1,0 +1,57 @@
+/** `svc config`: settings, where each comes from, and the profile that holds one's own. */
+import { type Noun, required, text, verb } from './command.ts'
+import { listOutcome } from './reads.ts'
+import { Problem } from './ui/problem.ts'
+
+const name = required(text('Name of the setting; `svc config list` shows them'))
+
+export const noun: Noun = {
+  verbs: {
+    list: verb({
+      about: 'List every setting with its value and where that comes from',
+      run: async (_, { settings }) => listOutcome(await settings.list(), ['name', 'value', 'origin', 'about']),
+    }),
+    get: verb({
+      about: 'Read one setting',
+      args: { name },
+      async run({ name }, { settings }) {
+        const row = (await settings.list()).find((row) => row.name === name)
+        if (row === undefined) throw new Problem('not_found', `there is no setting ${name}`, { next: '`svc config list` shows them' })
+        return { data: row, rows: { columns: ['value'], rows: [[row.value]] }, text: String(row.value ?? '') }
+      },
+    }),
+    set: verb({
+      about: 'Write a setting into the profile',
+      details: 'Secrets are refused: they come from the environment. `--profile NAME` picks the profile and makes it if need be.',
+      args: { name, value: required(text('Its value')) },
+      examples: ['svc config set output json', 'svc config set api https://svc.example.com --profile production'],
+      async run({ name, value }, { settings }) {
+        const data = await settings.set(name, value)
+        return { data, text: `${name} is ${data.value} in the profile ${data.profile}.` }
+      },
+    }),
+    unset: verb({
+      about: 'Remove a setting from the profile',
+      args: { name },
+      async run({ name }, { settings }) {
+        const data = await settings.unset(name)
+        return { data, text: data.removed ? `${name} removed from the profile ${data.profile}.` : `${name} was not set there.` }
+      },
+    }),
+    path: verb({
+      about: 'List the files and folders that are read',
+      run: async (_, { settings }) => listOutcome(await settings.files(), ['kind', 'path', 'exists']),
+    }),
+    profiles: verb({
+      about: 'List the profiles',
+      run: async (_, { settings }) => listOutcome(await settings.profiles(), ['name', 'current', 'settings']),
+    }),
+    use: verb({
+      about: 'Make a profile the current one',
+      args: { profile: required(text('Name of the profile')) },
+      async run({ profile }, { settings }) {
+        return { data: await settings.use(profile), text: `The current profile is ${profile}.` }
+      },
+    }),
+  },
+}

@@ -1,0 +1,34 @@
+/** `svc events`: what happened, as it is stored and delivered. */
+import type { EventType } from '../src/api/envelope.ts'
+import { paths } from '../src/api/paths.ts'
+import { choice, type Input, type Noun, required, text, verb } from './command.ts'
+import { listOutcome, listVerb, recordVerb } from './reads.ts'
+
+export const noun: Noun = {
+  verbs: {
+    list: listVerb({
+      about: 'List stored events, newest first',
+      at: paths.events.list,
+      filters: {
+        type: text('Only those of this type; `svc events types` lists them') as Input<EventType | undefined>,
+        resource_type: text('Only those of this kind of resource', { placeholder: 'KIND' }),
+        resource_id: text('Only those of this resource', { placeholder: 'ID' }),
+        created_after: text('Only those after this moment, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
+        order: choice(['asc', 'desc'], 'asc: oldest first, to follow new ones by cursor'),
+      },
+      columns: ['sequence', 'id', 'type', 'created', 'data'],
+      call: (client, query) => client.events.list(query),
+    }),
+    get: recordVerb({
+      about: 'Read one event',
+      at: paths.events.get,
+      args: { id: required(text('Id of the event')) },
+      call: (client, input) => client.events.get(input),
+    }),
+    types: verb({
+      about: 'List every event type and how it is detected',
+      calls: [paths.service.eventTypes],
+      run: async (_, { client }) => listOutcome((await client.service.eventTypes()).data, ['type', 'detection']),
+    }),
+  },
+}

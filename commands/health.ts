@@ -1,0 +1,12 @@
+/** `svc health`: whether the service answers. */
+import { paths } from '../src/api/paths.ts'
+import type { Noun } from './command.ts'
+import { recordVerb } from './reads.ts'
+
+export const noun: Noun = {
+  verb: recordVerb({
+    about: 'Tell whether the service answers',
+    at: paths.service.health,
+    call: (client) => client.service.health(),
+  }),
+}

@@ -1,0 +1,90 @@
+/** `svc merkle build`: the tree of a CSV, printed, written to a file with its proofs, or stored through the API. */
+import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import { paths } from '../../src/api/paths.ts'
+import { type EntryList, entryAt, MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
+import type { MerkleTree } from '../../src/merkle/tree.ts'
+import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
+import { flag, integer, type Outcome, required, type Session, text, verb } from '../command.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { csvFlags, hashTree, readRecipients } from './recipients.ts'
+import { readKey, summaryOf } from './summary.ts'
+import { shardFile, writeTreeFile } from './tree-file.ts'
+
+export const build = verb({
+  about: 'Build the tree of a CSV; no network or database unless --persist',
+  details:
+    'FILE has one wallet,amount a line (header optional; - reads standard input). Every fault is printed as FILE:LINE:COLUMN: what, the first 100 of them.',
+  calls: [paths.merkleTrees.create],
+  args: { file: required(text('The CSV, or - for standard input')) },
+  flags: {
+    mint: required(text('Mint of the token', { placeholder: 'MINT' })),
+    airdrop_count: integer('Which airdrop of this mint (default 0); with --shard, that of the first tree', {
+      min: 0,
+      max: MAX_AIRDROP_COUNT,
+    }),
+    ...csvFlags,
+    persist: flag('Store the tree, so that the API serves its proofs'),
+    replace: flag('With --persist: replace a stored tree of the same id and another root'),
+    shard: flag(`Cut the list into consecutive trees of at most ${MAX_STORED_LEAVES} leaves`),
+    out: text('Write the whole tree with every proof as JSON', { placeholder: 'FILE' }),
+  },
+  examples: [
+    'svc merkle build recipients.csv --mint MINT --decimals 6',
+    'svc merkle build recipients.csv --mint MINT --persist -o json',
+    'svc merkle build huge.csv --mint MINT --shard --persist',
+  ],
+  async run({ file, mint, airdrop_count: first = 0, persist, replace, shard, out, ...csv }, session) {
+    const { ui } = session
+    readKey(mint, '--mint')
+    if (replace && !persist) throw usage('--replace goes with --persist')
+    const { list, merged, zeroAmounts } = await readRecipients(file, csv, ui)
+    if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
+    if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
+    if (persist && !shard && list.count > MAX_STORED_LEAVES) {
+      throw usage(`${list.count} rows do not fit in one stored tree of ${MAX_STORED_LEAVES}`, { next: 'add --shard' })
+    }
+    const parts = shard ? shardList(list) : [list]
+    if (first + parts.length - 1 > MAX_AIRDROP_COUNT) {
+      throw usage(`${parts.length} trees from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
+    }
+    const records: TreeRecord[] = []
+    for (const [i, part] of parts.entries()) {
+      const tree = hashTree(part, ui)
+      let record = summaryOf(tree, mint, first + i)
+      if (persist) record = await store(tree, record, replace, session)
+      if (out !== undefined) await writeTreeFile(shard ? shardFile(out, first + i) : out, tree, record)
+      records.push(record)
+    }
+    return shard ? shardsOutcome(records) : { data: records[0] }
+  },
+})
+
+/** Stores one tree and checks that the server came to the same root. */
+async function store(tree: MerkleTree, built: TreeRecord, replace: boolean, { client, ui }: Session): Promise<TreeRecord> {
+  ui.progress('Storing')(tree.list.count, 0)
+  const { data } = await client.merkleTrees.create({
+    mint: built.mint,
+    airdrop_count: built.airdrop_count,
+    entries: entriesOf(tree.list),
+    ...(replace ? { replace } : {}),
+  })
+  if (data.root !== built.root) {
+    throw failure(`the server stored ${data.id} with root ${data.root}, this command built ${built.root}`, {
+      next: 'the two run different versions; do not fund this airdrop before both agree',
+    })
+  }
+  return data
+}
+
+/** Amounts as digit strings: raw units, whatever --decimals was. */
+function entriesOf(list: EntryList): { wallet: string; amount: string }[] {
+  return Array.from({ length: list.count }, (_, i) => {
+    const { wallet, amount } = entryAt(list, i)
+    return { wallet, amount: String(amount) }
+  })
+}
+
+function shardsOutcome(records: readonly TreeRecord[]): Outcome {
+  const columns = ['airdrop_count', 'id', 'root', 'leaf_count', 'total', 'persisted'] as const
+  return { data: records, rows: { columns, rows: records.map((record) => columns.map((column) => record[column])) } }
+}

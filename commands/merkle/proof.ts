@@ -1,0 +1,34 @@
+/** `svc merkle proof`: the proof of one wallet, from a CSV or from a stored tree. */
+import { paths } from '../../src/api/paths.ts'
+import { amountAt, findWallet } from '../../src/merkle/entry-list.ts'
+import { proofAt, toHex } from '../../src/merkle/tree.ts'
+import { required, text, verb } from '../command.ts'
+import { Problem, usage } from '../ui/problem.ts'
+import { csvFlags, hashTree, readRecipients } from './recipients.ts'
+import { readKey } from './summary.ts'
+
+export const proof = verb({
+  about: 'Print the proof of one wallet, from a CSV or a stored tree',
+  calls: [paths.merkleTrees.proof],
+  args: { file: text('The CSV, or - for standard input; none with --id') },
+  flags: {
+    wallet: required(text('The wallet', { placeholder: 'WALLET' })),
+    id: text('Id of a stored tree, in place of FILE', { placeholder: 'ID' }),
+    mint: text('Mint of the token, required with FILE', { placeholder: 'MINT' }),
+    ...csvFlags,
+  },
+  examples: ['svc merkle proof recipients.csv --mint MINT --wallet WALLET -o json', 'svc merkle proof --id ID --wallet WALLET'],
+  async run({ file, wallet, id, mint, ...csv }, { client, ui }) {
+    if ((file === undefined) === (id === undefined)) throw usage('give either the CSV as FILE or --id of a stored tree')
+    if (id !== undefined) return { data: (await client.merkleTrees.proof({ id, wallet })).data }
+    if (mint === undefined) throw usage('--mint is required with FILE', { param: '--mint' })
+    readKey(mint, '--mint')
+    const key = readKey(wallet, '--wallet')
+    const { list } = await readRecipients(file!, csv, ui)
+    const index = findWallet(list, key)
+    if (index < 0) throw new Problem('not_found', `${wallet} is not among the ${list.count} wallets of ${file}`)
+    const tree = hashTree(list, ui)
+    const amount = String(amountAt(list, index))
+    return { data: { wallet, mint, amount, root: toHex(tree.root), proof: proofAt(tree, index).map(toHex) } }
+  },
+})

@@ -1,0 +1,95 @@
+/** Reads a recipient list for the merkle commands: a CSV, or the JSON that `svc merkle build --out` wrote. */
+import { readCsv } from '../../src/merkle/csv.ts'
+import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
+import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
+import type { Progress } from '../../src/merkle/progress.ts'
+import { buildTree, type MerkleTree } from '../../src/merkle/tree.ts'
+import { choice, integer } from '../command.ts'
+import { readBytes } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
+import type { Ui } from '../ui/ui.ts'
+
+/** Flags of every command that reads a CSV. */
+export const csvFlags = {
+  decimals: integer("The token's decimals: amounts are whole tokens (without it, raw units)", { min: 0, max: 18 }),
+  duplicates: choice(['reject', 'sum'], 'A wallet that stands twice: an error (default), or summed'),
+}
+export interface CsvChoices {
+  decimals: number | undefined
+  duplicates: 'reject' | 'sum' | undefined
+}
+
+/** Below this many rows nobody waits. */
+const PROGRESS_FROM = 50_000
+
+export interface Recipients {
+  list: EntryList
+  merged: number
+  zeroAmounts: number
+}
+
+/** Throws a usage problem with one `FILE:LINE:COLUMN: what` a line. */
+export async function readRecipients(file: string, { decimals, duplicates }: CsvChoices, ui: Ui): Promise<Recipients> {
+  const bytes = await readBytes(file)
+  const name = file === '-' ? 'stdin' : file
+  try {
+    if (isTreeFile(bytes)) return readTreeFile(bytes, name)
+    return readCsv(bytes, { name, decimals, duplicates: duplicates ?? 'reject', onProgress: progressOf(ui) })
+  } catch (error) {
+    if (error instanceof MerkleInputError) throw inputProblem(error)
+    throw error
+  } finally {
+    ui.clear()
+  }
+}
+
+/** Hashes the tree, with progress over 50,000 rows. */
+export function hashTree(list: EntryList, ui: Ui): MerkleTree {
+  try {
+    return buildTree(list, { onProgress: progressOf(ui) })
+  } finally {
+    ui.clear()
+  }
+}
+
+function progressOf(ui: Ui): Progress {
+  const bars = { read: ui.progress('Reading'), hash: ui.progress('Hashing') }
+  return (done, total, stage) => {
+    if (total > PROGRESS_FROM) bars[stage](done, total)
+  }
+}
+
+/** The first hundred faults, as lines; all of them counted. */
+function inputProblem(error: MerkleInputError) {
+  const lines = error.issues.map(issueLine)
+  const hidden = error.issueCount - error.issues.length
+  if (hidden > 0) lines.push(`… and ${hidden} more`)
+  return usage(lines[0] ?? error.message, { lines, details: { issue_count: error.issueCount, issues: error.issues } })
+}
+
+/** A CSV never opens with a brace. */
+const isTreeFile = (bytes: Uint8Array) => bytes.find((byte) => byte > 32) === 0x7b
+
+function readTreeFile(bytes: Uint8Array, name: string): Recipients {
+  const wrong = (what: string) => usage(`${name}: ${what}; expected a CSV or the file of \`svc merkle build --out\``)
+  let claims: unknown
+  try {
+    claims = JSON.parse(Buffer.from(bytes).toString('utf8')).claims
+  } catch {
+    throw wrong('it is not valid JSON')
+  }
+  if (!Array.isArray(claims) || claims.length === 0) throw wrong('it has no claims')
+  const entries = claims.map((claim: { wallet?: unknown; amount?: unknown } | null, i) => {
+    const { wallet, amount } = claim ?? {}
+    if (typeof wallet !== 'string' || typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) {
+      throw wrong(`claims.${i} has no wallet and amount`)
+    }
+    return { wallet, amount: BigInt(amount) }
+  })
+  try {
+    return { list: listFromEntries(entries), merged: 0, zeroAmounts: 0 }
+  } catch (error) {
+    if (error instanceof RangeError) throw wrong(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,19 @@
+/** `svc merkle list` and `get`: the trees that are stored. */
+import { paths } from '../../src/api/paths.ts'
+import { required, text } from '../command.ts'
+import { listVerb, recordVerb } from '../reads.ts'
+
+export const list = listVerb({
+  about: 'List stored trees, newest first',
+  at: paths.merkleTrees.list,
+  filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
+  columns: ['id', 'mint', 'airdrop_count', 'leaf_count', 'total', 'root', 'created_at'],
+  call: (client, query) => client.merkleTrees.list(query),
+})
+
+export const get = recordVerb({
+  about: 'Read one stored tree',
+  at: paths.merkleTrees.get,
+  args: { id: required(text('Id of the tree')) },
+  call: (client, input) => client.merkleTrees.get(input),
+})

@@ -1,0 +1,30 @@
+/** The record of a tree that was built here, in the shape in which the API answers a stored one. */
+import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
+import { listHash, totalAmount } from '../../src/merkle/entry-list.ts'
+import { type MerkleTree, toHex } from '../../src/merkle/tree.ts'
+import { encodeTreeId } from '../../src/merkle/tree-id.ts'
+import { usage } from '../ui/problem.ts'
+
+export function summaryOf(tree: MerkleTree, mint: string, airdropCount: number): TreeRecord {
+  const root = toHex(tree.root)
+  return {
+    id: encodeTreeId(readKey(mint, '--mint'), airdropCount),
+    mint,
+    airdrop_count: airdropCount,
+    root,
+    root_hex: `0x${root}`,
+    leaf_count: tree.list.count,
+    total: String(totalAmount(tree.list)),
+    list_sha256: listHash(tree.list),
+    persisted: false,
+    created_at: null,
+  }
+}
+
+/** The 32 bytes of an address; a usage problem names `where`. */
+export function readKey(text: string, where: string): Uint8Array {
+  const key = keyFromBase58(text)
+  if (key === undefined) throw usage(`${where}: ${walletFault(text)}`, { param: where })
+  return key
+}

@@ -1,0 +1,54 @@
+/** The file of `svc merkle build --out`: the tree's record and, for each leaf, wallet, amount and proof. */
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { finished } from 'node:stream/promises'
+import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import { entryAt } from '../../src/merkle/entry-list.ts'
+import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
+import { reason } from '../ui/files.ts'
+import { failure } from '../ui/problem.ts'
+
+const ROWS_A_CHUNK = 1000
+
+/** Streams to a file beside it and renames, so that FILE is whole or as it was. */
+export async function writeTreeFile(file: string, tree: MerkleTree, record: TreeRecord): Promise<void> {
+  const draft = `${file}.${process.pid}.part`
+  try {
+    const stream = createWriteStream(draft, { flags: 'wx' })
+    const done = finished(stream)
+    done.catch(() => {})
+    for (const chunk of chunks(tree, record)) {
+      if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), done])
+    }
+    stream.end()
+    await done
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw failure(`${file} cannot be written: ${reason(error)}`)
+  }
+}
+
+/** `tree.json` of airdrop 3 is `tree.3.json`. */
+export function shardFile(file: string, airdropCount: number): string {
+  const dot = file.lastIndexOf('.')
+  const at = dot > file.lastIndexOf('/') + 1 ? dot : file.length
+  return `${file.slice(0, at)}.${airdropCount}${file.slice(at)}`
+}
+
+function* chunks(tree: MerkleTree, record: TreeRecord): Generator<string> {
+  const head = JSON.stringify({ format: 'svc-merkle-tree/1', ...record }, undefined, 2)
+  yield `${head.slice(0, -2)},\n  "claims": [\n`
+  const { count } = tree.list
+  for (let from = 0; from < count; from += ROWS_A_CHUNK) {
+    let rows = ''
+    for (let i = from; i < Math.min(count, from + ROWS_A_CHUNK); i++) {
+      const { wallet, amount } = entryAt(tree.list, i)
+      const claim = { index: i, wallet, amount: String(amount), proof: proofAt(tree, i).map(toHex) }
+      rows += `    ${JSON.stringify(claim)}${i + 1 < count ? ',' : ''}\n`
+    }
+    yield rows
+  }
+  yield '  ]\n}\n'
+}

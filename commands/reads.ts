@@ -1,0 +1,75 @@
+/** The two shapes that most commands have: a paged list with filters, and one record. */
+import type { At } from '../src/api/paths.ts'
+import type { Answer, Client, ListMeta } from '../src/client.ts'
+import { flag, type Inputs, integer, type Outcome, text, type Values, type Verb, verb } from './command.ts'
+
+interface Paging {
+  limit?: string
+  cursor?: string
+}
+const PAGING = {
+  limit: integer('Items on a page, 1 to 100 (default 20)', { min: 1, max: 100 }),
+  cursor: text('Continue after the page whose next_cursor this is', { placeholder: 'CURSOR' }),
+  all: flag('Follow the cursors to the end'),
+}
+/** Pages of `--all` without `--limit`. */
+const FULL_PAGE = 100
+
+/** A list command: its filters are flags, `columns` what `table` and `plain` show. */
+export function listVerb<Row, A extends Inputs = Record<never, never>, F extends Inputs = Record<never, never>>(definition: {
+  about: string
+  at: At | readonly At[]
+  args?: A
+  filters?: F
+  columns: readonly (keyof Row & string)[]
+  call(client: Client, query: Values<A> & Values<F> & Paging): Promise<Answer<Row[], ListMeta>>
+}): Verb {
+  const { about, at, args, filters, columns, call } = definition
+  return verb<Inputs, Inputs>({
+    about,
+    calls: (typeof at[0] === 'string' ? [at] : at) as readonly At[],
+    ...(args ? { args } : {}),
+    flags: { ...filters, ...PAGING },
+    async run(input, { client, ui }) {
+      const { all, limit, cursor, ...query } = input as Values<typeof PAGING>
+      const items: Row[] = []
+      let next = cursor
+      let answer: Answer<Row[], ListMeta>
+      do {
+        const paging: Paging = next === undefined ? {} : { cursor: next }
+        if (limit !== undefined || all) paging.limit = String(limit ?? FULL_PAGE)
+        answer = await call(client, { ...query, ...paging } as never)
+        items.push(...answer.data)
+        next = answer.meta.next_cursor ?? undefined
+        if (all && next !== undefined) ui.progress('Reading')(items.length, 0)
+      } while (all && next !== undefined)
+      return listOutcome(items, columns, next === undefined ? [] : [`More: repeat with --cursor ${next} (or --all)`])
+    },
+  })
+}
+
+/** Rows of records for `table` and `plain`. */
+export function listOutcome<Row>(items: readonly Row[], columns: readonly (keyof Row & string)[], notes: readonly string[] = []): Outcome {
+  return {
+    data: items,
+    rows: { columns, rows: items.map((item) => columns.map((column) => item[column])) },
+    notes: items.length === 0 ? ['None found.'] : notes,
+  }
+}
+
+/** A command that answers one record. */
+export function recordVerb<A extends Inputs = Record<never, never>, F extends Inputs = Record<never, never>>(definition: {
+  about: string
+  at: At
+  args?: A
+  flags?: F
+  examples?: readonly string[]
+  call(client: Client, input: Values<A> & Values<F>): Promise<{ data: unknown }>
+}): Verb {
+  const { at, call, ...rest } = definition
+  return verb<A, F>({
+    ...rest,
+    calls: [at],
+    run: async (input, { client }) => ({ data: (await call(client, input)).data }),
+  })
+}

@@ -1,0 +1,27 @@
+/** `svc serve`: the API over HTTP, with its workers, until it is told to stop. */
+import { integer, type Noun, text, verb } from './command.ts'
+
+export const noun: Noun = {
+  verb: verb({
+    about: 'Serve the API over HTTP until stopped',
+    details: 'Writes daemon.json (pid, url) into the data folder; other commands with the same data folder then use it.',
+    flags: {
+      host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
+      port: integer('Port to listen on, 0 for any (default 8787)', { min: 0, max: 65535 }),
+    },
+    examples: ['svc serve --port 0'],
+    async run(flags, session) {
+      let shown = Promise.resolve()
+      await session.serve(flags, ({ pid, url }) => {
+        shown = session.ui.show({
+          data: { pid, url },
+          rows: { columns: ['url'], rows: [[url]] },
+          text: `Listening on ${url}`,
+          notes: [`API reference at ${url}/v2/docs · stop with Ctrl-C`],
+        })
+      })
+      await shown
+      return { data: undefined }
+    },
+  }),
+}

@@ -1,0 +1,16 @@
+/** `svc status`: the state of the background workers. */
+import { paths } from '../src/api/paths.ts'
+import { type Noun, verb } from './command.ts'
+import { listOutcome } from './reads.ts'
+
+export const noun: Noun = {
+  verb: verb({
+    about: 'Read the state of the background workers',
+    calls: [paths.service.workers],
+    async run(_, { client }) {
+      const { data } = await client.service.workers()
+      const columns = ['name', 'running', 'last_tick_at', 'ticks_total', 'errors_total', 'last_error'] as const
+      return { ...listOutcome(data.workers, columns), data }
+    },
+  }),
+}

@@ -1,0 +1,35 @@
+/** Input files as commands name them: a path, or `-` for standard input. */
+import { readFile } from 'node:fs/promises'
+import { usage } from './problem.ts'
+
+/** The whole file; a usage error names a file that cannot be read. */
+export async function readBytes(file: string): Promise<Uint8Array> {
+  try {
+    return file === '-' ? await readStdin() : await readFile(file)
+  } catch (error) {
+    throw usage(`${file === '-' ? 'standard input' : file} cannot be read: ${reason(error)}`)
+  }
+}
+
+export async function readText(file: string): Promise<string> {
+  return Buffer.from(await readBytes(file)).toString('utf8')
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  ENOTDIR: 'a part of its path is not a folder',
+}
+
+/** What a file system error means, without its code. */
+export function reason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return (code !== undefined && REASONS[code]) || message
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,59 @@
+/** Tells of a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request and the way out. */
+import type { ApiFailure } from '../../src/client.ts'
+import { ApiError, type ErrorCode } from '../../src/errors.ts'
+import { Cancelled, EXIT, EXIT_BY_CODE, Problem } from './problem.ts'
+import { cleaned, type Format } from './render.ts'
+
+export interface Report {
+  text: string
+  exitCode: number
+}
+
+const NEXT: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'give the bearer key with --api-key-file FILE or SVC_API_KEY',
+  forbidden: '`svc keys list` shows the scopes of each key; `svc keys create --scopes …` makes another',
+  rate_limited: 'wait, or make a key with higher limits: svc keys create --per-minute N',
+}
+
+/** Text for stderr and the exit code; `debug` adds where it came from. */
+export function report(error: unknown, format: Format, debug: boolean, red: (text: string) => string): Report {
+  if (error instanceof Cancelled) return { text: format === 'json' ? '' : 'Cancelled.\n', exitCode: EXIT.cancelled }
+  const known = error instanceof ApiError ? error : unexpected(error)
+  const exitCode = EXIT_BY_CODE[known.code] ?? EXIT.failed
+  const trace = debug && error instanceof Error ? `${error.stack ?? ''}\n${causes(error)}` : ''
+  const envelope = (known as Partial<ApiFailure>).envelope
+  if (format === 'json') return { text: `${trace}${JSON.stringify(envelope ?? local(known), undefined, 2)}\n`, exitCode }
+
+  const problem = known instanceof Problem ? known : undefined
+  const lines = problem?.lines?.length ? problem.lines : [`${red('error:')} ${known.message}${field(known)}`]
+  const requestId = envelope?.meta.request_id
+  const next = problem?.next ?? (envelope ? NEXT[known.code] : undefined)
+  const more = [
+    ...(requestId ? [`request id: ${requestId}`] : []),
+    ...(next ? [`next: ${next}`] : []),
+  ]
+  return { text: `${trace}${[...lines.map(multiline), ...more.map((line) => `  ${cleaned(line)}`)].join('\n')}\n`, exitCode }
+}
+
+function field({ param, message }: ApiError): string {
+  return param === undefined || message.includes(param) ? '' : ` (${param})`
+}
+
+const multiline = (text: string) => text.split('\n').map((line) => line.split('\u001b').map(cleaned).join('\u001b')).join('\n')
+
+/** A local failure in the envelope's shape; no request was made, so there is no id. */
+function local({ code, message, param, details }: ApiError) {
+  return { error: { code, message, ...(param && { param }), ...(details && { details }) }, meta: { request_id: 'local' } }
+}
+
+function unexpected(error: unknown): Problem {
+  const message = error instanceof Error ? error.message : String(error)
+  return new Problem('internal_error', message.split('\n')[0] || 'an unexpected failure', {
+    next: 'this was not foreseen: run it again with --debug and report what it prints in the issue tracker of this project',
+    cause: error,
+  })
+}
+
+function causes(error: Error): string {
+  return error.cause instanceof Error ? `caused by ${error.cause.stack}\n${causes(error.cause)}` : ''
+}

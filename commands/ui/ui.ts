@@ -1,0 +1,68 @@
+/** The terminal as commands see it: the answer on stdout, everything else on stderr, questions only where a person sits. */
+import type { Outcome } from '../command.ts'
+import { Cancelled } from './problem.ts'
+import { createProgress, type ProgressBar } from './progress.ts'
+import { type Format, type Paint, render } from './render.ts'
+
+export interface Ui {
+  readonly interactive: boolean
+  /** Prints the answer. */
+  show(outcome: Outcome): Promise<void>
+  note(text: string): void
+  warn(text: string): void
+  /** Draws on a terminal's stderr; with a total of 0 it counts. */
+  progress(label: string): ProgressBar
+  clear(): void
+  /** Resolves when the person agrees, at once with `--yes` or without a terminal; throws Cancelled otherwise. */
+  confirm(question: string): Promise<void>
+  ask(question: Question): Promise<string>
+}
+
+export interface Question {
+  message: string
+  choices?: readonly string[]
+  /** What is wrong with an answer, if anything. */
+  check(answer: string): string | undefined
+}
+
+export interface UiOptions {
+  format: () => Promise<Format>
+  paint: { out: Paint; err: Paint & { yellow(text: string): string } }
+  interactive: boolean
+  yes: boolean
+}
+
+export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
+  const progress = createProgress(process.stderr)
+  const say = (text: string) => {
+    progress.clear()
+    process.stderr.write(`${text}\n`)
+  }
+  return {
+    interactive,
+    async show(outcome) {
+      const text = await render(outcome, await format(), paint.out)
+      progress.clear()
+      if (text !== '') process.stdout.write(text)
+      for (const note of outcome.notes ?? []) say(paint.err.dim(note))
+    },
+    note: (text) => say(paint.err.dim(text)),
+    warn: (text) => say(`${paint.err.yellow('warning:')} ${text}`),
+    progress: progress.bar,
+    clear: progress.clear,
+    async confirm(question) {
+      if (yes || !interactive) return
+      const { confirm, isCancel } = await import('@clack/prompts')
+      const answer = await confirm({ message: question, initialValue: false, output: process.stderr })
+      if (isCancel(answer) || !answer) throw new Cancelled()
+    },
+    async ask({ message, choices, check }) {
+      const { isCancel, select, text } = await import('@clack/prompts')
+      const answer = choices
+        ? await select({ message, options: choices.map((value) => ({ value, label: value })), output: process.stderr })
+        : await text({ message, validate: (given) => check(given ?? ''), output: process.stderr })
+      if (isCancel(answer)) throw new Cancelled()
+      return answer
+    },
+  }
+}

@@ -1,0 +1,104 @@
+/** `svc webhooks`: where events are pushed, what was tried, and the secrets that sign it. */
+import type { EventType } from '../src/api/envelope.ts'
+import { paths } from '../src/api/paths.ts'
+import { choice, integer, list, type Noun, required, text, verb } from './command.ts'
+import { listVerb, recordVerb } from './reads.ts'
+import { usage } from './ui/problem.ts'
+
+const at = paths.webhookSubscriptions
+const args = { id: required(text('Id of the subscription')) }
+const url = text('Where events are posted', { placeholder: 'URL' })
+const events = list<EventType | '*'>('Event types, or * for all; `svc events types` lists them', { placeholder: 'TYPE,…' })
+const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
+
+export const noun: Noun = {
+  verbs: {
+    subscribe: verb({
+      about: 'Subscribe a URL to events; prints the signing secret, this once',
+      calls: [at.create],
+      flags: { url: required(url), events: required(events) },
+      examples: ['svc webhooks subscribe --url https://example.com/hooks --events pool.live,airdrop.claimed'],
+      async run({ url, events }, { client }) {
+        const { data } = await client.webhookSubscriptions.create({ url, enabled_events: events })
+        return { data, notes: [SECRET_ONCE] }
+      },
+    }),
+    list: listVerb({
+      about: 'List subscriptions, newest first',
+      at: at.list,
+      filters: { active: choice(['true', 'false'], 'Only active ones, or only the others') },
+      columns: ['id', 'url', 'enabled_events', 'active', 'secret_preview', 'disabled_reason'],
+      call: (client, query) => client.webhookSubscriptions.list(query),
+    }),
+    get: recordVerb({
+      about: 'Read one subscription',
+      at: at.get,
+      args,
+      call: (client, input) => client.webhookSubscriptions.get(input),
+    }),
+    update: verb({
+      about: 'Change the URL or the events of a subscription, or switch it',
+      calls: [at.update],
+      args,
+      flags: { url, events, active: choice(['true', 'false'], 'Switch deliveries on or off') },
+      async run({ id, url, events, active }, { client }) {
+        if (url === undefined && events === undefined && active === undefined) {
+          throw usage('nothing to change: give --url, --events or --active')
+        }
+        const changes = {
+          ...(url === undefined ? {} : { url }),
+          ...(events === undefined ? {} : { enabled_events: events }),
+          ...(active === undefined ? {} : { active: active === 'true' }),
+        }
+        return { data: (await client.webhookSubscriptions.update({ id, ...changes })).data }
+      },
+    }),
+    delete: verb({
+      about: 'Remove a subscription',
+      calls: [at.delete],
+      args,
+      async run({ id }, { client, ui }) {
+        await ui.confirm(`Remove the subscription ${id}? Events will no longer be sent to its URL.`)
+        return { data: (await client.webhookSubscriptions.delete({ id })).data, text: `Removed ${id}.` }
+      },
+    }),
+    test: recordVerb({
+      about: 'Send webhook.test_event to a subscription',
+      at: at.test,
+      args,
+      call: (client, input) => client.webhookSubscriptions.test(input),
+    }),
+    deliveries: listVerb({
+      about: 'List every attempt to deliver, newest first',
+      at: at.deliveries,
+      args,
+      columns: ['id', 'event_id', 'attempt', 'status', 'response_code', 'duration_ms', 'error', 'next_attempt_at'],
+      call: (client, query) => client.webhookSubscriptions.deliveries(query),
+    }),
+    replay: verb({
+      about: 'Deliver events again: those named, or all since a moment',
+      calls: [at.replay],
+      args,
+      flags: {
+        event_ids: list('Ids of the events', { placeholder: 'ID,…' }),
+        since: text('All events since then, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
+      },
+      async run({ id, event_ids, since }, { client }) {
+        if ((event_ids === undefined) === (since === undefined)) throw usage('give either --event-ids or --since')
+        const which = event_ids === undefined ? { since: since! } : { event_ids }
+        return { data: (await client.webhookSubscriptions.replay({ id, ...which })).data }
+      },
+    }),
+    rotate: verb({
+      about: 'Replace the signing secret; prints the new one, this once',
+      calls: [at.rotateSecret],
+      args,
+      flags: { overlap_hours: integer('Hours the old secret signs too (default 24)', { min: 0, max: 168 }) },
+      async run({ id, overlap_hours }, { client }) {
+        const overlap = overlap_hours === undefined ? {} : { overlap_hours }
+        const { data } = await client.webhookSubscriptions.rotateSecret({ id, ...overlap })
+        return { data, notes: [SECRET_ONCE] }
+      },
+    }),
+  },
+}

@@ -1,0 +1,64 @@
+/** The HTTP surface without a listener: every route of the contract over one kernel, as a `fetch`. */
+import { Hono } from 'hono'
+import type { Services } from '../src/context.ts'
+import { type ApiError, notFound } from '../src/errors.ts'
+import { createKernel, type Kernel } from './kernel.ts'
+import { errorAnswer, jsonResponse } from './middleware/answer.ts'
+import { makeRequestId } from './middleware/request-id.ts'
+import { type Mount, mountOn } from './mount.ts'
+import { documentation } from './routes/documentation.ts'
+import { mountRoutes } from './routes/index.ts'
+import { operations } from './routes/operations.ts'
+
+export interface App {
+  fetch(request: Request): Promise<Response>
+  /** Writes what is buffered; the store stays open. */
+  close(): Promise<void>
+}
+
+/** Builds the app over open services; nothing listens and no worker runs. */
+export async function createApp(services: Services): Promise<App> {
+  const kernel = await createKernel(services)
+  const hono = new Hono()
+  const mount: Mount = mountOn(hono, kernel)
+  mountRoutes(mount)
+  documentation(hono)
+  operations(hono, kernel)
+  hono.all('/v1', (c) => firstVersion(kernel, c.req.raw))
+  hono.all('/v1/*', (c) => firstVersion(kernel, c.req.raw))
+  hono.notFound((c) => refuse(kernel, c.req.raw, unknownRoute(c.req.raw, mount.methodsOf)))
+  hono.onError((error, c) => refuse(kernel, c.req.raw, error))
+  return {
+    fetch: async (request) => hono.fetch(request),
+    close: () => kernel.limiter.close(),
+  }
+}
+
+function refuse(kernel: Kernel, request: Request, thrown: unknown, headers: Record<string, string> = {}): Response {
+  const sent = request.headers.get('x-request-id')
+  const requestId = sent !== null && /^[\x21-\x7e]{1,128}$/.test(sent) ? sent : makeRequestId()
+  const { status, body } = errorAnswer(kernel, thrown, requestId, new URL(request.url).origin)
+  return jsonResponse(status, body, { ...headers, 'X-Request-Id': requestId })
+}
+
+function unknownRoute(request: Request, methodsOf: (path: string) => string[]): ApiError {
+  const { pathname } = new URL(request.url)
+  const methods = methodsOf(pathname)
+  return notFound(
+    methods.length > 0
+      ? `${request.method} is not a method of ${pathname}; it takes ${methods.join(', ')}`
+      : `There is no ${pathname}; /v2/docs lists every path`,
+  )
+}
+
+/** When /v2 replaced /v1: 2026-01-01. */
+const DEPRECATED_SINCE = 1767225600
+
+function firstVersion(kernel: Kernel, request: Request): Response {
+  const { pathname } = new URL(request.url)
+  const successor = pathname.replace(/^\/v1/, '/v2')
+  return refuse(kernel, request, notFound(`Version 1 is no longer served; use ${successor}`), {
+    Deprecation: `@${DEPRECATED_SINCE}`,
+    Link: '</v2>; rel="successor-version"',
+  })
+}

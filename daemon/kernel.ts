@@ -1,0 +1,23 @@
+/** What the request pipeline needs of the process: the services, the rate limiter and this process's name. */
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Services } from '../src/context.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { createRateLimiter, type RateLimiter } from './middleware/rate-limit.ts'
+
+export interface Kernel extends Services {
+  limiter: RateLimiter
+  metrics: Metrics
+  /** `host/pid/nonce`: who runs an idempotent request, so that a dead process can be told from a busy one. */
+  owner: string
+}
+
+export async function createKernel(services: Services): Promise<Kernel> {
+  const limiter = await createRateLimiter(services)
+  return {
+    ...services,
+    limiter,
+    metrics: createMetrics(),
+    owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`,
+  }
+}

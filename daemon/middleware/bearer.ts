@@ -1,0 +1,24 @@
+/** Bearer keys: the header, the key behind it, and the scopes it holds. */
+import { hash } from 'node:crypto'
+import { ApiError, forbidden } from '../../src/errors.ts'
+import { findApiKeyByHash } from '../../src/store/api-keys.ts'
+import type { Row } from '../../src/store/schema.ts'
+import type { Kernel } from '../kernel.ts'
+
+export type ApiKey = Row<'api_keys'>
+
+/** The active key named by `Authorization: Bearer <key>`; throws unauthorized or forbidden (spec 5). */
+export async function authenticate(kernel: Kernel, header: string | null): Promise<ApiKey> {
+  const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
+  if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
+  const key = await findApiKeyByHash(kernel.store.db, hash('sha256', token, 'hex'))
+  if (key?.status !== 'active') throw forbidden('Invalid or revoked API key')
+  return key
+}
+
+/** Throws forbidden naming the scopes that are missing. */
+export function requireScopes(scopes: readonly string[], required: readonly string[]): void {
+  if (scopes.includes('*')) return
+  const missing = required.filter((scope) => !scopes.includes(scope))
+  if (missing.length > 0) throw forbidden(`API key missing required scope(s): ${missing.join(', ')}`)
+}

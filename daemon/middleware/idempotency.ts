@@ -1,0 +1,102 @@
+/** Idempotency-Key: one effect per key, its answer sealed beside it, replayed byte for byte. */
+import { hostname } from 'node:os'
+import { badRequest, conflict } from '../../src/errors.ts'
+import * as records from '../../src/store/idempotency.ts'
+import type { Tx } from '../../src/store/store.ts'
+import type { Kernel } from '../kernel.ts'
+
+const LEASE_MS = 30_000
+
+export interface Replay {
+  kind: 'replay'
+  status: number
+  body: string
+}
+export interface Claim {
+  kind: 'claim'
+  /** Signature that an earlier, interrupted run of this request made; the operation answers with it. */
+  signature: string | null
+  /** Stores the answer, in the transaction of the change that it reports. */
+  finish(tx: Tx, status: number, body: string): Promise<void>
+  /** Frees the key after a failure, unless something was signed. */
+  free(): Promise<void>
+  /** Ends the renewal of the lease. */
+  end(): void
+}
+
+/** The header's value, or undefined; throws bad_request unless it has 1 to 255 characters. */
+export function readIdempotencyKey(header: string | null): string | undefined {
+  if (header === null) return undefined
+  if (header.length < 1 || header.length > 255) {
+    throw badRequest('Idempotency-Key must be 1 to 255 characters', { param: 'Idempotency-Key' })
+  }
+  return header
+}
+
+/** Takes the key for this request, or returns the stored answer; throws conflict (contract 3). */
+export async function claimKey(
+  kernel: Kernel,
+  apiKeyId: string,
+  key: string,
+  requestHash: string,
+): Promise<Replay | Claim> {
+  const { store, vault, clock, owner, config } = kernel
+  const purpose = `idempotency:${apiKeyId}:${key}`
+  const attempt = () =>
+    store.write((tx) =>
+      records.claim(tx, {
+        apiKeyId,
+        key,
+        requestHash,
+        owner,
+        now: clock.now(),
+        leaseMs: LEASE_MS,
+        ttlMs: config.values['idempotency-hours'] * 3_600_000,
+      }),
+    )
+  let outcome = await attempt()
+  if (outcome.kind === 'conflict' && outcome.reason === 'running') {
+    const holder = await records.findIdempotencyKey(store.db, { apiKeyId, key })
+    if (holder !== null && isDead(holder.owner)) {
+      await store.write((tx) => records.releaseOwner(tx, holder.owner))
+      outcome = await attempt()
+    }
+  }
+  if (outcome.kind === 'conflict') throw outcome.reason === 'running' ? stillRunning() : usedOtherwise()
+  if (outcome.kind === 'replay') {
+    return { kind: 'replay', status: outcome.status, body: vault.open(outcome.response, purpose).toString('utf8') }
+  }
+  const renewal = setInterval(() => {
+    void store
+      .write((tx) => records.renewLeases(tx, owner, clock.now() + LEASE_MS))
+      .catch((error) => kernel.log.warn({ err: error }, 'idempotency lease was not renewed'))
+  }, LEASE_MS / 3).unref()
+  return {
+    kind: 'claim',
+    signature: outcome.kind === 'resumed' ? outcome.signature : null,
+    async finish(tx, status, body) {
+      const response = vault.seal(body, purpose)
+      if (!(await records.finish(tx, { apiKeyId, key, owner, status, response }))) throw stillRunning()
+    },
+    async free() {
+      await store.write((tx) => records.free(tx, { apiKeyId, key, owner }))
+    },
+    end: () => clearInterval(renewal),
+  }
+}
+
+const stillRunning = () =>
+  conflict('A request with this Idempotency-Key is still in progress', { param: 'Idempotency-Key' })
+const usedOtherwise = () => conflict('This Idempotency-Key was used with another request', { param: 'Idempotency-Key' })
+
+/** Whether the process that holds a key is known to be gone: same host, no such pid. */
+function isDead(owner: string): boolean {
+  const [host, pid] = owner.split('/')
+  if (host !== hostname()) return false
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}

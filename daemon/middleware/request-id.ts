@@ -1,0 +1,12 @@
+/** Request ids: a client's own is echoed, otherwise one is made. */
+import { randomUUID } from 'node:crypto'
+import { badRequest } from '../../src/errors.ts'
+
+export const makeRequestId = () => `req_${randomUUID().replaceAll('-', '')}`
+
+/** The client's id (1-128 visible ASCII characters) or a new one; throws bad_request for any other value. */
+export function readRequestId(header: string | null): string {
+  if (header === null) return makeRequestId()
+  if (/^[\x21-\x7e]{1,128}$/.test(header)) return header
+  throw badRequest('X-Request-Id must be 1 to 128 visible ASCII characters', { param: 'X-Request-Id' })
+}

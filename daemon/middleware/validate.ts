@@ -1,0 +1,40 @@
+/** Validation against a route's schemas; the first fault names its field by dotted path. */
+import type { ZodError, ZodObject, z } from 'zod'
+import { badRequest } from '../../src/errors.ts'
+
+type Issue = ZodError['issues'][number]
+const LISTED_ISSUES = 20
+
+/** The parsed value; throws bad_request with `param` and `details.issues`. */
+export function validate<S extends ZodObject>(schema: S, value: Record<string, unknown>): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw invalid(result.error.issues, value)
+}
+
+function invalid(issues: readonly Issue[], value: unknown) {
+  const listed = issues
+    .slice(0, LISTED_ISSUES)
+    .map((issue) => ({ param: pathOf(issue), message: messageOf(issue, value) }))
+  const [first] = listed
+  return badRequest(first!.param === '' ? first!.message : `${first!.param}: ${first!.message}`, {
+    ...(first!.param === '' ? {} : { param: first!.param }),
+    details: { issues: listed },
+  })
+}
+
+function pathOf(issue: Issue): string {
+  const path = issue.path.map(String)
+  return (issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path).join('.')
+}
+
+function messageOf(issue: Issue, value: unknown): string {
+  if (issue.code === 'unrecognized_keys') return 'is not a field of this request'
+  const absent = issue.code !== 'custom' && issue.path.length > 0 && isAbsent(value, issue.path)
+  return absent ? 'is required' : issue.message
+}
+
+function isAbsent(value: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value)
+  return found === undefined
+}

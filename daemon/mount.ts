@@ -1,0 +1,40 @@
+/** `mount(route, operation)`: joins an endpoint of the contract to what it does. */
+import type { Hono } from 'hono'
+import type { AnyRoute, Result } from '../src/api/route.ts'
+import type { Context } from '../src/context.ts'
+import { NotAvailableYet } from '../src/errors.ts'
+import type { Kernel } from './kernel.ts'
+import { answer, type Handler, type Operation, type Prepare } from './pipeline.ts'
+
+export interface Mount {
+  <R extends AnyRoute>(route: R, operation: Operation<R>): void
+  /** For a `raw` route: `prepare` makes the operation's input of the bytes. */
+  <R extends AnyRoute, I>(
+    route: R,
+    operation: (context: Context, input: I) => Promise<Result<R>>,
+    prepare: Prepare<I>,
+  ): void
+  /** Methods mounted at a path, for the message of a 404. */
+  methodsOf(path: string): string[]
+}
+
+export function mountOn(hono: Hono, kernel: Kernel): Mount {
+  const mounted: { method: string; pattern: RegExp }[] = []
+  const mount = (route: AnyRoute, operation: Handler['operation'], prepare?: Prepare<unknown>) => {
+    const handler: Handler = { route, operation, ...(prepare ? { prepare } : {}) }
+    hono.on(route.method.toUpperCase(), route.path.replace(/\{(\w+)\}/g, ':$1'), (c) =>
+      answer(kernel, handler, c.req.raw, c.req.param()),
+    )
+    mounted.push({
+      method: route.method.toUpperCase(),
+      pattern: new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`),
+    })
+  }
+  mount.methodsOf = (path: string) => mounted.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+  return mount as Mount
+}
+
+/** Stands for an operation whose chain part comes with a later release. */
+export const notYet = (what: string) => async (): Promise<never> => {
+  throw new NotAvailableYet(what)
+}

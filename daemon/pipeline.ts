@@ -1,0 +1,192 @@
+/** The one path of every request: id, body, bearer, rate, mode, scope, validation, idempotency, operation (contract 2). */
+import type { AnyRoute, Input, Page, Result } from '../src/api/route.ts'
+import type { Meta } from '../src/client.ts'
+import type { Context } from '../src/context.ts'
+import { ApiError, badRequest } from '../src/errors.ts'
+import type { Tx } from '../src/store/store.ts'
+import type { Kernel } from './kernel.ts'
+import { envelope, errorAnswer, jsonResponse } from './middleware/answer.ts'
+import { type ApiKey, authenticate, requireScopes } from './middleware/bearer.ts'
+import { type Body, hashRequest, parseForm, parseJsonObject, readBody, requireJson } from './middleware/body.ts'
+import { claimKey, readIdempotencyKey } from './middleware/idempotency.ts'
+import { quotasOf, rateLimitHeaders } from './middleware/rate-limit.ts'
+import { makeRequestId, readRequestId } from './middleware/request-id.ts'
+import { validate } from './middleware/validate.ts'
+
+export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Promise<Result<R>>
+
+/** What a `raw` route has instead of body validation: reads the bytes before the Idempotency-Key is taken. */
+export type Prepare<I> = (kernel: Kernel, raw: Uint8Array<ArrayBuffer>) => Promise<I>
+
+export interface Handler {
+  route: AnyRoute
+  // biome-ignore lint/suspicious/noExplicitAny: the pair of route and operation is checked where it is mounted
+  operation: Operation<any>
+  prepare?: Prepare<unknown>
+}
+
+/** Answers one request to a mounted route; never throws. */
+export async function answer(
+  kernel: Kernel,
+  handler: Handler,
+  request: Request,
+  params: Record<string, string>,
+): Promise<Response> {
+  const started = performance.now()
+  const response = await respond(kernel, handler, request, params)
+  const { method, path } = handler.route
+  kernel.metrics.request(method, path, response.status, (performance.now() - started) / 1000)
+  return response
+}
+
+async function respond(
+  kernel: Kernel,
+  handler: Handler,
+  request: Request,
+  params: Record<string, string>,
+): Promise<Response> {
+  const url = new URL(request.url)
+  const headers: Record<string, string> = {}
+  let requestId = makeRequestId()
+  try {
+    requestId = readRequestId(request.headers.get('x-request-id'))
+    headers['X-Request-Id'] = requestId
+    const { status, body } = await run(kernel, handler, request, url, params, requestId, headers)
+    return jsonResponse(status, body, headers)
+  } catch (thrown) {
+    const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
+    if (quotas) Object.assign(headers, rateLimitHeaders(quotas, true))
+    const { status, body } = errorAnswer(kernel, thrown, requestId, url.origin)
+    return jsonResponse(status, body, { ...headers, 'X-Request-Id': requestId })
+  }
+}
+
+async function run(
+  kernel: Kernel,
+  { route, operation, prepare }: Handler,
+  request: Request,
+  url: URL,
+  params: Record<string, string>,
+  requestId: string,
+  headers: Record<string, string>,
+): Promise<{ status: number; body: string }> {
+  const write = route.method !== 'get'
+  const body = write ? await readBody(request, kernel.config.values['body-limit-mib']) : undefined
+  const key = route.public ? undefined : await authenticate(kernel, request.headers.get('authorization'))
+  if (key) Object.assign(headers, rateLimitHeaders(await kernel.limiter.admit(key), false))
+
+  const fields = body === undefined || route.raw ? {} : await parseBody(route, body)
+  const signed = fields.mode === 'signed'
+  if (signed && route.signed === 'refused') {
+    throw badRequest('mode "signed" is not possible here: only the user\'s wallet may sign. Use mode "unsigned"', {
+      param: 'mode',
+    })
+  }
+  const scopes: readonly string[] = key ? JSON.parse(key.scopes_json) : []
+  if (key)
+    requireScopes(scopes, [...(route.scope ? [route.scope] : []), ...(signed && route.signed ? [route.signed] : [])])
+
+  const input: Record<string, unknown> = {
+    ...(route.params ? validate(route.params, params) : {}),
+    ...(route.query ? validate(route.query, readQuery(url)) : {}),
+    ...(route.body && !route.raw ? validate(route.body, fields) : {}),
+  }
+  const idempotencyKey = write ? readIdempotencyKey(request.headers.get('idempotency-key')) : undefined
+  const requestHash =
+    idempotencyKey && body ? await hashRequest(request.method, url.pathname + url.search, body) : undefined
+  if (body && prepare) {
+    requireJson(body.contentType)
+    Object.assign(input, await prepare(kernel, body.raw))
+  }
+  const meta: Meta = {
+    request_id: requestId,
+    ...(input.externalUid === undefined ? {} : { external_uid: input.externalUid as string }),
+    ...(input.metadata === undefined ? {} : { metadata: input.metadata as Record<string, string> }),
+  }
+  const sealed = (context: Context, result: unknown) => seal(route, context.status, result, meta)
+  if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
+    const context = makeContext(kernel, key, meta, (work) => kernel.store.write(work))
+    return sealed(context, await operation(context, input as never))
+  }
+
+  const claim = await claimKey(kernel, key.id, idempotencyKey, requestHash)
+  if (claim.kind === 'replay') {
+    headers['Idempotent-Replayed'] = 'true'
+    return claim
+  }
+  let stored: { status: number; body: string } | undefined
+  const context: Context = makeContext(kernel, key, meta, async (work) => {
+    const [data, outcome] = await kernel.store.write(async (tx) => {
+      const data = await work(tx)
+      const outcome = sealed(context, data)
+      await claim.finish(tx, outcome.status, outcome.body)
+      return [data, outcome] as const
+    })
+    stored = outcome
+    return data
+  })
+  try {
+    const result = await operation(context, input as never)
+    if (stored === undefined) {
+      const outcome = sealed(context, result)
+      await kernel.store.write((tx) => claim.finish(tx, outcome.status, outcome.body))
+      stored = outcome
+    }
+    return stored
+  } catch (thrown) {
+    if (stored === undefined) await claim.free()
+    throw thrown
+  } finally {
+    claim.end()
+  }
+}
+
+async function parseBody(route: AnyRoute, body: Body): Promise<Record<string, unknown>> {
+  return route.multipart && body.multipart ? route.multipart(await parseForm(body)) : parseJsonObject(body)
+}
+
+/** The query as an object; a parameter that is sent twice becomes an array, which no schema accepts. */
+function readQuery(url: URL): Record<string, unknown> {
+  const query: Record<string, unknown> = {}
+  for (const name of new Set(url.searchParams.keys())) {
+    const values = url.searchParams.getAll(name)
+    query[name] = values.length === 1 ? values[0] : values
+  }
+  return query
+}
+
+function makeContext(
+  kernel: Kernel,
+  key: ApiKey | undefined,
+  meta: Meta,
+  write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+): Context {
+  let committed = false
+  return {
+    ...kernel,
+    actor: { apiKeyId: key?.id ?? '', scopes: key ? JSON.parse(key.scopes_json) : [] },
+    requestId: meta.request_id,
+    externalUid: meta.external_uid,
+    metadata: meta.metadata,
+    status: undefined,
+    commit(work) {
+      if (committed) throw new Error('an operation commits at most once')
+      committed = true
+      return write(work)
+    },
+  }
+}
+
+function seal(
+  route: AnyRoute,
+  status: number | undefined,
+  result: unknown,
+  meta: Meta,
+): { status: number; body: string } {
+  if (route.list) {
+    const { items, next_cursor } = result as Page<unknown>
+    const listMeta = { ...meta, has_more: next_cursor !== null, next_cursor, count: items.length }
+    return { status: 200, body: envelope(items, listMeta) }
+  }
+  return { status: status ?? route.status ?? 200, body: envelope(result, meta) }
+}

@@ -1,0 +1,10 @@
+/** Events: one line per verb. */
+import { api } from '../../src/api/index.ts'
+import { getEvent } from '../../src/operations/events/get-event.ts'
+import { listEvents } from '../../src/operations/events/list-events.ts'
+import type { Mount } from '../mount.ts'
+
+export function eventsRoutes(mount: Mount): void {
+  mount(api.events.list, listEvents)
+  mount(api.events.get, getEvent)
+}

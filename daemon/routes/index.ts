@@ -1,0 +1,37 @@
+/** Every route of the contract. */
+import type { Mount } from '../mount.ts'
+import { accountsRoutes } from './accounts.ts'
+import { airdropsRoutes } from './airdrops.ts'
+import { apiKeysRoutes } from './api-keys.ts'
+import { eventsRoutes } from './events.ts'
+import { feeClaimsRoutes } from './fee-claims.ts'
+import { goldLocksRoutes } from './gold-locks.ts'
+import { merkleTreesRoutes } from './merkle-trees.ts'
+import { nftsRoutes } from './nfts.ts'
+import { pdasRoutes } from './pdas.ts'
+import { poolsRoutes } from './pools.ts'
+import { serviceRoutes } from './service.ts'
+import { stakesRoutes } from './stakes.ts'
+import { storageRoutes } from './storage.ts'
+import { tokensRoutes } from './tokens.ts'
+import { transactionsRoutes } from './transactions.ts'
+import { webhookSubscriptionsRoutes } from './webhook-subscriptions.ts'
+
+export function mountRoutes(mount: Mount): void {
+  accountsRoutes(mount)
+  airdropsRoutes(mount)
+  apiKeysRoutes(mount)
+  eventsRoutes(mount)
+  feeClaimsRoutes(mount)
+  goldLocksRoutes(mount)
+  merkleTreesRoutes(mount)
+  nftsRoutes(mount)
+  pdasRoutes(mount)
+  poolsRoutes(mount)
+  serviceRoutes(mount)
+  stakesRoutes(mount)
+  storageRoutes(mount)
+  tokensRoutes(mount)
+  transactionsRoutes(mount)
+  webhookSubscriptionsRoutes(mount)
+}

@@ -1,0 +1,45 @@
+/** Merkle trees: one line per verb; a tree's body goes to the worker thread as it came. */
+import { z } from '@hono/zod-openapi'
+import { treeId } from '../../src/api/envelope.ts'
+import { api } from '../../src/api/index.ts'
+import { defineRoute } from '../../src/api/route.ts'
+import { badRequest } from '../../src/errors.ts'
+import {
+  buildTreeFromBody,
+  createMerkleTree,
+  type TreeInput,
+  treeFields,
+} from '../../src/operations/merkle-trees/create-merkle-tree.ts'
+import { getMerkleTree } from '../../src/operations/merkle-trees/get-merkle-tree.ts'
+import { getProof } from '../../src/operations/merkle-trees/get-proof.ts'
+import { listMerkleTrees } from '../../src/operations/merkle-trees/list-merkle-trees.ts'
+import { validate } from '../middleware/validate.ts'
+import type { Mount } from '../mount.ts'
+import type { Prepare } from '../pipeline.ts'
+
+const prepareTree: Prepare<TreeInput> = async (kernel, raw) => {
+  const built = await buildTreeFromBody(kernel, raw)
+  return { ...validate(treeFields, built.fields), built }
+}
+
+/** The proof path without a wallet is a mistake in the request, not a missing record (spec 7). */
+const proofWithoutWallet = (path: string) =>
+  defineRoute({
+    at: ['get', path],
+    tag: 'Merkle trees',
+    summary: 'Not a resource: the wallet is missing',
+    params: z.object({ id: treeId }),
+    data: z.never(),
+  })
+
+export function merkleTreesRoutes(mount: Mount): void {
+  mount(api.merkleTrees.create, createMerkleTree, prepareTree)
+  mount(api.merkleTrees.list, listMerkleTrees)
+  mount(api.merkleTrees.get, getMerkleTree)
+  mount(api.merkleTrees.proof, getProof)
+  for (const path of ['/v2/merkle-trees/{id}/proofs', '/v2/merkle-trees/{id}/proofs/']) {
+    mount(proofWithoutWallet(path), async () => {
+      throw badRequest('wallet is missing: the path is /v2/merkle-trees/{id}/proofs/{wallet}', { param: 'wallet' })
+    })
+  }
+}

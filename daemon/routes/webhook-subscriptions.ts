@@ -1,0 +1,23 @@
+/** Webhook subscriptions: one line per verb. */
+import { api } from '../../src/api/index.ts'
+import { createWebhookSubscription } from '../../src/operations/webhook-subscriptions/create-webhook-subscription.ts'
+import { deleteWebhookSubscriptionById } from '../../src/operations/webhook-subscriptions/delete-webhook-subscription.ts'
+import { getWebhookSubscription } from '../../src/operations/webhook-subscriptions/get-webhook-subscription.ts'
+import { listDeliveries } from '../../src/operations/webhook-subscriptions/list-deliveries.ts'
+import { listWebhookSubscriptions } from '../../src/operations/webhook-subscriptions/list-webhook-subscriptions.ts'
+import { rotateSecret } from '../../src/operations/webhook-subscriptions/rotate-secret.ts'
+import { testWebhookSubscription } from '../../src/operations/webhook-subscriptions/test-webhook-subscription.ts'
+import { updateWebhookSubscriptionById } from '../../src/operations/webhook-subscriptions/update-webhook-subscription.ts'
+import { type Mount, notYet } from '../mount.ts'
+
+export function webhookSubscriptionsRoutes(mount: Mount): void {
+  mount(api.webhookSubscriptions.create, createWebhookSubscription)
+  mount(api.webhookSubscriptions.list, listWebhookSubscriptions)
+  mount(api.webhookSubscriptions.get, getWebhookSubscription)
+  mount(api.webhookSubscriptions.update, updateWebhookSubscriptionById)
+  mount(api.webhookSubscriptions.delete, deleteWebhookSubscriptionById)
+  mount(api.webhookSubscriptions.test, testWebhookSubscription)
+  mount(api.webhookSubscriptions.deliveries, listDeliveries)
+  mount(api.webhookSubscriptions.replay, notYet('Replaying events'))
+  mount(api.webhookSubscriptions.rotateSecret, rotateSecret)
+}

@@ -1,0 +1,99 @@
+/** Opens what a process needs to answer requests, and closes it again. */
+
+import { hash, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { WORKER_NAMES, type Worker } from '../src/api/service.ts'
+import type { Config } from '../src/config.ts'
+import { type Services, systemClock } from '../src/context.ts'
+import { internal } from '../src/errors.ts'
+import { type Log, silentLog } from '../src/log.ts'
+import { createTreePool } from '../src/merkle/pool.ts'
+import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
+import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
+import { openStore } from '../src/store/open.ts'
+import { openVault } from '../src/store/vault.ts'
+
+export interface OpenServices extends Services {
+  close(): Promise<void>
+}
+
+/** Opens database, vault and tree worker; throws ApiError or ConfigError with the way out. */
+export async function openServices(config: Config, log: Log = silentLog): Promise<OpenServices> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const databaseUrl = config.values['database-url']
+  const store = await openStore({ dataDir: config.dataDir, ...(databaseUrl === undefined ? {} : { databaseUrl }) })
+  try {
+    const keyText = config.values['encryption-key']
+    const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })
+    const trees = createTreePool()
+    return {
+      config,
+      store,
+      vault,
+      clock: systemClock,
+      log,
+      trees,
+      workers: () => WORKER_NAMES.map(idleWorker),
+      async close() {
+        await trees.close()
+        await store.close()
+      },
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+export const OPERATOR_KEY_FILE = 'operator.key'
+
+/** The local operator's bearer key: a 0600 file in the data folder, made with its database row on first use. */
+export async function operatorKey({ store, config, clock }: Services): Promise<string> {
+  const file = join(config.dataDir, OPERATOR_KEY_FILE)
+  if (!existsSync(file)) {
+    const temporary = `${file}.${randomBytes(6).toString('hex')}`
+    writeFileSync(temporary, `${mintApiKey('live').key}\n`, { mode: 0o600, flag: 'wx' })
+    try {
+      linkSync(temporary, file)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(temporary)
+    }
+    chmodSync(file, 0o600)
+  }
+  const key = readOperatorKey(file)
+  if ((await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))) === null) {
+    const { row } = mintApiKey('live', key)
+    await store.write(async (tx) => {
+      if ((await findApiKeyByHash(tx, row.hash)) !== null) return
+      await insertApiKey(tx, {
+        ...row,
+        name: 'local operator',
+        scopes_json: '["*"]',
+        per_minute: null,
+        per_day: null,
+        created_at: clock.now(),
+      })
+    })
+  }
+  return key
+}
+
+/** Reads the key; refuses a file that others can read. */
+function readOperatorKey(file: string): string {
+  if ((statSync(file).mode & 0o077) !== 0) throw internal(`${file} can be read by others; run: chmod 600 ${file}`)
+  return readFileSync(file, 'utf8').trim()
+}
+
+/** A worker that has not been started in this process. */
+const idleWorker = (name: Worker['name']): Worker => ({
+  name,
+  running: false,
+  last_tick_at: null,
+  ticks_total: 0,
+  errors_total: 0,
+  last_error: null,
+  last_error_at: null,
+})

@@ -1,0 +1,77 @@
+/** Runs `svc` as a user does: commands in a process of their own, and a daemon on a free port. */
+import { join } from 'node:path'
+import { execa } from 'execa'
+import type { Report } from './report.ts'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  /** The body as it came. */
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the endpoint answers
+  body: any
+}
+
+export interface Daemon {
+  url: string
+  /** Runs a command against this daemon and returns its JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the command prints
+  svc(...args: string[]): Promise<any>
+  request(method: string, path: string, key?: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** Stops the daemon; its exit code. */
+  stop(): Promise<number>
+}
+
+interface Options {
+  root: string
+  dataDir: string
+  report: Report
+}
+
+export async function startDaemon({ root, dataDir, report }: Options): Promise<Daemon> {
+  const program = join(root, 'dist/svc.js')
+  const run = (args: string[]) =>
+    execa('node', [program, ...args], {
+      cwd: root,
+      env: { SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' },
+      reject: false,
+    })
+  const child = run(['serve', '--port', '0'])
+  let url = ''
+  await report.step('svc serve listens', async () => {
+    for await (const line of child) {
+      const found = /http:\/\/\S+/.exec(String(line))
+      if (!found) continue
+      url = found[0]
+      break
+    }
+    report.expect(url !== '', 'the daemon prints its URL')
+    return url
+  })
+  return {
+    url,
+    async svc(...args) {
+      const { stdout, stderr, exitCode } = await run([...args, '--json'])
+      if (exitCode !== 0) throw new Error(`svc ${args.join(' ')} ended with ${exitCode}: ${stderr}`)
+      return JSON.parse(stdout)
+    },
+    async request(method, path, key, body, headers = {}) {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      const { exitCode } = await child
+      return exitCode ?? -1
+    },
+  }
+}

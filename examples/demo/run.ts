@@ -1,0 +1,33 @@
+/** `npm run demo`: the main jobs of svc on real input, every step checked; exit 0 only if all of them hold. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import pc from 'picocolors'
+import { keysAndLimits } from './keys-and-limits.ts'
+import { merkleTree } from './merkle-tree.ts'
+import { startDaemon } from './program.ts'
+import { Report } from './report.ts'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-'))
+const report = new Report()
+const root = resolve(import.meta.dirname, '../..')
+
+report.title('svc: a CSV becomes a merkle tree, stored, served and proven')
+let exitCode = 1
+const daemon = await startDaemon({ root, dataDir, report })
+try {
+  await merkleTree({ root, daemon, report })
+  await keysAndLimits({ daemon, report })
+  await report.step('the daemon stops in order', async () => {
+    const code = await daemon.stop()
+    report.expect(code === 0, `exit code ${code}`)
+    return 'exit code 0'
+  })
+  exitCode = report.summary() ? 0 : 1
+} catch (error) {
+  process.stdout.write(`\n${pc.red('The demo failed:')} ${error instanceof Error ? error.message : String(error)}\n`)
+} finally {
+  await daemon.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+}
+process.exitCode = exitCode

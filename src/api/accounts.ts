@@ -1,0 +1,43 @@
+/** Accounts: what the chain holds at an address. */
+import { z } from '@hono/zod-openapi'
+import { address, digits, writeBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const account = z
+  .object({
+    address,
+    lamports: digits,
+    owner: address.meta({ description: 'Program that owns the account' }),
+    executable: z.boolean(),
+    data: z.base64(),
+    space: z.int().min(0).meta({ description: 'Length of the data in bytes' }),
+    slot: z.int().min(0).meta({ description: 'Slot of the read' }),
+  })
+  .openapi('Account')
+
+export const accountBatch = z
+  .object({
+    accounts: z.array(account.nullable()).meta({ description: 'In the order asked; null where there is no account' }),
+  })
+  .openapi('AccountBatch')
+
+export type Account = z.output<typeof account>
+export type AccountBatch = z.output<typeof accountBatch>
+
+export const accounts = {
+  get: defineRoute({
+    at: paths.accounts.get,
+    tag: 'Accounts',
+    summary: 'Read one account',
+    params: z.object({ address }),
+    data: account,
+  }),
+  batchFetch: defineRoute({
+    at: paths.accounts.batchFetch,
+    tag: 'Accounts',
+    summary: 'Read up to 100 accounts at once',
+    body: writeBody({ addresses: z.array(address).min(1).max(100) }),
+    data: accountBatch,
+  }),
+}

@@ -1,0 +1,72 @@
+/** API keys: who may call, for what, and how often. */
+import { z } from '@hono/zod-openapi'
+import { deletedSchema, listQuery, recordId, timestamp, writeBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute, SCOPES } from './route.ts'
+
+export const API_KEY_STATUSES = ['active', 'revoked'] as const
+export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]
+
+const limit = z.int().min(1)
+
+export const apiKey = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    preview: z.string().meta({ description: 'First characters of the key' }),
+    scopes: z.array(z.enum(SCOPES)).meta({ description: 'Empty: builds and reads only' }),
+    rate_limit_per_minute: limit.nullable().meta({ description: 'Null: unlimited' }),
+    rate_limit_per_day: limit.nullable().meta({ description: 'Null: unlimited' }),
+    status: z.enum(API_KEY_STATUSES),
+    created_at: timestamp,
+    revoked_at: timestamp.nullable(),
+  })
+  .openapi('ApiKey')
+
+export const apiKeyCreated = apiKey
+  .extend({
+    key: z.string().meta({ description: 'The key itself, shown this once' }),
+  })
+  .openapi('ApiKeyCreated')
+
+export type ApiKey = z.output<typeof apiKey>
+export type ApiKeyCreated = z.output<typeof apiKeyCreated>
+
+const tag = 'API keys'
+
+export const apiKeys = {
+  create: defineRoute({
+    at: paths.apiKeys.create,
+    tag,
+    summary: 'Make a key',
+    body: writeBody({
+      name: z.string().min(1).max(100).meta({ example: 'backend' }),
+      scopes: z.array(z.enum(SCOPES)).default([]),
+      rate_limit_per_minute: limit
+        .optional()
+        .meta({ description: "The server's `rate-per-minute` (120) when left out" }),
+      rate_limit_per_day: limit.optional().meta({ description: "The server's `rate-per-day` (50,000) when left out" }),
+    }),
+    data: apiKeyCreated,
+    status: 201,
+    scope: '*',
+  }),
+  list: defineRoute({
+    at: paths.apiKeys.list,
+    tag,
+    summary: 'List keys, newest first',
+    query: listQuery({}),
+    data: apiKey,
+    list: true,
+    scope: '*',
+  }),
+  revoke: defineRoute({
+    at: paths.apiKeys.revoke,
+    tag,
+    summary: 'Revoke a key, for good',
+    params: z.object({ id: recordId }),
+    body: writeBody({}),
+    data: deletedSchema,
+    scope: '*',
+  }),
+}

@@ -1,0 +1,253 @@
+/** The parts that every endpoint shares: scalars, common request fields, meta, errors and list parameters. */
+import { z } from '@hono/zod-openapi'
+import { base58 } from '@scure/base'
+
+/** `POWERS[k]` is 256^k in base58. Its alphabet is in ASCII order, so numbers of one length compare as text. */
+const POWERS = Array.from({ length: 33 }, (_, k) => base58.encode(Uint8Array.of(1, ...new Uint8Array(k))))
+
+function below(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length
+}
+
+/** Whether base58 text decodes to exactly 32 bytes; told by comparing, without decoding, as trees hold 50,000 of them. */
+export function isAddress(text: string): boolean {
+  let zeros = 0
+  while (text[zeros] === '1') zeros++
+  const rest = text.slice(zeros)
+  const bytes = 32 - zeros
+  if (bytes <= 0 || rest === '') return bytes === 0 && rest === ''
+  return !below(rest, POWERS[bytes - 1]!) && below(rest, POWERS[bytes]!)
+}
+
+/** Base58 public key of exactly 32 bytes. */
+export const address = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a base58 address of 32 to 44 characters', abort: true })
+  .refine(isAddress, 'invalid base58 address: it does not decode to 32 bytes')
+  .meta({ description: 'Public key, base58', example: 'So11111111111111111111111111111111111111112' })
+
+/** Base58 transaction signature. */
+export const signature = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{43,90}$/, 'must be a base58 transaction signature')
+  .meta({ description: 'Transaction signature, base58' })
+
+/** Amount in raw units or lamports: digits only, safe beyond 53 bits. */
+export const digits = z
+  .string()
+  .regex(/^[0-9]+$/, { error: 'must be a string of digits', abort: true })
+  .meta({ description: 'Amount in raw units, digits only', example: '1000000' })
+
+/** Unsigned 64-bit amount as a digit string. */
+export const u64 = digits.refine(isU64, 'must fit in 64 bits')
+
+/** Whether text is digits alone of a number that fits in 64 bits. */
+export function isU64(text: string): boolean {
+  return /^[0-9]{1,39}$/.test(text) && BigInt(text) <= 18446744073709551615n
+}
+
+/** Secret key of a generated keypair: 64 integers, seed then public key. */
+export const secretKey = z
+  .array(z.int().min(0).max(255))
+  .length(64)
+  .meta({ description: 'Secret key bytes, seed then public key; add it as a signer' })
+
+/** As `secretKey`, but empty where that key is not needed or has signed already. */
+export const spentSecretKey = z
+  .array(z.int().min(0).max(255))
+  .max(64)
+  .refine((bytes) => bytes.length === 0 || bytes.length === 64, 'must be 64 integers, or none')
+  .meta({
+    description: 'Secret key bytes, seed then public key; empty where the key is not needed or has signed already',
+  })
+
+/** Base64 of anything but nothing. */
+export const base64 = z
+  .base64('must be standard base64, padded')
+  .min(1, 'must not be empty')
+  .meta({ contentEncoding: 'base64' })
+/** Any value or null, but present: shapes that others define. */
+export const anything = z.unknown().refine((value) => value !== undefined, 'is required')
+/** Shape of a serialized transaction; only the operation decodes it. */
+export const transactionBase64 = base64.meta({ description: 'Versioned transaction, base64' })
+export const uri = z.url('must be a URI').meta({ example: 'https://example.com/metadata.json' })
+
+export const airdropCount = z.int().min(0).max(65535)
+export const platformId = z
+  .string()
+  .min(1)
+  .max(64)
+  .meta({ description: 'Name of the calling platform', example: 'acme' })
+/** `spl` is the original token program. */
+export const tokenProgram = z.enum(['spl', 'token2022']).default('spl')
+/** Mint of wrapped SOL, the quote of every pool. */
+export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
+export const platformFee = z
+  .int()
+  .min(0)
+  .default(0)
+  .meta({ description: 'Lamports paid to the platform wallet inside the same transaction' })
+export const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
+/** A moment given by a caller, ISO 8601 or Unix seconds; Unix milliseconds inside. */
+export const moment = z
+  .union([z.iso.datetime({ offset: true }), z.string().regex(/^[0-9]{1,11}$/), z.int().min(0).max(99_999_999_999)], {
+    error: 'must be an ISO 8601 time or Unix seconds',
+  })
+  .transform((given) => (/^[0-9]+$/.test(String(given)) ? Number(given) * 1000 : Date.parse(String(given))))
+  .openapi({
+    type: ['string', 'integer'],
+    description: 'ISO 8601 time, or Unix seconds',
+    example: '2026-11-21T00:00:00Z',
+  })
+/** Query boolean: the words `true` and `false`, nothing else. */
+export const flag = z
+  .enum(['true', 'false'])
+  .transform((word) => word === 'true')
+  .openapi({ type: 'boolean' })
+/** Id of a stored record, as the server gave it. */
+export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the id of a stored record')
+/** Hex of 32 bytes without 0x, as the server answers it. */
+export const hex32 = z.string().regex(/^[0-9a-f]{64}$/)
+/** Hex of 32 bytes, with or without 0x. */
+export const hash32 = z.string().regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 32 bytes in hex')
+export const treeId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{46}$/, 'must be a merkle tree id: base64url of mint and airdrop count, 46 characters')
+  .meta({ description: 'base64url(mint 32 bytes, airdrop_count u16 big-endian), no padding' })
+
+export const externalUid = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores, hyphens, dots or colons')
+export const metadata = z.record(z.string(), z.string().max(500))
+export const mode = z.enum(['unsigned', 'signed']).default('unsigned')
+
+/** The three fields that every write accepts (spec 2, common request fields). */
+export const commonFields = {
+  mode,
+  externalUid: externalUid.optional(),
+  metadata: metadata.optional(),
+}
+export type Common = { mode: 'unsigned' | 'signed'; externalUid?: string; metadata?: Record<string, string> }
+
+/** Body of a write: the given fields and the common ones, and nothing else. */
+export function writeBody<S extends z.ZodRawShape>(shape: S) {
+  return z.strictObject({ ...shape, ...commonFields })
+}
+
+/** Query of a list: its filters, `limit` and `cursor`, and nothing else. */
+export function listQuery<S extends z.ZodRawShape>(filters: S) {
+  return z.strictObject({
+    ...filters,
+    limit: z.coerce.number<string>().int().min(1).max(100).default(20).meta({ description: 'Items on a page' }),
+    cursor: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,512}$/, 'must be the next_cursor of the previous page')
+      .optional()
+      .meta({ description: 'meta.next_cursor of the previous page' }),
+  })
+}
+
+export const metaSchema = z
+  .object({
+    request_id: z.string(),
+    external_uid: z.string().optional(),
+    metadata: metadata.optional(),
+  })
+  .openapi('Meta')
+
+export const listMetaSchema = z
+  .object({
+    request_id: z.string(),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+    count: z.int().min(0),
+  })
+  .openapi('ListMeta')
+
+export const errorSchema = z
+  .object({
+    error: z.object({
+      code: z.enum([
+        'bad_request',
+        'unauthorized',
+        'forbidden',
+        'not_found',
+        'conflict',
+        'rate_limited',
+        'internal_error',
+      ]),
+      message: z.string(),
+      param: z.string().optional(),
+      details: z.record(z.string(), z.unknown()).optional(),
+      doc_url: z.string().optional(),
+    }),
+    meta: z.object({ request_id: z.string() }),
+  })
+  .openapi('Error')
+
+export const EVENT_TYPES = [
+  'pool.created',
+  'pool.live',
+  'pool.migration_triggered',
+  'pool.migrated',
+  'pool.failed',
+  'airdrop.tree_built',
+  'airdrop.initialized',
+  'airdrop.claim_started',
+  'airdrop.claimed',
+  'airdrop.fully_claimed',
+  'airdrop.vault_drained',
+  'stake.acquired',
+  'stake.released',
+  'gold.locked',
+  'gold.unlock_eligible',
+  'gold.unlocked',
+  'nft.created',
+  'nft.staked',
+  'nft.unstaked',
+  'nft.burned',
+  'token.created',
+  'token.mint_authority_revoked',
+  'token.freeze_authority_revoked',
+  'token.fully_immutable',
+  'transaction.submitted',
+  'transaction.confirmed',
+  'transaction.finalized',
+  'transaction.failed',
+  'fee_claim.executed',
+  'fee_claim.split_executed',
+  'webhook.test_event',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+export const eventType = z.enum(EVENT_TYPES).openapi('EventType')
+
+/** Hint that a build returns; it is echoed verbatim as `tracked_resource` on the submit. */
+export const trackedResource = z
+  .strictObject({
+    resource_type: z.string().min(1).max(64),
+    resource_id: z.string().min(1).max(256),
+    related_events: z.array(eventType).max(5).default([]),
+  })
+  .openapi('TrackedResource')
+
+const unsignedShape = {
+  mode: z.literal('unsigned'),
+  transaction: transactionBase64,
+  requiredSigners: z.array(address).optional().meta({ description: 'Who must still sign' }),
+  tracked_resource: trackedResource.optional(),
+}
+/** Unsigned transaction payload (spec 2), with what a build adds to it. */
+export function unsignedPayload<S extends z.ZodRawShape>(more: S) {
+  return z.object({ ...unsignedShape, ...more })
+}
+/** Signed transaction payload (spec 2), with what an operation adds to it. */
+export function signedPayload<S extends z.ZodRawShape>(more: S) {
+  return z.object({ mode: z.literal('signed'), signature, ...more })
+}
+/** Either payload, told apart by `mode`. */
+export const eitherPayload = z
+  .discriminatedUnion('mode', [unsignedPayload({}), signedPayload({})])
+  .openapi('TransactionPayload')
+
+/** What the deletion of a stored record answers. */
+export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) }).openapi('Deleted')

@@ -1,0 +1,98 @@
+/** Events: what happened, as it is stored, listed and delivered to webhooks. */
+import { z } from '@hono/zod-openapi'
+import { type EventType, eventType, listQuery, metadata, moment, recordId } from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const DETECTIONS = ['synchronous', 'tx_confirmed', 'polling_required'] as const
+export type Detection = (typeof DETECTIONS)[number]
+
+/** Who notices each event: the request handler, the transaction watcher or a poller. */
+export const DETECTION: Readonly<Record<EventType, Detection>> = {
+  'pool.created': 'synchronous',
+  'pool.live': 'tx_confirmed',
+  'pool.migration_triggered': 'polling_required',
+  'pool.migrated': 'polling_required',
+  'pool.failed': 'polling_required',
+  'airdrop.tree_built': 'synchronous',
+  'airdrop.initialized': 'tx_confirmed',
+  'airdrop.claim_started': 'tx_confirmed',
+  'airdrop.claimed': 'tx_confirmed',
+  'airdrop.fully_claimed': 'polling_required',
+  'airdrop.vault_drained': 'tx_confirmed',
+  'stake.acquired': 'tx_confirmed',
+  'stake.released': 'tx_confirmed',
+  'gold.locked': 'tx_confirmed',
+  'gold.unlock_eligible': 'polling_required',
+  'gold.unlocked': 'tx_confirmed',
+  'nft.created': 'tx_confirmed',
+  'nft.staked': 'tx_confirmed',
+  'nft.unstaked': 'tx_confirmed',
+  'nft.burned': 'tx_confirmed',
+  'token.created': 'tx_confirmed',
+  'token.mint_authority_revoked': 'tx_confirmed',
+  'token.freeze_authority_revoked': 'tx_confirmed',
+  'token.fully_immutable': 'tx_confirmed',
+  'transaction.submitted': 'synchronous',
+  'transaction.confirmed': 'tx_confirmed',
+  'transaction.finalized': 'tx_confirmed',
+  'transaction.failed': 'tx_confirmed',
+  'fee_claim.executed': 'tx_confirmed',
+  'fee_claim.split_executed': 'tx_confirmed',
+  'webhook.test_event': 'synchronous',
+}
+
+export const eventTypeItem = z.object({ type: eventType, detection: z.enum(DETECTIONS) }).openapi('EventTypeItem')
+
+const payloadShape = {
+  id: z.string().meta({ description: 'The same on every delivery of this event' }),
+  type: eventType,
+  api_version: z.literal('2.0'),
+  created: z.int().min(0).meta({ description: 'Unix seconds' }),
+  data: z.object({
+    object: z
+      .looseObject({ resource_type: z.string(), resource_id: z.string() })
+      .meta({ description: 'The resource: its type, its id and its own fields' }),
+  }),
+  external_uid: z.string().optional().meta({ description: '`externalUid` of the originating write' }),
+  metadata: metadata.optional().meta({ description: '`metadata` of the originating write' }),
+}
+
+/** Body of a webhook delivery (spec 6), and of OpenAPI's `webhooks` section. */
+export const webhookPayload = z.object(payloadShape).openapi('WebhookPayload')
+
+export const event = z
+  .object({
+    ...payloadShape,
+    sequence: z.int().min(1).meta({ description: 'Place in the order of all events, without gaps' }),
+  })
+  .openapi('Event')
+
+export type EventTypeItem = z.output<typeof eventTypeItem>
+export type WebhookPayload = z.output<typeof webhookPayload>
+export type Event = z.output<typeof event>
+
+export const events = {
+  list: defineRoute({
+    at: paths.events.list,
+    tag: 'Events',
+    summary: 'List stored events',
+    description: 'Newest first; with `order=asc` oldest first, so that the cursor can follow new events.',
+    query: listQuery({
+      type: eventType.optional(),
+      resource_type: z.string().min(1).max(64).optional().meta({ example: 'pool' }),
+      resource_id: z.string().min(1).max(256).optional(),
+      created_after: moment.optional(),
+      order: z.enum(['asc', 'desc']).default('desc'),
+    }),
+    data: event,
+    list: true,
+  }),
+  get: defineRoute({
+    at: paths.events.get,
+    tag: 'Events',
+    summary: 'Read one event',
+    params: z.object({ id: recordId }),
+    data: event,
+  }),
+}

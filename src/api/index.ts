@@ -1,0 +1,57 @@
+/** The whole contract: every route under the name it has in `paths`, and the shapes of the records. */
+import { accounts } from './accounts.ts'
+import { airdrops } from './airdrops.ts'
+import { apiKeys } from './api-keys.ts'
+import { events } from './events.ts'
+import { feeClaims } from './fee-claims.ts'
+import { goldLocks } from './gold-locks.ts'
+import { merkleTrees } from './merkle-trees.ts'
+import { nfts } from './nfts.ts'
+import type { paths } from './paths.ts'
+import { pdas } from './pdas.ts'
+import { pools } from './pools.ts'
+import type { AnyRoute } from './route.ts'
+import { service } from './service.ts'
+import { stakes } from './stakes.ts'
+import { storage } from './storage.ts'
+import { tokens } from './tokens.ts'
+import { transactions } from './transactions.ts'
+import { webhookSubscriptions } from './webhook-subscriptions.ts'
+
+export const api = {
+  service,
+  pools,
+  feeClaims,
+  airdrops,
+  merkleTrees,
+  stakes,
+  nfts,
+  goldLocks,
+  tokens,
+  transactions,
+  accounts,
+  pdas,
+  storage,
+  events,
+  webhookSubscriptions,
+  apiKeys,
+} satisfies { [N in keyof typeof paths]: { [V in keyof (typeof paths)[N]]: AnyRoute } }
+
+export type Api = typeof api
+
+export * from './accounts.ts'
+export * from './airdrops.ts'
+export * from './api-keys.ts'
+export * from './events.ts'
+export * from './fee-claims.ts'
+export * from './gold-locks.ts'
+export * from './merkle-trees.ts'
+export * from './nfts.ts'
+export * from './pdas.ts'
+export * from './pools.ts'
+export * from './service.ts'
+export * from './stakes.ts'
+export * from './storage.ts'
+export * from './tokens.ts'
+export * from './transactions.ts'
+export * from './webhook-subscriptions.ts'

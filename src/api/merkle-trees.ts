@@ -1,0 +1,86 @@
+/** Merkle trees: the stored lists behind airdrops, and their proofs. */
+import { z } from '@hono/zod-openapi'
+import { address, airdropCount, digits, hex32, listQuery, timestamp, treeId, writeBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const merkleTree = z
+  .object({
+    id: treeId,
+    mint: address,
+    airdrop_count: airdropCount,
+    root: hex32.meta({ description: 'Hex, no prefix' }),
+    root_hex: z
+      .string()
+      .regex(/^0x[0-9a-f]{64}$/)
+      .meta({ description: 'Hex with 0x prefix' }),
+    leaf_count: z.int().min(0),
+    total: digits.meta({ description: 'Sum of all amounts in raw units' }),
+    list_sha256: z
+      .string()
+      .meta({ description: 'SHA-256 of the canonical list (wallet 32 bytes, amount u64 LE, in leaf order), hex' }),
+    persisted: z.boolean(),
+    created_at: timestamp.nullable(),
+  })
+  .openapi('MerkleTree')
+
+export const merkleProof = z
+  .object({
+    wallet: address,
+    mint: address,
+    amount: digits,
+    root: hex32,
+    proof: z.array(hex32).meta({ description: 'Sibling hashes in hex, leaf to root' }),
+  })
+  .openapi('MerkleProof')
+
+export type MerkleTree = z.output<typeof merkleTree>
+export type MerkleProof = z.output<typeof merkleProof>
+
+export const merkleTrees = {
+  create: defineRoute({
+    at: paths.merkleTrees.create,
+    tag: 'Merkle trees',
+    summary: 'Build a tree from a list of wallets and amounts, and store it',
+    description:
+      'The same id with the same root answers the stored tree. Amounts as strings are raw units; as numbers they are scaled by `decimals` by their exact decimal text.',
+    body: writeBody({
+      mint: address,
+      airdrop_count: airdropCount.default(0),
+      decimals: z.int().min(0).max(18).optional(),
+      entries: z
+        .array(z.strictObject({ wallet: address, amount: z.union([digits, z.number().min(0)]) }))
+        .min(1)
+        .max(50000),
+      persist: z.boolean().default(true),
+      duplicates: z.enum(['reject', 'sum']).default('reject'),
+      replace: z.boolean().default(false),
+    }),
+    raw: true,
+    data: merkleTree,
+    status: 201,
+    scope: 'airdrop:write',
+  }),
+  list: defineRoute({
+    at: paths.merkleTrees.list,
+    tag: 'Merkle trees',
+    summary: 'List stored trees, newest first',
+    query: listQuery({ mint: address.optional() }),
+    data: merkleTree,
+    list: true,
+  }),
+  get: defineRoute({
+    at: paths.merkleTrees.get,
+    tag: 'Merkle trees',
+    summary: 'Read one stored tree',
+    params: z.object({ id: treeId }),
+    data: merkleTree,
+  }),
+  proof: defineRoute({
+    at: paths.merkleTrees.proof,
+    tag: 'Merkle trees',
+    summary: 'Read the proof of one wallet',
+    params: z.object({ id: treeId, wallet: address }),
+    data: merkleProof,
+  }),
+}

@@ -1,0 +1,98 @@
+/** Every route's method and path as plain data, so that the client knows the way without loading a schema library. */
+
+export type Method = 'get' | 'post' | 'patch' | 'delete'
+export type At = readonly [Method, string]
+
+export const paths = {
+  service: {
+    health: ['get', '/v2/health'],
+    workers: ['get', '/v2/health/workers'],
+    eventTypes: ['get', '/v2/webhook-event-types'],
+  },
+  pools: {
+    create: ['post', '/v2/pools'],
+    list: ['get', '/v2/pools'],
+    get: ['get', '/v2/pools/{address}'],
+    curveProgress: ['get', '/v2/pools/{address}/curve-progress'],
+    feeMetrics: ['get', '/v2/pools/{address}/fee-metrics'],
+    verify: ['post', '/v2/pools/{address}/verifications'],
+  },
+  feeClaims: {
+    create: ['post', '/v2/pools/{address}/fee-claims'],
+    listByPool: ['get', '/v2/pools/{address}/fee-claims'],
+    list: ['get', '/v2/fee-claims'],
+  },
+  airdrops: {
+    create: ['post', '/v2/airdrops'],
+    list: ['get', '/v2/airdrops'],
+    get: ['get', '/v2/airdrops/{id}'],
+    claim: ['post', '/v2/airdrops/{id}/claims'],
+    withdraw: ['post', '/v2/airdrops/{id}/vault-withdrawals'],
+  },
+  merkleTrees: {
+    create: ['post', '/v2/merkle-trees'],
+    list: ['get', '/v2/merkle-trees'],
+    get: ['get', '/v2/merkle-trees/{id}'],
+    proof: ['get', '/v2/merkle-trees/{id}/proofs/{wallet}'],
+  },
+  stakes: {
+    create: ['post', '/v2/stakes'],
+    release: ['delete', '/v2/stakes/{asset}'],
+    list: ['get', '/v2/stakes'],
+    get: ['get', '/v2/stakes/{asset}'],
+    lookup: ['get', '/v2/wallets/{wallet}/stakes'],
+  },
+  nfts: {
+    create: ['post', '/v2/nfts'],
+    burn: ['delete', '/v2/nfts/{asset}'],
+    list: ['get', '/v2/nfts'],
+    get: ['get', '/v2/nfts/{asset}'],
+  },
+  goldLocks: {
+    create: ['post', '/v2/gold-locks'],
+    unlock: ['delete', '/v2/gold-locks/{user}'],
+    list: ['get', '/v2/gold-locks'],
+    get: ['get', '/v2/gold-locks/{user}'],
+  },
+  tokens: {
+    create: ['post', '/v2/tokens'],
+    list: ['get', '/v2/tokens'],
+    get: ['get', '/v2/tokens/{mint}'],
+    revokeAuthority: ['delete', '/v2/tokens/{mint}/authorities/{type}'],
+  },
+  transactions: {
+    submit: ['post', '/v2/transactions'],
+    get: ['get', '/v2/transactions/{signature}'],
+    simulate: ['post', '/v2/transaction-simulations'],
+  },
+  accounts: {
+    get: ['get', '/v2/accounts/{address}'],
+    batchFetch: ['post', '/v2/accounts/batch-fetch'],
+  },
+  pdas: {
+    derive: ['post', '/v2/pdas/{kind}'],
+  },
+  storage: {
+    delegate: ['post', '/v2/storage/delegations'],
+  },
+  events: {
+    list: ['get', '/v2/events'],
+    get: ['get', '/v2/events/{id}'],
+  },
+  webhookSubscriptions: {
+    create: ['post', '/v2/webhook-subscriptions'],
+    list: ['get', '/v2/webhook-subscriptions'],
+    get: ['get', '/v2/webhook-subscriptions/{id}'],
+    update: ['patch', '/v2/webhook-subscriptions/{id}'],
+    delete: ['delete', '/v2/webhook-subscriptions/{id}'],
+    test: ['post', '/v2/webhook-subscriptions/{id}/test'],
+    deliveries: ['get', '/v2/webhook-subscriptions/{id}/deliveries'],
+    replay: ['post', '/v2/webhook-subscriptions/{id}/replays'],
+    rotateSecret: ['post', '/v2/webhook-subscriptions/{id}/secret-rotations'],
+  },
+  apiKeys: {
+    create: ['post', '/v2/api-keys'],
+    list: ['get', '/v2/api-keys'],
+    revoke: ['delete', '/v2/api-keys/{id}'],
+  },
+} as const satisfies Record<string, Record<string, At>>

@@ -1,0 +1,75 @@
+/** Health of the service and of its workers, and the catalogue of event types. */
+import { z } from '@hono/zod-openapi'
+import { timestamp } from './envelope.ts'
+import { eventTypeItem } from './events.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const WORKER_NAMES = [
+  'webhook-delivery',
+  'transaction-watcher',
+  'pool-migration',
+  'gold-unlock-eligible',
+  'airdrop-fully-claimed',
+] as const
+export type WorkerName = (typeof WORKER_NAMES)[number]
+
+export const health = z
+  .object({
+    status: z.literal('healthy'),
+    timestamp,
+    service: z.string().meta({ example: 'svc' }),
+    version: z.string().meta({ example: '2.0.0' }),
+  })
+  .openapi('Health')
+
+export const worker = z
+  .object({
+    name: z.enum(WORKER_NAMES),
+    running: z.boolean(),
+    last_tick_at: timestamp.nullable(),
+    ticks_total: z.int().min(0).meta({ description: 'Successful ticks since the start' }),
+    errors_total: z.int().min(0),
+    last_error: z.string().nullable(),
+    last_error_at: timestamp.nullable(),
+  })
+  .openapi('Worker')
+
+export const workerStatus = z
+  .object({
+    all_healthy: z.boolean().meta({
+      description:
+        'True when every worker runs and has more successful ticks than errors; false is a hint, not an outage',
+    }),
+    observed_at: timestamp,
+    workers: z.array(worker),
+  })
+  .openapi('WorkerStatus')
+
+export type Health = z.output<typeof health>
+export type Worker = z.output<typeof worker>
+export type WorkerStatus = z.output<typeof workerStatus>
+
+export const service = {
+  health: defineRoute({
+    at: paths.service.health,
+    tag: 'Service',
+    summary: 'Tell whether the service answers',
+    data: health,
+    public: true,
+  }),
+  workers: defineRoute({
+    at: paths.service.workers,
+    tag: 'Service',
+    summary: 'Read the state of the background workers',
+    data: workerStatus,
+  }),
+  eventTypes: defineRoute({
+    at: paths.service.eventTypes,
+    tag: 'Service',
+    summary: 'List every event type and how it is detected',
+    description: 'The whole catalogue, unpaged.',
+    data: z.array(eventTypeItem),
+    public: true,
+  }),
+}

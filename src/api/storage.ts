@@ -1,0 +1,30 @@
+/** Storage: leave to upload images and metadata without going through the server. */
+import { z } from '@hono/zod-openapi'
+import { base64, timestamp, writeBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const storageDelegation = z
+  .object({
+    delegation: base64.meta({ description: 'UCAN delegation, upload only, as a CAR file in base64' }),
+    expires_at: timestamp.meta({ description: 'At most 24 hours ahead' }),
+  })
+  .openapi('StorageDelegation')
+
+export type StorageDelegation = z.output<typeof storageDelegation>
+
+export const storage = {
+  delegate: defineRoute({
+    at: paths.storage.delegate,
+    tag: 'Storage',
+    summary: 'Delegate uploads to an agent',
+    body: writeBody({
+      agent_did: z
+        .string()
+        .max(1024)
+        .regex(/^did:key:z[1-9A-HJ-NP-Za-km-z]+$/, 'must be an agent identifier of the form did:key:z…')
+        .meta({ example: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK' }),
+    }),
+    data: storageDelegation,
+  }),
+}

@@ -1,0 +1,99 @@
+/** Tokens: fungible mints and the authorities that can be given up. */
+import { z } from '@hono/zod-openapi'
+import {
+  address,
+  anything,
+  listQuery,
+  secretKey,
+  tokenProgram,
+  u64,
+  unsignedPayload,
+  uri,
+  writeBody,
+} from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const TOKEN_STATUSES = [
+  'created',
+  'mint_authority_revoked',
+  'freeze_authority_revoked',
+  'fully_immutable',
+] as const
+export const AUTHORITY_TYPES = ['mint', 'freeze', 'metadata'] as const
+export type TokenStatus = (typeof TOKEN_STATUSES)[number]
+export type AuthorityType = (typeof AUTHORITY_TYPES)[number]
+
+export const token = z
+  .object({
+    mint: address,
+    status: z.enum(TOKEN_STATUSES),
+    raw: anything.meta({ description: 'Metadata as its provider gives it, or null' }),
+  })
+  .openapi('Token')
+
+export const tokenCreated = unsignedPayload({
+  mint: address,
+  required_signers: z.object({ mint_secret_key: secretKey }),
+}).openapi('TokenCreated')
+
+export type Token = z.output<typeof token>
+export type TokenCreated = z.output<typeof tokenCreated>
+
+/** The Metaplex program counts these in bytes, not characters; Token-2022 has no such limit. */
+const METAPLEX_BYTES = { symbol: 10, uri: 200 } as const
+
+export const tokens = {
+  create: defineRoute({
+    at: paths.tokens.create,
+    tag: 'Tokens',
+    summary: 'Build the creation of a token',
+    body: writeBody({
+      payer: address,
+      name: z
+        .string()
+        .regex(/^[a-zA-Z0-9 ]{1,20}$/, 'must be 1 to 20 letters, digits or spaces')
+        .meta({ example: 'My Token' }),
+      symbol: z.string().min(1).max(10).meta({ example: 'MTK' }),
+      decimals: z.int().min(0).max(9).default(6),
+      initial_supply: u64.meta({ description: 'In raw units, digits' }),
+      uri,
+      revoke_mint_authority: z.boolean().default(false),
+      revoke_freeze_authority: z.boolean().default(true),
+      token_program: tokenProgram,
+    }).superRefine((body, context) => {
+      if (body.token_program !== 'spl') return
+      for (const field of ['symbol', 'uri'] as const) {
+        if (new TextEncoder().encode(body[field]).length <= METAPLEX_BYTES[field]) continue
+        const message = `must be at most ${METAPLEX_BYTES[field]} bytes in UTF-8 with token_program spl`
+        context.addIssue({ code: 'custom', path: [field], message })
+      }
+    }),
+    data: tokenCreated,
+    signed: 'refused',
+  }),
+  list: defineRoute({
+    at: paths.tokens.list,
+    tag: 'Tokens',
+    summary: 'List tokens, newest first',
+    query: listQuery({ status: z.enum(TOKEN_STATUSES).optional() }),
+    data: token,
+    list: true,
+  }),
+  get: defineRoute({
+    at: paths.tokens.get,
+    tag: 'Tokens',
+    summary: 'Read one token',
+    params: z.object({ mint: address }),
+    data: token,
+  }),
+  revokeAuthority: defineRoute({
+    at: paths.tokens.revokeAuthority,
+    tag: 'Tokens',
+    summary: 'Build the revocation of an authority, for good',
+    params: z.object({ mint: address, type: z.enum(AUTHORITY_TYPES) }),
+    body: writeBody({ payer: address }),
+    data: unsignedPayload({}),
+    signed: 'refused',
+  }),
+}

@@ -1,0 +1,113 @@
+/** Transactions: submitting them, alone or as a bundle, following them, and simulating them. */
+import { z } from '@hono/zod-openapi'
+import { address, anything, signature, trackedResource, transactionBase64, writeBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const TRANSACTION_LIFECYCLES = [
+  'unknown',
+  'submitted',
+  'processing',
+  'confirmed',
+  'finalized',
+  'failed',
+] as const
+export const CONFIRMATION_STATUSES = ['processed', 'confirmed', 'finalized'] as const
+export type TransactionLifecycle = (typeof TRANSACTION_LIFECYCLES)[number]
+export type ConfirmationStatus = (typeof CONFIRMATION_STATUSES)[number]
+
+export const transaction = z
+  .object({
+    signature,
+    lifecycle: z.enum(TRANSACTION_LIFECYCLES),
+    confirmation_status: z
+      .enum(CONFIRMATION_STATUSES)
+      .nullable()
+      .meta({ description: 'As the chain says it; null until seen' }),
+    err: anything.meta({ description: 'Null on success; otherwise it was included but reverted, or it expired' }),
+    slot: z.int().min(0).meta({ description: '0 until seen' }),
+    confirmations: z.int().min(0).meta({ description: '0 until seen' }),
+  })
+  .openapi('Transaction')
+
+export const submitted = z
+  .union([
+    z.object({ signature }),
+    z.object({
+      bundle_id: z.string(),
+      signatures: z.array(z.string()).meta({ description: 'Holds only the bundle id' }),
+      transaction_signatures: z
+        .array(signature)
+        .meta({ description: 'Signatures of the bundled transactions, in order' }),
+    }),
+  ])
+  .openapi('Submitted')
+
+export const simulation = z
+  .object({
+    err: anything.meta({ description: 'Null on success' }),
+    logs: z.array(z.string()),
+    units_consumed: z.int().min(0).nullable(),
+    return_data: z.object({ program_id: address, data: z.base64() }).nullable(),
+    slot: z.int().min(0),
+  })
+  .openapi('Simulation')
+
+export type Transaction = z.output<typeof transaction>
+export type Submitted = z.output<typeof submitted>
+export type Simulation = z.output<typeof simulation>
+
+export const transactions = {
+  submit: defineRoute({
+    at: paths.transactions.submit,
+    tag: 'Transactions',
+    summary: 'Submit a signed transaction, or up to five as an atomic bundle',
+    body: writeBody({
+      transaction: transactionBase64
+        .optional()
+        .meta({ description: 'Signed, base64; required unless `bundle` is true' }),
+      signed_transactions: z
+        .array(transactionBase64)
+        .min(1)
+        .max(5)
+        .optional()
+        .meta({ description: 'Signed, base64; required when `bundle` is true' }),
+      bundle: z.boolean().default(false).meta({ description: 'All land in one slot, or none' }),
+      skip_preflight: z.boolean().default(false),
+      max_retries: z
+        .int()
+        .min(0)
+        .max(10)
+        .default(2)
+        .meta({ description: 'Given to the RPC node; 0 also stops rebroadcasting' }),
+      tracked_resource: trackedResource.optional().meta({ description: 'What a build returned, verbatim' }),
+    }).superRefine((body, context) => {
+      const [wanted, other] = body.bundle
+        ? (['signed_transactions', 'transaction'] as const)
+        : (['transaction', 'signed_transactions'] as const)
+      if (body[wanted] === undefined) {
+        const message = `required when bundle is ${body.bundle}`
+        context.addIssue({ code: 'custom', path: [wanted], message })
+      } else if (body[other] !== undefined) {
+        const message = `only valid when bundle is ${!body.bundle}`
+        context.addIssue({ code: 'custom', path: [other], message })
+      }
+    }),
+    data: submitted,
+  }),
+  get: defineRoute({
+    at: paths.transactions.get,
+    tag: 'Transactions',
+    summary: 'Read how far a transaction has come',
+    description: 'Poll until `lifecycle` is `confirmed`, or `finalized` for stronger guarantees.',
+    params: z.object({ signature }),
+    data: transaction,
+  }),
+  simulate: defineRoute({
+    at: paths.transactions.simulate,
+    tag: 'Transactions',
+    summary: 'Run a transaction without submitting it',
+    body: writeBody({ transaction: transactionBase64 }),
+    data: simulation,
+  }),
+}

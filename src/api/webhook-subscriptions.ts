@@ -1,0 +1,163 @@
+/** Webhook subscriptions: where events are pushed, what was tried, and the secrets that sign it. */
+import { z } from '@hono/zod-openapi'
+import { deletedSchema, EVENT_TYPES, flag, listQuery, moment, recordId, timestamp, writeBody } from './envelope.ts'
+import { event } from './events.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+
+const url = z
+  .url({ protocol: /^https?$/, hostname: /./, error: 'must be an HTTP or HTTPS URL', abort: true })
+  .max(2048)
+  .refine(
+    (text) => new URL(text).username === '' && new URL(text).password === '',
+    'must not hold a user name or password',
+  )
+  .meta({ description: 'Where events are posted', example: 'https://example.com/hooks' })
+
+const enabledEvents = z
+  .array(z.enum([...EVENT_TYPES, '*']))
+  .min(1)
+  .refine((types) => types.length === 1 || !types.includes('*'), '"*" must stand alone')
+  .meta({ description: 'Event types, or `["*"]` for all', example: ['pool.live', 'airdrop.claimed'] })
+
+export const webhookSubscription = z
+  .object({
+    id: z.string(),
+    url: z.url(),
+    enabled_events: enabledEvents,
+    active: z.boolean(),
+    secret_preview: z.string().meta({ description: 'Last 4 characters of the secret' }),
+    disabled_reason: z.string().nullable().meta({ description: 'Why deliveries stopped; null while active' }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .openapi('WebhookSubscription')
+
+const secret = z.string().meta({ description: 'Signing secret, shown this once' })
+
+export const webhookSubscriptionCreated = webhookSubscription.extend({ secret }).openapi('WebhookSubscriptionCreated')
+
+export const webhookSecretRotated = webhookSubscription
+  .extend({
+    secret,
+    previous_secret_expires_at: timestamp
+      .nullable()
+      .meta({ description: 'Until then the old secret signs too; null without an overlap' }),
+  })
+  .openapi('WebhookSecretRotated')
+
+export const webhookDelivery = z
+  .object({
+    id: z.string(),
+    event_id: z.string(),
+    attempt: z.int().min(1),
+    status: z.enum(DELIVERY_STATUSES),
+    response_code: z.int().nullable(),
+    duration_ms: z.int().min(0).nullable(),
+    error: z.string().nullable(),
+    next_attempt_at: timestamp.nullable(),
+    created_at: timestamp,
+  })
+  .openapi('WebhookDelivery')
+
+export const webhookReplay = z
+  .object({ queued: z.int().min(0).meta({ description: 'Events that will be delivered again' }) })
+  .openapi('WebhookReplay')
+
+export type WebhookSubscription = z.output<typeof webhookSubscription>
+export type WebhookSubscriptionCreated = z.output<typeof webhookSubscriptionCreated>
+export type WebhookSecretRotated = z.output<typeof webhookSecretRotated>
+export type WebhookDelivery = z.output<typeof webhookDelivery>
+export type WebhookReplay = z.output<typeof webhookReplay>
+
+const tag = 'Webhook subscriptions'
+const params = z.object({ id: recordId })
+
+export const webhookSubscriptions = {
+  create: defineRoute({
+    at: paths.webhookSubscriptions.create,
+    tag,
+    summary: 'Subscribe a URL to events',
+    description: 'The answer holds the whole secret, this once.',
+    body: writeBody({ url, enabled_events: enabledEvents }),
+    data: webhookSubscriptionCreated,
+    status: 201,
+  }),
+  list: defineRoute({
+    at: paths.webhookSubscriptions.list,
+    tag,
+    summary: 'List subscriptions, newest first',
+    query: listQuery({ active: flag.optional() }),
+    data: webhookSubscription,
+    list: true,
+  }),
+  get: defineRoute({
+    at: paths.webhookSubscriptions.get,
+    tag,
+    summary: 'Read one subscription',
+    params,
+    data: webhookSubscription,
+  }),
+  update: defineRoute({
+    at: paths.webhookSubscriptions.update,
+    tag,
+    summary: 'Change the URL or the events of a subscription, or switch it',
+    params,
+    body: writeBody({ url: url.optional(), enabled_events: enabledEvents.optional(), active: z.boolean().optional() }),
+    data: webhookSubscription,
+  }),
+  delete: defineRoute({
+    at: paths.webhookSubscriptions.delete,
+    tag,
+    summary: 'Remove a subscription',
+    params,
+    body: writeBody({}),
+    data: deletedSchema,
+  }),
+  test: defineRoute({
+    at: paths.webhookSubscriptions.test,
+    tag,
+    summary: 'Send `webhook.test_event` to a subscription',
+    params,
+    body: writeBody({}),
+    data: event,
+  }),
+  deliveries: defineRoute({
+    at: paths.webhookSubscriptions.deliveries,
+    tag,
+    summary: 'List every attempt to deliver, newest first',
+    params,
+    query: listQuery({}),
+    data: webhookDelivery,
+    list: true,
+  }),
+  replay: defineRoute({
+    at: paths.webhookSubscriptions.replay,
+    tag,
+    summary: 'Deliver events again',
+    params,
+    body: writeBody({
+      event_ids: z.array(recordId).min(1).max(100).optional(),
+      since: moment.optional(),
+    }).superRefine(({ event_ids, since }, context) => {
+      if (event_ids === undefined && since === undefined) {
+        context.addIssue({ code: 'custom', path: ['event_ids'], message: 'either event_ids or since is required' })
+      } else if (event_ids !== undefined && since !== undefined) {
+        context.addIssue({ code: 'custom', path: ['since'], message: 'give event_ids or since, not both' })
+      }
+    }),
+    data: webhookReplay,
+  }),
+  rotateSecret: defineRoute({
+    at: paths.webhookSubscriptions.rotateSecret,
+    tag,
+    summary: 'Replace the secret of a subscription',
+    description: 'The answer holds the new secret, this once; the old one signs too for `overlap_hours`.',
+    params,
+    body: writeBody({ overlap_hours: z.int().min(0).max(168).default(24) }),
+    data: webhookSecretRotated,
+  }),
+}

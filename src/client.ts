@@ -1,0 +1,125 @@
+/** The typed client of the API: `client.pools.create(input)` over any transport. */
+import type { api } from './api/index.ts'
+import { type At, paths } from './api/paths.ts'
+import type { AnyRoute, CallInput, Data } from './api/route.ts'
+import { ApiError, type ErrorCode } from './errors.ts'
+
+export interface Request {
+  method: string
+  /** Path and query, starting with a slash. */
+  path: string
+  headers: Record<string, string>
+  body?: string | Uint8Array
+}
+export interface Response {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+/** Sends one request; `app.fetch` in the same process or `node:http` over the wire. */
+export type Transport = (request: Request) => Promise<Response>
+
+export interface CallOptions {
+  idempotencyKey?: string
+  requestId?: string
+}
+export interface Meta {
+  request_id: string
+  external_uid?: string
+  metadata?: Record<string, string>
+}
+export interface ListMeta extends Meta {
+  has_more: boolean
+  next_cursor: string | null
+  count: number
+}
+export interface Answer<T, M = Meta> {
+  data: T
+  meta: M
+}
+
+type Api = typeof api
+type Call<R extends AnyRoute> = (
+  ...args: Record<never, never> extends CallInput<R>
+    ? [input?: CallInput<R>, options?: CallOptions]
+    : [input: CallInput<R>, options?: CallOptions]
+) => Promise<R extends { list: true } ? Answer<Data<R>[], ListMeta> : Answer<Data<R>>>
+export type Client = { [N in keyof Api]: { [V in keyof Api[N]]: Api[N][V] extends AnyRoute ? Call<Api[N][V]> : never } }
+
+/** Error answer of the API, with the envelope as it came. */
+export class ApiFailure extends ApiError {
+  readonly envelope: { error: Record<string, unknown>; meta: { request_id: string } }
+
+  constructor(envelope: { error: Record<string, unknown>; meta: { request_id: string } }) {
+    const { code, message, param, details } = envelope.error as {
+      code: ErrorCode
+      message: string
+      param?: string
+      details?: Record<string, unknown>
+    }
+    super(code, message, { ...(param === undefined ? {} : { param }), ...(details === undefined ? {} : { details }) })
+    this.envelope = envelope
+  }
+}
+
+/** Makes the client; `bearer` is the API key. Calls reject with `ApiFailure`, or with the transport's own error. */
+export function createClient(transport: Transport, bearer?: string): Client {
+  const nouns = Object.entries(paths).map(([noun, verbs]) => [
+    noun,
+    Object.fromEntries(
+      Object.entries(verbs as Record<string, At>).map(([verb, at]) => [
+        verb,
+        (input: Record<string, unknown> = {}, options: CallOptions = {}) => call(transport, bearer, at, input, options),
+      ]),
+    ),
+  ])
+  return Object.fromEntries(nouns) as Client
+}
+
+async function call(
+  transport: Transport,
+  bearer: string | undefined,
+  [method, template]: At,
+  input: Record<string, unknown>,
+  options: CallOptions,
+): Promise<unknown> {
+  const rest = { ...input }
+  let path: string = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest[name]
+    delete rest[name]
+    return encodeURIComponent(String(value ?? ''))
+  })
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`
+  if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey
+  if (options.requestId !== undefined) headers['x-request-id'] = options.requestId
+  let body: string | undefined
+  if (method === 'get') {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(rest)) if (value !== undefined) query.set(name, String(value))
+    if (query.size > 0) path += `?${query}`
+  } else {
+    headers['content-type'] = 'application/json'
+    body = JSON.stringify(rest)
+  }
+  const response = await transport({
+    method: method.toUpperCase(),
+    path,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
+  const answer = parseAnswer(response)
+  if (response.status >= 400) throw new ApiFailure(answer as never)
+  return answer
+}
+
+function parseAnswer(response: Response): { data?: unknown; error?: unknown } {
+  try {
+    const answer = JSON.parse(response.body)
+    if (response.status < 400 ? 'data' in answer : typeof answer.error?.code === 'string') return answer
+  } catch {}
+  throw new ApiError(
+    'internal_error',
+    `the server answered HTTP ${response.status} with something that is not this API's envelope`,
+  )
+}

@@ -1,0 +1,178 @@
+/** Settings as one table: every setting's name, type, default and meaning, and where its value came from. */
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+
+type Kind = 'string' | 'integer' | 'boolean' | 'list'
+
+export interface Setting {
+  kind: Kind
+  default?: string | number | boolean | readonly string[]
+  about: string
+  /** Never printed; `svc config` refuses to write it into a file. */
+  secret?: true
+  min?: number
+  max?: number
+}
+
+const define = <T extends Record<string, Setting>>(settings: T) => settings
+
+export const SETTINGS = define({
+  'data-dir': { kind: 'string', about: 'Data folder: database, keys, daemon.json (default: the XDG data folder)' },
+  host: { kind: 'string', default: '127.0.0.1', about: 'Address that `svc serve` listens on' },
+  port: { kind: 'integer', default: 8787, min: 0, max: 65535, about: 'Port that `svc serve` listens on; 0 takes any' },
+  'database-url': { kind: 'string', secret: true, about: 'PostgreSQL URL; without one, SQLite in the data folder' },
+  'encryption-key': { kind: 'string', secret: true, about: '32 bytes in base64 or hex; required with PostgreSQL' },
+  'public-url': { kind: 'string', about: 'Public https address of this service, for links in its answers' },
+  'body-limit-mib': { kind: 'integer', default: 16, min: 1, max: 1024, about: 'Largest request body in MiB' },
+  'idempotency-hours': {
+    kind: 'integer',
+    default: 24,
+    min: 1,
+    max: 720,
+    about: 'How long an Idempotency-Key is remembered',
+  },
+  'rate-per-minute': { kind: 'integer', default: 120, min: 1, about: 'Requests a minute of a new key' },
+  'rate-per-day': { kind: 'integer', default: 50_000, min: 1, about: 'Requests a day of a new key' },
+  'log-level': { kind: 'string', default: 'info', about: 'fatal, error, warn, info, debug, trace or silent' },
+  'webhooks.allow-private': {
+    kind: 'boolean',
+    default: false,
+    about: 'Allow http and private addresses as webhook receivers (development only)',
+  },
+  api: { kind: 'string', about: 'URL of the daemon that commands talk to (default: the running local one, else none)' },
+  'api-key-file': { kind: 'string', about: 'File (0600) with the bearer key for `api`' },
+  output: { kind: 'string', default: 'table', about: 'table, json or plain' },
+})
+
+export type SettingName = keyof typeof SETTINGS
+interface Kinds {
+  string: string
+  integer: number
+  boolean: boolean
+  list: string[]
+}
+type Value<S extends { kind: Kind }> = Kinds[S['kind']]
+export type Values = {
+  [N in SettingName]:
+    | Value<(typeof SETTINGS)[N]>
+    | ((typeof SETTINGS)[N] extends { default: unknown } ? never : undefined)
+}
+
+export type Origin = 'flag' | 'environment' | 'project' | 'profile' | 'default'
+
+export interface Config {
+  values: Values
+  origins: Record<SettingName, Origin>
+  /** The data folder, resolved. */
+  dataDir: string
+  production: boolean
+}
+
+/** A setting that can't be used; the command line reports it as bad input. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+export const PROJECT_FILE = 'svc.json'
+export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
+export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
+
+/** Reads `text` or a JSON value as the setting's type; throws ConfigError naming the setting and `origin`. */
+export function parseSetting(name: SettingName, raw: unknown, origin: string): Values[SettingName] {
+  const setting: Setting = SETTINGS[name]
+  const fail = (expected: string): never => {
+    const shown = setting.secret ? '' : `, not ${JSON.stringify(raw)}`
+    throw new ConfigError(`${name} (${origin}) must be ${expected}${shown}`)
+  }
+  if (setting.kind === 'integer') {
+    const value =
+      typeof raw === 'number' ? raw : typeof raw === 'string' && /^-?\d+$/.test(raw) ? Number(raw) : Number.NaN
+    const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = setting
+    if (!Number.isSafeInteger(value) || value < min || value > max) {
+      fail(
+        `a whole number${setting.min === undefined ? '' : ` from ${min}`}${setting.max === undefined ? '' : ` to ${max}`}`,
+      )
+    }
+    return value as never
+  }
+  if (setting.kind === 'boolean') {
+    if (raw === true || raw === 'true' || raw === '1') return true as never
+    if (raw === false || raw === 'false' || raw === '0') return false as never
+    return fail('true or false')
+  }
+  if (setting.kind === 'list') {
+    if (Array.isArray(raw) && raw.every((item) => typeof item === 'string')) return raw as never
+    if (typeof raw === 'string') return raw.split(',').filter(Boolean) as never
+    return fail('a list')
+  }
+  if (typeof raw !== 'string' || raw === '') return fail('a text')
+  return raw as never
+}
+
+export interface Sources {
+  flags?: Partial<Record<SettingName, unknown>>
+  env?: Record<string, string | undefined>
+  cwd?: string
+  /** The chosen profile's settings. */
+  profile?: Record<string, unknown>
+}
+
+/** Joins the layers: flags > environment > project file > profile > default. */
+export function loadConfig({ flags = {}, env = process.env, cwd = process.cwd(), profile = {} }: Sources = {}): Config {
+  const project = readProject(cwd)
+  const values: Record<string, unknown> = {}
+  const origins: Record<string, Origin> = {}
+  for (const name of Object.keys(SETTINGS) as SettingName[]) {
+    const variable = environmentName(name)
+    const layers: [Origin, unknown, string][] = [
+      ['flag', flags[name], `--${name}`],
+      ['environment', env[variable] === '' ? undefined : env[variable], variable],
+      ['project', project?.settings[name], project?.file ?? ''],
+      ['profile', profile[name], 'profile'],
+    ]
+    const found = layers.find(([, raw]) => raw !== undefined)
+    origins[name] = found?.[0] ?? 'default'
+    values[name] = found ? parseSetting(name, found[1], found[2]) : (SETTINGS[name] as Setting).default
+  }
+  const typed = values as Values
+  return {
+    values: typed,
+    origins: origins as Config['origins'],
+    dataDir: resolve(cwd, typed['data-dir'] ?? join(xdg(env, 'XDG_DATA_HOME', '.local/share'), 'svc')),
+    production: env.NODE_ENV === 'production',
+  }
+}
+
+/** `$XDG_…_HOME`, or its default below the home folder. */
+export function xdg(env: Record<string, string | undefined>, variable: string, fallback: string): string {
+  const value = env[variable]
+  return value?.startsWith('/') ? value : join(env.HOME || homedir(), fallback)
+}
+
+/** The nearest `svc.json` at or above `cwd`. */
+function readProject(cwd: string): { file: string; settings: Record<string, unknown> } | undefined {
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const file = join(folder, PROJECT_FILE)
+    if (existsSync(file)) return { file, settings: readSettingsFile(file) }
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+function readSettingsFile(file: string): Record<string, unknown> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`${file} is not readable as JSON: ${(error as Error).message}`)
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new ConfigError(`${file} must hold a JSON object`)
+  for (const name of Object.keys(parsed)) {
+    if (!isSetting(name))
+      throw new ConfigError(`${file} has an unknown setting: ${name}; \`svc config list\` shows them all`)
+    if ((SETTINGS[name] as Setting).secret)
+      throw new ConfigError(`${file} must not hold ${name}: set ${environmentName(name)} instead`)
+  }
+  return parsed as Record<string, unknown>
+}

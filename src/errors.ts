@@ -1,0 +1,53 @@
+/** The seven error codes of the API as one class that every room can throw. */
+
+export const ERROR_STATUS = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  rate_limited: 429,
+  internal_error: 500,
+} as const
+
+export type ErrorCode = keyof typeof ERROR_STATUS
+
+export interface ErrorExtras {
+  /** Dotted path of the first offending field, for example `splits.1.bps`. */
+  param?: string
+  details?: Record<string, unknown>
+  cause?: unknown
+}
+
+/** A failure that a client is told about; anything else that is thrown is a bug and answers `internal_error`. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly param?: string
+  readonly details?: Record<string, unknown>
+
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.name = 'ApiError'
+    this.code = code
+    if (extras.param !== undefined) this.param = extras.param
+    if (extras.details !== undefined) this.details = extras.details
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code]
+  }
+}
+
+export const badRequest = (message: string, extras?: ErrorExtras) => new ApiError('bad_request', message, extras)
+export const forbidden = (message: string, extras?: ErrorExtras) => new ApiError('forbidden', message, extras)
+export const notFound = (message: string, extras?: ErrorExtras) => new ApiError('not_found', message, extras)
+export const conflict = (message: string, extras?: ErrorExtras) => new ApiError('conflict', message, extras)
+export const internal = (message: string, extras?: ErrorExtras) => new ApiError('internal_error', message, extras)
+
+/** Thrown by operations whose chain part is not part of this release; the README's status table lists them. */
+export class NotAvailableYet extends ApiError {
+  constructor(what: string) {
+    super('internal_error', `${what} is not available yet in this release; the README's status table lists what is`)
+    this.name = 'NotAvailableYet'
+  }
+}

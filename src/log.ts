@@ -1,0 +1,11 @@
+/** The log's shape; the daemon fills it with pino, a command with nothing. */
+
+export interface Log {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+const nothing = () => {}
+export const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing }

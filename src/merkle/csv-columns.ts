@@ -1,0 +1,79 @@
+// Decides from a CSV's first record whether it is a header, and which columns hold wallet, amount and locked amount.
+
+import { keyFromBase58 } from './base58.ts'
+import type { CsvScanner } from './csv-scanner.ts'
+
+export const WALLET_NAMES = ['wallet', 'address', 'pubkey', 'claimant', 'recipient']
+export const AMOUNT_NAMES = ['amount', 'amount_unlocked']
+const LOCKED_NAMES = ['amount_locked', 'locked_amount', 'locked']
+
+export interface CsvColumns {
+  /** Whether the first record is a header and holds no recipient. */
+  header: boolean
+  wallet: number
+  amount: number
+  /** Column of the locked amount in Jito's and Streamflow's form (`pubkey,amount_unlocked,amount_locked,category`), or -1. */
+  locked: number
+  /** Cells of the first record; a longer record is refused. */
+  width: number
+  /** Without a header, a third column of exactly three digits is refused: `1,000` is more likely than a column. */
+  guardThousands: boolean
+}
+
+/** A header that does not say which columns to read. */
+export interface ColumnFault {
+  cell: number
+  message: string
+}
+
+/** Reads the columns off the scanner's current (first) record. */
+export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
+  const width = scanner.cells
+  const names = Array.from({ length: width }, (_, i) =>
+    scanner
+      .text(i)
+      .toLowerCase()
+      .replace(/[\s-]+/g, '_'),
+  )
+  const found = (wanted: string[]) => names.flatMap((name, i) => (wanted.includes(name) ? [i] : []))
+  const wallets = found(WALLET_NAMES)
+  const amounts = found(AMOUNT_NAMES)
+  const lockeds = found(LOCKED_NAMES)
+  for (const [role, columns] of Object.entries({ wallet: wallets, amount: amounts, 'locked amount': lockeds })) {
+    const [first, second] = columns
+    if (second !== undefined) {
+      return { cell: second, message: `the header names the ${role} twice: ${names[first!]} and ${names[second]}` }
+    }
+  }
+  const locked = lockeds[0] ?? -1
+  let [wallet, amount] = [wallets[0], amounts[0]]
+  if (wallet !== undefined || amount !== undefined || locked >= 0) {
+    // Of two columns with one named, the other is no guess.
+    if (width === 2 && locked < 0) [wallet, amount] = [wallet ?? 1 - amount!, amount ?? 1 - wallet!]
+    if (wallet === undefined) {
+      return { cell: 0, message: `the header has no wallet column; name one of them ${WALLET_NAMES.join(', ')}` }
+    }
+    if (amount === undefined) {
+      return { cell: 0, message: `the header has no amount column; name one of them ${AMOUNT_NAMES.join(' or ')}` }
+    }
+    return { header: true, wallet, amount, locked, width, guardThousands: false }
+  }
+  if (width === 1) {
+    return { cell: 0, message: 'one column only; a row is wallet,amount separated by a comma' }
+  }
+  // Words without a digit cannot hold an amount: a header in other words.
+  if (names.every((name) => /^[\p{L}_()#]+$/u.test(name) && name.length < 32)) {
+    if (width === 2) return { header: true, wallet: 0, amount: 1, locked: -1, width, guardThousands: false }
+    const message = `the header names neither wallet (${WALLET_NAMES.join(', ')}) nor amount (${AMOUNT_NAMES.join(', ')})`
+    return { cell: 0, message }
+  }
+  const fourColumns = width === 4 && keyFromBase58(scanner.text(0)) !== undefined && /^\d+(\.\d+)?$/.test(names[2]!)
+  return {
+    header: false,
+    wallet: 0,
+    amount: 1,
+    locked: fourColumns ? 2 : -1,
+    width,
+    guardThousands: !fourColumns && width > 2,
+  }
+}

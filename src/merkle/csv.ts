@@ -1,0 +1,192 @@
+// Reads a recipient CSV into a packed list, collecting every fault with its line and column.
+
+import { AMOUNT, readAmount } from './amounts.ts'
+import { decodeKey, keyToBase58, walletFault } from './base58.ts'
+import { type CsvColumns, readColumns } from './csv-columns.ts'
+import { CsvScanner, locate } from './csv-scanner.ts'
+import { RECORD_BYTES } from './entry-list.ts'
+import { MAX_ISSUES, MerkleInputError, type MerkleIssue, quoted } from './errors.ts'
+import { PROGRESS_ROWS, type Progress } from './progress.ts'
+import { type DuplicateMode, RowBuilder, type SettledRows } from './row-builder.ts'
+
+export interface CsvOptions {
+  /** File name for error positions. Default `csv`. */
+  name?: string
+  /** Given: amounts are whole tokens with up to this many fractional digits (0-18). Absent: raw base units. */
+  decimals?: number | undefined
+  /** A wallet that stands twice: refused (default), or summed at its first position. */
+  duplicates?: DuplicateMode
+  onProgress?: Progress
+}
+
+export interface CsvRows extends SettledRows {
+  columns: CsvColumns
+}
+
+interface Fault {
+  offset: number
+  message: string
+  /** Offset of the row the message ends by naming. */
+  earlier: number | undefined
+}
+
+/** Counts a fault; the message is made only for those that are kept. */
+type Refuse = (offset: number, message: () => string, earlier?: number) => void
+
+/** Reads a CSV (UTF-8); throws MerkleInputError with positions `NAME:LINE:COLUMN`. Source: contract section 7. */
+export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
+  const { name = 'csv', decimals, duplicates = 'reject', onProgress } = options
+  const faults: Fault[] = []
+  let faultCount = 0
+  const refuse: Refuse = (offset, message, earlier) => {
+    faultCount++
+    if (faults.length < MAX_ISSUES) faults.push({ offset, message: message(), earlier })
+  }
+  const throwFaults = (): never => {
+    throw new MerkleInputError(placed(bytes, name, faults), faultCount)
+  }
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+    refuse(0, () => 'the file is UTF-16; save it as "CSV UTF-8"')
+    throwFaults()
+  }
+
+  const scanner = new CsvScanner(bytes)
+  if (!scanner.next()) {
+    refuse(0, () => NO_ROWS)
+    return throwFaults()
+  }
+  const { fault: firstFault } = scanner
+  if (firstFault) {
+    refuse(firstFault.offset, () => firstFault.message)
+    return throwFaults()
+  }
+  const columns = readColumns(scanner)
+  if ('message' in columns) {
+    refuse(scanner.starts[columns.cell]!, () => columns.message)
+    return throwFaults()
+  }
+
+  // The shortest row with a wallet is 32 characters, a comma and a line end.
+  const rows = new RowBuilder(Math.ceil((bytes.length + 1) / 34) + 1)
+  const needed = Math.max(columns.wallet, columns.amount) + 1
+  let more = columns.header ? scanner.next() : true
+  let seen = 0
+  for (; more; more = scanner.next()) {
+    seen++
+    if (onProgress && seen % PROGRESS_ROWS === 0) {
+      onProgress(seen, Math.max(seen, Math.round((seen * bytes.length) / scanner.recordStart)), 'read')
+    }
+    const fault = scanner.fault ?? shapeFault(scanner, columns, needed)
+    if (fault !== undefined) {
+      if (fault !== BLANK) refuse(fault.offset, () => fault.message)
+      else seen--
+      continue
+    }
+    const { starts, ends } = scanner
+    const at = rows.at
+    const walletStart = starts[columns.wallet]!
+    const amountStart = starts[columns.amount]!
+    const wallet = decodeKey(bytes, walletStart, ends[columns.wallet]!, rows.bytes, at)
+    if (!wallet) {
+      refuse(walletStart, () => walletFault(scanner.text(columns.wallet)))
+      rows.bytes.fill(0, at, at + RECORD_BYTES)
+    }
+    const status = readAmount(bytes, amountStart, ends[columns.amount]!, decimals, rows.bytes, at + 32)
+    if (status !== AMOUNT.ok) {
+      refuse(amountStart, () => amountFault(scanner.text(columns.amount), status, decimals))
+    }
+    if (columns.locked >= 0 && columns.locked < scanner.cells) refuseLocked(scanner, columns.locked, refuse)
+    if (wallet) rows.append(walletStart)
+  }
+  onProgress?.(seen, seen, 'read')
+  if (seen === 0) refuse(0, () => NO_ROWS)
+
+  const settled = rows.settle(duplicates, {
+    repeated(source, earlier, record) {
+      const wallet = () => keyToBase58(rows.bytes, record * RECORD_BYTES)
+      refuse(source, () => `wallet ${wallet()} stands twice (remove a row or sum duplicates), first at`, earlier)
+    },
+    overflowed(source, earlier, sum) {
+      refuse(
+        source,
+        () => `the amounts of this wallet add up to ${sum}, more than u64 holds; it first stands at`,
+        earlier,
+      )
+    },
+  })
+  if (faultCount > 0) throwFaults()
+  return { ...settled, columns }
+}
+
+const NO_ROWS = 'no rows; a row is wallet,amount'
+const BLANK = { offset: 0, message: '' }
+
+/** A record with too many or too few cells; BLANK for one that is only commas. */
+function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): typeof BLANK | undefined {
+  if (scanner.cells > columns.width) {
+    const message = `${scanner.cells} cells where the first row has ${columns.width}; amounts take no thousands separators`
+    return { offset: scanner.starts[columns.width]!, message }
+  }
+  if (scanner.cells < needed) {
+    const missing = scanner.cells <= columns.wallet ? 'wallet' : 'amount'
+    return { offset: scanner.ends[scanner.cells - 1]!, message: `the ${missing} is missing; a row is wallet,amount` }
+  }
+  if (scanner.isEmpty(columns.wallet) && scanner.isEmpty(columns.amount)) {
+    let cell = 0
+    while (cell < scanner.cells && scanner.isEmpty(cell)) cell++
+    if (cell === scanner.cells) return BLANK
+  }
+  if (columns.guardThousands && scanner.cells > 2 && /^\d{3}(\.\d+)?$/.test(scanner.text(2))) {
+    const message = `"${scanner.text(1)},${scanner.text(2)}" reads as a thousands separator; write the amount without, or add a header`
+    return { offset: scanner.starts[1]!, message }
+  }
+  return undefined
+}
+
+function refuseLocked(scanner: CsvScanner, cell: number, refuse: Refuse): void {
+  if (scanner.isEmpty(cell)) return
+  const text = scanner.text(cell)
+  if (/^0+(\.0*)?$/.test(text)) return
+  refuse(scanner.starts[cell]!, () => {
+    return `amount_locked is ${quoted(text)}; locked amounts are not supported, use 0 and a separate lock`
+  })
+}
+
+/** Why an amount cell cannot be read, and what to write. */
+function amountFault(text: string, status: number, decimals: number | undefined): string {
+  const shown = `amount ${quoted(text)}`
+  if (text === '') return 'the amount is empty'
+  if (status === AMOUNT.overflow)
+    return `${shown} is more than a token account holds (u64, 18446744073709551615 base units)`
+  if (status === AMOUNT.fraction) {
+    return `${shown} has ${text.length - text.indexOf('.') - 1} fractional digits, the token has ${decimals}`
+  }
+  if (/^[+-]/.test(text)) return `${shown}: an amount has no sign`
+  if (/^[\d.]+e[+-]?\d+$/i.test(text)) return `${shown}: exponents are not read, write the number out`
+  if (/^\d[\d,_'\s\u00a0\u2009\u202f.]*$/.test(text) && /[,_'\s\u00a0\u2009\u202f]/.test(text)) {
+    return `${shown}: thousands separators are not read, write digits only`
+  }
+  if (/^\d+\.\d+$/.test(text))
+    return `${shown} is not in base units; give the token's decimals (--decimals N) for whole tokens`
+  const form =
+    decimals === undefined ? 'digits only (base units)' : 'digits with an optional point and fraction, as in 12.5'
+  return `${shown} is no amount; write ${form}`
+}
+
+/** Turns byte offsets into `NAME:LINE:COLUMN`, in file order, with one walk over the file. */
+function placed(bytes: Uint8Array, name: string, faults: Fault[]): MerkleIssue[] {
+  const places = locate(
+    bytes,
+    faults.flatMap(({ offset, earlier }) => (earlier === undefined ? [offset] : [offset, earlier])),
+  )
+  const place = (offset: number) => {
+    const { line, column } = places.get(offset)!
+    return `${line}:${column}`
+  }
+  return faults
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ offset, message, earlier }) => ({
+      position: `${name}:${place(offset)}`,
+      message: earlier === undefined ? message : `${message} ${place(earlier)}`,
+    }))
+}

@@ -1,0 +1,49 @@
+// What changed between two recipient lists: wallets added, removed, with another amount, or in another order.
+
+import { amountAt, type Entry, type EntryList, entryAt, RECORD_BYTES } from './entry-list.ts'
+
+export interface ListDiff {
+  /** In the order of the later list. */
+  added: Entry[]
+  /** In the order of the earlier list. */
+  removed: Entry[]
+  /** In the order of the later list. */
+  changed: { wallet: string; before: bigint; after: bigint }[]
+  unchanged: number
+  /** The wallets in both lists stand in another order: the roots differ even where nothing else does. */
+  reordered: boolean
+}
+
+/** Compares two lists of distinct wallets; amounts in base units. */
+export function diffLists(before: EntryList, after: EntryList): ListDiff {
+  const diff: ListDiff = { added: [], removed: [], changed: [], unchanged: 0, reordered: false }
+  const places = new Map<string, number>()
+  for (let i = 0; i < before.count; i++) places.set(walletKey(before, i), i)
+  let last = -1
+  for (let i = 0; i < after.count; i++) {
+    const key = walletKey(after, i)
+    const place = places.get(key)
+    if (place === undefined) {
+      diff.added.push(entryAt(after, i))
+      continue
+    }
+    places.delete(key)
+    if (place < last) diff.reordered = true
+    last = place
+    const amount = amountAt(after, i)
+    const earlier = amountAt(before, place)
+    if (amount === earlier) diff.unchanged++
+    else diff.changed.push({ wallet: entryAt(after, i).wallet, before: earlier, after: amount })
+  }
+  for (const place of places.values()) diff.removed.push(entryAt(before, place))
+  return diff
+}
+
+function walletKey(list: EntryList, index: number): string {
+  const { bytes } = list
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(
+    'latin1',
+    index * RECORD_BYTES,
+    index * RECORD_BYTES + 32,
+  )
+}

@@ -1,0 +1,189 @@
+// Reads the `entries` array of a request body: wallets at once, amounts once `decimals`, which may follow, is known.
+
+import { AMOUNT, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
+import { decodeKey, walletFault } from './base58.ts'
+import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
+import { quoted } from './errors.ts'
+import type { JsonScanner } from './json-scanner.ts'
+import { RowBuilder } from './row-builder.ts'
+
+/** Counts an issue; the message is made only for those that are kept. */
+export type Refuse = (position: string, message: () => string) => void
+
+const QUOTE = 34
+const KIND = { none: 0, text: 1, escapedText: 2, number: 3 } as const
+const WALLET_KEY = Uint8Array.from('"wallet"', (character) => character.charCodeAt(0))
+const AMOUNT_KEY = Uint8Array.from('"amount"', (character) => character.charCodeAt(0))
+
+/** A client's field name, safe in a dotted position. */
+export function fieldName(name: string): string {
+  return /^[\w-]{1,60}$/.test(name) ? name : quoted(name)
+}
+
+export class EntryScanner {
+  readonly rows: RowBuilder
+  /** Entries of the array, those past the ceiling included. */
+  seen = 0
+  private readonly scanner: JsonScanner
+  private readonly refuse: Refuse
+  // Per entry: its record (-1 when its wallet is refused), and where its amount stands in the text.
+  private readonly records: Int32Array
+  private readonly starts: Uint32Array
+  private readonly ends: Uint32Array
+  private readonly kinds: Uint8Array
+
+  constructor(scanner: JsonScanner, refuse: Refuse) {
+    this.scanner = scanner
+    this.refuse = refuse
+    // Nothing shorter than `{},` is an entry.
+    const capacity = Math.min(MAX_STORED_LEAVES, Math.ceil(scanner.bytes.length / 3))
+    this.rows = new RowBuilder(capacity)
+    this.records = new Int32Array(capacity).fill(-1)
+    this.starts = new Uint32Array(capacity)
+    this.ends = new Uint32Array(capacity)
+    this.kinds = new Uint8Array(capacity)
+  }
+
+  /** Passes the array at the cursor. */
+  scan(): void {
+    const { scanner } = this
+    scanner.expect(91)
+    if (scanner.take(93)) return
+    do {
+      // Past the ceiling entries are only counted, so that a huge body costs no more than its bytes.
+      if (this.seen >= MAX_STORED_LEAVES) scanner.skipValue()
+      else if (scanner.peek() === 123) this.scanEntry()
+      else {
+        scanner.skipValue()
+        this.refuse(`entries.${this.seen}`, () => 'must be an object { wallet, amount }')
+      }
+      this.seen++
+    } while (scanner.take(44))
+    scanner.expect(93)
+  }
+
+  /** Reads the amounts of all entries into their records. */
+  readAmounts(decimals: number | undefined): void {
+    const { scanner, rows, starts, ends, kinds } = this
+    const spare = new Uint8Array(RECORD_BYTES)
+    for (let i = 0; i < this.seen && i < kinds.length; i++) {
+      const kind = kinds[i]!
+      if (kind === KIND.none) continue
+      const record = this.records[i]!
+      const out = record < 0 ? spare : rows.bytes
+      const at = record < 0 ? 0 : record * RECORD_BYTES + 32
+      const [start, end] = [starts[i]!, ends[i]!]
+      let status: AmountStatus
+      if (kind === KIND.text) status = readAmount(scanner.bytes, start, end, undefined, out, at)
+      else if (kind === KIND.number) status = readJsonNumber(scanner.bytes, start, end, decimals, out, at)
+      else {
+        const text = Buffer.from(scanner.value(start - 1, end + 1) as string)
+        status = readAmount(text, 0, text.length, undefined, out, at)
+      }
+      if (status === AMOUNT.ok) continue
+      this.refuse(`entries.${i}.amount`, () => amountFault(scanner.text(start, end), status, kind, decimals))
+    }
+  }
+
+  private scanEntry(): void {
+    const { scanner, rows, seen } = this
+    let wallet = false
+    let amount = false
+    let decoded = false
+    scanner.expect(123)
+    if (!scanner.take(125)) {
+      do {
+        scanner.peek()
+        const keyStart = scanner.position
+        const escaped = scanner.skipString()
+        const keyEnd = scanner.position
+        scanner.expect(58)
+        scanner.peek()
+        if (this.keyIs(keyStart, keyEnd, escaped, WALLET_KEY)) {
+          if (wallet) this.refuse(`entries.${seen}.wallet`, () => 'is sent twice')
+          wallet = true
+          decoded = this.scanWallet()
+        } else if (this.keyIs(keyStart, keyEnd, escaped, AMOUNT_KEY)) {
+          if (amount) this.refuse(`entries.${seen}.amount`, () => 'is sent twice')
+          amount = true
+          this.scanAmount()
+        } else {
+          scanner.skipValue()
+          const name = () => fieldName(scanner.value(keyStart, keyEnd) as string)
+          this.refuse(`entries.${seen}.${name()}`, () => 'is not a field of an entry, which has wallet and amount')
+        }
+      } while (scanner.take(44))
+      scanner.expect(125)
+    }
+    if (!wallet) this.refuse(`entries.${seen}.wallet`, () => 'is required')
+    if (!amount) this.refuse(`entries.${seen}.amount`, () => 'is required')
+    if (!decoded) return
+    this.records[seen] = rows.count
+    rows.append(seen)
+  }
+
+  /** Reads the wallet at the cursor into the next record; false, with an issue, when it is none. */
+  private scanWallet(): boolean {
+    const { scanner, rows, seen } = this
+    const start = scanner.position
+    if (scanner.bytes[start] !== QUOTE) {
+      scanner.skipValue()
+      this.refuse(`entries.${seen}.wallet`, () => 'must be a string, the base58 address')
+      return false
+    }
+    const escaped = scanner.skipString()
+    const end = scanner.position
+    if (!escaped && decodeKey(scanner.bytes, start + 1, end - 1, rows.bytes, rows.at)) return true
+    const text = scanner.value(start, end) as string
+    if (escaped) {
+      const plain = Buffer.from(text)
+      if (decodeKey(plain, 0, plain.length, rows.bytes, rows.at)) return true
+    }
+    this.refuse(`entries.${seen}.wallet`, () => walletFault(text))
+    return false
+  }
+
+  /** Notes where the amount at the cursor stands. */
+  private scanAmount(): void {
+    const { scanner, seen } = this
+    const start = scanner.position
+    const byte = scanner.bytes[start]!
+    if (byte === QUOTE) {
+      const escaped = scanner.skipString()
+      this.kinds[seen] = escaped ? KIND.escapedText : KIND.text
+      this.starts[seen] = start + 1
+      this.ends[seen] = scanner.position - 1
+    } else if (byte === 45 || (byte >= 48 && byte <= 57)) {
+      scanner.skipNumber()
+      this.kinds[seen] = KIND.number
+      this.starts[seen] = start
+      this.ends[seen] = scanner.position
+    } else {
+      scanner.skipValue()
+      this.kinds[seen] = KIND.none
+      this.refuse(`entries.${seen}.amount`, () => 'must be a digit string of base units, or a number')
+    }
+  }
+
+  private keyIs(start: number, end: number, escaped: boolean, key: Uint8Array): boolean {
+    const { scanner } = this
+    if (escaped) return JSON.stringify(scanner.value(start, end)) === Buffer.from(key).toString()
+    if (end - start !== key.length) return false
+    for (let i = 1; i < key.length; i++) if (scanner.bytes[start + i] !== key[i]) return false
+    return true
+  }
+}
+
+/** Why an amount of a request body is refused, and what to send. */
+function amountFault(text: string, status: AmountStatus, kind: number, decimals: number | undefined): string {
+  const shown = quoted(text)
+  if (status === AMOUNT.overflow) {
+    return `${shown} is more than a token account holds (u64, 18446744073709551615 base units)`
+  }
+  if (kind !== KIND.number) return `${shown} is no digit string; a string holds base units, digits only`
+  if (status === AMOUNT.negative) return `${shown} is negative`
+  if (status === AMOUNT.unsafe) return `${shown} is past 2^53 - 1; send it as a digit string`
+  if (decimals === undefined)
+    return `${shown} is no integer; send decimals to give whole tokens, or a digit string of base units`
+  return `${shown} has more fractional digits than the token's ${decimals} decimals`
+}

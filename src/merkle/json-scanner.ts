@@ -1,0 +1,195 @@
+// Walks JSON bytes strictly (RFC 8259, what JSON.parse accepts) without building values, so that number text stays exact.
+
+import { MerkleInputError, quoted } from './errors.ts'
+
+const QUOTE = 34
+const BACKSLASH = 92
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+const OPEN_BRACKET = 91
+const CLOSE_BRACKET = 93
+const COMMA = 44
+const COLON = 58
+
+/** A cursor over one JSON text; every method throws MerkleInputError at the first byte that is not JSON. */
+export class JsonScanner {
+  readonly bytes: Uint8Array
+  private readonly buffer: Buffer
+  position: number
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.position = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  }
+
+  /** The byte of the next token, after white space; undefined at the end. */
+  peek(): number | undefined {
+    const { bytes } = this
+    let p = this.position
+    while (bytes[p] === 32 || bytes[p] === 10 || bytes[p] === 13 || bytes[p] === 9) p++
+    this.position = p
+    return bytes[p]
+  }
+
+  /** Consumes `byte` when it is the next token. */
+  take(byte: number): boolean {
+    if (this.peek() !== byte) return false
+    this.position++
+    return true
+  }
+
+  expect(byte: number): void {
+    if (!this.take(byte)) this.fail(`expected '${String.fromCharCode(byte)}'`)
+  }
+
+  /** Refuses anything but white space up to the end. */
+  expectEnd(): void {
+    if (this.peek() !== undefined) this.fail('expected the end of the text')
+  }
+
+  /** Passes a string; true when it holds an escape, so that its bytes are not its text. */
+  skipString(): boolean {
+    const { bytes } = this
+    if (bytes[this.position] !== QUOTE) this.fail('expected a string')
+    let escaped = false
+    let p = this.position + 1
+    for (;;) {
+      const byte = bytes[p]
+      if (byte === QUOTE) break
+      if (byte === undefined || byte < 32) {
+        this.position = p
+        this.fail(byte === undefined ? 'the string is never closed' : 'a control character inside a string')
+      }
+      if (byte === BACKSLASH) {
+        escaped = true
+        p = this.skipEscape(p)
+      } else p++
+    }
+    this.position = p + 1
+    return escaped
+  }
+
+  /** Passes any value, iteratively: deep nesting costs no stack. */
+  skipValue(): void {
+    const open: number[] = []
+    for (;;) {
+      const byte = this.peek()
+      let closed = true
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        this.position++
+        closed = this.take(byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET)
+        if (!closed) {
+          open.push(byte)
+          if (byte === OPEN_BRACE) this.skipKey()
+        }
+      } else this.skipScalar(byte)
+      if (!closed) continue
+      for (;;) {
+        const container = open.at(-1)
+        if (container === undefined) return
+        if (this.take(COMMA)) {
+          if (container === OPEN_BRACE) this.skipKey()
+          break
+        }
+        this.expect(container === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET)
+        open.pop()
+      }
+    }
+  }
+
+  /** Passes a member name and its colon. */
+  private skipKey(): void {
+    this.peek()
+    this.skipString()
+    this.expect(COLON)
+  }
+
+  /** Passes a string, number or literal that starts with `byte`. */
+  skipScalar(byte: number | undefined): void {
+    if (byte === QUOTE) this.skipString()
+    else if (byte === 45 || (byte !== undefined && byte >= 48 && byte <= 57)) this.skipNumber()
+    else if (!this.literal('true') && !this.literal('false') && !this.literal('null')) this.fail('expected a value')
+  }
+
+  skipNumber(): void {
+    const { bytes } = this
+    let p = this.position
+    if (bytes[p] === 45) p++
+    const first = bytes[p]
+    const whole = this.digits(p)
+    if (first === 48 && whole > p + 1) {
+      this.position = p + 1
+      this.fail('a number has no leading zero')
+    }
+    p = whole
+    if (bytes[p] === 46) p = this.digits(p + 1)
+    if (bytes[p] === 101 || bytes[p] === 69) {
+      p++
+      if (bytes[p] === 43 || bytes[p] === 45) p++
+      p = this.digits(p)
+    }
+    this.position = p
+  }
+
+  /** Text of `[start, end)`; bytes that are not UTF-8 become U+FFFD. */
+  text(start: number, end: number): string {
+    return this.buffer.toString('utf8', start, end)
+  }
+
+  /** What the value in `[start, end)`, already passed, is in JavaScript. */
+  value(start: number, end: number): unknown {
+    return JSON.parse(this.text(start, end))
+  }
+
+  fail(what: string): never {
+    const { bytes, position } = this
+    const found = position >= bytes.length ? 'the end of the text' : quoted(this.text(position, position + 12))
+    let line = 1
+    let lineStart = 0
+    for (let p = 0; p < position && p < bytes.length; p++) {
+      if (bytes[p] !== 10) continue
+      line++
+      lineStart = p + 1
+    }
+    const message = `malformed JSON at line ${line}, byte ${position - lineStart + 1}: ${what}, found ${found}`
+    throw new MerkleInputError([{ position: '', message }])
+  }
+
+  private digits(from: number): number {
+    const { bytes } = this
+    let p = from
+    while (bytes[p]! >= 48 && bytes[p]! <= 57) p++
+    if (p === from) {
+      this.position = p
+      this.fail('expected a digit')
+    }
+    return p
+  }
+
+  private literal(word: string): boolean {
+    for (let i = 0; i < word.length; i++) if (this.bytes[this.position + i] !== word.charCodeAt(i)) return false
+    this.position += word.length
+    return true
+  }
+
+  private skipEscape(at: number): number {
+    const kind = this.bytes[at + 1]
+    if (kind === 117) {
+      for (let i = at + 2; i < at + 6; i++) {
+        const digit = this.bytes[i]!
+        const hex = (digit >= 48 && digit <= 57) || ((digit | 32) >= 97 && (digit | 32) <= 102)
+        if (!hex) {
+          this.position = i
+          this.fail('expected four hex digits after \\u')
+        }
+      }
+      return at + 6
+    }
+    if (kind === undefined || !'"\\/bfnrt'.includes(String.fromCharCode(kind))) {
+      this.position = at
+      this.fail('an unknown escape')
+    }
+    return at + 2
+  }
+}

@@ -1,0 +1,138 @@
+// One warm worker thread that builds trees off the event loop: started on first use, never keeping the process alive.
+
+import { Worker } from 'node:worker_threads'
+import type { BuiltTree } from './built-tree.ts'
+import { MerkleInputError } from './errors.ts'
+import type { WorkerAnswer, WorkerRequest } from './worker.ts'
+
+/** The queue is full: more builds wait than the pool was told to hold. */
+export class TreePoolBusyError extends Error {
+  override readonly name = 'TreePoolBusyError'
+}
+
+/** The worker thread died under this build (out of memory, say); the next build starts another. */
+export class TreeWorkerError extends Error {
+  override readonly name = 'TreeWorkerError'
+}
+
+export interface TreePoolOptions {
+  /** The built worker file. Default: `merkle-worker.js` beside the running bundle, `dist/` when run from source. */
+  workerUrl?: URL
+  /** Builds that may wait, each holding its body in memory. Default 16. */
+  maxQueued?: number
+}
+
+type CsvSettings = NonNullable<WorkerRequest['csv']>
+
+interface Job {
+  request: WorkerRequest
+  resolve(built: BuiltTree): void
+  reject(error: Error): void
+}
+
+export class TreePool {
+  private readonly workerUrl: URL
+  private readonly maxQueued: number
+  private readonly queue: Job[] = []
+  private worker: Worker | undefined
+  private running: Job | undefined
+  private closed = false
+
+  constructor(options: TreePoolOptions = {}) {
+    this.workerUrl = options.workerUrl ?? defaultWorkerUrl()
+    this.maxQueued = options.maxQueued ?? 16
+  }
+
+  /**
+   * Builds from the raw body of POST /v2/merkle-trees. An ArrayBuffer, or a view over a whole one, is handed over and
+   * is empty afterwards. Rejects with MerkleInputError, TreePoolBusyError or TreeWorkerError.
+   */
+  buildFromRequest(body: ArrayBuffer | Uint8Array<ArrayBuffer>): Promise<BuiltTree> {
+    return this.submit({ kind: 'request', bytes: ownBytes(body) })
+  }
+
+  /** Builds from CSV bytes, handed over as in `buildFromRequest`. */
+  buildFromCsv(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>, csv: CsvSettings = {}): Promise<BuiltTree> {
+    return this.submit({ kind: 'csv', bytes: ownBytes(bytes), csv })
+  }
+
+  /** Rejects what is running or waiting and ends the worker; later builds are refused. */
+  async close(): Promise<void> {
+    this.closed = true
+    const jobs = [this.running, ...this.queue.splice(0)]
+    this.running = undefined
+    for (const job of jobs) job?.reject(new TreeWorkerError('the merkle worker was closed'))
+    const { worker } = this
+    this.worker = undefined
+    await worker?.terminate()
+  }
+
+  private submit(request: WorkerRequest): Promise<BuiltTree> {
+    if (this.closed) return Promise.reject(new TreeWorkerError('the merkle worker was closed'))
+    if (this.queue.length >= this.maxQueued) {
+      return Promise.reject(new TreePoolBusyError(`${this.queue.length} trees are waiting to be built; try again`))
+    }
+    return new Promise((resolve, reject) => {
+      this.queue.push({ request, resolve, reject })
+      this.runNext()
+    })
+  }
+
+  private runNext(): void {
+    if (this.running !== undefined) return
+    const job = this.queue.shift()
+    if (job === undefined) {
+      this.worker?.unref()
+      return
+    }
+    this.running = job
+    const worker = this.worker ?? this.start()
+    worker.ref()
+    worker.postMessage(job.request, [job.request.bytes.buffer])
+  }
+
+  private start(): Worker {
+    const worker = new Worker(this.workerUrl, { name: 'merkle' })
+    this.worker = worker
+    worker.on('message', (answer: WorkerAnswer) => this.finish(worker, (job) => settle(job, answer)))
+    worker.on('error', (error) => this.drop(worker, `the merkle worker failed: ${error.message}`))
+    worker.on('exit', (code) => this.drop(worker, `the merkle worker stopped with code ${code}`))
+    return worker
+  }
+
+  private drop(worker: Worker, message: string): void {
+    if (this.worker !== worker) return
+    this.worker = undefined
+    this.finish(undefined, (job) => job.reject(new TreeWorkerError(message)))
+  }
+
+  private finish(worker: Worker | undefined, settleJob: (job: Job) => void): void {
+    if (this.worker !== worker) return
+    const job = this.running
+    this.running = undefined
+    if (job !== undefined) settleJob(job)
+    this.runNext()
+  }
+}
+
+/** A pool that starts its thread at the first build. */
+export function createTreePool(options?: TreePoolOptions): TreePool {
+  return new TreePool(options)
+}
+
+function settle(job: Job, answer: WorkerAnswer): void {
+  if ('built' in answer) job.resolve(answer.built)
+  else if ('refused' in answer) job.reject(new MerkleInputError(answer.refused.issues, answer.refused.issueCount))
+  else job.reject(new TreeWorkerError(answer.failed))
+}
+
+/** The bytes with a buffer of their own, which can be transferred: the caller's own when it is whole, else a copy. */
+function ownBytes(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes)
+  return bytes.length === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes)
+}
+
+function defaultWorkerUrl(): URL {
+  const fromSource = import.meta.url.endsWith('.ts')
+  return new URL(fromSource ? '../../dist/merkle-worker.js' : './merkle-worker.js', import.meta.url)
+}

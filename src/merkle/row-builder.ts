@@ -1,0 +1,100 @@
+// Collects the records a reader finds, then settles wallets that stand there twice: refused, or summed at their first place.
+
+import { randomBytes } from 'node:crypto'
+import { amountFrom, MAX_AMOUNT, writeAmount } from './amounts.ts'
+import { type EntryList, RECORD_BYTES } from './entry-list.ts'
+
+/** What a wallet that stands twice means: an error, or one leaf with the sum of its amounts. */
+export type DuplicateMode = 'reject' | 'sum'
+
+export interface SettledRows {
+  list: EntryList
+  /** Rows that were added to an earlier one (`sum`). */
+  merged: number
+  /** Leaves whose amount is zero: valid, but nobody gains by claiming one. */
+  zeroAmounts: number
+}
+
+export interface DuplicateFaults {
+  /** A wallet stands at `source` and already stood at `earlier`. */
+  repeated(source: number, earlier: number, record: number): void
+  /** The sum for the wallet of `source` left u64. */
+  overflowed(source: number, earlier: number, sum: bigint): void
+}
+
+/** Appended records with, for each, the place it came from (a byte offset or an entry number). */
+export class RowBuilder {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  private readonly sources: Uint32Array
+  count = 0
+
+  /** `capacity` is the most rows the input can hold; untouched pages of a generous guess cost nothing. */
+  constructor(capacity: number) {
+    this.bytes = new Uint8Array(capacity * RECORD_BYTES)
+    this.sources = new Uint32Array(capacity)
+  }
+
+  /** Where the next record is to be written; `append` then keeps it. */
+  get at(): number {
+    return this.count * RECORD_BYTES
+  }
+
+  append(source: number): void {
+    this.sources[this.count++] = source
+  }
+
+  /** Drops the duplicates, or reports them, and returns the list; order is first appearance. */
+  settle(mode: DuplicateMode, faults: DuplicateFaults): SettledRows {
+    const { bytes, sources } = this
+    const words = new Int32Array(bytes.buffer)
+    let slots = 16
+    while (slots < 2 * this.count) slots *= 2
+    const table = new Int32Array(slots).fill(-1)
+    // Keyed per call, so that no crafted list of wallets can make every probe collide.
+    const [k0 = 1, k1 = 1, k2 = 1] = new Int32Array(new Uint8Array(randomBytes(12)).buffer)
+    let kept = 0
+    for (let i = 0; i < this.count; i++) {
+      const row = i * 10
+      let mixed = k0
+      for (let w = 0; w < 8; w++) {
+        mixed = Math.imul(mixed ^ words[row + w]!, k1 | 1)
+        mixed = (mixed << 13) | (mixed >>> 19)
+        mixed ^= mixed >>> 16
+      }
+      mixed = Math.imul(mixed ^ k2, 0x9e3779b1)
+      let slot = (mixed ^ (mixed >>> 15)) & (slots - 1)
+      let earlier = table[slot]!
+      while (earlier >= 0 && !sameWallet(words, earlier * 10, row)) {
+        slot = (slot + 1) & (slots - 1)
+        earlier = table[slot]!
+      }
+      if (earlier >= 0) {
+        const source = sources[i]!
+        if (mode === 'reject') faults.repeated(source, sources[earlier]!, i)
+        else {
+          const at = earlier * RECORD_BYTES + 32
+          const sum = amountFrom(bytes, at) + amountFrom(bytes, i * RECORD_BYTES + 32)
+          if (sum > MAX_AMOUNT) faults.overflowed(source, sources[earlier]!, sum)
+          else writeAmount(bytes, at, sum)
+        }
+        continue
+      }
+      table[slot] = kept
+      if (kept !== i) {
+        for (let w = 0; w < 10; w++) words[kept * 10 + w] = words[row + w]!
+        sources[kept] = sources[i]!
+      }
+      kept++
+    }
+    const merged = this.count - kept
+    this.count = kept
+    let zeroAmounts = 0
+    for (let i = 0; i < kept; i++) if (words[i * 10 + 8] === 0 && words[i * 10 + 9] === 0) zeroAmounts++
+    return { list: { count: kept, bytes: bytes.subarray(0, kept * RECORD_BYTES) }, merged, zeroAmounts }
+  }
+}
+
+function sameWallet(words: Int32Array, a: number, b: number): boolean {
+  for (let w = 0; w < 8; w++) if (words[a + w] !== words[b + w]) return false
+  return true
+}

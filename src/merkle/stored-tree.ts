@@ -1,0 +1,285 @@
+// The stored form of a tree: leaves and a sorted wallet index in chunks of 256, and a head that vouches for both.
+// One proof costs the head (small, cacheable), one index chunk and one leaf chunk; no proof is ever stored.
+
+import { hash } from 'node:crypto'
+import { amountFrom } from './amounts.ts'
+import { type EntryList, listFromBytes, RECORD_BYTES } from './entry-list.ts'
+import { LeafLayoutError } from './errors.ts'
+import {
+  hashLeaf,
+  hashLevels,
+  levelCounts,
+  type MerkleTree,
+  NODE_BYTES,
+  siblings,
+  type TreeLevels,
+  toHex,
+} from './tree.ts'
+
+/** Leaves of a chunk, and the tree levels inside it. */
+export const CHUNK_LEAVES = 256
+const CHUNK_LEVELS = 8
+/** Bytes of an index row: wallet 32 ‖ leaf index u32 LE. */
+const INDEX_BYTES = 36
+/** Bytes of a directory row in the head: first wallet of an index chunk ‖ first 8 bytes of its SHA-256. */
+const DIRECTORY_BYTES = 40
+const MAGIC = 'MTR1'
+const HEADER_BYTES = 8
+
+export type BlobKind = 'head' | 'leaves' | 'index'
+
+/** A row of the store; `head` has only n = 0, the other kinds 0 to ceil(leaves / 256) - 1. */
+export interface StoredBlob {
+  kind: BlobKind
+  n: number
+  bytes: Buffer
+}
+
+/** The three parts in one buffer each, as they cross threads. */
+export interface EncodedTree {
+  head: Uint8Array
+  leaves: Uint8Array
+  index: Uint8Array
+}
+
+/** An opened head: the levels above the chunks, and the directory of the index. */
+export interface TreeHead {
+  readonly count: number
+  readonly chunks: number
+  readonly levels: TreeLevels
+  /** 32 bytes. */
+  readonly root: Uint8Array
+  readonly directory: Buffer
+}
+
+/** A leaf chunk whose hashes are known to lead to the root; worth caching (24 KiB). */
+export interface LeafChunk {
+  readonly n: number
+  readonly list: EntryList
+  readonly levels: TreeLevels
+}
+
+export interface StoredProof {
+  index: number
+  /** Base units. */
+  amount: bigint
+  /** Leaf to root. */
+  proof: Uint8Array[]
+}
+
+/** Encodes a tree for the store. */
+export function encodeTree(tree: MerkleTree): EncodedTree {
+  const { list, nodes, offsets } = tree
+  const index = encodeIndex(list)
+  const chunks = Math.ceil(list.count / CHUNK_LEAVES)
+  const upper = nodes.subarray(offsets[Math.min(CHUNK_LEVELS, offsets.length - 1)]!)
+  const head = Buffer.alloc(HEADER_BYTES + upper.length + chunks * DIRECTORY_BYTES + NODE_BYTES)
+  head.write(MAGIC, 'latin1')
+  head.writeUInt32LE(list.count, 4)
+  head.set(upper, HEADER_BYTES)
+  let at = HEADER_BYTES + upper.length
+  for (let n = 0; n < chunks; n++, at += DIRECTORY_BYTES) {
+    const chunk = chunkOf(index, n, INDEX_BYTES)
+    head.set(chunk.subarray(0, NODE_BYTES), at)
+    head.set(hash('sha256', chunk, 'buffer').subarray(0, 8), at + NODE_BYTES)
+  }
+  head.set(hash('sha256', head.subarray(0, at), 'buffer'), at)
+  return { head, leaves: list.bytes.subarray(0, list.count * RECORD_BYTES), index }
+}
+
+/** The rows to store, as views over the encoded buffers. */
+export function* blobsOf(tree: EncodedTree): Generator<StoredBlob> {
+  yield { kind: 'head', n: 0, bytes: bufferOf(tree.head) }
+  for (let n = 0; n * CHUNK_LEAVES * RECORD_BYTES < tree.leaves.length; n++) {
+    yield { kind: 'leaves', n, bytes: bufferOf(chunkOf(tree.leaves, n, RECORD_BYTES)) }
+    yield { kind: 'index', n, bytes: bufferOf(chunkOf(tree.index, n, INDEX_BYTES)) }
+  }
+}
+
+/** Opens a head; LeafLayoutError when it is cut, altered, or not of the tree with this root. */
+export function openHead(bytes: Uint8Array, root?: Uint8Array): TreeHead {
+  const head = bufferOf(bytes)
+  if (head.length < HEADER_BYTES || head.toString('latin1', 0, 4) !== MAGIC)
+    throw new LeafLayoutError('the head is not of a tree')
+  const count = head.readUInt32LE(4)
+  const chunks = Math.ceil(count / CHUNK_LEAVES)
+  const counts = levelCounts(chunks)
+  const nodesEnd = HEADER_BYTES + NODE_BYTES * counts.reduce((sum, level) => sum + level, 0)
+  const end = nodesEnd + chunks * DIRECTORY_BYTES
+  if (count === 0 || head.length !== end + NODE_BYTES) throw new LeafLayoutError(`the head has ${head.length} bytes`)
+  if (!hash('sha256', head.subarray(0, end), 'buffer').equals(head.subarray(end))) {
+    throw new LeafLayoutError('the head does not match its checksum')
+  }
+  const stored = head.subarray(HEADER_BYTES, nodesEnd)
+  const nodes = Buffer.from(stored)
+  const levels = { nodes, counts, offsets: hashLevels(nodes, counts) }
+  if (!nodes.equals(stored)) throw new LeafLayoutError('the head does not hash to its root')
+  const own = nodes.subarray(nodes.length - NODE_BYTES)
+  if (root !== undefined && !own.equals(root)) {
+    throw new LeafLayoutError(`the stored root is ${toHex(own)}, expected ${toHex(root)}`)
+  }
+  return { count, chunks, levels, root: own, directory: head.subarray(nodesEnd, end) }
+}
+
+/** Number of the leaf chunk that holds a leaf. */
+export function leafChunkOf(index: number): number {
+  return Math.floor(index / CHUNK_LEAVES)
+}
+
+/** Number of the one index chunk that can hold a wallet (32 bytes), -1 when none can. */
+export function indexChunkOf(head: TreeHead, wallet: Uint8Array): number {
+  return lastNotAfter(head.directory, DIRECTORY_BYTES, head.chunks, wallet)
+}
+
+/** Leaf index of a wallet by index chunk `n`, -1 when it is not in the tree; LeafLayoutError for an altered chunk. */
+export function findInIndex(head: TreeHead, n: number, bytes: Uint8Array, wallet: Uint8Array): number {
+  const rows = leavesIn(head, n)
+  const row = n * DIRECTORY_BYTES + NODE_BYTES
+  const checksum = hash('sha256', bytes, 'buffer').subarray(0, 8)
+  if (bytes.length !== rows * INDEX_BYTES || !checksum.equals(head.directory.subarray(row, row + 8))) {
+    throw new LeafLayoutError(`index chunk ${n} does not match its checksum`)
+  }
+  const chunk = bufferOf(bytes)
+  const place = lastNotAfter(chunk, INDEX_BYTES, rows, wallet)
+  if (place < 0 || !chunk.subarray(place * INDEX_BYTES, place * INDEX_BYTES + 32).equals(wallet)) return -1
+  return chunk.readUInt32LE(place * INDEX_BYTES + 32)
+}
+
+/**
+ * Opens leaf chunk `n`, hashing its leaves anew (about 0.5 ms); LeafLayoutError when they do not lead to the root, so
+ * that no wrong proof is ever handed out.
+ */
+export function openChunk(head: TreeHead, n: number, bytes: Uint8Array): LeafChunk {
+  const leaves = leavesIn(head, n)
+  if (bytes.length !== leaves * RECORD_BYTES) throw new LeafLayoutError(`leaf chunk ${n} has ${bytes.length} bytes`)
+  const counts = levelCounts(leaves, head.chunks > 1 ? CHUNK_LEVELS : undefined)
+  const nodes = Buffer.allocUnsafeSlow(NODE_BYTES * counts.reduce((sum, level) => sum + level, 0))
+  for (let i = 0; i < leaves; i++) hashLeaf(bytes, i * RECORD_BYTES, nodes, i * NODE_BYTES)
+  const levels = { nodes, counts, offsets: hashLevels(nodes, counts) }
+  const expected = head.levels.nodes.subarray(n * NODE_BYTES, (n + 1) * NODE_BYTES)
+  if (!expected.equals(nodes.subarray(nodes.length - NODE_BYTES))) {
+    throw new LeafLayoutError(`leaf chunk ${n} does not hash to its node`)
+  }
+  return { n, list: listFromBytes(bytes), levels }
+}
+
+/** The proof of leaf `index`, which must lie in this chunk (RangeError). */
+export function proofFromChunk(head: TreeHead, chunk: LeafChunk, index: number): StoredProof {
+  const place = index - chunk.n * CHUNK_LEAVES
+  if (!Number.isInteger(index) || place < 0 || place >= chunk.list.count) {
+    throw new RangeError(`leaf ${index} is not in chunk ${chunk.n}`)
+  }
+  const lower = siblings(chunk.levels, place, chunk.levels.counts.length - 1)
+  const upper = siblings(head.levels, chunk.n, head.levels.counts.length - 1)
+  const amount = amountFrom(chunk.list.bytes, place * RECORD_BYTES + 32)
+  return { index, amount, proof: [...lower, ...upper] }
+}
+
+/** Reads a stored blob; undefined when the row is missing. */
+export type ReadBlob = (kind: BlobKind, n: number) => Promise<Uint8Array | undefined> | Uint8Array | undefined
+
+/**
+ * Amount and proof of a wallet (32 bytes), undefined when it is not in the tree; reads two blobs.
+ * LeafLayoutError when a blob is missing or altered, or index and leaves disagree.
+ */
+export async function lookUpProof(
+  head: TreeHead,
+  wallet: Uint8Array,
+  read: ReadBlob,
+): Promise<StoredProof | undefined> {
+  const indexChunk = indexChunkOf(head, wallet)
+  if (indexChunk < 0) return undefined
+  const index = findInIndex(head, indexChunk, await present(read, 'index', indexChunk), wallet)
+  if (index < 0) return undefined
+  const n = leafChunkOf(index)
+  if (n >= head.chunks) throw new LeafLayoutError(`the index names leaf ${index} of ${head.count}`)
+  const chunk = openChunk(head, n, await present(read, 'leaves', n))
+  const place = (index - n * CHUNK_LEAVES) * RECORD_BYTES
+  if (Buffer.compare(chunk.list.bytes.subarray(place, place + 32), wallet) !== 0) {
+    throw new LeafLayoutError(`leaf ${index} is another wallet than the index says`)
+  }
+  return proofFromChunk(head, chunk, index)
+}
+
+/** The whole list of a stored tree, every chunk verified. */
+export async function readStoredList(head: TreeHead, read: ReadBlob): Promise<EntryList> {
+  const bytes = new Uint8Array(head.count * RECORD_BYTES)
+  for (let n = 0; n < head.chunks; n++) {
+    const chunk = await present(read, 'leaves', n)
+    openChunk(head, n, chunk)
+    bytes.set(chunk, n * CHUNK_LEAVES * RECORD_BYTES)
+  }
+  return { count: head.count, bytes }
+}
+
+async function present(read: ReadBlob, kind: BlobKind, n: number): Promise<Uint8Array> {
+  const bytes = await read(kind, n)
+  if (bytes === undefined) throw new LeafLayoutError(`${kind} chunk ${n} is missing`)
+  return bytes
+}
+
+function leavesIn(head: TreeHead, n: number): number {
+  if (!Number.isInteger(n) || n < 0 || n >= head.chunks) throw new RangeError(`chunk ${n} of ${head.chunks}`)
+  return Math.min(CHUNK_LEAVES, head.count - n * CHUNK_LEAVES)
+}
+
+/** The same bytes as a Buffer, not a copy. */
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+function chunkOf(bytes: Uint8Array, n: number, row: number): Uint8Array {
+  return bytes.subarray(n * CHUNK_LEAVES * row, (n + 1) * CHUNK_LEAVES * row)
+}
+
+/** Number of the last row whose wallet is not after `wallet`, -1 when all are. */
+function lastNotAfter(rows: Buffer, rowBytes: number, count: number, wallet: Uint8Array): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const at = middle * rowBytes
+    if (rows.compare(wallet, 0, 32, at, at + 32) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/** Wallets in byte order with their leaf index. */
+function encodeIndex(list: EntryList): Uint8Array {
+  const { count, bytes } = list
+  const source = bufferOf(bytes)
+  // Wallet prefix and leaf index in one double: sorting numbers is far faster than sorting with a callback.
+  const indexBits = 32 - Math.clz32(count)
+  const prefixBits = Math.min(32, 53 - indexBits)
+  const room = 2 ** indexBits
+  const keys = new Float64Array(count)
+  for (let i = 0; i < count; i++) {
+    keys[i] = (source.readUInt32BE(i * RECORD_BYTES) >>> (32 - prefixBits)) * room + i
+  }
+  keys.sort()
+  const order = Uint32Array.from(keys, (key) => key % room)
+  for (let from = 0; from < count; ) {
+    const prefix = Math.floor(keys[from]! / room)
+    let to = from + 1
+    while (to < count && Math.floor(keys[to]! / room) === prefix) to++
+    if (to - from > 1) {
+      order.subarray(from, to).sort((a, b) => {
+        const [x, y] = [a * RECORD_BYTES, b * RECORD_BYTES]
+        return source.compare(source, y, y + 32, x, x + 32)
+      })
+    }
+    from = to
+  }
+  const index = new Uint8Array(count * INDEX_BYTES)
+  for (let i = 0, at = 0; i < count; i++, at += INDEX_BYTES) {
+    const leaf = order[i]!
+    // By hand: 32 bytes are too few for a call to copy() to pay.
+    for (let k = 0, from = leaf * RECORD_BYTES; k < 32; k++) index[at + k] = bytes[from + k]!
+    index[at + 32] = leaf
+    index[at + 33] = leaf >>> 8
+    index[at + 34] = leaf >>> 16
+    index[at + 35] = leaf >>> 24
+  }
+  return index
+}

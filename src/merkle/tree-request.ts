@@ -1,0 +1,122 @@
+// Reads the body of POST /v2/merkle-trees: entries into a packed list by their exact text, the rest as plain fields.
+
+import { MAX_DECIMALS } from './amounts.ts'
+import { keyToBase58 } from './base58.ts'
+import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
+import { EntryScanner, fieldName, type Refuse } from './entry-scanner.ts'
+import { MAX_ISSUES, MerkleInputError, type MerkleIssue } from './errors.ts'
+import { JsonScanner } from './json-scanner.ts'
+import type { DuplicateMode, SettledRows } from './row-builder.ts'
+
+/** Every field of the body but `entries`. */
+export const TREE_REQUEST_FIELDS = [
+  'mint',
+  'airdrop_count',
+  'decimals',
+  'persist',
+  'duplicates',
+  'replace',
+  'mode',
+  'externalUid',
+  'metadata',
+] as const
+
+export interface TreeRequest extends SettledRows {
+  /** The other fields as sent, unchecked but for `decimals` and `duplicates`, which shape the entries. */
+  fields: Record<string, unknown>
+}
+
+/**
+ * Reads the raw request body (UTF-8 JSON). Throws MerkleInputError: malformed JSON with an empty position, every other
+ * fault with its dotted path. A field sent twice is refused, where JSON.parse would let the last one win.
+ */
+export function readTreeRequest(body: Uint8Array): TreeRequest {
+  const issues: MerkleIssue[] = []
+  let issueCount = 0
+  const refuse: Refuse = (position, message) => {
+    issueCount++
+    if (issues.length < MAX_ISSUES) issues.push({ position, message: message() })
+  }
+
+  const scanner = new JsonScanner(body)
+  const fields: Record<string, unknown> = {}
+  let entries: EntryScanner | undefined
+  let entriesSent = false
+  if (scanner.peek() !== 123) {
+    scanner.skipValue()
+    scanner.expectEnd()
+    throw new MerkleInputError([{ position: '', message: 'the body must be a JSON object' }])
+  }
+  eachMember(scanner, (name) => {
+    const known = (TREE_REQUEST_FIELDS as readonly string[]).includes(name)
+    const twice = name === 'entries' ? entriesSent : Object.hasOwn(fields, name)
+    if (twice) refuse(name, () => 'is sent twice')
+    else if (!known && name !== 'entries') refuse(fieldName(name), () => 'is not a field of this request')
+    if (name === 'entries' && !twice) {
+      entriesSent = true
+      if (scanner.peek() === 91) {
+        entries = new EntryScanner(scanner, refuse)
+        entries.scan()
+      } else {
+        scanner.skipValue()
+        refuse('entries', () => 'must be an array')
+      }
+      return
+    }
+    scanner.peek()
+    const start = scanner.position
+    scanner.skipValue()
+    if (known && !twice) fields[name] = scanner.value(start, scanner.position)
+  })
+  scanner.expectEnd()
+
+  const { decimals, duplicates } = fields
+  const decimalsFit = decimals === undefined || (Number.isInteger(decimals) && inRange(decimals as number))
+  if (!decimalsFit) refuse('decimals', () => `must be an integer from 0 to ${MAX_DECIMALS}`)
+  const duplicatesFit = duplicates === undefined || duplicates === 'reject' || duplicates === 'sum'
+  if (!duplicatesFit) refuse('duplicates', () => 'must be "reject" or "sum"')
+  if (!entriesSent) refuse('entries', () => `is required, an array of 1 to ${MAX_STORED_LEAVES} entries`)
+
+  if (entries !== undefined) {
+    const count = entries.seen
+    if (count === 0 || count > MAX_STORED_LEAVES) {
+      refuse('entries', () => `must hold 1 to ${MAX_STORED_LEAVES} entries, has ${count}`)
+    }
+    if (decimalsFit) entries.readAmounts(decimals as number | undefined)
+    if (duplicatesFit) {
+      const { rows } = entries
+      const settled = rows.settle((duplicates ?? 'reject') as DuplicateMode, {
+        repeated(source, earlier, record) {
+          const wallet = () => keyToBase58(rows.bytes, record * RECORD_BYTES)
+          const hint = 'remove one or send duplicates: "sum"'
+          refuse(`entries.${source}.wallet`, () => `${wallet()} stands twice, first at entries.${earlier}; ${hint}`)
+        },
+        overflowed(source, earlier, sum) {
+          const message = `added to entries.${earlier} the amount becomes ${sum}, more than u64 holds`
+          refuse(`entries.${source}.amount`, () => message)
+        },
+      })
+      if (issueCount === 0) return { fields, ...settled }
+    }
+  }
+  throw new MerkleInputError(issues, issueCount)
+}
+
+function inRange(decimals: number): boolean {
+  return decimals >= 0 && decimals <= MAX_DECIMALS
+}
+
+/** Calls `member` at each value of the object at the cursor, with its name; the callback passes the value. */
+function eachMember(scanner: JsonScanner, member: (name: string) => void): void {
+  scanner.expect(123)
+  if (scanner.take(125)) return
+  do {
+    scanner.peek()
+    const start = scanner.position
+    scanner.skipString()
+    const name = scanner.value(start, scanner.position) as string
+    scanner.expect(58)
+    member(name)
+  } while (scanner.take(44))
+  scanner.expect(125)
+}

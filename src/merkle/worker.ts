@@ -1,0 +1,34 @@
+// Worker thread entry: builds trees from the buffers it is sent, one after the other, and sends the result back.
+
+import { parentPort } from 'node:worker_threads'
+import { type BuiltTree, buildFromCsv, buildFromRequest } from './built-tree.ts'
+import { MerkleInputError, type MerkleIssue } from './errors.ts'
+import type { DuplicateMode } from './row-builder.ts'
+
+export interface WorkerRequest {
+  kind: 'request' | 'csv'
+  bytes: Uint8Array<ArrayBuffer>
+  csv?: { name?: string; decimals?: number | undefined; duplicates?: DuplicateMode }
+}
+
+export type WorkerAnswer =
+  | { built: BuiltTree }
+  | { refused: { issues: readonly MerkleIssue[]; issueCount: number } }
+  | { failed: string }
+
+function answer(request: WorkerRequest): WorkerAnswer {
+  try {
+    const { kind, bytes, csv } = request
+    return { built: kind === 'csv' ? buildFromCsv(bytes, csv) : buildFromRequest(bytes) }
+  } catch (error) {
+    if (error instanceof MerkleInputError) return { refused: { issues: error.issues, issueCount: error.issueCount } }
+    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  }
+}
+
+parentPort?.on('message', (request: WorkerRequest) => {
+  const reply = answer(request)
+  const encoded = 'built' in reply ? reply.built.encoded : undefined
+  const buffers = encoded ? [encoded.head, encoded.leaves, encoded.index].map((bytes) => bytes.buffer) : []
+  parentPort?.postMessage(reply, buffers as ArrayBuffer[])
+})

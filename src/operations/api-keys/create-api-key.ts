@@ -1,0 +1,25 @@
+/** Makes an API key; the key itself is shown this once. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { insertApiKey } from '../../store/api-keys.ts'
+import { apiKeyRecord } from '../records.ts'
+import { mintApiKey } from './mint-api-key.ts'
+
+type Route = Api['apiKeys']['create']
+
+export async function createApiKey(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  const { key, row } = mintApiKey('live')
+  const { values } = context.config
+  return context.commit(async (tx) => {
+    const stored = await insertApiKey(tx, {
+      ...row,
+      name: input.name,
+      scopes_json: JSON.stringify([...new Set(input.scopes)]),
+      per_minute: input.rate_limit_per_minute ?? values['rate-per-minute'],
+      per_day: input.rate_limit_per_day ?? values['rate-per-day'],
+      created_at: context.clock.now(),
+    })
+    return { ...apiKeyRecord(stored), key }
+  })
+}

@@ -1,0 +1,12 @@
+/** API keys, newest first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageApiKeys } from '../../store/api-keys.ts'
+import { apiKeyRecord, pageOf } from '../records.ts'
+
+type Route = Api['apiKeys']['list']
+
+export async function listApiKeys({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+  return pageOf(await pageApiKeys(store.db, input), apiKeyRecord)
+}

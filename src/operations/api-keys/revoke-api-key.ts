@@ -1,0 +1,16 @@
+/** Revokes an API key, for good. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { findApiKey, revokeApiKey } from '../../store/api-keys.ts'
+import { found } from '../found.ts'
+
+type Route = Api['apiKeys']['revoke']
+
+export async function revokeApiKeyById(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
+  return context.commit(async (tx) => {
+    found(await findApiKey(tx, id), 'API key', id)
+    await revokeApiKey(tx, id, context.clock.now())
+    return { id, deleted: true as const }
+  })
+}

@@ -1,0 +1,32 @@
+/** Events: written in the transaction of the change that they report. */
+import type { EventType } from '../api/envelope.ts'
+import type { Context } from '../context.ts'
+import { appendEvent } from '../store/events.ts'
+import { newId } from '../store/id.ts'
+import type { Row } from '../store/schema.ts'
+import type { Tx } from '../store/store.ts'
+
+export interface Emission {
+  type: EventType
+  resource_type: string
+  resource_id: string
+  /** The resource's fields as the API returns them; for chain events with slot and signature. */
+  object: object
+  /** Chain signature, or another word that makes a repeated event of one resource a new one. */
+  occasion?: string
+}
+
+/** Writes the event once per (type, resource, occasion); null when it was there already. */
+export function emit(context: Context, tx: Tx, event: Emission): Promise<Row<'events'> | null> {
+  return appendEvent(tx, {
+    id: newId('evt'),
+    type: event.type,
+    resource_type: event.resource_type,
+    resource_id: event.resource_id,
+    object_json: JSON.stringify(event.object),
+    external_uid: context.externalUid ?? null,
+    metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
+    dedupe_key: JSON.stringify([event.type, event.resource_type, event.resource_id, event.occasion ?? '']),
+    created_at: context.clock.now(),
+  })
+}

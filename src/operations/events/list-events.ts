@@ -1,0 +1,12 @@
+/** Stored events, either way round. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageEvents } from '../../store/events.ts'
+import { eventRecord, pageOf } from '../records.ts'
+
+type Route = Api['events']['list']
+
+export async function listEvents({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+  return pageOf(await pageEvents(store.db, input), eventRecord)
+}

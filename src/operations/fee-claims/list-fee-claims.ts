@@ -1,0 +1,12 @@
+/** Fee claims, newest first, of all pools. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageFeeClaims } from '../../store/fee-claims.ts'
+import { feeClaimRecord, pageOf } from '../records.ts'
+
+type Route = Api['feeClaims']['list']
+
+export async function listFeeClaims({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+  return pageOf(await pageFeeClaims(store.db, input), feeClaimRecord)
+}

@@ -1,0 +1,12 @@
+/** Gold locks, newest first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageGoldLocks } from '../../store/gold-locks.ts'
+import { goldLockRecord, pageOf } from '../records.ts'
+
+type Route = Api['goldLocks']['list']
+
+export async function listGoldLocks({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+  return pageOf(await pageGoldLocks(store.db, input), goldLockRecord)
+}

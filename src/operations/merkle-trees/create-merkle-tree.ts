@@ -1,0 +1,101 @@
+/** Builds a tree from the raw request body in the worker thread, and stores it with its event. */
+import type { z } from 'zod'
+import { api, type MerkleTree } from '../../api/index.ts'
+import type { Context, Services } from '../../context.ts'
+import { type ApiError, badRequest, internal } from '../../errors.ts'
+import { keyFromBase58 } from '../../merkle/base58.ts'
+import type { BuiltTree } from '../../merkle/built-tree.ts'
+import { MerkleInputError } from '../../merkle/errors.ts'
+import { TreePoolBusyError } from '../../merkle/pool.ts'
+import { blobsOf } from '../../merkle/stored-tree.ts'
+import { encodeTreeId } from '../../merkle/tree-id.ts'
+import { findTree, insertTree, replaceTree } from '../../store/merkle-trees.ts'
+import type { NewRow, Row } from '../../store/schema.ts'
+import { emit } from '../emit.ts'
+import { merkleTreeRecord } from '../records.ts'
+
+/** The schema of everything but the entries, which the worker has validated. */
+export const treeFields = api.merkleTrees.create.body!.omit({ entries: true })
+export type TreeInput = z.output<typeof treeFields> & { built: BuiltTree }
+
+/** Validates the entries and builds the tree off the event loop; the bytes are handed over. */
+export async function buildTreeFromBody({ trees }: Services, raw: Uint8Array<ArrayBuffer>): Promise<BuiltTree> {
+  try {
+    return await trees.buildFromRequest(raw)
+  } catch (error) {
+    throw treeError(error)
+  }
+}
+
+const LISTED_ISSUES = 20
+
+function treeError(error: unknown): unknown {
+  if (error instanceof TreePoolBusyError) return internal(error.message)
+  if (!(error instanceof MerkleInputError)) return error
+  const issues = error.issues.slice(0, LISTED_ISSUES).map(({ position, message }) => ({ param: position, message }))
+  const { param, message } = issues[0]!
+  return badRequest(param === '' ? message : `${param}: ${message}`, {
+    ...(param === '' ? {} : { param }),
+    details: { issues, issue_count: error.issueCount },
+  })
+}
+
+export async function createMerkleTree(context: Context, input: TreeInput): Promise<MerkleTree> {
+  const { built, mint, airdrop_count } = input
+  const id = encodeTreeId(keyFromBase58(mint)!, airdrop_count)
+  const row = {
+    id,
+    mint,
+    airdrop_count,
+    root: built.root,
+    leaf_count: built.leafCount,
+    total: built.total.toString(),
+    list_sha256: built.listHash,
+    status: 'tree_built',
+    external_uid: context.externalUid ?? null,
+    metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
+    created_at: context.clock.now(),
+  } satisfies NewRow<'merkle_trees'>
+  if (!input.persist) {
+    context.status = 200
+    return { ...merkleTreeRecord({ ...row, seq: 0 }), persisted: false, created_at: null }
+  }
+  const blobs = [...blobsOf(built.encoded!)]
+  return context.commit(async (tx) => {
+    const existing = await findTree(tx, id)
+    if (existing?.root === built.root) {
+      context.status = 200
+      return merkleTreeRecord(existing)
+    }
+    if (existing !== null) mayReplace(existing, input.replace)
+    const stored = existing === null ? await insertTree(tx, row, blobs) : await replaceTree(tx, row, blobs)
+    const record = merkleTreeRecord(stored)
+    await emit(context, tx, {
+      type: 'airdrop.tree_built',
+      resource_type: 'airdrop',
+      resource_id: id,
+      object: { ...record, status: stored.status },
+      occasion: `${built.root} ${stored.created_at}`,
+    })
+    return record
+  })
+}
+
+function mayReplace(existing: Row<'merkle_trees'>, replace: boolean): void {
+  const { id, root, airdrop_count, status } = existing
+  if (status !== 'tree_built') {
+    throw refusal(
+      existing,
+      `The tree ${id} is on chain already (${status}) and cannot be replaced; use another airdrop_count than ${airdrop_count}`,
+    )
+  }
+  if (!replace) {
+    throw refusal(
+      existing,
+      `A tree ${id} with another root (${root}) is stored; send replace: true to replace it, or another airdrop_count`,
+    )
+  }
+}
+
+const refusal = ({ root, status }: Row<'merkle_trees'>, message: string): ApiError =>
+  badRequest(message, { param: 'airdrop_count', details: { stored_root: root, status } })

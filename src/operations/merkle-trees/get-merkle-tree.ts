@@ -1,0 +1,13 @@
+/** One stored merkle tree. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { findTree } from '../../store/merkle-trees.ts'
+import { found } from '../found.ts'
+import { merkleTreeRecord } from '../records.ts'
+
+type Route = Api['merkleTrees']['get']
+
+export async function getMerkleTree({ store }: Context, { id }: Input<Route>): Promise<Result<Route>> {
+  return merkleTreeRecord(found(await findTree(store.db, id), 'merkle tree', id))
+}

@@ -1,0 +1,12 @@
+/** NFTs, newest first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageNfts } from '../../store/nfts.ts'
+import { nftRecord, pageOf } from '../records.ts'
+
+type Route = Api['nfts']['list']
+
+export async function listNfts({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+  return pageOf(await pageNfts(store.db, input), nftRecord)
+}

@@ -1,0 +1,173 @@
+/** Rows of the store as the records that the API answers. */
+import type {
+  Airdrop,
+  ApiKey,
+  Event,
+  FeeClaim,
+  GoldLock,
+  MerkleTree,
+  Nft,
+  Pool,
+  Stake,
+  Token,
+  Transaction,
+  WebhookDelivery,
+  WebhookSubscription,
+} from '../api/index.ts'
+import type { Page } from '../api/route.ts'
+import type { Row } from '../store/schema.ts'
+
+/** A page of rows as a page of records. */
+export function pageOf<R, T>(page: { rows: R[]; next_cursor: string | null }, record: (row: R) => T): Page<T> {
+  return { items: page.rows.map(record), next_cursor: page.next_cursor }
+}
+
+const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
+const isoOrNull = (milliseconds: number | null) => (milliseconds === null ? null : iso(milliseconds))
+const json = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))
+
+export const apiKeyRecord = (row: Row<'api_keys'>): ApiKey => ({
+  id: row.id,
+  name: row.name,
+  preview: row.preview,
+  scopes: json<ApiKey['scopes']>(row.scopes_json)!,
+  rate_limit_per_minute: row.per_minute,
+  rate_limit_per_day: row.per_day,
+  status: row.status,
+  created_at: iso(row.created_at),
+  revoked_at: isoOrNull(row.revoked_at),
+})
+
+/** What is delivered to a webhook, byte for byte the same on every attempt; GET /v2/events adds `sequence`. */
+export const eventRecord = (row: Row<'events'>): Event => ({
+  id: row.id,
+  type: row.type as Event['type'],
+  api_version: '2.0',
+  created: Math.floor(row.created_at / 1000),
+  data: {
+    object: { resource_type: row.resource_type, resource_id: row.resource_id, ...json<object>(row.object_json) },
+  },
+  ...(row.external_uid === null ? {} : { external_uid: row.external_uid }),
+  ...(row.metadata_json === null ? {} : { metadata: json<Record<string, string>>(row.metadata_json)! }),
+  sequence: row.sequence,
+})
+
+export const merkleTreeRecord = (row: Row<'merkle_trees'>): MerkleTree => ({
+  id: row.id,
+  mint: row.mint,
+  airdrop_count: row.airdrop_count,
+  root: row.root,
+  root_hex: `0x${row.root}`,
+  leaf_count: row.leaf_count,
+  total: row.total,
+  list_sha256: row.list_sha256,
+  persisted: true,
+  created_at: iso(row.created_at),
+})
+
+export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
+  id: row.id,
+  mint: row.mint,
+  airdrop_count: row.airdrop_count,
+  root: row.root,
+  leaf_count: row.leaf_count,
+  status: row.status,
+  created_at: iso(row.created_at),
+})
+
+/** The stored part of a pool; what only the chain knows is null until it is read there. */
+export const poolRecord = (row: Row<'pools'>): Pool => ({
+  type: row.type,
+  address: row.address,
+  base_mint: row.base_mint,
+  quote_mint: row.quote_mint,
+  config: row.config,
+  creator: row.creator,
+  name: row.name,
+  symbol: row.symbol,
+  metadata_uri: row.metadata_uri,
+  status: row.status,
+  curve_progress: null,
+  state: null,
+  fee_metrics: null,
+  created_at: iso(row.created_at),
+  metadata: json(row.metadata_json),
+})
+
+export const feeClaimRecord = (row: Row<'fee_claims'>): FeeClaim => ({
+  id: row.id,
+  type: row.type,
+  pool_address: row.pool_address,
+  signature: row.signature,
+  occurred_at: iso(row.occurred_at),
+  external_uid: row.external_uid,
+  metadata: json(row.metadata_json),
+})
+
+export const tokenRecord = (row: Row<'tokens'>): Token => ({
+  mint: row.mint,
+  status: row.status,
+  raw: json(row.raw_json),
+})
+
+export const nftRecord = (row: Row<'nfts'>): Nft => ({
+  asset: row.asset,
+  collection: row.collection,
+  owner: row.owner,
+  name: row.name,
+  uri: row.uri,
+  status: row.status,
+  frozen: row.frozen === 1,
+  created_at: iso(row.created_at),
+})
+
+export const stakeRecord = (row: Row<'stakes'>): Stake => ({
+  asset: row.asset,
+  collection: row.collection,
+  owner: row.owner,
+  status: row.status,
+  platform_id: row.platform_id,
+  metadata: json(row.metadata_json),
+})
+
+export const goldLockRecord = (row: Row<'gold_locks'>): GoldLock => ({
+  user: row.user,
+  mint: row.mint,
+  amount: row.amount,
+  unlocks_at: iso(row.unlocks_at),
+  status: row.status,
+  escrow: row.escrow,
+  created_at: iso(row.created_at),
+})
+
+export const transactionRecord = (row: Row<'transactions'>): Transaction => ({
+  signature: row.signature,
+  lifecycle: row.lifecycle,
+  confirmation_status: row.confirmation_status as Transaction['confirmation_status'],
+  err: json(row.err_json),
+  slot: row.slot,
+  confirmations: row.confirmations,
+})
+
+export const webhookSubscriptionRecord = (row: Row<'webhook_subscriptions'>): WebhookSubscription => ({
+  id: row.id,
+  url: row.url,
+  enabled_events: json<WebhookSubscription['enabled_events']>(row.enabled_events_json)!,
+  active: row.active === 1,
+  secret_preview: row.secret_preview,
+  disabled_reason: row.disabled_reason,
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+})
+
+export const webhookDeliveryRecord = (row: Row<'webhook_deliveries'>): WebhookDelivery => ({
+  id: row.id,
+  event_id: row.event_id,
+  attempt: row.attempt,
+  status: row.status as WebhookDelivery['status'],
+  response_code: row.response_code,
+  duration_ms: row.duration_ms,
+  error: row.error,
+  next_attempt_at: isoOrNull(row.next_attempt_at),
+  created_at: iso(row.created_at),
+})

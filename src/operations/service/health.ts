@@ -1,0 +1,8 @@
+/** Whether the service answers. */
+import type { Health } from '../../api/index.ts'
+import type { Context } from '../../context.ts'
+import { VERSION } from '../../version.ts'
+
+export async function health({ clock }: Context): Promise<Health> {
+  return { status: 'healthy', timestamp: new Date(clock.now()).toISOString(), service: 'svc', version: VERSION }
+}

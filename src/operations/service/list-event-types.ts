@@ -1,0 +1,8 @@
+/** The catalogue of event types. */
+
+import { EVENT_TYPES } from '../../api/envelope.ts'
+import { DETECTION, type EventTypeItem } from '../../api/events.ts'
+
+export async function listEventTypes(): Promise<EventTypeItem[]> {
+  return EVENT_TYPES.map((type) => ({ type, detection: DETECTION[type] }))
+}

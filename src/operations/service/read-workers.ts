@@ -1,0 +1,12 @@
+/** The state of the background workers. */
+import type { Worker, WorkerStatus } from '../../api/index.ts'
+import type { Context } from '../../context.ts'
+
+export async function readWorkers({ clock, workers }: Context): Promise<WorkerStatus> {
+  const states: Worker[] = workers()
+  return {
+    all_healthy: states.every(({ running, ticks_total, errors_total }) => running && ticks_total > errors_total),
+    observed_at: new Date(clock.now()).toISOString(),
+    workers: states,
+  }
+}

@@ -1,0 +1,12 @@
+/** Stakes, newest first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageStakes } from '../../store/stakes.ts'
+import { pageOf, stakeRecord } from '../records.ts'
+
+type Route = Api['stakes']['list']
+
+export async function listStakes({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+  return pageOf(await pageStakes(store.db, input), stakeRecord)
+}

@@ -1,0 +1,16 @@
+/** The staked assets of a wallet. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { findStakedByWallet } from '../../store/stakes.ts'
+import { stakeRecord } from '../records.ts'
+
+type Route = Api['stakes']['lookup']
+
+const NOTE =
+  'Stake state lives on the asset itself (its FreezeDelegate plugin) and is decoded client-side from GET /v2/accounts/{address}; this list is what the server has seen.'
+
+export async function lookUpStakes({ store }: Context, { wallet }: Input<Route>): Promise<Result<Route>> {
+  const rows = await findStakedByWallet(store.db, wallet)
+  return { wallet, note: NOTE, staked_assets: rows.map(stakeRecord) }
+}

@@ -1,0 +1,12 @@
+/** Tokens, newest first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageTokens } from '../../store/tokens.ts'
+import { pageOf, tokenRecord } from '../records.ts'
+
+type Route = Api['tokens']['list']
+
+export async function listTokens({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+  return pageOf(await pageTokens(store.db, input), tokenRecord)
+}

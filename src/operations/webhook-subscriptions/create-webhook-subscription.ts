@@ -1,0 +1,33 @@
+/** Subscribes a URL to events. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { newId } from '../../store/id.ts'
+import { insertWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { webhookSubscriptionRecord } from '../records.ts'
+import { checkReceiver } from './check-receiver.ts'
+import { makeSecret } from './secret.ts'
+
+type Route = Api['webhookSubscriptions']['create']
+
+export async function createWebhookSubscription(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  checkReceiver(context, input.url)
+  const id = newId('whs')
+  const { secret, columns } = makeSecret(context, id)
+  const now = context.clock.now()
+  return context.commit(async (tx) => {
+    const stored = await insertWebhookSubscription(tx, {
+      id,
+      url: input.url,
+      enabled_events_json: JSON.stringify(input.enabled_events),
+      active: 1,
+      ...columns,
+      previous_secret: null,
+      previous_secret_until: null,
+      disabled_reason: null,
+      created_at: now,
+      updated_at: now,
+    })
+    return { ...webhookSubscriptionRecord(stored), secret }
+  })
+}

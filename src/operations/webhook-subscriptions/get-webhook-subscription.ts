@@ -1,0 +1,13 @@
+/** One webhook subscription. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { found } from '../found.ts'
+import { webhookSubscriptionRecord } from '../records.ts'
+
+type Route = Api['webhookSubscriptions']['get']
+
+export async function getWebhookSubscription({ store }: Context, { id }: Input<Route>): Promise<Result<Route>> {
+  return webhookSubscriptionRecord(found(await findWebhookSubscription(store.db, id), 'webhook subscription', id))
+}

@@ -1,0 +1,15 @@
+/** Every attempt to deliver to one subscription, newest first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageWebhookDeliveries } from '../../store/webhook-deliveries.ts'
+import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { found } from '../found.ts'
+import { pageOf, webhookDeliveryRecord } from '../records.ts'
+
+type Route = Api['webhookSubscriptions']['deliveries']
+
+export async function listDeliveries({ store }: Context, { id, ...page }: Input<Route>): Promise<Result<Route>> {
+  found(await findWebhookSubscription(store.db, id), 'webhook subscription', id)
+  return pageOf(await pageWebhookDeliveries(store.db, { ...page, subscription_id: id }), webhookDeliveryRecord)
+}

@@ -1,0 +1,16 @@
+/** Webhook subscriptions, newest first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageWebhookSubscriptions } from '../../store/webhook-subscriptions.ts'
+import { pageOf, webhookSubscriptionRecord } from '../records.ts'
+
+type Route = Api['webhookSubscriptions']['list']
+
+export async function listWebhookSubscriptions(
+  { store }: Context,
+  { active, ...page }: Input<Route>,
+): Promise<Result<Route>> {
+  const filters = active === undefined ? {} : { active: active ? 1 : 0 }
+  return pageOf(await pageWebhookSubscriptions(store.db, { ...page, ...filters }), webhookSubscriptionRecord)
+}

@@ -1,0 +1,20 @@
+/** API keys, by hash only. */
+import { finding, inserting, listing } from './records.ts'
+import type { Row } from './schema.ts'
+import type { Tx } from './store.ts'
+
+export const insertApiKey = inserting('api_keys')
+export const findApiKey = finding('api_keys', 'id')
+export const findApiKeyByHash = finding('api_keys', 'hash')
+export const pageApiKeys = listing('api_keys')
+
+/** Null where there is no such key; a key revoked before keeps its first time. */
+export async function revokeApiKey(tx: Tx, id: string, at: number): Promise<Row<'api_keys'> | null> {
+  await tx
+    .updateTable('api_keys')
+    .set({ status: 'revoked', revoked_at: at })
+    .where('id', '=', id)
+    .where('status', '=', 'active')
+    .execute()
+  return findApiKey(tx, id)
+}

@@ -1,0 +1,61 @@
+/** Events: a gapless sequence, each written in the transaction of the change it reports. */
+import { type Order, type Page, type PageRequest, page } from './paging.ts'
+import type { NewRow, Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+export type NewEvent = Omit<NewRow<'events'>, 'sequence'>
+
+export interface EventFilters {
+  type?: string | undefined
+  resource_type?: string | undefined
+  resource_id?: string | undefined
+  /** Unix milliseconds, exclusive. */
+  created_after?: number | undefined
+}
+
+/**
+ * Appends an event with the next number, or answers null where its `dedupe_key` is known (no number is used up then).
+ * The counter's row is locked until the commit, so that numbers become visible in order and a rollback leaves no gap.
+ */
+export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'> | null> {
+  const known = tx.selectFrom('events').select('sequence').where('dedupe_key', '=', event.dedupe_key)
+  if (await known.executeTakeFirst()) return null
+  const { value } = await moveCounter(tx, 1)
+  const appended = await tx
+    .insertInto('events')
+    .values({ ...event, sequence: value })
+    .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (appended) return appended
+  // Another process wrote the same event between the look and the lock.
+  await moveCounter(tx, -1)
+  return null
+}
+
+function moveCounter(tx: Tx, by: 1 | -1): Promise<{ value: number }> {
+  return tx
+    .updateTable('counters')
+    .set((expression) => ({ value: expression('value', '+', by) }))
+    .where('name', '=', 'events')
+    .returning('value')
+    .executeTakeFirstOrThrow()
+}
+
+export async function findEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
+  return (await reader.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+}
+
+/** Newest first, or oldest first to follow the stream. */
+export function pageEvents(
+  reader: Reader,
+  request: PageRequest & EventFilters & { order?: Order | undefined },
+): Promise<Page<Row<'events'>>> {
+  let query = reader.selectFrom('events').selectAll()
+  if (request.type !== undefined) query = query.where('type', '=', request.type)
+  if (request.resource_type !== undefined) query = query.where('resource_type', '=', request.resource_type)
+  if (request.resource_id !== undefined) query = query.where('resource_id', '=', request.resource_id)
+  if (request.created_after !== undefined) query = query.where('created_at', '>', request.created_after)
+  const { limit, cursor, order } = request
+  return page({ query, list: 'events', place: 'sequence', limit, cursor, order })
+}

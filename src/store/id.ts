@@ -1,0 +1,23 @@
+/** Random ids that say what they name: a prefix and 24 base62 characters (142 bits). */
+import { randomBytes } from 'node:crypto'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const LENGTH = 24
+/** Bytes from here on are thrown away: 256 is no multiple of 62, and every character must be equally likely. */
+const FAIR = 256 - (256 % ALPHABET.length)
+
+/** For example `newId('evt')` → `evt_4fJ…`. */
+export function newId(prefix: string, random: (size: number) => Uint8Array = randomBytes): string {
+  return `${prefix}_${randomText(LENGTH, random)}`
+}
+
+/** `length` characters of base62, each with 5.95 bits of randomness. */
+export function randomText(length: number, random: (size: number) => Uint8Array = randomBytes): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of random(length - text.length + 8)) {
+      if (byte < FAIR && text.length < length) text += ALPHABET[byte % ALPHABET.length]
+    }
+  }
+  return text
+}

@@ -1,0 +1,164 @@
+/** Idempotency keys: who runs a request, what it answered, and what was signed for it. */
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+export interface KeyOf {
+  apiKeyId: string
+  key: string
+}
+
+export interface ClaimRequest extends KeyOf {
+  requestHash: string
+  /** The claiming process; unique to it. */
+  owner: string
+  /** Unix milliseconds. */
+  now: number
+  /** How long the owner is believed to live without renewing. */
+  leaseMs: number
+  /** How long the key is remembered. */
+  ttlMs: number
+}
+
+export type Claim =
+  | { kind: 'claimed' }
+  | { kind: 'conflict'; reason: 'mismatch' | 'running' }
+  /** `response` is sealed. */
+  | { kind: 'replay'; status: number; response: Buffer }
+  /** Taken over from an attempt that ended without an answer; `signature` is what that one had signed. */
+  | { kind: 'resumed'; signature: string | null }
+
+/** Claims a key for one request; of any number of claims at once exactly one is `claimed` (or `resumed`). */
+export async function claim(tx: Tx, request: ClaimRequest): Promise<Claim> {
+  if (await insertRunning(tx, request)) return { kind: 'claimed' }
+  const row = await lockRow(tx, request)
+  // Freed between the insert and the lock: the way is free for the next look.
+  if (!row) return claim(tx, request)
+  const { now } = request
+  const running = row.state === 'running' && row.lease_until > now
+  if (row.expires_at <= now && !running) {
+    await keyed(tx.deleteFrom('idempotency_keys'), request).execute()
+    return claim(tx, request)
+  }
+  if (row.request_hash !== request.requestHash) return { kind: 'conflict', reason: 'mismatch' }
+  if (row.state === 'done') return { kind: 'replay', status: row.status!, response: row.response! }
+  if (running) return { kind: 'conflict', reason: 'running' }
+  const taken = { owner: request.owner, lease_until: now + request.leaseMs }
+  await keyed(tx.updateTable('idempotency_keys').set(taken), request).execute()
+  return { kind: 'resumed', signature: row.signature }
+}
+
+/**
+ * Stores the answer (sealed), in the transaction of the change it reports. False where another process has taken the key
+ * over: its answer will stand, and the change must not be committed.
+ */
+export async function finish(
+  tx: Tx,
+  { owner, status, response, ...key }: KeyOf & { owner: string; status: number; response: Buffer },
+): Promise<boolean> {
+  const done = tx.updateTable('idempotency_keys').set({ state: 'done', status, response })
+  return (await owned(done, key, owner).executeTakeFirstOrThrow()).numUpdatedRows > 0n
+}
+
+/**
+ * Gives the key back after a failure. Where nothing was signed it is forgotten; where something was, it stays and the
+ * next attempt resumes with that signature. Does nothing where another process has taken it over.
+ */
+export async function free(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<void> {
+  await owned(tx.deleteFrom('idempotency_keys').where('signature', 'is', null), key, owner).execute()
+  await owned(tx.updateTable('idempotency_keys').set({ lease_until: 0 }), key, owner).execute()
+}
+
+export type Remembered = { kind: 'remembered' } | { kind: 'earlier'; signature: string } | { kind: 'lost' }
+
+/**
+ * Stores the signature made for this key, before anything is sent. `earlier`: another one stands, send that instead;
+ * `lost`: the key is no longer this owner's, send nothing.
+ */
+export async function rememberSignature(
+  tx: Tx,
+  { owner, signature, ...key }: KeyOf & { owner: string; signature: string },
+): Promise<Remembered> {
+  const first = tx.updateTable('idempotency_keys').set({ signature }).where('signature', 'is', null)
+  if ((await owned(first, key, owner).executeTakeFirstOrThrow()).numUpdatedRows > 0n) return { kind: 'remembered' }
+  const row = await findIdempotencyKey(tx, key)
+  if (row?.state !== 'running' || row.owner !== owner || row.signature === null) return { kind: 'lost' }
+  return row.signature === signature ? { kind: 'remembered' } : { kind: 'earlier', signature: row.signature }
+}
+
+/** Extends the lease of everything `owner` runs; answers how many keys that are. */
+export async function renewLeases(tx: Tx, owner: string, leaseUntil: number): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('idempotency_keys')
+    .set({ lease_until: leaseUntil })
+    .where('owner', '=', owner)
+    .where('state', '=', 'running')
+    .where('lease_until', '>', 0)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+/** Ends the leases of a process that is known to be dead, so that retries resume at once. */
+export async function releaseOwner(tx: Tx, owner: string): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('idempotency_keys')
+    .set({ lease_until: 0 })
+    .where('owner', '=', owner)
+    .where('state', '=', 'running')
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+/** Forgets expired keys, but none that is still being run. */
+export async function pruneIdempotencyKeys(tx: Tx, now: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('idempotency_keys')
+    .where('expires_at', '<=', now)
+    .where((is) => is.or([is('state', '=', 'done'), is('lease_until', '<=', now)]))
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+export async function findIdempotencyKey(reader: Reader, key: KeyOf): Promise<Row<'idempotency_keys'> | null> {
+  return (await keyed(reader.selectFrom('idempotency_keys').selectAll(), key).executeTakeFirst()) ?? null
+}
+
+async function insertRunning(tx: Tx, request: ClaimRequest): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('idempotency_keys')
+    .values({
+      api_key_id: request.apiKeyId,
+      key: request.key,
+      request_hash: request.requestHash,
+      state: 'running',
+      owner: request.owner,
+      lease_until: request.now + request.leaseMs,
+      signature: null,
+      status: null,
+      response: null,
+      created_at: request.now,
+      expires_at: request.now + request.ttlMs,
+    })
+    .onConflict((conflict) => conflict.columns(['api_key_id', 'key']).doNothing())
+    .returning('key')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+/** The row, locked until the commit: an update that changes nothing does that on both databases. */
+function lockRow(tx: Tx, key: KeyOf): Promise<Row<'idempotency_keys'> | undefined> {
+  return keyed(tx.updateTable('idempotency_keys').set({ key: key.key }), key)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+interface Narrowable {
+  where(column: 'api_key_id' | 'key' | 'owner' | 'state', operator: '=', value: string): this
+}
+
+function keyed<Q extends Narrowable>(query: Q, { apiKeyId, key }: KeyOf): Q {
+  return query.where('api_key_id', '=', apiKeyId).where('key', '=', key)
+}
+
+function owned<Q extends Narrowable>(query: Q, key: KeyOf, owner: string): Q {
+  return keyed(query, key).where('owner', '=', owner).where('state', '=', 'running')
+}

@@ -1,0 +1,74 @@
+/** Stored merkle trees and the bytes their proofs are read from. */
+import { conflict } from '../errors.ts'
+import { finding, inserting, listing } from './records.ts'
+import type { NewRow, Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+/** A piece of a tree: `n` numbers the pieces of one `kind`. */
+export interface TreeBlob {
+  kind: string
+  n: number
+  bytes: Uint8Array
+}
+
+/** Rows in one statement: enough to save round trips, well under either database's limit on parameters. */
+const BLOBS_PER_INSERT = 64
+
+const insertRow = inserting('merkle_trees')
+export const findTree = finding('merkle_trees', 'id')
+export const pageTrees = listing('merkle_trees', ['mint'])
+
+/** Stores a tree with all its pieces; where the id is taken, `write` fails with `conflict`. */
+export async function insertTree(
+  tx: Tx,
+  row: NewRow<'merkle_trees'>,
+  blobs: Iterable<TreeBlob>,
+): Promise<Row<'merkle_trees'>> {
+  const inserted = await insertRow(tx, row)
+  await insertBlobs(tx, row.id, blobs)
+  return inserted
+}
+
+/** Puts another tree under the same id, in the same place in lists. Throws `conflict` unless one is stored that is not on chain. */
+export async function replaceTree(
+  tx: Tx,
+  row: NewRow<'merkle_trees'>,
+  blobs: Iterable<TreeBlob>,
+): Promise<Row<'merkle_trees'>> {
+  const { seq: _, ...columns } = row
+  const replaced = await tx
+    .updateTable('merkle_trees')
+    .set(columns)
+    .where('id', '=', row.id)
+    .where('status', '=', 'tree_built')
+    .returningAll()
+    .executeTakeFirst()
+  if (!replaced) throw conflict(`the tree ${row.id} cannot be replaced: there is none, or it is on chain already`)
+  await tx.deleteFrom('merkle_blobs').where('tree_id', '=', row.id).execute()
+  await insertBlobs(tx, row.id, blobs)
+  return replaced
+}
+
+export async function readBlob(reader: Reader, treeId: string, kind: string, n: number): Promise<Buffer | null> {
+  const row = await reader
+    .selectFrom('merkle_blobs')
+    .select('bytes')
+    .where('tree_id', '=', treeId)
+    .where('kind', '=', kind)
+    .where('n', '=', n)
+    .executeTakeFirst()
+  return row?.bytes ?? null
+}
+
+async function insertBlobs(tx: Tx, treeId: string, blobs: Iterable<TreeBlob>): Promise<void> {
+  let rows: NewRow<'merkle_blobs'>[] = []
+  const flush = async () => {
+    if (rows.length > 0) await tx.insertInto('merkle_blobs').values(rows).execute()
+    rows = []
+  }
+  for (const { kind, n, bytes } of blobs) {
+    rows.push({ tree_id: treeId, kind, n, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) })
+    if (rows.length === BLOBS_PER_INSERT) await flush()
+  }
+  await flush()
+}

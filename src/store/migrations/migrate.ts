@@ -1,0 +1,49 @@
+/** Brings a database to the schema of this program. */
+import { type Kysely, type Migration, Migrator } from 'kysely'
+import { internal } from '../../errors.ts'
+import type { Tables } from '../schema.ts'
+import { ground } from './0001-ground.ts'
+import type { SchemaDialect } from './dialect.ts'
+
+/** In order. A name that has been released is never changed, removed or put after another. */
+const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
+  '0001-ground': ground,
+}
+
+/**
+ * True where nothing is left to run: one query, so that a start costs little. Throws where the database holds
+ * a migration that this program does not know.
+ */
+export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
+  const executed = await executedMigrations(db)
+  const unknown = executed.find((name) => !(name in MIGRATIONS))
+  if (unknown !== undefined) {
+    throw internal(
+      `the database is newer than this program (it has the migration ${unknown}): upgrade svc, or restore the backup made before the upgrade`,
+    )
+  }
+  return executed.length === Object.keys(MIGRATIONS).length
+}
+
+/** Runs what is pending; the caller holds off other processes where kysely's own lock does not. */
+export async function migrate(db: Kysely<Tables>, dialect: SchemaDialect): Promise<void> {
+  const migrations = Object.fromEntries(Object.entries(MIGRATIONS).map(([name, make]) => [name, make(dialect)]))
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error === undefined) return
+  const failed = results?.find((result) => result.status === 'Error')?.migrationName
+  if (failed === undefined) throw error
+  throw internal(`the database could not be migrated (${failed}): ${error instanceof Error ? error.message : error}`, {
+    cause: error,
+  })
+}
+
+async function executedMigrations(db: Kysely<Tables>): Promise<string[]> {
+  const untyped = db as unknown as Kysely<{ kysely_migration: { name: string } }>
+  try {
+    return (await untyped.selectFrom('kysely_migration').select('name').execute()).map((row) => row.name)
+  } catch {
+    // No such table yet; where the database itself is unwell, the migrator fails next and says why.
+    return []
+  }
+}

@@ -1,0 +1,7 @@
+/** NFTs. */
+import { finding, insertingOnce, listing, updating } from './records.ts'
+
+export const insertNft = insertingOnce('nfts')
+export const findNft = finding('nfts', 'asset')
+export const updateNft = updating('nfts', 'asset')
+export const pageNfts = listing('nfts', ['owner', 'collection'])

@@ -1,0 +1,23 @@
+/** Opens the store that the configuration asks for, at the schema of this program. */
+import { internal } from '../errors.ts'
+import type { Store } from './store.ts'
+
+export interface StoreOptions {
+  dataDir: string
+  /** `postgres://…`; without one the database is a SQLite file in `dataDir`. */
+  databaseUrl?: string | undefined
+}
+
+export async function openStore({ dataDir, databaseUrl }: StoreOptions): Promise<Store> {
+  if (databaseUrl === undefined || databaseUrl === '') {
+    const { openSqlite } = await import('./sqlite.ts')
+    return openSqlite({ dataDir })
+  }
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw internal(
+      'the database URL must begin with postgres:// or postgresql://; leave it out for SQLite in the data folder',
+    )
+  }
+  const { openPostgres } = await import('./postgres.ts')
+  return openPostgres({ url: databaseUrl })
+}

@@ -1,0 +1,72 @@
+/** Admitted requests per key: what the limiter remembers across a restart, and shares between daemons. */
+import { sql } from 'kysely'
+import type { NewRow, Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+export const MINUTE_MS = 60_000
+export const DAY_MS = 86_400_000
+
+export async function addRateHits(tx: Tx, rows: readonly NewRow<'rate_hits'>[]): Promise<void> {
+  if (rows.length > 0)
+    await tx
+      .insertInto('rate_hits')
+      .values([...rows])
+      .execute()
+}
+
+/** Hits after `since` (exclusive), oldest first. */
+export function loadRateHits(reader: Reader, since: number): Promise<Row<'rate_hits'>[]> {
+  return reader.selectFrom('rate_hits').selectAll().where('at', '>', since).orderBy('at').execute()
+}
+
+/** Forgets hits at or before `before`; answers how many rows that were. */
+export async function pruneRateHits(tx: Tx, before: number): Promise<number> {
+  const { numDeletedRows } = await tx.deleteFrom('rate_hits').where('at', '<=', before).executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** One rolling window: admitted hits in it, and when the oldest of them was (null: none). */
+export interface Window {
+  used: number
+  oldest_at: number | null
+}
+
+export interface Admission {
+  /** The limit that refused, or null where the hit was admitted and recorded. */
+  refused_by: 'minute' | 'day' | null
+  /** As they stand after the decision. */
+  minute: Window
+  day: Window
+}
+
+/**
+ * Admits or refuses one request exactly, however many processes ask at once: the key's row is locked until the commit.
+ * A hit counts while `now - at` is less than the window; a null limit is none.
+ */
+export async function admitShared(
+  tx: Tx,
+  apiKeyId: string,
+  now: number,
+  perMinute: number | null,
+  perDay: number | null,
+): Promise<Admission> {
+  // An update that changes nothing locks the row on both databases.
+  await tx.updateTable('api_keys').set({ id: apiKeyId }).where('id', '=', apiKeyId).execute()
+  const minute = await readWindow(tx, apiKeyId, now - MINUTE_MS)
+  const day = await readWindow(tx, apiKeyId, now - DAY_MS)
+  if (perMinute !== null && minute.used >= perMinute) return { refused_by: 'minute', minute, day }
+  if (perDay !== null && day.used >= perDay) return { refused_by: 'day', minute, day }
+  await addRateHits(tx, [{ api_key_id: apiKeyId, at: now, count: 1 }])
+  const counted = (window: Window) => ({ used: window.used + 1, oldest_at: window.oldest_at ?? now })
+  return { refused_by: null, minute: counted(minute), day: counted(day) }
+}
+
+async function readWindow(tx: Tx, apiKeyId: string, since: number): Promise<Window> {
+  const { used, oldest_at } = await tx
+    .selectFrom('rate_hits')
+    .select([sql<number | null>`sum(count)`.as('used'), sql<number | null>`min(at)`.as('oldest_at')])
+    .where('api_key_id', '=', apiKeyId)
+    .where('at', '>', since)
+    .executeTakeFirstOrThrow()
+  return { used: used ?? 0, oldest_at }
+}

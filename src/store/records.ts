@@ -1,0 +1,73 @@
+/** What the families of records share: insert once, find by key, change by key, list by filters. */
+import type { Kysely, Updateable } from 'kysely'
+import { type Page, type PageRequest, page } from './paging.ts'
+import type { NewRow, Row, Tables } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+type Family = { [T in keyof Tables]: Row<T> extends { seq: number } ? T : never }[keyof Tables]
+type Column<T extends Family> = keyof Row<T> & string
+type Filters<T extends Family, F extends Column<T>> = { [K in F]?: Row<T>[K] | undefined }
+
+/** Kysely cannot follow a table that is itself a type parameter: its checks end here, and begin again at the signatures. */
+type Loose = Kysely<Record<string, Record<string, string>>>
+const loose = (reader: Reader) => reader as unknown as Loose
+
+const orNull = <T extends Family>(row: object | undefined) => (row ?? null) as Row<T> | null
+
+const insertion = (tx: Tx, table: string, row: object) =>
+  loose(tx)
+    .insertInto(table)
+    .values(row as Record<string, string>)
+    .returningAll()
+
+/** Inserts a row and answers it as stored; where one of its unique keys is taken, `write` fails with `conflict`. */
+export function inserting<T extends Family>(table: T) {
+  return async (tx: Tx, row: NewRow<T>): Promise<Row<T>> =>
+    (await insertion(tx, table, row).executeTakeFirstOrThrow()) as unknown as Row<T>
+}
+
+/** For what may be seen twice: answers null, and writes nothing, where one of the unique keys is taken. */
+export function insertingOnce<T extends Family>(table: T) {
+  return async (tx: Tx, row: NewRow<T>): Promise<Row<T> | null> => {
+    const once = insertion(tx, table, row).onConflict((conflict) => conflict.doNothing())
+    return orNull<T>(await once.executeTakeFirst())
+  }
+}
+
+export function finding<T extends Family, K extends Column<T>>(table: T, key: K) {
+  return async (reader: Reader, value: Row<T>[K] & string): Promise<Row<T> | null> => {
+    const rows = loose(reader)
+      .selectFrom(table as string)
+      .selectAll()
+    return orNull<T>(await rows.where(key as string, '=', value).executeTakeFirst())
+  }
+}
+
+/** Changes the given columns and answers the row as it is then, or null where there is none. */
+export function updating<T extends Family, K extends Column<T>>(table: T, key: K) {
+  return async (tx: Tx, value: Row<T>[K] & string, changes: Updateable<Tables[T]>): Promise<Row<T> | null> => {
+    if (Object.values(changes).every((change) => change === undefined)) return finding(table, key)(tx, value)
+    const row = await loose(tx)
+      .updateTable(table as string)
+      .set(changes as Record<string, string>)
+      .where(key as string, '=', value)
+      .returningAll()
+      .executeTakeFirst()
+    return orNull<T>(row)
+  }
+}
+
+/** Pages of a family, newest first, by any of the named columns; an absent filter matches all. */
+export function listing<T extends Family, F extends Column<T> = never>(table: T, filters: readonly F[] = []) {
+  return async (reader: Reader, request: PageRequest & Filters<T, F>): Promise<Page<Row<T>>> => {
+    let query = loose(reader)
+      .selectFrom(table as string)
+      .selectAll()
+      .$castTo<Row<T> & { seq: number }>()
+    for (const filter of filters) {
+      const value = request[filter]
+      if (value !== undefined) query = query.where(filter as string, '=', value as string)
+    }
+    return page({ query, list: table, place: 'seq', limit: request.limit, cursor: request.cursor })
+  }
+}

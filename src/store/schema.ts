@@ -1,0 +1,221 @@
+/** The tables as types: what both databases hold. Times are Unix milliseconds, booleans 0 or 1, `*_json` columns JSON text. */
+import type { Generated, Insertable, Selectable } from 'kysely'
+
+/** Columns of every listed record: its place in the order of creation, and what the originating write sent along. */
+interface Recorded {
+  seq: Generated<number>
+  external_uid: string | null
+  metadata_json: string | null
+  created_at: number
+}
+
+export interface ApiKeysTable {
+  seq: Generated<number>
+  id: string
+  name: string
+  /** SHA-256 of the key in hex; the key itself is stored nowhere. */
+  hash: string
+  /** First characters, enough to recognise a key in a list. */
+  preview: string
+  scopes_json: string
+  /** Null: unlimited (the local operator's key). */
+  per_minute: number | null
+  per_day: number | null
+  status: 'active' | 'revoked'
+  created_at: number
+  revoked_at: number | null
+}
+
+/** Admitted requests of one key, at most one row per flush, stamped with the latest of them. */
+export interface RateHitsTable {
+  api_key_id: string
+  at: number
+  count: number
+}
+
+export interface IdempotencyKeysTable {
+  api_key_id: string
+  key: string
+  /** SHA-256 over method, path and body. */
+  request_hash: string
+  state: 'running' | 'done'
+  /** Process that runs it, and until when it is believed to live without renewing. */
+  owner: string
+  lease_until: number
+  /** Signature made on behalf of this key; it is never signed for again. */
+  signature: string | null
+  status: number | null
+  /** Sealed response body. */
+  response: Buffer | null
+  created_at: number
+  expires_at: number
+}
+
+export interface EventsTable {
+  /** Gapless and monotone per database. */
+  sequence: number
+  id: string
+  type: string
+  resource_type: string
+  resource_id: string
+  object_json: string
+  external_uid: string | null
+  metadata_json: string | null
+  /** (type, resource, signature): the same event seen twice is one event. */
+  dedupe_key: string
+  created_at: number
+}
+
+export interface CountersTable {
+  name: string
+  value: number
+}
+
+export interface SettingsTable {
+  name: string
+  value: string
+}
+
+export interface PoolsTable extends Recorded {
+  address: string
+  type: 'dbc' | 'damm_v2'
+  base_mint: string
+  quote_mint: string
+  config: string | null
+  creator: string | null
+  name: string | null
+  symbol: string | null
+  metadata_uri: string | null
+  status: 'pending' | 'live' | 'migration_triggered' | 'migrated' | 'failed'
+}
+
+export interface FeeClaimsTable extends Recorded {
+  id: string
+  type: 'fee_claim.executed' | 'fee_claim.split_executed'
+  pool_address: string
+  signature: string | null
+  recipients_json: string | null
+  occurred_at: number
+}
+
+export interface MerkleTreesTable extends Recorded {
+  id: string
+  mint: string
+  airdrop_count: number
+  /** Hex, no prefix. */
+  root: string
+  leaf_count: number
+  /** Sum of all amounts, digits. */
+  total: string
+  list_sha256: string
+  /** Airdrop lifecycle: `tree_built` until a distributor is seen on chain. */
+  status: 'tree_built' | 'initialized' | 'claiming' | 'fully_claimed' | 'vault_drained'
+}
+
+/** Bytes of a stored tree, in pieces so that one proof reads little: see `src/merkle`. */
+export interface MerkleBlobsTable {
+  tree_id: string
+  kind: string
+  n: number
+  bytes: Buffer
+}
+
+export interface TokensTable extends Recorded {
+  mint: string
+  status: 'created' | 'mint_authority_revoked' | 'freeze_authority_revoked' | 'fully_immutable'
+  token_program: string
+  raw_json: string | null
+}
+
+export interface NftsTable extends Recorded {
+  asset: string
+  collection: string
+  owner: string | null
+  name: string
+  uri: string
+  status: 'minted' | 'burned'
+  frozen: number
+}
+
+export interface StakesTable extends Recorded {
+  asset: string
+  collection: string
+  owner: string | null
+  status: 'unstaked' | 'staked' | 'burned'
+  platform_id: string | null
+}
+
+export interface GoldLocksTable extends Recorded {
+  escrow: string
+  user: string
+  mint: string
+  amount: string
+  unlocks_at: number
+  status: 'locked' | 'unlockable' | 'unlocked'
+}
+
+export interface TransactionsTable extends Recorded {
+  signature: string
+  /** The signed bytes, stored before they are sent. */
+  raw: Buffer
+  lifecycle: 'submitted' | 'processing' | 'confirmed' | 'finalized' | 'failed'
+  confirmation_status: string | null
+  err_json: string | null
+  slot: number
+  confirmations: number
+  tracked_resource_json: string | null
+}
+
+export interface WebhookSubscriptionsTable {
+  seq: Generated<number>
+  id: string
+  url: string
+  enabled_events_json: string
+  active: number
+  /** Sealed. */
+  secret: Buffer
+  secret_preview: string
+  /** The secret before a rotation, sealed; it signs too until `previous_secret_until`. */
+  previous_secret: Buffer | null
+  previous_secret_until: number | null
+  disabled_reason: string | null
+  created_at: number
+  updated_at: number
+}
+
+export interface WebhookDeliveriesTable {
+  seq: Generated<number>
+  id: string
+  subscription_id: string
+  event_id: string
+  attempt: number
+  status: string
+  response_code: number | null
+  duration_ms: number | null
+  error: string | null
+  next_attempt_at: number | null
+  created_at: number
+}
+
+export interface Tables {
+  api_keys: ApiKeysTable
+  rate_hits: RateHitsTable
+  idempotency_keys: IdempotencyKeysTable
+  events: EventsTable
+  counters: CountersTable
+  settings: SettingsTable
+  pools: PoolsTable
+  fee_claims: FeeClaimsTable
+  merkle_trees: MerkleTreesTable
+  merkle_blobs: MerkleBlobsTable
+  tokens: TokensTable
+  nfts: NftsTable
+  stakes: StakesTable
+  gold_locks: GoldLocksTable
+  transactions: TransactionsTable
+  webhook_subscriptions: WebhookSubscriptionsTable
+  webhook_deliveries: WebhookDeliveriesTable
+}
+
+export type Row<T extends keyof Tables> = Selectable<Tables[T]>
+export type NewRow<T extends keyof Tables> = Insertable<Tables[T]>

@@ -1,0 +1,20 @@
+/** Stakes. */
+import { finding, insertingOnce, listing, updating } from './records.ts'
+import type { Row } from './schema.ts'
+import type { Reader } from './store.ts'
+
+export const insertStake = insertingOnce('stakes')
+export const findStake = finding('stakes', 'asset')
+export const updateStake = updating('stakes', 'asset')
+export const pageStakes = listing('stakes', ['owner', 'collection', 'status'])
+
+/** Every asset that `wallet` has staked now, newest first. */
+export function findStakedByWallet(reader: Reader, wallet: string): Promise<Row<'stakes'>[]> {
+  return reader
+    .selectFrom('stakes')
+    .selectAll()
+    .where('owner', '=', wallet)
+    .where('status', '=', 'staked')
+    .orderBy('seq', 'desc')
+    .execute()
+}

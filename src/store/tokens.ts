@@ -1,0 +1,7 @@
+/** Tokens. */
+import { finding, insertingOnce, listing, updating } from './records.ts'
+
+export const insertToken = insertingOnce('tokens')
+export const findToken = finding('tokens', 'mint')
+export const updateToken = updating('tokens', 'mint')
+export const pageTokens = listing('tokens', ['status'])

@@ -1,0 +1,169 @@
+/** Seals what must not lie readable in the database: AES-256-GCM under one key per installation. */
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { internal } from '../errors.ts'
+import { findSetting, settleSetting } from './settings.ts'
+import type { Store } from './store.ts'
+
+export const KEY_FILE = 'encryption.key'
+export const KEY_VARIABLE = 'SVC_ENCRYPTION_KEY'
+
+const SETTING = 'vault_fingerprint'
+const VERSION = 1
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+export interface Vault {
+  /** First 16 hex digits of an HMAC under the key: tells keys apart and says nothing about them. */
+  readonly fingerprint: string
+  /** `purpose` is bound in: what was sealed for one opens for no other. */
+  seal(plain: Uint8Array | string, purpose: string): Buffer
+  /** Throws where the bytes were changed, sealed for another purpose or under another key. */
+  open(sealed: Uint8Array, purpose: string): Buffer
+}
+
+export interface VaultOptions {
+  store: Store
+  dataDir: string
+  /** 32 bytes as hex or base64, from `SVC_ENCRYPTION_KEY`; without it the key is a file in `dataDir` (SQLite only). */
+  keyText?: string | undefined
+}
+
+/** Opens the vault and checks, by fingerprint, that its key is the one this database was sealed with. */
+export async function openVault({ store, dataDir, keyText }: VaultOptions): Promise<Vault> {
+  const known = await findSetting(store.db, SETTING)
+  const key = keyText ? parseKey(keyText, KEY_VARIABLE) : keyFromFile(store, dataDir, known)
+  const vault = makeVault(key)
+  const stands = known ?? (await store.write((tx) => settleSetting(tx, SETTING, vault.fingerprint)))
+  if (stands !== vault.fingerprint) {
+    throw internal(
+      `the encryption key (fingerprint ${vault.fingerprint}) is not the one this database was sealed with (${stands}): ` +
+        `put back the earlier ${KEY_VARIABLE}, or the earlier ${KEY_FILE} in the data folder with ${KEY_VARIABLE} unset`,
+    )
+  }
+  return vault
+}
+
+function makeVault(key: Buffer): Vault {
+  return {
+    fingerprint: createHmac('sha256', key).update('svc vault fingerprint').digest('hex').slice(0, 16),
+    seal(plain, purpose) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+      cipher.setAAD(boundTo(purpose))
+      const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
+      return Buffer.concat([Buffer.of(VERSION), nonce, sealed, cipher.getAuthTag()])
+    },
+    open(sealed, purpose) {
+      if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) throw unreadable(purpose)
+      const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+      decipher.setAAD(boundTo(purpose))
+      decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
+      try {
+        return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+      } catch {
+        throw unreadable(purpose)
+      }
+    },
+  }
+}
+
+const boundTo = (purpose: string) => Buffer.from(`svc vault ${VERSION}\n${purpose}`)
+
+const unreadable = (purpose: string) =>
+  internal(
+    `a sealed value (${purpose}) cannot be opened: it was changed, sealed for another purpose or under another key`,
+  )
+
+/** Never repeats the text: it is the secret. */
+function parseKey(text: string, from: string): Buffer {
+  const trimmed = text.trim()
+  const key = /^[0-9a-fA-F]{64}$/.test(trimmed)
+    ? Buffer.from(trimmed, 'hex')
+    : Buffer.from(/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) ? trimmed : '', 'base64')
+  if (key.length !== KEY_BYTES) {
+    throw internal(`${from} must be 32 bytes as base64 or hex: make one with \`openssl rand -base64 32\``)
+  }
+  return key
+}
+
+function keyFromFile(store: Store, dataDir: string, known: string | null): Buffer {
+  if (store.kind === 'postgres') {
+    throw internal(
+      `set ${KEY_VARIABLE} (32 bytes as base64 or hex, the same for every daemon): on PostgreSQL it is required`,
+    )
+  }
+  const file = join(dataDir, KEY_FILE)
+  const found = readKeyFile(file)
+  if (found) return found
+  if (known !== null) {
+    throw internal(
+      `${file} is missing, and this database was sealed with it (fingerprint ${known}): restore the file or set ${KEY_VARIABLE}`,
+    )
+  }
+  createKeyFile(dataDir, file)
+  const created = readKeyFile(file)
+  if (!created) throw internal(`${file} vanished while it was being made`)
+  return created
+}
+
+function readKeyFile(file: string): Buffer | null {
+  let descriptor: number
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw internal(`cannot read ${file}: ${(error as Error).message}`)
+  }
+  try {
+    const mode = fstatSync(descriptor).mode & 0o777
+    if ((mode & 0o077) !== 0) {
+      throw internal(`${file} can be read by others (mode ${mode.toString(8)}): run chmod 600 on it`)
+    }
+    return parseKey(readFileSync(descriptor, 'utf8'), file)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Whole or not at all, and the same for all: of several processes one makes the file, and the others read that. */
+function createKeyFile(dataDir: string, file: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
+  const descriptor = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('base64')}\n`)
+    fsyncSync(descriptor)
+    linkSync(draft, file)
+    syncFolder(dataDir)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    closeSync(descriptor)
+    unlinkSync(draft)
+  }
+}
+
+/** Makes the new name itself survive a power cut: what is sealed from now on cannot be opened without it. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

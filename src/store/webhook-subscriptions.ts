@@ -1,0 +1,15 @@
+/** Webhook subscriptions. */
+import { finding, inserting, listing, updating } from './records.ts'
+import type { Tx } from './store.ts'
+
+export const insertWebhookSubscription = inserting('webhook_subscriptions')
+export const findWebhookSubscription = finding('webhook_subscriptions', 'id')
+export const updateWebhookSubscription = updating('webhook_subscriptions', 'id')
+export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['active'])
+
+/** Removes the subscription and the record of its deliveries; false where there is none. */
+export async function deleteWebhookSubscription(tx: Tx, id: string): Promise<boolean> {
+  await tx.deleteFrom('webhook_deliveries').where('subscription_id', '=', id).execute()
+  const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}

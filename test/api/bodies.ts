@@ -1,0 +1,66 @@
+/** What the tests of the contract share: every route, the least body of each write, and where a body is at fault. */
+import type { z } from 'zod'
+import { api } from '../../src/api/index.ts'
+import type { AnyRoute } from '../../src/api/route.ts'
+
+export const A = 'So11111111111111111111111111111111111111112'
+export const B = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+export const TX = 'AQID'
+export const HASH = 'ab'.repeat(32)
+export const DID = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'
+export const U64_MAX = '18446744073709551615'
+
+/** Dotted path of the first fault, an unknown field by its name; undefined when there is none. */
+export function fault(schema: z.ZodType | undefined, input: unknown): string | undefined {
+  const issue = schema!.safeParse(input).error?.issues[0]
+  if (!issue) return undefined
+  return (issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : issue.path).map(String).join('.')
+}
+
+export const routes: [string, AnyRoute][] = Object.entries(api).flatMap(([noun, verbs]) =>
+  Object.entries(verbs as Record<string, AnyRoute>).map(([verb, route]): [string, AnyRoute] => [
+    `${noun}.${verb}`,
+    route,
+  ]),
+)
+export const writes = routes.filter(([, { method }]) => method !== 'get')
+export const lists = routes.filter(([, { list }]) => list)
+
+/** The least that each write accepts. */
+export const MINIMAL: Record<string, Record<string, unknown>> = {
+  'pools.create': { creator: A, name: 'My Token', symbol: 'MTK', image: TX },
+  'pools.verify': {},
+  'feeClaims.create': { payer: A },
+  'airdrops.create': { payer: A, platform_id: 'p', mint: A, airdrop_count: 0, merkle_root: HASH },
+  'airdrops.claim': { claimer: A, platform_id: 'p', amount: '1' },
+  'airdrops.withdraw': { amount: '1' },
+  'merkleTrees.create': { mint: A, entries: [{ wallet: A, amount: '1' }] },
+  'stakes.create': { user: A, platform_id: 'p', asset: A, collection: A },
+  'stakes.release': { user: A, platform_id: 'p', collection: A },
+  'nfts.create': { payer: A, platform_id: 'p', collection: A, name: 'n', uri: 'ipfs://x' },
+  'nfts.burn': { owner: A, platform_id: 'p', collection: A },
+  'goldLocks.create': { user: A, platform_id: 'p', amount: '1', lock_duration_days: 1 },
+  'goldLocks.unlock': { platform_id: 'p' },
+  'tokens.create': { payer: A, name: 'n', symbol: 's', initial_supply: '0', uri: 'ipfs://x' },
+  'tokens.revokeAuthority': { payer: A },
+  'transactions.submit': { transaction: TX },
+  'transactions.simulate': { transaction: TX },
+  'accounts.batchFetch': { addresses: [A] },
+  'pdas.derive': { args: {} },
+  'storage.delegate': { agent_did: DID },
+  'webhookSubscriptions.create': { url: 'https://example.com', enabled_events: ['*'] },
+  'webhookSubscriptions.update': {},
+  'webhookSubscriptions.delete': {},
+  'webhookSubscriptions.test': {},
+  'webhookSubscriptions.replay': { event_ids: ['evt_1'] },
+  'webhookSubscriptions.rotateSecret': {},
+  'apiKeys.create': { name: 'n' },
+  'apiKeys.revoke': {},
+}
+
+export function bodyOf(name: string): z.ZodObject {
+  return routes.find(([found]) => found === name)![1].body
+}
+export function bodyFault(name: string, changes: Record<string, unknown> = {}): string | undefined {
+  return fault(bodyOf(name), { ...MINIMAL[name], ...changes })
+}

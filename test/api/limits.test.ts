@@ -1,0 +1,109 @@
+/** Every limit that the documents state, at both edges. */
+import { describe, expect, it } from 'vitest'
+import { EVENT_TYPES } from '../../src/api/envelope.ts'
+import { A, bodyFault, DID, HASH, TX, U64_MAX } from './bodies.ts'
+
+/** Route, field, values that pass, values that do not (and where the fault is, unless at the field). */
+const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
+  ['pools.create', 'type', ['dbc', 'damm_v2'], ['cpmm']],
+  ['pools.create', 'creator', [A], ['0'.repeat(32), 'abc', 1, 'z'.repeat(44)]],
+  ['pools.create', 'name', ['a', 'a'.repeat(20), 'My Token 2'], ['', 'a'.repeat(21), 'tab\t', 'né']],
+  ['pools.create', 'symbol', ['a', 'A1'.repeat(5)], ['', 'A'.repeat(11), 'A B']],
+  ['pools.create', 'description', ['', 'x'.repeat(500)], ['x'.repeat(501)]],
+  ['pools.create', 'image', ['AQID', 'AQ=='], ['', 'AQ', 'not base64!']],
+  ['pools.create', 'buy_amount', [0, 0.5, 18446744073], [-0.1, '1', 18446744074, Number.POSITIVE_INFINITY]],
+  ['pools.create', 'website', ['https://example.com'], ['example', '']],
+  ['pools.create', 'twitter_url', ['https://x.com/a'], ['@a']],
+  ['pools.create', 'telegram', ['https://t.me/a'], ['t.me/a']],
+  ['pools.create', 'loot_from', ['', 'x'.repeat(100)], ['x'.repeat(101)]],
+  ['pools.verify', 'transactions', [[], [TX]], [[['!'], 'transactions.0'], 'AQID']],
+  ['feeClaims.create', 'kind', ['dbc', 'damm_v2', 'surplus'], ['all']],
+  ['airdrops.create', 'airdrop_count', [0, 65535], [-1, 65536, 0.5, '0']],
+  ['airdrops.create', 'platform_id', ['x', 'x'.repeat(64)], ['', 'x'.repeat(65)]],
+  ['airdrops.create', 'merkle_root', [HASH, `0x${HASH}`, HASH.toUpperCase()], ['ab', `${HASH}0`, `0X${HASH}`]],
+  ['airdrops.create', 'fund_amount', ['0', U64_MAX], ['18446744073709551616', 1, '-1']],
+  ['airdrops.create', 'clawback_after_days', [1, 3650], [0, 3651, 1.5]],
+  ['airdrops.claim', 'amount', ['1', 1, 'ignored', 1.5], [null, ['1'], undefined]],
+  ['airdrops.claim', 'proof', [[], [HASH, `0x${HASH}`]], [[[HASH, 'x'], 'proof.1'], HASH]],
+  ['airdrops.claim', 'platform_fee', [0, 5000], [-1, 0.5, '1']],
+  ['airdrops.claim', 'swap_to_sol', [true, false], ['true']],
+  ['airdrops.withdraw', 'amount', ['0', U64_MAX], ['', '1.5', 1, '18446744073709551616']],
+  ['airdrops.withdraw', 'admin', [A, undefined], ['x', null]],
+  ['merkleTrees.create', 'airdrop_count', [0, 65535], [-1, 65536]],
+  ['merkleTrees.create', 'decimals', [0, 18], [-1, 19]],
+  [
+    'merkleTrees.create',
+    'entries',
+    [Array(50000).fill({ wallet: A, amount: '1' })],
+    [
+      [],
+      Array(50001).fill({ wallet: A, amount: '1' }),
+      [
+        [
+          { wallet: A, amount: '1' },
+          { wallet: 'x', amount: '1' },
+        ],
+        'entries.1.wallet',
+      ],
+    ],
+  ],
+  ['stakes.create', 'platform_id', ['x', 'x'.repeat(64)], ['', 'x'.repeat(65)]],
+  ['stakes.create', 'platform_fee', [0, 1], [-1]],
+  ['stakes.release', 'platform_fee', [0, 1], [-1]],
+  ['nfts.create', 'name', ['x', 'x'.repeat(64)], ['', 'x'.repeat(65)]],
+  ['nfts.create', 'uri', ['https://example.com/1.json', 'ar://x'], ['x', '']],
+  ['goldLocks.create', 'lock_duration_days', [1, 1460], [0, 1461, 1.5, '1']],
+  ['goldLocks.create', 'amount', ['1', U64_MAX], ['0', '', 'a', '18446744073709551616', 1]],
+  ['goldLocks.unlock', 'platform_id', ['x', 'x'.repeat(64)], ['', 'x'.repeat(65)]],
+  ['tokens.create', 'name', ['x', 'x'.repeat(20)], ['', 'x'.repeat(21), 'x-y']],
+  ['tokens.create', 'symbol', ['x', 'x'.repeat(10), '$'], ['', 'x'.repeat(11), '€€€€']],
+  ['tokens.create', 'decimals', [0, 9], [-1, 10, '6']],
+  ['tokens.create', 'initial_supply', ['0', '1', U64_MAX], ['', '1.0', 1, '18446744073709551616']],
+  ['tokens.create', 'uri', ['https://example.com', `ipfs://${'x'.repeat(193)}`], ['x', `ipfs://${'x'.repeat(194)}`]],
+  ['tokens.create', 'token_program', ['spl', 'token2022'], ['token-2022']],
+  ['transactions.submit', 'max_retries', [0, 10], [-1, 11, 1.5]],
+  ['transactions.submit', 'transaction', [TX], ['', '!', 1]],
+  ['accounts.batchFetch', 'addresses', [[A], Array(100).fill(A)], [[], Array(101).fill(A), [[A, 'x'], 'addresses.1']]],
+  ['storage.delegate', 'agent_did', [DID], ['', 'did:web:example.com', 'did:key:', 'did:key:z0']],
+  [
+    'webhookSubscriptions.create',
+    'url',
+    ['https://example.com/a', 'http://127.0.0.1:1/'],
+    ['ftp://a', 'x', 'https://me:secret@example.com', `https://example.com/${'x'.repeat(2030)}`],
+  ],
+  [
+    'webhookSubscriptions.create',
+    'enabled_events',
+    [['*'], ['pool.live'], [...EVENT_TYPES]],
+    [[], '*', ['*', 'pool.live'], [['pool.live', 'pool.lives'], 'enabled_events.1']],
+  ],
+  ['webhookSubscriptions.update', 'active', [true, false], ['true', null]],
+  [
+    'webhookSubscriptions.replay',
+    'event_ids',
+    [['a'], Array(100).fill('a')],
+    [[], Array(101).fill('a'), [['a', ''], 'event_ids.1']],
+  ],
+  ['webhookSubscriptions.rotateSecret', 'overlap_hours', [0, 168], [-1, 169, 0.5]],
+  ['apiKeys.create', 'name', ['x', 'x'.repeat(100)], ['', 'x'.repeat(101)]],
+  [
+    'apiKeys.create',
+    'scopes',
+    [[], ['*'], ['fees:claim', 'airdrop:admin', 'airdrop:write']],
+    [[['fees:claim', 'admin'], 'scopes.1']],
+  ],
+  ['apiKeys.create', 'rate_limit_per_minute', [1, 100000], [0, 1.5]],
+  ['apiKeys.create', 'rate_limit_per_day', [1, 100000], [0, null]],
+]
+
+describe('a limit', () => {
+  it.each(LIMITS)('of %s, on %s, holds at both edges', (name, field, good, bad) => {
+    for (const value of good) expect(bodyFault(name, { [field]: value }), JSON.stringify(value)).toBeUndefined()
+    for (const each of bad) {
+      const nested =
+        Array.isArray(each) && each.length === 2 && typeof each[1] === 'string' && each[1].startsWith(`${field}.`)
+      const [value, path] = nested ? (each as [unknown, string]) : [each, field]
+      expect(bodyFault(name, { [field]: value }), JSON.stringify(value)).toBe(path)
+    }
+  })
+})

@@ -1,0 +1,203 @@
+/** Every path of the documents is a route, with its scopes, status and place in the OpenAPI document. */
+import { describe, expect, it } from 'vitest'
+import { EVENT_TYPES } from '../../src/api/envelope.ts'
+import { api, DETECTION } from '../../src/api/index.ts'
+import { openApiDocument } from '../../src/api/openapi.ts'
+import { paths } from '../../src/api/paths.ts'
+import type { AnyRoute } from '../../src/api/route.ts'
+import { A, fault, routes } from './bodies.ts'
+
+describe('the routes', () => {
+  it('are every path that the documents name, and no other', () => {
+    const documented = `
+      GET /v2/health
+      GET /v2/health/workers
+      GET /v2/webhook-event-types
+      POST /v2/pools
+      GET /v2/pools
+      GET /v2/pools/{address}
+      GET /v2/pools/{address}/curve-progress
+      GET /v2/pools/{address}/fee-metrics
+      POST /v2/pools/{address}/fee-claims
+      GET /v2/pools/{address}/fee-claims
+      POST /v2/pools/{address}/verifications
+      GET /v2/fee-claims
+      GET /v2/airdrops
+      POST /v2/airdrops
+      GET /v2/airdrops/{id}
+      POST /v2/airdrops/{id}/claims
+      POST /v2/airdrops/{id}/vault-withdrawals
+      GET /v2/merkle-trees
+      POST /v2/merkle-trees
+      GET /v2/merkle-trees/{id}
+      GET /v2/merkle-trees/{id}/proofs/{wallet}
+      POST /v2/stakes
+      DELETE /v2/stakes/{asset}
+      GET /v2/stakes
+      GET /v2/stakes/{asset}
+      GET /v2/wallets/{wallet}/stakes
+      POST /v2/nfts
+      DELETE /v2/nfts/{asset}
+      GET /v2/nfts
+      GET /v2/nfts/{asset}
+      POST /v2/gold-locks
+      DELETE /v2/gold-locks/{user}
+      GET /v2/gold-locks
+      GET /v2/gold-locks/{user}
+      POST /v2/tokens
+      GET /v2/tokens
+      GET /v2/tokens/{mint}
+      DELETE /v2/tokens/{mint}/authorities/{type}
+      POST /v2/transactions
+      GET /v2/transactions/{signature}
+      POST /v2/transaction-simulations
+      GET /v2/accounts/{address}
+      POST /v2/accounts/batch-fetch
+      POST /v2/pdas/{kind}
+      POST /v2/storage/delegations
+      GET /v2/events
+      GET /v2/events/{id}
+      POST /v2/webhook-subscriptions
+      GET /v2/webhook-subscriptions
+      GET /v2/webhook-subscriptions/{id}
+      PATCH /v2/webhook-subscriptions/{id}
+      DELETE /v2/webhook-subscriptions/{id}
+      POST /v2/webhook-subscriptions/{id}/test
+      GET /v2/webhook-subscriptions/{id}/deliveries
+      POST /v2/webhook-subscriptions/{id}/replays
+      POST /v2/webhook-subscriptions/{id}/secret-rotations
+      POST /v2/api-keys
+      GET /v2/api-keys
+      DELETE /v2/api-keys/{id}`
+      .trim()
+      .split('\n')
+      .map((line) => line.trim())
+    const declared = routes.map(([, { method, path }]) => `${method.toUpperCase()} ${path}`)
+    expect(declared.toSorted()).toEqual(documented.toSorted())
+  })
+
+  it('bear the names and paths of `paths`', () => {
+    for (const [name, route] of routes) {
+      const [noun, verb] = name.split('.') as [keyof typeof paths, never]
+      expect(route.at, name).toBe(paths[noun][verb])
+    }
+    expect(routes).toHaveLength(Object.values(paths).flatMap((verbs) => Object.keys(verbs)).length)
+  })
+
+  it('declare exactly the parameters of their path', () => {
+    for (const [name, { path, params }] of routes) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param)
+      expect(Object.keys(params?.shape ?? {}), name).toEqual(named)
+    }
+  })
+
+  it('never give one name to a path parameter and a field', () => {
+    for (const [name, { params, query, body }] of routes) {
+      const names = [params, query, body].flatMap((schema) => Object.keys(schema?.shape ?? {}))
+      expect(new Set(names).size, name).toBe(names.length)
+    }
+  })
+
+  it('refuse mode signed where only the user may sign, and ask scopes as the documents say', () => {
+    const by = (pick: (route: AnyRoute) => unknown) =>
+      Object.fromEntries(routes.flatMap(([name, route]) => (pick(route) === undefined ? [] : [[name, pick(route)]])))
+    expect(by(({ signed }) => signed)).toEqual({
+      'pools.create': '*',
+      'feeClaims.create': 'fees:claim',
+      'airdrops.create': 'airdrop:admin',
+      'airdrops.claim': 'refused',
+      'stakes.create': 'refused',
+      'stakes.release': 'refused',
+      'nfts.create': 'refused',
+      'nfts.burn': 'refused',
+      'goldLocks.create': 'refused',
+      'goldLocks.unlock': 'refused',
+      'tokens.create': 'refused',
+      'tokens.revokeAuthority': 'refused',
+    })
+    expect(by(({ scope }) => scope)).toEqual({
+      'airdrops.withdraw': 'airdrop:admin',
+      'merkleTrees.create': 'airdrop:write',
+      'apiKeys.create': '*',
+      'apiKeys.list': '*',
+      'apiKeys.revoke': '*',
+    })
+    expect(by((route) => route.public)).toEqual({ 'service.health': true, 'service.eventTypes': true })
+  })
+
+  it('answer 201 where a stored resource is created', () => {
+    const created = routes.filter(([, { status }]) => status === 201).map(([name]) => name)
+    expect(created.toSorted()).toEqual([
+      'apiKeys.create',
+      'merkleTrees.create',
+      'pools.create',
+      'webhookSubscriptions.create',
+    ])
+  })
+
+  it('make one OpenAPI document with each path and each record as a component', () => {
+    const document = openApiDocument()
+    expect(Object.keys(document.paths ?? {}).toSorted()).toEqual(
+      [...new Set(routes.map(([, { path }]) => path))].toSorted(),
+    )
+    expect(Object.keys(document.components?.schemas ?? {})).toEqual(
+      expect.arrayContaining([
+        'Pool',
+        'FeeClaim',
+        'Airdrop',
+        'MerkleTree',
+        'Stake',
+        'Nft',
+        'GoldLock',
+        'Token',
+        'Transaction',
+        'Account',
+        'Event',
+        'WebhookSubscription',
+        'ApiKey',
+        'Error',
+        'WebhookPayload',
+      ]),
+    )
+    const pool = document.components?.schemas?.Pool as { required: string[]; properties: Record<string, object> }
+    expect(pool.required).toEqual(Object.keys(pool.properties))
+    expect(pool.properties.address).toMatchObject({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' })
+  })
+})
+
+describe('path parameters', () => {
+  it('are checked like fields', () => {
+    expect(fault(api.pools.get.params, { address: 'z'.repeat(44) })).toBe('address')
+    expect(fault(api.tokens.revokeAuthority.params, { mint: A, type: 'close' })).toBe('type')
+    for (const type of ['mint', 'freeze', 'metadata']) {
+      expect(fault(api.tokens.revokeAuthority.params, { mint: A, type })).toBeUndefined()
+    }
+    expect(fault(api.transactions.get.params, { signature: '1'.repeat(42) })).toBe('signature')
+    expect(fault(api.transactions.get.params, { signature: '1'.repeat(43) })).toBeUndefined()
+    expect(fault(api.transactions.get.params, { signature: '1'.repeat(90) })).toBeUndefined()
+    expect(fault(api.transactions.get.params, { signature: '1'.repeat(91) })).toBe('signature')
+    expect(fault(api.airdrops.get.params, { id: 'A'.repeat(46) })).toBeUndefined()
+    expect(fault(api.airdrops.get.params, { id: 'A'.repeat(45) })).toBe('id')
+  })
+})
+
+describe('the event catalogue', () => {
+  it('knows who detects each event', () => {
+    expect(Object.keys(DETECTION)).toEqual([...EVENT_TYPES])
+    const by = (detection: string) => EVENT_TYPES.filter((type) => DETECTION[type] === detection)
+    expect(by('synchronous')).toEqual([
+      'pool.created',
+      'airdrop.tree_built',
+      'transaction.submitted',
+      'webhook.test_event',
+    ])
+    expect(by('polling_required')).toEqual([
+      'pool.migration_triggered',
+      'pool.migrated',
+      'pool.failed',
+      'airdrop.fully_claimed',
+      'gold.unlock_eligible',
+    ])
+    expect(by('tx_confirmed')).toHaveLength(22)
+  })
+})

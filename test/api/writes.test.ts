@@ -1,0 +1,82 @@
+/** Every write: its minimal body, its required fields, the common fields and the defaults. */
+import { describe, expect, it } from 'vitest'
+import { fromMultipart } from '../../src/api/index.ts'
+import { A, bodyFault, bodyOf, fault, MINIMAL, TX, writes } from './bodies.ts'
+
+describe('a write', () => {
+  it('has a minimal body in this file', () => {
+    expect(Object.keys(MINIMAL).toSorted()).toEqual(writes.map(([name]) => name).toSorted())
+  })
+
+  it.each(writes)('%s accepts its minimal body and the three common fields', (name) => {
+    expect(bodyFault(name)).toBeUndefined()
+    expect(bodyFault(name, { mode: 'unsigned', externalUid: 'order:1', metadata: { a: 'b' } })).toBeUndefined()
+  })
+
+  it.each(writes)('%s requires every field of its minimal body', (name) => {
+    for (const field of Object.keys(MINIMAL[name]!)) {
+      const { [field]: _, ...rest } = MINIMAL[name]!
+      expect(fault(bodyOf(name), rest), `${name}.${field}`).toBe(field)
+    }
+  })
+
+  it.each(writes)('%s names an unknown field', (name) => {
+    expect(bodyFault(name, { split: [] })).toBe('split')
+  })
+
+  it.each(writes)('%s keeps the rules of the common fields', (name) => {
+    expect(bodyFault(name, { mode: 'custodial' })).toBe('mode')
+    expect(bodyFault(name, { externalUid: '' })).toBe('externalUid')
+    expect(bodyFault(name, { externalUid: 'a'.repeat(128) })).toBeUndefined()
+    expect(bodyFault(name, { externalUid: 'a'.repeat(129) })).toBe('externalUid')
+    expect(bodyFault(name, { externalUid: 'a b' })).toBe('externalUid')
+    expect(bodyFault(name, { metadata: { note: 'x'.repeat(500) } })).toBeUndefined()
+    expect(bodyFault(name, { metadata: { note: 'x'.repeat(501) } })).toBe('metadata.note')
+    expect(bodyFault(name, { metadata: { note: 1 } })).toBe('metadata.note')
+  })
+
+  it.each([
+    ['pools.create', { type: 'dbc', buy_amount: 0, mode: 'unsigned' }],
+    ['feeClaims.create', { kind: 'dbc' }],
+    ['airdrops.create', { clawback_after_days: 30 }],
+    ['airdrops.claim', { platform_fee: 0, swap_to_sol: false }],
+    ['merkleTrees.create', { airdrop_count: 0, persist: true, duplicates: 'reject', replace: false }],
+    ['stakes.create', { platform_fee: 0 }],
+    [
+      'tokens.create',
+      { decimals: 6, revoke_mint_authority: false, revoke_freeze_authority: true, token_program: 'spl' },
+    ],
+    ['transactions.submit', { bundle: false, skip_preflight: false, max_retries: 2 }],
+    ['webhookSubscriptions.rotateSecret', { overlap_hours: 24 }],
+    ['apiKeys.create', { scopes: [] }],
+  ])('%s fills in the defaults of the documents', (name, defaults) => {
+    expect(bodyOf(name).parse(MINIMAL[name])).toMatchObject(defaults)
+  })
+})
+
+describe('fields left out whose default is not in the contract', () => {
+  it('stay out, so that the operation can decide', () => {
+    expect(bodyOf('apiKeys.create').parse({ name: 'n' })).not.toHaveProperty('rate_limit_per_minute')
+    expect(bodyOf('airdrops.create').parse(MINIMAL['airdrops.create'])).not.toHaveProperty('fund')
+  })
+})
+
+describe('a form', () => {
+  it('becomes the JSON body it stands for', () => {
+    const fields = { creator: A, name: 'a', symbol: 'b', image: TX, buy_amount: '0.25', metadata: '{"a":"b"}' }
+    expect(bodyOf('pools.create').parse(fromMultipart(fields))).toMatchObject({
+      buy_amount: 0.25,
+      metadata: { a: 'b' },
+      name: 'a',
+    })
+  })
+
+  it('leaves what does not parse for the schema to name', () => {
+    const fields = { creator: A, name: 'a', symbol: 'b', image: TX }
+    const body = bodyOf('pools.create')
+    expect(fault(body, fromMultipart({ ...fields, buy_amount: 'lots' }))).toBe('buy_amount')
+    expect(fault(body, fromMultipart({ ...fields, buy_amount: '' }))).toBe('buy_amount')
+    expect(fault(body, fromMultipart({ ...fields, metadata: '{' }))).toBe('metadata')
+    expect(fault(body, fromMultipart({ ...fields, metadata: '[1]' }))).toBe('metadata')
+  })
+})

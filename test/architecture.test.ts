@@ -1,0 +1,144 @@
+/** Holds the table of design: which room may import which, and the house's rules for files. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const FILES = ['bin', 'src', 'commands', 'daemon'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `${folder}/${file}`),
+)
+
+interface Import {
+  from: string
+  to: string
+  kind: 'type' | 'static' | 'dynamic'
+}
+
+const IMPORT = /(?:^|\n)\s*(import|export)\s+(type\s+)?(?:[^'";]*?\s+from\s+)?'([^']+)'|import\(\s*'([^']+)'\s*\)/g
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  return [...text.matchAll(IMPORT)].map(([, , type, target, dynamic]) => {
+    const specifier = (dynamic ?? target)!
+    const to = specifier.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), specifier)) : specifier
+    return { from: file, to, kind: dynamic ? 'dynamic' : type ? 'type' : 'static' }
+  })
+}
+
+const IMPORTS = FILES.flatMap(importsOf)
+
+/** A room is the first matching prefix. */
+const ROOMS = [
+  'bin',
+  'commands',
+  'daemon',
+  'src/operations',
+  'src/chain',
+  'src/store',
+  'src/storage',
+  'src/merkle',
+  'src/api',
+  'src/client.ts',
+  'src/context.ts',
+  'src/config.ts',
+  'src/errors.ts',
+  'src/log.ts',
+  'src/version.ts',
+] as const
+type Room = (typeof ROOMS)[number]
+
+const roomOf = (file: string): Room | undefined => ROOMS.find((room) => file === room || file.startsWith(`${room}/`))
+
+const ROOMS_BELOW = ['src/errors.ts', 'src/log.ts', 'src/config.ts', 'src/version.ts'] as const
+
+/** What each room may import besides itself; `type` marks what may be imported as a type only. */
+const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[] }> = {
+  bin: { value: ROOMS },
+  commands: { value: ['src/api', 'src/errors.ts', 'src/merkle', 'src/config.ts'], type: ['src/client.ts'] },
+  daemon: {
+    value: ROOMS.filter((room) => room.startsWith('src/') && room !== 'src/client.ts'),
+    type: ['src/client.ts'],
+  },
+  'src/operations': {
+    value: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', 'src/context.ts', ...ROOMS_BELOW],
+  },
+  'src/chain': { value: ROOMS_BELOW, type: ['src/api'] },
+  'src/store': { value: ROOMS_BELOW, type: ['src/api'] },
+  'src/storage': { value: ROOMS_BELOW, type: ['src/api'] },
+  'src/merkle': { value: [] },
+  'src/api': { value: [] },
+  'src/client.ts': { value: ['src/api', 'src/errors.ts'] },
+  'src/context.ts': {
+    value: [],
+    type: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', ...ROOMS_BELOW],
+  },
+  'src/config.ts': { value: [] },
+  'src/errors.ts': { value: [] },
+  'src/log.ts': { value: [] },
+  'src/version.ts': { value: [] },
+}
+
+/** Packages that cost start-up time or memory: loaded by import() where they are used. */
+const HEAVY = [/^@solana\//, /^@meteora-ag\//, /^@metaplex-foundation\//, /^litesvm$/]
+const DRIVERS = ['better-sqlite3', 'pg']
+
+describe('the architecture', () => {
+  it('is read from every source file', () => {
+    expect(FILES.length).toBeGreaterThan(100)
+    expect(IMPORTS.length).toBeGreaterThan(300)
+    expect(FILES.filter((file) => roomOf(file) === undefined)).toEqual([])
+  })
+
+  it('lets a room import only what the table allows', () => {
+    const breaches = IMPORTS.filter(({ to }) => to.endsWith('.ts')).filter(({ from, to, kind }) => {
+      const [source, target] = [roomOf(from)!, roomOf(to)]
+      if (target === undefined || target === source) return target === undefined
+      const { value, type = [] } = MAY[source]
+      return !value.includes(target) && !(kind === 'type' && type.includes(target))
+    })
+    expect(breaches.map(({ from, to, kind }) => `${from} → ${to} (${kind})`)).toEqual([])
+  })
+
+  it('loads chain SDKs, database drivers and the daemon only on first use', () => {
+    const eager = IMPORTS.filter(({ from, to, kind }) => {
+      if (kind !== 'static') return false
+      if (HEAVY.some((pattern) => pattern.test(to))) return true
+      if (DRIVERS.includes(to)) return true
+      return (from.startsWith('bin/') || from.startsWith('commands/')) && to.startsWith('daemon/')
+    })
+    expect(eager.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
+  })
+
+  it('has no circle of operations', () => {
+    const graph = new Map<string, string[]>()
+    for (const { from, to } of IMPORTS) {
+      if (from.startsWith('src/operations/') && to.startsWith('src/operations/')) {
+        graph.set(from, [...(graph.get(from) ?? []), to])
+      }
+    }
+    const circles: string[] = []
+    const visit = (file: string, path: string[]) => {
+      if (path.includes(file)) {
+        circles.push([...path, file].join(' → '))
+        return
+      }
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+    }
+    for (const file of graph.keys()) visit(file, [])
+    expect(circles).toEqual([])
+  })
+
+  it('names files in kebab-case and has no drawer for leftovers', () => {
+    const names = FILES.map((file) => file.split('/').at(-1)!)
+    expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([])
+    expect(FILES.filter((file) => /\b(utils?|helpers?|common)\b/.test(file))).toEqual([])
+  })
+
+  it('has named exports only, and files that say what they are for in their first line', () => {
+    const texts = FILES.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')] as const)
+    expect(texts.filter(([, text]) => /^export default/m.test(text)).map(([file]) => file)).toEqual([])
+    expect(texts.filter(([, text]) => !/^(#!.*\n)?(\/\*\*|\/\/) /.test(text)).map(([file]) => file)).toEqual([])
+  })
+})

@@ -1,0 +1,64 @@
+// Differences between two lists, and lists cut into shards.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { diffLists, entryAt, listFromEntries, shardList } from '../../src/merkle/index.ts'
+import { anyAmount, recipientsOf, walletOf } from './reference.ts'
+
+describe('a diff of two lists', () => {
+  it('names wallets added, removed and changed with both amounts', () => {
+    const [a, b, c, d] = recipientsOf(4)
+    const diff = diffLists(listFromEntries([a!, b!, c!]), listFromEntries([a!, { ...b!, amount: 5n }, d!]))
+    expect(diff).toEqual({
+      added: [d],
+      removed: [c],
+      changed: [{ wallet: b!.wallet, before: b!.amount, after: 5n }],
+      unchanged: 1,
+      reordered: false,
+    })
+  })
+
+  it('sees a new order even when nothing else differs', () => {
+    const [a, b] = recipientsOf(2)
+    const diff = diffLists(listFromEntries([a!, b!]), listFromEntries([b!, a!]))
+    expect(diff).toEqual({ added: [], removed: [], changed: [], unchanged: 2, reordered: true })
+  })
+
+  it('applied to the earlier list gives the wallets and amounts of the later one', () => {
+    const anyList = fc
+      .uniqueArray(fc.tuple(fc.nat(30), anyAmount), { selector: ([number]) => number })
+      .map((rows) => rows.map(([number, amount]) => ({ wallet: walletOf(number), amount })))
+    fc.assert(
+      fc.property(anyList, anyList, (before, after) => {
+        const diff = diffLists(listFromEntries(before), listFromEntries(after))
+        const amounts = new Map(before.map(({ wallet, amount }) => [wallet, amount]))
+        for (const { wallet } of diff.removed) expect(amounts.delete(wallet)).toBe(true)
+        for (const change of diff.changed) {
+          expect(amounts.get(change.wallet)).toBe(change.before)
+          amounts.set(change.wallet, change.after)
+        }
+        for (const { wallet, amount } of diff.added) amounts.set(wallet, amount)
+        expect(amounts).toEqual(new Map(after.map(({ wallet, amount }) => [wallet, amount])))
+        expect(diff.unchanged + diff.changed.length + diff.added.length).toBe(after.length)
+      }),
+    )
+  })
+})
+
+describe('a list cut into shards', () => {
+  it('keeps every leaf once and in order', () => {
+    const recipients = recipientsOf(103)
+    const shards = shardList(listFromEntries(recipients), 25)
+    expect(shards.map(({ count }) => count)).toEqual([25, 25, 25, 25, 3])
+    const joined = shards.flatMap((shard) => Array.from({ length: shard.count }, (_, i) => entryAt(shard, i)))
+    expect(joined).toEqual(recipients)
+  })
+
+  it('is whole at 50,000 leaves and two lists above', () => {
+    expect(shardList({ count: 50_000, bytes: new Uint8Array(2_000_000) })).toHaveLength(1)
+    expect(shardList({ count: 50_001, bytes: new Uint8Array(2_000_040) }).map(({ count }) => count)).toEqual([
+      50_000, 1,
+    ])
+    expect(() => shardList({ count: 1, bytes: new Uint8Array(40) }, 0)).toThrow('at least one leaf')
+  })
+})

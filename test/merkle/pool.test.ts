@@ -1,0 +1,206 @@
+// The worker thread: the same results as in this thread, without stalling it, and a life after a crash.
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { pathToFileURL } from 'node:url'
+import { buildSync } from 'esbuild'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { buildFromCsv, buildFromRequest } from '../../src/merkle/built-tree.ts'
+import { blobsOf, MerkleInputError, openHead, readCsv } from '../../src/merkle/index.ts'
+import {
+  createTreePool,
+  type TreePool,
+  TreePoolBusyError,
+  type TreePoolOptions,
+  TreeWorkerError,
+} from '../../src/merkle/pool.ts'
+import { naiveRoot, recipientsOf, walletOf } from './reference.ts'
+
+const recipients = recipientsOf(50_000)
+const folder = mkdtempSync(join(tmpdir(), 'merkle-pool-'))
+const pools: TreePool[] = []
+
+const bodyOf = (rest: object = {}, count = recipients.length): Uint8Array<ArrayBuffer> => {
+  const entries = recipients.slice(0, count).map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
+  return new TextEncoder().encode(JSON.stringify({ mint: walletOf(0), entries, ...rest }))
+}
+
+function open(options?: TreePoolOptions): TreePool {
+  const pool = createTreePool(options)
+  pools.push(pool)
+  return pool
+}
+
+function workerOf(name: string, source: string): URL {
+  const file = join(folder, `${name}.mjs`)
+  writeFileSync(file, source)
+  return pathToFileURL(file)
+}
+
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('the tree worker', () => {
+  it('builds from a request body what this thread builds', async () => {
+    const fields = { airdrop_count: 3, metadata: { a: 'b' } }
+    const inline = buildFromRequest(bodyOf(fields, 2000))
+    const built = await open().buildFromRequest(bodyOf(fields, 2000))
+    expect(built.fields).toEqual({ mint: walletOf(0), ...fields })
+    expect(built.root).toBe(naiveRoot(recipients.slice(0, 2000)))
+    const plain = ({ encoded, ...rest }: typeof built) => ({
+      ...rest,
+      blobs: [...blobsOf(encoded!)].map((b) => ({ ...b, bytes: b.bytes.toString('hex') })),
+    })
+    expect(plain(built)).toEqual(plain(inline))
+    expect(openHead(built.encoded!.head, Buffer.from(built.root, 'hex')).count).toBe(2000)
+  })
+
+  it('builds from a CSV what this thread builds', async () => {
+    const text = `wallet,amount\n${recipients
+      .slice(0, 500)
+      .map(({ wallet }, i) => `${wallet},${i}.5\n`)
+      .join('')}`
+    const built = await open().buildFromCsv(new TextEncoder().encode(text), { name: 'a.csv', decimals: 1 })
+    const inline = buildFromCsv(Buffer.from(text), { decimals: 1 })
+    expect([built.root, built.total, built.listHash]).toEqual([inline.root, inline.total, inline.listHash])
+    expect(built.fields).toEqual({})
+  })
+
+  it('encodes nothing for the store when persist is false', async () => {
+    const built = await open().buildFromRequest(bodyOf({ persist: false }, 10))
+    expect(built.encoded).toBeUndefined()
+    expect(built.leafCount).toBe(10)
+  })
+
+  it('refuses what this thread refuses, with the same issues', async () => {
+    const csv = `${walletOf(1)},1\nnope,x\n`
+    const inline = () => readCsv(Buffer.from(csv), { name: 'b.csv' })
+    const error: unknown = await open()
+      .buildFromCsv(new TextEncoder().encode(csv), { name: 'b.csv' })
+      .catch((e) => e)
+    expect(error).toBeInstanceOf(MerkleInputError)
+    try {
+      inline()
+      expect.unreachable()
+    } catch (expected) {
+      expect((error as MerkleInputError).issues).toEqual((expected as MerkleInputError).issues)
+      expect((error as MerkleInputError).message).toBe((expected as MerkleInputError).message)
+    }
+  })
+
+  it('takes over a whole buffer, and leaves the rest of a shared one alone', async () => {
+    const pool = open()
+    const whole = bodyOf({}, 3)
+    await pool.buildFromRequest(whole)
+    expect(whole.length).toBe(0)
+    const body = bodyOf({}, 3)
+    const shared = new Uint8Array(body.length + 10)
+    shared.set(body, 5)
+    await pool.buildFromRequest(shared.subarray(5, 5 + body.length))
+    expect(shared.subarray(5, 5 + body.length)).toEqual(body)
+  })
+
+  it('answers many at once, each its own', async () => {
+    const pool = open()
+    const sizes = [1, 2, 3, 10, 100, 257, 1000]
+    const built = await Promise.all(sizes.map((size) => pool.buildFromRequest(bodyOf({}, size))))
+    expect(built.map(({ leafCount }) => leafCount)).toEqual(sizes)
+    expect(built.map(({ root }) => root)).toEqual(sizes.map((size) => naiveRoot(recipients.slice(0, size))))
+  })
+
+  it('stalls the event loop for far less time than building inline', async () => {
+    const pool = open()
+    await pool.buildFromRequest(bodyOf({}, 100))
+    const body = bodyOf()
+    const inlineStart = performance.now()
+    const inline = buildFromRequest(body)
+    const inlineTime = performance.now() - inlineStart
+    const handedOver = bodyOf()
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
+    const built = await pool.buildFromRequest(handedOver)
+    delay.disable()
+    expect(built.root).toBe(inline.root)
+    // Generous for a busy machine; inline the stall is the whole build.
+    expect(delay.max / 1e6).toBeLessThan(Math.max(40, inlineTime / 2))
+  })
+})
+
+describe('a tree pool', () => {
+  it('rejects the build whose worker dies, serves the next ones with a new worker', async () => {
+    const workerUrl = workerOf(
+      'crashing',
+      `import { parentPort } from 'node:worker_threads'
+      parentPort.on('message', ({ bytes }) => {
+        if (bytes.length === 1) process.exit(7)
+        if (bytes.length === 2) throw new Error('out of luck')
+        parentPort.postMessage({ built: { leafCount: bytes.length } })
+      })`,
+    )
+    const pool = open({ workerUrl })
+    const results = await Promise.allSettled(
+      [3, 1, 4, 2, 5].map((size) => pool.buildFromRequest(new ArrayBuffer(size))),
+    )
+    const told = results.map((result) => {
+      return result.status === 'fulfilled' ? result.value.leafCount : (result.reason as Error).message
+    })
+    expect(told).toEqual([3, 'the merkle worker stopped with code 7', 4, 'the merkle worker failed: out of luck', 5])
+    expect(results[1]).toMatchObject({ reason: expect.any(TreeWorkerError) })
+  })
+
+  it('rejects every build when the worker file is missing', async () => {
+    const pool = open({ workerUrl: new URL('absent.mjs', pathToFileURL(`${folder}/`)) })
+    const results = await Promise.allSettled([1, 2].map(() => pool.buildFromRequest(new ArrayBuffer(1))))
+    for (const result of results)
+      expect(result).toMatchObject({ status: 'rejected', reason: expect.any(TreeWorkerError) })
+  })
+
+  it('holds no more waiting builds than it was told to', async () => {
+    const pool = open({ maxQueued: 2 })
+    const builds = [1, 2, 3, 4].map((size) => pool.buildFromRequest(bodyOf({}, size)))
+    await expect(builds[3]).rejects.toThrow(TreePoolBusyError)
+    expect((await Promise.all(builds.slice(0, 3))).map(({ leafCount }) => leafCount)).toEqual([1, 2, 3])
+  })
+
+  it('rejects what runs and waits when it is closed, and what comes later', async () => {
+    const pool = open()
+    const builds = [pool.buildFromRequest(bodyOf()), pool.buildFromRequest(bodyOf({}, 1))]
+    const settled = Promise.allSettled(builds)
+    await pool.close()
+    for (const result of await settled)
+      expect(result).toMatchObject({ status: 'rejected', reason: expect.any(TreeWorkerError) })
+    await expect(pool.buildFromRequest(bodyOf({}, 1))).rejects.toThrow('closed')
+  })
+
+  it('keeps a process alive while it builds, and not after', () => {
+    const built = buildSync({
+      entryPoints: ['src/merkle/pool.ts'],
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      write: false,
+    })
+    buildSync({
+      entryPoints: ['src/merkle/worker.ts'],
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      outfile: join(folder, 'merkle-worker.js'),
+    })
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    const script = join(folder, 'pool.js')
+    const body = Buffer.from(bodyOf({}, 20)).toString('base64')
+    writeFileSync(
+      script,
+      `${built.outputFiles[0]!.text}
+      createTreePool().buildFromRequest(new Uint8Array(Buffer.from('${body}', 'base64'))).then(({ root }) => console.log(root))`,
+    )
+    const output = execFileSync(process.execPath, [script], { encoding: 'utf8', timeout: 20_000 })
+    expect(output.trim()).toBe(naiveRoot(recipients.slice(0, 20)))
+  })
+})

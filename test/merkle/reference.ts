@@ -1,0 +1,73 @@
+// A second, naive implementation of lists, trees and proofs, written from the contract alone, to test against.
+
+import { createHash } from 'node:crypto'
+import { base58 } from '@scure/base'
+import fc from 'fast-check'
+
+export interface Recipient {
+  wallet: string
+  amount: bigint
+}
+
+export const sha256 = (...parts: Uint8Array[]): Buffer => {
+  const hasher = createHash('sha256')
+  for (const part of parts) hasher.update(part)
+  return hasher.digest()
+}
+
+export const u64 = (value: bigint): Buffer => {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(value)
+  return bytes
+}
+
+export const naiveLeaf = ({ wallet, amount }: Recipient): Buffer =>
+  sha256(Buffer.from([0]), sha256(base58.decode(wallet), u64(amount), u64(0n)))
+
+const naiveNode = (a: Buffer, b: Buffer): Buffer =>
+  sha256(Buffer.from([1]), ...(Buffer.compare(a, b) <= 0 ? [a, b] : [b, a]))
+
+export function naiveLevels(recipients: readonly Recipient[]): Buffer[][] {
+  const levels = [recipients.map(naiveLeaf)]
+  for (let level = levels[0]!; level.length > 1; levels.push(level)) {
+    const below = level
+    level = []
+    for (let i = 0; i < below.length; i += 2) level.push(naiveNode(below[i]!, below[i + 1] ?? below[i]!))
+  }
+  return levels
+}
+
+export const naiveRoot = (recipients: readonly Recipient[]): string =>
+  naiveLevels(recipients).at(-1)![0]!.toString('hex')
+
+export function naiveProof(levels: Buffer[][], index: number): string[] {
+  return levels.slice(0, -1).map((level, depth) => {
+    const i = index >> depth
+    return (level[i ^ 1] ?? level[i]!).toString('hex')
+  })
+}
+
+export function naiveVerify(recipient: Recipient, proof: readonly string[], root: string): boolean {
+  return (
+    proof.reduce((node, hex) => naiveNode(node, Buffer.from(hex, 'hex')), naiveLeaf(recipient)).toString('hex') === root
+  )
+}
+
+/** The same distinct wallet for the same number, everywhere. */
+export const walletOf = (number: number): string => base58.encode(sha256(Buffer.from(`wallet ${number}`)))
+
+export const recipientsOf = (count: number): Recipient[] =>
+  Array.from({ length: count }, (_, i) => ({
+    wallet: walletOf(i),
+    amount: (BigInt(i) * 0x9e3779b97f4a7c15n) % 2n ** 64n,
+  }))
+
+export const anyKey = fc.uint8Array({ minLength: 32, maxLength: 32 })
+export const anyWallet = anyKey.map((key) => base58.encode(key))
+export const anyAmount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+export const anyRecipients = (maxLength: number): fc.Arbitrary<Recipient[]> =>
+  fc.uniqueArray(fc.record({ wallet: anyWallet, amount: anyAmount }), {
+    minLength: 1,
+    maxLength,
+    selector: ({ wallet }) => wallet,
+  })

@@ -1,0 +1,32 @@
+/** The store: the same suites on SQLite and on a real PostgreSQL server. */
+import { afterAll, describe, test } from 'vitest'
+import { postgres, sqlite, type TestDatabase } from './store/databases.ts'
+import { eventsSuite } from './store/events-suite.ts'
+import { idempotencySuite } from './store/idempotency-suite.ts'
+import { openSuite } from './store/open-suite.ts'
+import { pagingSuite } from './store/paging-suite.ts'
+import { startPostgres } from './store/postgres-server.ts'
+import { postgresSuite } from './store/postgres-suite.ts'
+import { rateHitsSuite } from './store/rate-hits-suite.ts'
+import { recordsSuite } from './store/records-suite.ts'
+import { writesSuite } from './store/writes-suite.ts'
+
+const suites = [openSuite, writesSuite, eventsSuite, pagingSuite, idempotencySuite, rateHitsSuite, recordsSuite]
+function runAll(database: TestDatabase): void {
+  for (const suite of suites) suite(database)
+}
+
+describe('SQLite', () => runAll(sqlite))
+
+const server = await startPostgres()
+if ('missing' in server) {
+  describe('PostgreSQL', () => {
+    test.skip(`every suite: PostgreSQL cannot be run here (${server.missing})`, () => {})
+  })
+} else {
+  describe('PostgreSQL', () => {
+    afterAll(() => server.stop())
+    runAll(postgres(server))
+    postgresSuite(server)
+  })
+}

@@ -1,0 +1,42 @@
+/** The databases that the store's suites run on: each gives fresh ones, and opens them as often as asked. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { openStore, type StoreOptions } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { PostgresServer } from './postgres-server.ts'
+
+export interface TestDatabase {
+  kind: Store['kind']
+  /** Options of a database that holds nothing yet; its files end with the test that asked. */
+  fresh(): Promise<StoreOptions>
+}
+
+export const sqlite: TestDatabase = {
+  kind: 'sqlite',
+  fresh: async () => ({ dataDir: temporaryFolder() }),
+}
+
+export const postgres = (server: PostgresServer): TestDatabase => ({
+  kind: 'postgres',
+  fresh: async () => ({ dataDir: temporaryFolder(), databaseUrl: await server.createDatabase() }),
+})
+
+/** A store that closes when the test ends. */
+export async function opened(options: StoreOptions): Promise<Store> {
+  const store = await openStore(options)
+  onTestFinished(() => store.close())
+  return store
+}
+
+export const freshStore = async (database: TestDatabase): Promise<Store> => opened(await database.fresh())
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-store-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** The numbers from 0 to `count - 1`. */
+export const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n)

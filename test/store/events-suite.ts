@@ -1,0 +1,115 @@
+/** Suite: events are numbered without gaps, and the same one is written once. */
+import { describe, expect, test } from 'vitest'
+import { appendEvent, findEvent, type NewEvent, pageEvents } from '../../src/store/events.ts'
+import { newId } from '../../src/store/id.ts'
+import type { Store } from '../../src/store/store.ts'
+import { freshStore, numbers, opened, type TestDatabase } from './databases.ts'
+
+const event = (dedupeKey: string, changes: Partial<NewEvent> = {}): NewEvent => ({
+  id: newId('evt'),
+  type: 'pool.created',
+  resource_type: 'pool',
+  resource_id: 'pool 1',
+  object_json: '{}',
+  external_uid: null,
+  metadata_json: null,
+  dedupe_key: dedupeKey,
+  created_at: 1000,
+  ...changes,
+})
+
+const append = (store: Store, dedupeKey: string, changes?: Partial<NewEvent>) =>
+  store.write((tx) => appendEvent(tx, event(dedupeKey, changes)))
+
+const sequences = async (store: Store) =>
+  (await store.db.selectFrom('events').select('sequence').orderBy('sequence').execute()).map((row) => row.sequence)
+
+const upTo = (count: number) => numbers(count).map((n) => n + 1)
+
+export function eventsSuite(database: TestDatabase): void {
+  describe('events', () => {
+    test('are numbered without a gap by 200 writes at once, some of which are rolled back', async () => {
+      const options = await database.fresh()
+      const stores = [await opened(options), await opened(options)]
+      const outcomes = await Promise.allSettled(
+        numbers(200).map((n) =>
+          stores[n % 2]!.write(async (tx) => {
+            const appended = await appendEvent(tx, event(`${n}`))
+            if (n % 10 === 3) throw new Error('rolled back')
+            return appended!.sequence
+          }),
+        ),
+      )
+      const kept = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+      expect(kept.sort((a, b) => a - b)).toEqual(upTo(180))
+      expect(await sequences(stores[0]!)).toEqual(upTo(180))
+    })
+
+    test('never show a follower a number before all the smaller ones', async () => {
+      const options = await database.fresh()
+      const [writer, follower] = [await opened(options), await opened(options)]
+      let writing = true
+      const written = Promise.all(numbers(150).map((n) => append(writer, `${n}`))).finally(() => (writing = false))
+      let looks = 0
+      while (writing) {
+        const seen = await sequences(follower)
+        expect(seen).toEqual(upTo(seen.length))
+        looks++
+        await new Promise(setImmediate)
+      }
+      await written
+      expect(looks).toBeGreaterThan(0)
+      expect(await sequences(follower)).toEqual(upTo(150))
+    })
+
+    test('seen twice are one event, and the second takes no number', async () => {
+      const options = await database.fresh()
+      const stores = [await opened(options), await opened(options)]
+      const same = await Promise.all(numbers(24).map((n) => append(stores[n % 2]!, 'same')))
+      expect(same.filter((row) => row !== null)).toHaveLength(1)
+      expect((await append(stores[0]!, 'other'))?.sequence).toBe(2)
+      expect(await append(stores[0]!, 'same')).toBeNull()
+      expect((await append(stores[1]!, 'third'))?.sequence).toBe(3)
+    })
+
+    test('of one transaction are numbered in the order they were appended', async () => {
+      const store = await freshStore(database)
+      await store.write(async (tx) => {
+        for (const name of ['a', 'b', 'a', 'c']) await appendEvent(tx, event(name))
+      })
+      const { rows } = await pageEvents(store.db, { limit: 10, order: 'asc' })
+      expect(rows.map((row) => [row.sequence, row.dedupe_key])).toEqual([
+        [1, 'a'],
+        [2, 'b'],
+        [3, 'c'],
+      ])
+    })
+
+    test('are found by id, and listed by type, resource and time in either direction', async () => {
+      const store = await freshStore(database)
+      const first = await append(store, '1', { created_at: 10 })
+      await append(store, '2', { created_at: 20, resource_id: 'pool 2' })
+      await append(store, '3', { created_at: 30, type: 'token.created', resource_type: 'token' })
+      expect(await findEvent(store.db, first!.id)).toEqual(first)
+      expect(await findEvent(store.db, 'evt_none')).toBeNull()
+      const keys = async (filters: Partial<Parameters<typeof pageEvents>[1]>) =>
+        (await pageEvents(store.db, { limit: 10, ...filters })).rows.map((row) => row.dedupe_key)
+      expect(await keys({})).toEqual(['3', '2', '1'])
+      expect(await keys({ order: 'asc' })).toEqual(['1', '2', '3'])
+      expect(await keys({ type: 'pool.created' })).toEqual(['2', '1'])
+      expect(await keys({ resource_type: 'token' })).toEqual(['3'])
+      expect(await keys({ resource_id: 'pool 1' })).toEqual(['3', '1'])
+      expect(await keys({ created_after: 10, resource_type: 'pool' })).toEqual(['2'])
+    })
+
+    test('have other cursors in the other direction', async () => {
+      const store = await freshStore(database)
+      for (const key of ['1', '2', '3']) await append(store, key)
+      const { next_cursor } = await pageEvents(store.db, { limit: 1 })
+      const turned = pageEvents(store.db, { limit: 1, order: 'asc', cursor: next_cursor! })
+      await expect(turned).rejects.toMatchObject({ code: 'bad_request', param: 'cursor' })
+      const next = await pageEvents(store.db, { limit: 1, cursor: next_cursor! })
+      expect(next.rows.map((row) => row.sequence)).toEqual([2])
+    })
+  })
+}

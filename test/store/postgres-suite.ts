@@ -1,0 +1,100 @@
+/** Suite: what only PostgreSQL can do wrong. */
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { insertToken, updateToken } from '../../src/store/tokens.ts'
+import { openVault } from '../../src/store/vault.ts'
+import { opened, postgres, temporaryFolder } from './databases.ts'
+import type { PostgresServer } from './postgres-server.ts'
+import { token } from './rows.ts'
+
+export function postgresSuite(server: PostgresServer): void {
+  const database = postgres(server)
+
+  describe('the driver', () => {
+    test('runs a work again that lost a deadlock', async () => {
+      const options = await database.fresh()
+      const stores = [await opened(options), await opened(options)] as const
+      await stores[0].write((tx) => insertToken(tx, token('a')))
+      await stores[0].write((tx) => insertToken(tx, token('b')))
+      let attempts = 0
+      let holding = 0
+      const cross = (store: (typeof stores)[number], first: string, second: string) =>
+        store.write(async (tx) => {
+          attempts++
+          await updateToken(tx, first, { external_uid: first })
+          holding++
+          while (holding < 2) await new Promise(setImmediate)
+          await updateToken(tx, second, { raw_json: first })
+        })
+      await Promise.all([cross(stores[0], 'a', 'b'), cross(stores[1], 'b', 'a')])
+      expect(attempts).toBe(3)
+    })
+
+    test('runs a work again after a serialization failure, at most three times', async () => {
+      const store = await opened(await database.fresh())
+      const fail = sql`do $$ begin raise exception 'again' using errcode = '40001'; end $$`
+      let attempts = 0
+      const twice = store.write(async (tx) => {
+        if (++attempts < 3) await fail.execute(tx)
+        return attempts
+      })
+      expect(await twice).toBe(3)
+      attempts = 0
+      const always = store.write(async (tx) => {
+        attempts++
+        await fail.execute(tx)
+      })
+      await expect(always).rejects.toThrow('again')
+      expect(attempts).toBe(4)
+    })
+
+    test('says nothing of the URL or the password when it cannot open', async () => {
+      const { databaseUrl, dataDir } = await database.fresh()
+      const good = new URL(databaseUrl!)
+      const variants = { password: 'wr0ng-pässword', pathname: '/nowhere', port: '1', username: 'stranger' }
+      for (const [part, value] of Object.entries(variants)) {
+        const bad = Object.assign(new URL(good.href), { [part]: value })
+        const error = await openStore({ dataDir, databaseUrl: bad.href }).catch((thrown) => thrown)
+        expect(error).toMatchObject({ code: 'internal_error' })
+        expect(error.cause).toBeUndefined()
+        expect(error.message).toMatch(/^cannot open the PostgreSQL database: ./)
+        for (const secret of [bad.href, bad.password, decodeURIComponent(bad.password)]) {
+          expect(error.message).not.toContain(secret)
+        }
+      }
+    })
+
+    test('refuses a URL that is none without repeating it', async () => {
+      const dataDir = temporaryFolder()
+      for (const databaseUrl of ['postgres://user:s3cret@ho st:notaport/x', 'mysql://user:s3cret@host/x']) {
+        const error = await openStore({ dataDir, databaseUrl }).catch((thrown) => thrown)
+        expect(error).toMatchObject({ code: 'internal_error', message: expect.stringContaining('the database URL') })
+        expect(JSON.stringify([error.message, error.stack, error.cause])).not.toContain('s3cret')
+      }
+    })
+
+    test('opens no vault without a key that every daemon shares', async () => {
+      const options = await database.fresh()
+      const store = await opened(options)
+      await expect(openVault({ store, dataDir: options.dataDir })).rejects.toThrow('set SVC_ENCRYPTION_KEY')
+    })
+
+    test('survives a server that ends its connections', async () => {
+      const store = await opened(await database.fresh())
+      await store.write((tx) => insertToken(tx, token('a')))
+      const ending = sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+      await Promise.all([store.ping(), store.ping(), store.ping()])
+      await ending.execute(store.db)
+      await expect
+        .poll(() =>
+          store.ping().then(
+            () => true,
+            () => false,
+          ),
+        )
+        .toBe(true)
+      expect(await store.write((tx) => insertToken(tx, token('b')))).toMatchObject({ mint: 'b' })
+    })
+  })
+}

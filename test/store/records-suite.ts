@@ -1,0 +1,247 @@
+/** Suite: every family stores, finds, changes and lists its records, and both databases give the same values back. */
+import { describe, expect, test } from 'vitest'
+import { pageAirdrops, updateAirdrop } from '../../src/store/airdrops.ts'
+import { findApiKey, findApiKeyByHash, insertApiKey, pageApiKeys, revokeApiKey } from '../../src/store/api-keys.ts'
+import { findFeeClaim, insertFeeClaim, pageFeeClaims } from '../../src/store/fee-claims.ts'
+import { findGoldLock, findLatestGoldLock, insertGoldLock, pageGoldLocks } from '../../src/store/gold-locks.ts'
+import { findTree, insertTree, pageTrees, readBlob, replaceTree } from '../../src/store/merkle-trees.ts'
+import { findNft, insertNft, pageNfts, updateNft } from '../../src/store/nfts.ts'
+import type { NewRow } from '../../src/store/schema.ts'
+import { findStake, findStakedByWallet, insertStake, pageStakes, updateStake } from '../../src/store/stakes.ts'
+import { insertToken, updateToken } from '../../src/store/tokens.ts'
+import { findTransaction, insertTransaction, updateTransaction } from '../../src/store/transactions.ts'
+import { insertWebhookDelivery, pageWebhookDeliveries } from '../../src/store/webhook-deliveries.ts'
+import {
+  deleteWebhookSubscription,
+  findWebhookSubscription,
+  insertWebhookSubscription,
+  pageWebhookSubscriptions,
+  updateWebhookSubscription,
+} from '../../src/store/webhook-subscriptions.ts'
+import { freshStore, numbers, opened, type TestDatabase } from './databases.ts'
+import { apiKey, token } from './rows.ts'
+
+const U64_MAX = '18446744073709551615'
+const LATE = 4_102_444_800_000
+const recorded = { external_uid: 'uid', metadata_json: '{"a":"ä"}', created_at: LATE }
+
+const tree = (changes: Partial<NewRow<'merkle_trees'>> = {}): NewRow<'merkle_trees'> => ({
+  ...recorded,
+  id: 'tree',
+  mint: 'mint',
+  airdrop_count: 65_535,
+  root: 'root 1',
+  leaf_count: 1,
+  total: U64_MAX,
+  list_sha256: 'list',
+  status: 'tree_built',
+  ...changes,
+})
+
+const lock = (escrow: string, status: 'locked' | 'unlocked'): NewRow<'gold_locks'> => ({
+  ...recorded,
+  escrow,
+  user: 'user',
+  mint: 'mint',
+  amount: U64_MAX,
+  unlocks_at: LATE,
+  status,
+})
+
+const stake = (asset: string, status: 'staked' | 'unstaked', owner = 'w'): NewRow<'stakes'> => ({
+  ...recorded,
+  asset,
+  collection: 'c',
+  owner,
+  status,
+  platform_id: null,
+})
+
+export function recordsSuite(database: TestDatabase): void {
+  describe('records', () => {
+    test('keep 64-bit amounts as digits, times as numbers and bytes as bytes', async () => {
+      const store = await freshStore(database)
+      const stored = await store.write((tx) => insertGoldLock(tx, lock('e', 'locked')))
+      expect(stored).toEqual({ ...lock('e', 'locked'), seq: 1 })
+      const raw = Buffer.from(numbers(256))
+      const row: NewRow<'transactions'> = {
+        ...recorded,
+        signature: 's',
+        raw,
+        lifecycle: 'submitted',
+        confirmation_status: null,
+        err_json: null,
+        slot: 2 ** 40,
+        confirmations: 0,
+        tracked_resource_json: null,
+      }
+      await store.write((tx) => insertTransaction(tx, row))
+      const found = await findTransaction(store.db, 's')
+      expect(found).toEqual({ ...row, seq: 1 })
+      expect(Buffer.isBuffer(found?.raw)).toBe(true)
+      expect(await store.write((tx) => insertTransaction(tx, row))).toBeNull()
+      const changed = await store.write((tx) => updateTransaction(tx, 's', { lifecycle: 'failed', err_json: '"x"' }))
+      expect(changed).toEqual({ ...row, seq: 1, lifecycle: 'failed', err_json: '"x"' })
+    })
+
+    test('that are seen twice are stored once, and a change of nothing or of none is harmless', async () => {
+      const store = await freshStore(database)
+      const first = await store.write((tx) => insertToken(tx, token('a')))
+      expect(await store.write((tx) => insertToken(tx, { ...token('a'), status: 'fully_immutable' }))).toBeNull()
+      expect(await store.write((tx) => updateToken(tx, 'a', {}))).toEqual(first)
+      expect(await store.write((tx) => updateToken(tx, 'none', { status: 'created' }))).toBeNull()
+    })
+
+    test('of API keys are found by id and hash, and revoked once', async () => {
+      const store = await freshStore(database)
+      const key = await store.write((tx) => insertApiKey(tx, apiKey('key_1')))
+      expect(await findApiKeyByHash(store.db, 'hash of key_1')).toEqual(key)
+      expect(await findApiKeyByHash(store.db, 'other')).toBeNull()
+      await store.write((tx) => revokeApiKey(tx, 'key_1', 5))
+      const again = await store.write((tx) => revokeApiKey(tx, 'key_1', 6))
+      expect(again).toEqual({ ...key, status: 'revoked', revoked_at: 5 })
+      expect(await findApiKey(store.db, 'key_1')).toEqual(again)
+      expect(await store.write((tx) => revokeApiKey(tx, 'key_2', 6))).toBeNull()
+      await expect(store.write((tx) => insertApiKey(tx, apiKey('key_1')))).rejects.toMatchObject({ code: 'conflict' })
+      expect((await pageApiKeys(store.db, { limit: 5 })).rows).toEqual([again])
+    })
+
+    test('of fee claims, NFTs, stakes and gold locks are listed by their filters', async () => {
+      const store = await freshStore(database)
+      await store.write(async (tx) => {
+        for (const [id, pool_address] of [
+          ['1', 'p'],
+          ['2', 'q'],
+          ['3', 'p'],
+        ] as const) {
+          await insertFeeClaim(tx, {
+            ...recorded,
+            id,
+            pool_address,
+            type: 'fee_claim.executed',
+            signature: null,
+            recipients_json: null,
+            occurred_at: LATE,
+          })
+          await insertNft(tx, {
+            ...recorded,
+            asset: id,
+            collection: 'c',
+            owner: pool_address,
+            name: 'n',
+            uri: 'u',
+            status: 'minted',
+            frozen: 0,
+          })
+        }
+        for (const row of [
+          stake('1', 'staked'),
+          stake('2', 'unstaked'),
+          stake('3', 'staked', 'v'),
+          stake('4', 'staked'),
+        ]) {
+          await insertStake(tx, row)
+        }
+        await insertGoldLock(tx, lock('e1', 'unlocked'))
+        await insertGoldLock(tx, lock('e2', 'locked'))
+      })
+      const { db } = store
+      expect((await pageFeeClaims(db, { limit: 5, pool_address: 'p' })).rows.map((row) => row.id)).toEqual(['3', '1'])
+      expect((await pageFeeClaims(db, { limit: 5 })).rows.map((row) => row.id)).toEqual(['3', '2', '1'])
+      expect(await findFeeClaim(db, '2')).toMatchObject({ pool_address: 'q' })
+      expect((await pageNfts(db, { limit: 5, owner: 'q', collection: 'c' })).rows.map((row) => row.asset)).toEqual([
+        '2',
+      ])
+      await store.write((tx) => updateNft(tx, '2', { owner: 'r', frozen: 1 }))
+      expect(await findNft(db, '2')).toMatchObject({ owner: 'r', frozen: 1 })
+      expect((await findStakedByWallet(db, 'w')).map((row) => row.asset)).toEqual(['4', '1'])
+      await store.write((tx) => updateStake(tx, '4', { status: 'burned' }))
+      expect((await pageStakes(db, { limit: 5, owner: 'w', status: 'staked' })).rows.map((row) => row.asset)).toEqual([
+        '1',
+      ])
+      expect(await findStake(db, '4')).toMatchObject({ status: 'burned' })
+      expect((await pageGoldLocks(db, { limit: 5, user: 'user', status: 'unlocked' })).rows).toHaveLength(1)
+      expect(await findLatestGoldLock(db, 'user')).toEqual(await findGoldLock(db, 'e2'))
+      expect(await findLatestGoldLock(db, 'none')).toBeNull()
+    })
+
+    test('of webhook subscriptions take their deliveries with them', async () => {
+      const store = await freshStore(database)
+      const { db } = store
+      const subscription = {
+        url: 'https://a.test',
+        enabled_events_json: '["*"]',
+        active: 1,
+        secret: Buffer.from('sealed'),
+        secret_preview: 'abcd',
+        previous_secret: null,
+        previous_secret_until: null,
+        disabled_reason: null,
+        created_at: 1,
+        updated_at: 1,
+      }
+      const delivery = {
+        event_id: 'evt',
+        attempt: 1,
+        status: 'failed',
+        response_code: 500,
+        duration_ms: 3,
+        error: null,
+        next_attempt_at: LATE,
+        created_at: 1,
+      }
+      await store.write(async (tx) => {
+        for (const id of ['whs_1', 'whs_2']) {
+          await insertWebhookSubscription(tx, { ...subscription, id })
+          await insertWebhookDelivery(tx, { ...delivery, id: `dlv ${id}`, subscription_id: id })
+        }
+      })
+      await store.write((tx) => updateWebhookSubscription(tx, 'whs_2', { active: 0 }))
+      expect((await pageWebhookSubscriptions(db, { limit: 5, active: 1 })).rows.map((row) => row.id)).toEqual(['whs_1'])
+      expect((await pageWebhookDeliveries(db, { limit: 5, subscription_id: 'whs_1' })).rows).toMatchObject([delivery])
+      expect(await store.write((tx) => deleteWebhookSubscription(tx, 'whs_1'))).toBe(true)
+      expect(await store.write((tx) => deleteWebhookSubscription(tx, 'whs_1'))).toBe(false)
+      expect(await findWebhookSubscription(db, 'whs_1')).toBeNull()
+      expect((await pageWebhookDeliveries(db, { limit: 5 })).rows.map((row) => row.subscription_id)).toEqual(['whs_2'])
+    })
+
+    test('of trees hold every piece, and a replaced tree keeps its place and none of the old pieces', async () => {
+      const store = await freshStore(database)
+      const { db } = store
+      const piece = (n: number) => ({ kind: 'leaves', n, bytes: new Uint8Array(1000).fill(n % 251) })
+      const stored = await store.write((tx) => insertTree(tx, tree(), numbers(150).map(piece)))
+      expect(await readBlob(db, 'tree', 'leaves', 149)).toEqual(Buffer.alloc(1000, 149))
+      expect(await readBlob(db, 'tree', 'leaves', 150)).toBeNull()
+      const other = store.write((tx) => insertTree(tx, tree({ id: 'other name' }), []))
+      await expect(other).rejects.toMatchObject({ code: 'conflict' })
+      const replaced = await store.write((tx) => replaceTree(tx, tree({ root: 'root 2' }), [piece(7)]))
+      expect(replaced).toEqual({ ...stored, root: 'root 2' })
+      expect(await readBlob(db, 'tree', 'leaves', 149)).toBeNull()
+      expect(await readBlob(db, 'tree', 'leaves', 7)).toEqual(Buffer.alloc(1000, 7))
+      expect((await pageTrees(db, { limit: 5, mint: 'mint' })).rows).toEqual([replaced])
+    })
+
+    test('of a tree that is on chain are not replaced', async () => {
+      const store = await freshStore(database)
+      await store.write((tx) => insertTree(tx, tree(), []))
+      await store.write((tx) => updateAirdrop(tx, 'tree', { status: 'initialized' }))
+      const replacing = store.write((tx) => replaceTree(tx, tree({ root: 'root 2' }), []))
+      await expect(replacing).rejects.toMatchObject({ code: 'conflict' })
+      expect(await findTree(store.db, 'tree')).toMatchObject({ root: 'root 1', status: 'initialized' })
+      expect((await pageAirdrops(store.db, { limit: 5, mint: 'other' })).rows).toEqual([])
+    })
+
+    test('looked for and then inserted by many at once are stored once, and everyone gets the same', async () => {
+      const options = await database.fresh()
+      const stores = [await opened(options), await opened(options)]
+      const answers = await Promise.all(
+        numbers(16).map((n) =>
+          stores[n % 2]!.write(
+            async (tx) => (await findTree(tx, 'tree')) ?? insertTree(tx, tree({ root: `root ${n}` }), []),
+          ),
+        ),
+      )
+      expect(new Set(answers.map((row) => row.root)).size).toBe(1)
+    })
+  })
+}

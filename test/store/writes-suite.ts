@@ -1,0 +1,127 @@
+/** Suite: what `write` promises, on either database. */
+import { describe, expect, test } from 'vitest'
+import { ApiError } from '../../src/errors.ts'
+import type { Store, Tx } from '../../src/store/store.ts'
+import { findToken, insertToken } from '../../src/store/tokens.ts'
+import { freshStore, numbers, opened, type TestDatabase } from './databases.ts'
+import { token } from './rows.ts'
+
+const mints = async (store: Store) =>
+  (await store.db.selectFrom('tokens').select('mint').orderBy('mint').execute()).map((row) => row.mint)
+
+const insertPlainly = (tx: Tx, mint: string) => tx.insertInto('tokens').values(token(mint)).execute()
+
+export function writesSuite(database: TestDatabase): void {
+  describe('write', () => {
+    test('answers what the work answers, after it can be read', async () => {
+      const store = await freshStore(database)
+      const stored = await store.write((tx) => insertToken(tx, token('a')))
+      expect(stored).toMatchObject({ seq: 1, mint: 'a' })
+      expect(await findToken(store.db, 'a')).toEqual(stored)
+    })
+
+    test('lets a failing work fail alone among many that arrive together', async () => {
+      const store = await freshStore(database)
+      const outcomes = await Promise.allSettled(
+        numbers(60).map((n) =>
+          store.write(async (tx) => {
+            await insertPlainly(tx, `mint ${n}`)
+            if (n % 7 === 0) throw new Error(`no ${n}`)
+            return n
+          }),
+        ),
+      )
+      for (const [n, outcome] of outcomes.entries()) {
+        if (n % 7 === 0) expect(outcome).toMatchObject({ status: 'rejected', reason: { message: `no ${n}` } })
+        else expect(outcome).toEqual({ status: 'fulfilled', value: n })
+      }
+      const expected = numbers(60).filter((n) => n % 7 !== 0)
+      expect(await mints(store)).toEqual(expected.map((n) => `mint ${n}`).sort())
+    })
+
+    test('rejects with what a work throws before it awaits anything', async () => {
+      const store = await freshStore(database)
+      const thrower = () => {
+        throw new RangeError('at once')
+      }
+      const [failed, fine] = await Promise.allSettled([
+        store.write(thrower),
+        store.write((tx) => insertToken(tx, token('a'))),
+      ])
+      expect(failed).toMatchObject({ status: 'rejected', reason: expect.any(RangeError) })
+      expect(fine.status).toBe('fulfilled')
+    })
+
+    test('undoes what a failing work had sent side by side with the query that failed', async () => {
+      const store = await freshStore(database)
+      await store.write((tx) => insertPlainly(tx, 'taken'))
+      const sideBySide = store.write((tx) => Promise.all(['taken', 'b', 'c'].map((mint) => insertPlainly(tx, mint))))
+      const after = store.write((tx) => insertPlainly(tx, 'd'))
+      await expect(sideBySide).rejects.toThrow()
+      await after
+      expect(await mints(store)).toEqual(['d', 'taken'])
+    })
+
+    test('names a taken unique key a conflict', async () => {
+      const store = await freshStore(database)
+      await store.write((tx) => insertPlainly(tx, 'a'))
+      const error = await store.write((tx) => insertPlainly(tx, 'a')).catch((thrown) => thrown)
+      expect(error).toBeInstanceOf(ApiError)
+      expect(error).toMatchObject({ code: 'conflict', message: 'a record with this key exists already' })
+    })
+
+    test('refuses a write inside a write, and the outer one can still finish', async () => {
+      const store = await freshStore(database)
+      await store.write(async (tx) => {
+        await expect(store.write((inner) => insertPlainly(inner, 'inner'))).rejects.toThrow('inside write()')
+        await insertPlainly(tx, 'outer')
+      })
+      expect(await mints(store)).toEqual(['outer'])
+    })
+
+    test('allows what a work started to write once the work is over', async () => {
+      const store = await freshStore(database)
+      let later: Promise<unknown> | undefined
+      await store.write(async (tx) => {
+        await insertPlainly(tx, 'first')
+        setImmediate(() => setImmediate(() => (later = store.write((next) => insertPlainly(next, 'second')))))
+      })
+      await expect.poll(() => later).toBeDefined()
+      await later
+      expect(await mints(store)).toEqual(['first', 'second'])
+    })
+
+    test('shows readers nothing before the commit, and does not make them wait for it', async () => {
+      const store = await freshStore(database)
+      await store.write(async (tx) => {
+        await insertPlainly(tx, 'a')
+        expect(await findToken(tx, 'a')).not.toBeNull()
+        expect(await findToken(store.db, 'a')).toBeNull()
+      })
+      expect(await findToken(store.db, 'a')).not.toBeNull()
+    })
+
+    test('is the only way to write', async () => {
+      const store = await freshStore(database)
+      const around = store.db.insertInto('tokens').values(token('a')).execute()
+      await expect(around).rejects.toThrow(/read-?only/)
+    })
+
+    test('is waited for by close, after which nothing is written', async () => {
+      const options = await database.fresh()
+      const store = await opened(options)
+      const written = numbers(20).map((n) => store.write((tx) => insertPlainly(tx, `${n}`)))
+      const closed = store.close()
+      await expect(store.write((tx) => insertPlainly(tx, 'late'))).rejects.toThrow('the store is closed')
+      await Promise.all([...written, closed])
+      expect(await mints(await opened(options))).toHaveLength(20)
+    })
+
+    test('works from two stores on one database at once', async () => {
+      const options = await database.fresh()
+      const stores = [await opened(options), await opened(options)]
+      await Promise.all(numbers(100).map((n) => stores[n % 2]!.write((tx) => insertPlainly(tx, `${n}`))))
+      for (const store of stores) expect(await mints(store)).toHaveLength(100)
+    })
+  })
+}
