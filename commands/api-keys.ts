@@ -1,6 +1,7 @@
 /** `svc keys`: who may call the API, for what, and how often. */
-import type { Scope } from '../src/api/route.ts'
+
 import { paths } from '../src/api/paths.ts'
+import type { Scope } from '../src/api/route.ts'
 import { integer, list, type Noun, required, text, verb } from './command.ts'
 import { listVerb } from './reads.ts'
 
@@ -30,7 +31,16 @@ export const noun: Noun = {
     list: listVerb({
       about: 'List keys, newest first',
       at: paths.apiKeys.list,
-      columns: ['id', 'name', 'preview', 'scopes', 'rate_limit_per_minute', 'rate_limit_per_day', 'status', 'created_at'],
+      columns: [
+        'id',
+        'name',
+        'preview',
+        'scopes',
+        'rate_limit_per_minute',
+        'rate_limit_per_day',
+        'status',
+        'created_at',
+      ],
       call: (client, query) => client.apiKeys.list(query),
     }),
     revoke: verb({

@@ -47,13 +47,14 @@ export const list = <T extends string = string>(about: string, options: Options 
 })
 export const choice = <const C extends readonly string[]>(choices: C, about: string): Input<C[number] | undefined> => ({
   kind: 'text',
-  placeholder: choices.join('|'),
+  placeholder: '',
   required: false,
   about,
   choices,
 })
 /** Asked for on a terminal when missing, otherwise a usage error. */
-export const required = <T>(input: Input<T>): Input<NonNullable<T>> => ({ ...input, required: true }) as Input<NonNullable<T>>
+export const required = <T>(input: Input<T>): Input<NonNullable<T>> =>
+  ({ ...input, required: true }) as Input<NonNullable<T>>
 
 export interface Rows {
   columns: readonly string[]

@@ -16,13 +16,15 @@ export const noun: Noun = {
       args: { name },
       async run({ name }, { settings }) {
         const row = (await settings.list()).find((row) => row.name === name)
-        if (row === undefined) throw new Problem('not_found', `there is no setting ${name}`, { next: '`svc config list` shows them' })
+        if (row === undefined)
+          throw new Problem('not_found', `there is no setting ${name}`, { next: '`svc config list` shows them' })
         return { data: row, rows: { columns: ['value'], rows: [[row.value]] }, text: String(row.value ?? '') }
       },
     }),
     set: verb({
       about: 'Write a setting into the profile',
-      details: 'Secrets are refused: they come from the environment. `--profile NAME` picks the profile and makes it if need be.',
+      details:
+        'Secrets are refused: they come from the environment. `--profile NAME` picks the profile and makes it if need be.',
       args: { name, value: required(text('Its value')) },
       examples: ['svc config set output json', 'svc config set api https://svc.example.com --profile production'],
       async run({ name, value }, { settings }) {
@@ -35,7 +37,10 @@ export const noun: Noun = {
       args: { name },
       async run({ name }, { settings }) {
         const data = await settings.unset(name)
-        return { data, text: data.removed ? `${name} removed from the profile ${data.profile}.` : `${name} was not set there.` }
+        return {
+          data,
+          text: data.removed ? `${name} removed from the profile ${data.profile}.` : `${name} was not set there.`,
+        }
       },
     }),
     path: verb({

@@ -3,7 +3,15 @@ import { paths } from '../src/api/paths.ts'
 import { choice, list, type Noun, required, verb } from './command.ts'
 import { usage } from './ui/problem.ts'
 
-const KINDS = ['ata', 'metadata', 'dbc_pool', 'damm_v2_pool', 'merkle_distributor', 'claim_status', 'gold_lock'] as const
+const KINDS = [
+  'ata',
+  'metadata',
+  'dbc_pool',
+  'damm_v2_pool',
+  'merkle_distributor',
+  'claim_status',
+  'gold_lock',
+] as const
 
 export const noun: Noun = {
   verbs: {
@@ -16,7 +24,10 @@ export const noun: Noun = {
         kind: required(choice(KINDS, 'What to derive')),
         inputs: required(list('The inputs of the kind, NAME=VALUE each')),
       },
-      examples: ['svc pdas derive ata owner=WALLET mint=MINT', 'svc pdas derive merkle_distributor mint=MINT airdrop_count=0'],
+      examples: [
+        'svc pdas derive ata owner=WALLET mint=MINT',
+        'svc pdas derive merkle_distributor mint=MINT airdrop_count=0',
+      ],
       async run({ kind, inputs }, { client }) {
         return { data: (await client.pdas.derive({ kind, args: Object.fromEntries(inputs.map(pair)) })).data }
       },

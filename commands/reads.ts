@@ -16,7 +16,11 @@ const PAGING = {
 const FULL_PAGE = 100
 
 /** A list command: its filters are flags, `columns` what `table` and `plain` show. */
-export function listVerb<Row, A extends Inputs = Record<never, never>, F extends Inputs = Record<never, never>>(definition: {
+export function listVerb<
+  Row,
+  A extends Inputs = Record<never, never>,
+  F extends Inputs = Record<never, never>,
+>(definition: {
   about: string
   at: At | readonly At[]
   args?: A
@@ -49,7 +53,11 @@ export function listVerb<Row, A extends Inputs = Record<never, never>, F extends
 }
 
 /** Rows of records for `table` and `plain`. */
-export function listOutcome<Row>(items: readonly Row[], columns: readonly (keyof Row & string)[], notes: readonly string[] = []): Outcome {
+export function listOutcome<Row>(
+  items: readonly Row[],
+  columns: readonly (keyof Row & string)[],
+  notes: readonly string[] = [],
+): Outcome {
   return {
     data: items,
     rows: { columns, rows: items.map((item) => columns.map((column) => item[column])) },
@@ -58,7 +66,10 @@ export function listOutcome<Row>(items: readonly Row[], columns: readonly (keyof
 }
 
 /** A command that answers one record. */
-export function recordVerb<A extends Inputs = Record<never, never>, F extends Inputs = Record<never, never>>(definition: {
+export function recordVerb<
+  A extends Inputs = Record<never, never>,
+  F extends Inputs = Record<never, never>,
+>(definition: {
   about: string
   at: At
   args?: A

@@ -4,7 +4,8 @@ import { integer, type Noun, text, verb } from './command.ts'
 export const noun: Noun = {
   verb: verb({
     about: 'Serve the API over HTTP until stopped',
-    details: 'Writes daemon.json (pid, url) into the data folder; other commands with the same data folder then use it.',
+    details:
+      'Writes daemon.json (pid, url) into the data folder; other commands with the same data folder then use it.',
     flags: {
       host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
       port: integer('Port to listen on, 0 for any (default 8787)', { min: 0, max: 65535 }),

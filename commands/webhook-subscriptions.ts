@@ -8,7 +8,9 @@ import { usage } from './ui/problem.ts'
 const at = paths.webhookSubscriptions
 const args = { id: required(text('Id of the subscription')) }
 const url = text('Where events are posted', { placeholder: 'URL' })
-const events = list<EventType | '*'>('Event types, or * for all; `svc events types` lists them', { placeholder: 'TYPE,…' })
+const events = list<EventType | '*'>('Event types, or * for all; `svc events types` lists them', {
+  placeholder: 'TYPE,…',
+})
 const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
 
 export const noun: Noun = {

@@ -4,7 +4,7 @@ import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
 import { createKernel, type Kernel } from './kernel.ts'
 import { errorAnswer, jsonResponse } from './middleware/answer.ts'
-import { makeRequestId } from './middleware/request-id.ts'
+import { requestIdOf } from './middleware/request-id.ts'
 import { type Mount, mountOn } from './mount.ts'
 import { documentation } from './routes/documentation.ts'
 import { mountRoutes } from './routes/index.ts'
@@ -35,10 +35,9 @@ export async function createApp(services: Services): Promise<App> {
 }
 
 function refuse(kernel: Kernel, request: Request, thrown: unknown, headers: Record<string, string> = {}): Response {
-  const sent = request.headers.get('x-request-id')
-  const requestId = sent !== null && /^[\x21-\x7e]{1,128}$/.test(sent) ? sent : makeRequestId()
-  const { status, body } = errorAnswer(kernel, thrown, requestId, new URL(request.url).origin)
-  return jsonResponse(status, body, { ...headers, 'X-Request-Id': requestId })
+  const named = requestIdOf(request)
+  const { status, body } = errorAnswer(kernel, named.fault ?? thrown, named.id, new URL(request.url).origin)
+  return jsonResponse(status, body, { ...headers, 'X-Request-Id': named.id })
 }
 
 function unknownRoute(request: Request, methodsOf: (path: string) => string[]): ApiError {

@@ -14,10 +14,11 @@ export interface Kernel extends Services {
 
 export async function createKernel(services: Services): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
-  return {
-    ...services,
-    limiter,
-    metrics: createMetrics(),
-    owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`,
-  }
+  const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
+  owners.add(owner)
+  return { ...services, limiter, metrics: createMetrics(), owner }
 }
+
+/** Every name that this process goes by: another one with its id is of a process that had the id before. */
+const owners = new Set<string>()
+export const isOwnName = (owner: string) => owners.has(owner)

@@ -147,7 +147,7 @@ async function parseBody(route: AnyRoute, body: Body): Promise<Record<string, un
 
 /** The query as an object; a parameter that is sent twice becomes an array, which no schema accepts. */
 function readQuery(url: URL): Record<string, unknown> {
-  const query: Record<string, unknown> = {}
+  const query: Record<string, unknown> = Object.create(null)
   for (const name of new Set(url.searchParams.keys())) {
     const values = url.searchParams.getAll(name)
     query[name] = values.length === 1 ? values[0] : values

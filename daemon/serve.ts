@@ -8,6 +8,7 @@ import { conflict } from '../src/errors.ts'
 import { createApp } from './app.ts'
 import { createLog } from './log.ts'
 import { openServices, operatorKey } from './services.ts'
+import { startHousekeeping } from './workers/housekeeping.ts'
 
 export const DAEMON_FILE = 'daemon.json'
 const DRAIN_MS = 10_000
@@ -31,6 +32,7 @@ export async function serve(config: Config): Promise<Serving> {
     const server = createAdaptorServer({ fetch: app.fetch })
     const url = await listen(server, config)
     writeDaemonFile(config, url)
+    const housekeeping = startHousekeeping(services)
     log.info({ url, database: services.store.kind, data_dir: config.dataDir }, 'listening')
 
     let closing: Promise<void> | undefined
@@ -39,6 +41,7 @@ export async function serve(config: Config): Promise<Serving> {
       closing ??= (async () => {
         log.info({}, 'shutting down')
         await drain(server)
+        await housekeeping.stop()
         await app.close()
         removeDaemonFile(config)
         await services.close()

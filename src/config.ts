@@ -11,6 +11,8 @@ export interface Setting {
   about: string
   /** Never printed; `svc config` refuses to write it into a file. */
   secret?: true
+  /** The only texts allowed. */
+  choices?: readonly string[]
   min?: number
   max?: number
 }
@@ -34,7 +36,12 @@ export const SETTINGS = define({
   },
   'rate-per-minute': { kind: 'integer', default: 120, min: 1, about: 'Requests a minute of a new key' },
   'rate-per-day': { kind: 'integer', default: 50_000, min: 1, about: 'Requests a day of a new key' },
-  'log-level': { kind: 'string', default: 'info', about: 'fatal, error, warn, info, debug, trace or silent' },
+  'log-level': {
+    kind: 'string',
+    default: 'info',
+    choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    about: 'fatal, error, warn, info, debug, trace or silent',
+  },
   'webhooks.allow-private': {
     kind: 'boolean',
     default: false,
@@ -42,7 +49,12 @@ export const SETTINGS = define({
   },
   api: { kind: 'string', about: 'URL of the daemon that commands talk to (default: the running local one, else none)' },
   'api-key-file': { kind: 'string', about: 'File (0600) with the bearer key for `api`' },
-  output: { kind: 'string', default: 'table', about: 'table, json or plain' },
+  output: {
+    kind: 'string',
+    default: 'table',
+    choices: ['table', 'json', 'plain'],
+    about: 'How answers are printed: table, json or plain',
+  },
 })
 
 export type SettingName = keyof typeof SETTINGS
@@ -75,6 +87,9 @@ export class ConfigError extends Error {
 }
 
 export const PROJECT_FILE = 'svc.json'
+/** In the data folder: `{ pid, url }` of the running daemon, and the local operator's bearer key (0600). */
+export const DAEMON_FILE = 'daemon.json'
+export const OPERATOR_KEY_FILE = 'operator.key'
 export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
 export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
 
@@ -107,6 +122,7 @@ export function parseSetting(name: SettingName, raw: unknown, origin: string): V
     return fail('a list')
   }
   if (typeof raw !== 'string' || raw === '') return fail('a text')
+  if (setting.choices && !setting.choices.includes(raw)) return fail(`one of ${setting.choices.join(', ')}`)
   return raw as never
 }
 

@@ -60,7 +60,12 @@ export const build = verb({
 })
 
 /** Stores one tree and checks that the server came to the same root. */
-async function store(tree: MerkleTree, built: TreeRecord, replace: boolean, { client, ui }: Session): Promise<TreeRecord> {
+async function store(
+  tree: MerkleTree,
+  built: TreeRecord,
+  replace: boolean,
+  { client, ui }: Session,
+): Promise<TreeRecord> {
   ui.progress('Storing')(tree.list.count, 0)
   const { data } = await client.merkleTrees.create({
     mint: built.mint,

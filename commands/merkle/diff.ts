@@ -17,11 +17,12 @@ export interface Comparison {
   changed: { wallet: string; before: string; after: string }[]
   unchanged: number
   reordered: boolean
-  /** Wallets of a stored tree that are not in the list and that the API does not name. */
-  removed_unnamed: number
+  /** Wallets that only the stored tree has: the API counts them and does not name them. */
+  unnamed: number
 }
 export interface Side {
   source: string
+  stored: boolean
   root: string
   leaf_count: number
   total: string
@@ -39,7 +40,8 @@ export const diff = verb({
     if (isStored(a) && isStored(b)) {
       throw usage('two stored trees cannot be compared wallet by wallet', { next: 'give the CSV of one of them' })
     }
-    const { before, after, comparison } = isStored(a) || isStored(b) ? await withStored(a, b, csv, session) : await lists(a, b, csv, session)
+    const { before, after, comparison } =
+      isStored(a) || isStored(b) ? await withStored(a, b, csv, session) : await lists(a, b, csv, session)
     return outcome(before, after, comparison, exit_code)
   },
 })
@@ -64,7 +66,7 @@ async function lists(a: string, b: string, csv: CsvChoices, { ui }: Session): Pr
     changed: changed.map(({ wallet, before, after }) => ({ wallet, before: String(before), after: String(after) })),
     unchanged,
     reordered,
-    removed_unnamed: 0,
+    unnamed: 0,
   }
   return { before: sideOf(a, before), after: sideOf(b, after), comparison }
 }
@@ -75,7 +77,7 @@ async function withStored(a: string, b: string, csv: CsvChoices, session: Sessio
   const [id, file] = storedFirst ? [a, b] : [b, a]
   const { list } = await readRecipients(file, csv, session.ui)
   const { data: tree } = await session.client.merkleTrees.get({ id })
-  const stored: Side = { source: id, root: tree.root, leaf_count: tree.leaf_count, total: tree.total }
+  const stored: Side = { source: id, stored: true, root: tree.root, leaf_count: tree.leaf_count, total: tree.total }
   const given = sideOf(file, list)
   const same = tree.root === given.root && tree.list_sha256 === listHash(list)
   const comparison = await compareWithStored({ id, tree: stored, list, same, storedFirst }, session)
@@ -83,24 +85,34 @@ async function withStored(a: string, b: string, csv: CsvChoices, session: Sessio
 }
 
 function sideOf(source: string, list: EntryList): Side {
-  return { source, root: toHex(buildTree(list).root), leaf_count: list.count, total: String(totalAmount(list)) }
+  return {
+    source,
+    stored: false,
+    root: toHex(buildTree(list).root),
+    leaf_count: list.count,
+    total: String(totalAmount(list)),
+  }
 }
 
 function outcome(before: Side, after: Side, comparison: Comparison, exitCode: boolean): Outcome {
-  const { added, removed, changed, unchanged, reordered, removed_unnamed } = comparison
+  const { added, removed, changed, unchanged, reordered, unnamed } = comparison
+  const more = (before.stored ? removed : added).length + unnamed
+  const [plus, minus] = before.stored ? [added.length, more] : [more, removed.length]
   const same = before.root === after.root
   const rows = [
     ...removed.map(({ wallet, amount }) => ['-', wallet, amount, null]),
     ...changed.map(({ wallet, before, after }) => ['~', wallet, before, after]),
     ...added.map(({ wallet, amount }) => ['+', wallet, null, amount]),
   ]
-  const summary = `${added.length} added, ${removed.length + removed_unnamed} removed, ${changed.length} changed, ${unchanged} unchanged`
+  const summary = `${plus} added, ${minus} removed, ${changed.length} changed, ${unchanged} unchanged`
   return {
     data: { same, ...comparison, before, after },
     rows: { columns: ['', 'wallet', 'before', 'after'], rows },
     notes: [
       `${summary}; total ${before.total} → ${after.total}`,
-      ...(removed_unnamed > 0 ? [`${removed_unnamed} wallets are in the stored tree only; the API does not list them.`] : []),
+      ...(unnamed > 0
+        ? [`Wallets that only the stored tree has are counted (${unnamed}), not named: the API does not list leaves.`]
+        : []),
       ...(reordered ? ['The wallets in both stand in another order, which changes the root too.'] : []),
       same ? `Same root: ${before.root}` : `Root ${before.root} → ${after.root}`,
     ],

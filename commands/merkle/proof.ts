@@ -17,7 +17,10 @@ export const proof = verb({
     mint: text('Mint of the token, required with FILE', { placeholder: 'MINT' }),
     ...csvFlags,
   },
-  examples: ['svc merkle proof recipients.csv --mint MINT --wallet WALLET -o json', 'svc merkle proof --id ID --wallet WALLET'],
+  examples: [
+    'svc merkle proof recipients.csv --mint MINT --wallet WALLET -o json',
+    'svc merkle proof --id ID --wallet WALLET',
+  ],
   async run({ file, wallet, id, mint, ...csv }, { client, ui }) {
     if ((file === undefined) === (id === undefined)) throw usage('give either the CSV as FILE or --id of a stored tree')
     if (id !== undefined) return { data: (await client.merkleTrees.proof({ id, wallet })).data }

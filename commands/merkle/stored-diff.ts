@@ -17,14 +17,17 @@ interface Task {
 }
 
 /** Asks the API for each wallet of the list; what the tree holds besides is counted, not named. */
-export async function compareWithStored({ id, tree, list, same, storedFirst }: Task, session: Session): Promise<Comparison> {
+export async function compareWithStored(
+  { id, tree, list, same, storedFirst }: Task,
+  session: Session,
+): Promise<Comparison> {
   const comparison: Comparison = {
     added: [],
     removed: [],
     changed: [],
     unchanged: same ? list.count : 0,
     reordered: false,
-    removed_unnamed: 0,
+    unnamed: 0,
   }
   if (same) return comparison
   const bar = session.ui.progress('Comparing')
@@ -47,8 +50,8 @@ export async function compareWithStored({ id, tree, list, same, storedFirst }: T
     bar(from + entries.length, list.count)
   }
   session.ui.clear()
-  comparison.removed_unnamed = tree.leaf_count - found
-  comparison.reordered = onlyInList.length === 0 && comparison.changed.length === 0 && comparison.removed_unnamed === 0
+  comparison.unnamed = tree.leaf_count - found
+  comparison.reordered = onlyInList.length === 0 && comparison.changed.length === 0 && comparison.unnamed === 0
   return comparison
 }
 

@@ -20,7 +20,10 @@ export const verify = verb({
     amount: text('Amount of the proof in raw units', { placeholder: 'DIGITS' }),
     siblings: list('Hashes of the proof, leaf to root', { placeholder: 'HEX,…' }),
   },
-  examples: ['svc merkle verify recipients.csv --root "$(cat root.txt)"', 'svc merkle verify --proof proof.json --root HEX'],
+  examples: [
+    'svc merkle verify recipients.csv --root "$(cat root.txt)"',
+    'svc merkle verify --proof proof.json --root HEX',
+  ],
   async run({ file, root, proof, wallet, amount, siblings, ...csv }, { ui }) {
     const single = proof !== undefined || wallet !== undefined || amount !== undefined || siblings !== undefined
     if (file !== undefined) {
@@ -43,7 +46,11 @@ async function verifyList(file: string, wanted: string | undefined, csv: CsvChoi
     text: valid
       ? `Yes: ${file} with ${list.count} rows has the root ${root}.`
       : `No: ${file} with ${list.count} rows has the root ${root}, expected ${expected}.`,
-    notes: valid ? [] : ['Amounts, --decimals, --duplicates and the order of rows all change the root; `svc merkle diff` shows what differs.'],
+    notes: valid
+      ? []
+      : [
+          'Amounts, --decimals, --duplicates and the order of rows all change the root; `svc merkle diff` shows what differs.',
+        ],
     exitCode: valid ? EXIT.done : EXIT.failed,
   }
 }

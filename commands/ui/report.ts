@@ -22,28 +22,36 @@ export function report(error: unknown, format: Format, debug: boolean, red: (tex
   const exitCode = EXIT_BY_CODE[known.code] ?? EXIT.failed
   const trace = debug && error instanceof Error ? `${error.stack ?? ''}\n${causes(error)}` : ''
   const envelope = (known as Partial<ApiFailure>).envelope
-  if (format === 'json') return { text: `${trace}${JSON.stringify(envelope ?? local(known), undefined, 2)}\n`, exitCode }
+  if (format === 'json')
+    return { text: `${trace}${JSON.stringify(envelope ?? local(known), undefined, 2)}\n`, exitCode }
 
   const problem = known instanceof Problem ? known : undefined
   const lines = problem?.lines?.length ? problem.lines : [`${red('error:')} ${known.message}${field(known)}`]
   const requestId = envelope?.meta.request_id
   const next = problem?.next ?? (envelope ? NEXT[known.code] : undefined)
-  const more = [
-    ...(requestId ? [`request id: ${requestId}`] : []),
-    ...(next ? [`next: ${next}`] : []),
-  ]
-  return { text: `${trace}${[...lines.map(multiline), ...more.map((line) => `  ${cleaned(line)}`)].join('\n')}\n`, exitCode }
+  const more = [...(requestId ? [`request id: ${requestId}`] : []), ...(next ? [`next: ${next}`] : [])]
+  return {
+    text: `${trace}${[...lines.map(multiline), ...more.map((line) => `  ${cleaned(line)}`)].join('\n')}\n`,
+    exitCode,
+  }
 }
 
 function field({ param, message }: ApiError): string {
   return param === undefined || message.includes(param) ? '' : ` (${param})`
 }
 
-const multiline = (text: string) => text.split('\n').map((line) => line.split('\u001b').map(cleaned).join('\u001b')).join('\n')
+const multiline = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.split('\u001b').map(cleaned).join('\u001b'))
+    .join('\n')
 
 /** A local failure in the envelope's shape; no request was made, so there is no id. */
 function local({ code, message, param, details }: ApiError) {
-  return { error: { code, message, ...(param && { param }), ...(details && { details }) }, meta: { request_id: 'local' } }
+  return {
+    error: { code, message, ...(param && { param }), ...(details && { details }) },
+    meta: { request_id: 'local' },
+  }
 }
 
 function unexpected(error: unknown): Problem {

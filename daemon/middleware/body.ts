@@ -61,7 +61,7 @@ export function requireJson(contentType: string): void {
 
 /** The fields of a multipart form; files become base64. */
 export async function parseForm(body: Body): Promise<Record<string, string>> {
-  const fields: Record<string, string> = {}
+  const fields: Record<string, string> = Object.create(null)
   for (const [name, value] of await readForm(body)) {
     if (Object.hasOwn(fields, name)) throw badRequest(`The form field ${name} is sent twice`, { param: name })
     fields[name] = typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer()).toString('base64')

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { badRequest, conflict } from '../../src/errors.ts'
 import * as records from '../../src/store/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
-import type { Kernel } from '../kernel.ts'
+import { isOwnName, type Kernel } from '../kernel.ts'
 
 const LEASE_MS = 30_000
 
@@ -89,10 +89,11 @@ const stillRunning = () =>
   conflict('A request with this Idempotency-Key is still in progress', { param: 'Idempotency-Key' })
 const usedOtherwise = () => conflict('This Idempotency-Key was used with another request', { param: 'Idempotency-Key' })
 
-/** Whether the process that holds a key is known to be gone: same host, no such pid. */
+/** Whether the process that holds a key is known to be gone: same host, and no such pid or only this process has it now. */
 function isDead(owner: string): boolean {
   const [host, pid] = owner.split('/')
   if (host !== hostname()) return false
+  if (Number(pid) === process.pid) return !isOwnName(owner)
   try {
     process.kill(Number(pid), 0)
     return false

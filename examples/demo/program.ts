@@ -39,12 +39,13 @@ export async function startDaemon({ root, dataDir, report }: Options): Promise<D
   const child = run(['serve', '--port', '0'])
   let url = ''
   await report.step('svc serve listens', async () => {
-    for await (const line of child) {
-      const found = /http:\/\/\S+/.exec(String(line))
-      if (!found) continue
-      url = found[0]
-      break
-    }
+    url = await new Promise<string>((resolve, reject) => {
+      child.stdout.on('data', (text) => {
+        const found = /http:\/\/\S+/.exec(String(text))
+        if (found) resolve(found[0])
+      })
+      void child.then(({ stderr }) => reject(new Error(`svc serve ended: ${stderr}`)))
+    })
     report.expect(url !== '', 'the daemon prints its URL')
     return url
   })

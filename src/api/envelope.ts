@@ -112,7 +112,7 @@ export const hex32 = z.string().regex(/^[0-9a-f]{64}$/)
 export const hash32 = z.string().regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 32 bytes in hex')
 export const treeId = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{46}$/, 'must be a merkle tree id: base64url of mint and airdrop count, 46 characters')
+  .regex(/^[A-Za-z0-9_-]{45}[AQgw]$/, 'must be a merkle tree id: base64url of mint and airdrop count, 46 characters')
   .meta({ description: 'base64url(mint 32 bytes, airdrop_count u16 big-endian), no padding' })
 
 export const externalUid = z

@@ -1,4 +1,4 @@
-// Decimal text to u64 base units, exactly: no float, no rounding, written little-endian into a record.
+/** Decimal text to u64 base units, exactly: no float, no rounding, written little-endian into a record. */
 
 /** Largest amount a token account can hold: 2^64 - 1. */
 export const MAX_AMOUNT = 18446744073709551615n

@@ -1,4 +1,4 @@
-// Base58 for 32-byte keys: table-driven, decoding straight from bytes into a slot of a larger buffer.
+/** Base58 for 32-byte keys: table-driven, decoding straight from bytes into a slot of a larger buffer. */
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const ONE = 49

@@ -1,5 +1,4 @@
-// From raw bytes to everything the store needs, in one call: what the worker thread does, and what it sends back.
-
+/** From raw bytes to everything the store needs, in one call: what the worker thread does, and what it sends back. */
 import { type CsvOptions, readCsv } from './csv.ts'
 import { listHash, totalAmount } from './entry-list.ts'
 import type { SettledRows } from './row-builder.ts'

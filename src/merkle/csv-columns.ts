@@ -1,5 +1,4 @@
-// Decides from a CSV's first record whether it is a header, and which columns hold wallet, amount and locked amount.
-
+/** Decides from a CSV's first record whether it is a header, and which columns hold wallet, amount and locked amount. */
 import { keyFromBase58 } from './base58.ts'
 import type { CsvScanner } from './csv-scanner.ts'
 

@@ -1,5 +1,4 @@
-// Reads a recipient CSV into a packed list, collecting every fault with its line and column.
-
+/** Reads a recipient CSV into a packed list, collecting every fault with its line and column. */
 import { AMOUNT, readAmount } from './amounts.ts'
 import { decodeKey, keyToBase58, walletFault } from './base58.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'

@@ -1,5 +1,4 @@
-// What changed between two recipient lists: wallets added, removed, with another amount, or in another order.
-
+/** What changed between two recipient lists: wallets added, removed, with another amount, or in another order. */
 import { amountAt, type Entry, type EntryList, entryAt, RECORD_BYTES } from './entry-list.ts'
 
 export interface ListDiff {

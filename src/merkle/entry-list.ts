@@ -1,5 +1,4 @@
-// A recipient list in one buffer: 40 bytes a leaf (wallet 32 ‖ amount u64 LE), in leaf order, ready to hash, store or transfer.
-
+/** A recipient list in one buffer: 40 bytes a leaf (wallet 32 ‖ amount u64 LE), in leaf order, to hash, store or transfer. */
 import { hash } from 'node:crypto'
 import { amountFrom, writeAmount } from './amounts.ts'
 import { keyFromBase58, keyToBase58, walletFault } from './base58.ts'

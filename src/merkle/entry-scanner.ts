@@ -1,5 +1,4 @@
-// Reads the `entries` array of a request body: wallets at once, amounts once `decimals`, which may follow, is known.
-
+/** Reads the `entries` array of a request body: wallets at once, amounts once `decimals`, which may follow, is known. */
 import { AMOUNT, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, walletFault } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'

@@ -1,4 +1,4 @@
-// The two ways merkle work fails: input that has to be corrected, and stored blobs that do not fit their root.
+/** The two ways merkle work fails: input that has to be corrected, and stored blobs that do not fit their root. */
 
 /** How many issues an error keeps; all of them are counted. */
 export const MAX_ISSUES = 100

@@ -1,5 +1,4 @@
-// Recipient lists and their merkle trees: read CSV or JSON, build, prove, verify, compare, store. Pure functions over bytes.
-
+/** Recipient lists and their merkle trees: read CSV or JSON, build, prove, verify, compare, store. Pure functions over bytes. */
 export { MAX_AMOUNT, MAX_DECIMALS } from './amounts.ts'
 export { keyFromBase58, keyToBase58, walletFault } from './base58.ts'
 export { type CsvOptions, type CsvRows, readCsv } from './csv.ts'

@@ -1,5 +1,4 @@
-// Walks JSON bytes strictly (RFC 8259, what JSON.parse accepts) without building values, so that number text stays exact.
-
+/** Walks JSON bytes strictly (RFC 8259, what JSON.parse accepts) without building values, so that number text stays exact. */
 import { MerkleInputError, quoted } from './errors.ts'
 
 const QUOTE = 34

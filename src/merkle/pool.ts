@@ -1,5 +1,4 @@
-// One warm worker thread that builds trees off the event loop: started on first use, never keeping the process alive.
-
+/** One warm worker thread that builds trees off the event loop: started on first use, never keeping the process alive. */
 import { Worker } from 'node:worker_threads'
 import type { BuiltTree } from './built-tree.ts'
 import { MerkleInputError } from './errors.ts'

@@ -1,4 +1,4 @@
-// How long work tells how far it is; called in the working thread, between rows.
+/** How long work tells how far it is; called in the working thread, between rows. */
 
 /** Rows done, rows in all (an estimate while reading, exact in the last call of a stage). */
 export type Progress = (done: number, total: number, stage: 'read' | 'hash') => void

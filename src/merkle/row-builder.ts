@@ -1,5 +1,4 @@
-// Collects the records a reader finds, then settles wallets that stand there twice: refused, or summed at their first place.
-
+/** Collects the records a reader finds, then settles wallets that stand there twice: refused, or summed at their first place. */
 import { randomBytes } from 'node:crypto'
 import { amountFrom, MAX_AMOUNT, writeAmount } from './amounts.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'

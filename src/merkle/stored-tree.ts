@@ -1,6 +1,4 @@
-// The stored form of a tree: leaves and a sorted wallet index in chunks of 256, and a head that vouches for both.
-// One proof costs the head (small, cacheable), one index chunk and one leaf chunk; no proof is ever stored.
-
+/** The stored form of a tree: leaves and a sorted wallet index in chunks of 256, and a head that vouches for both. */
 import { hash } from 'node:crypto'
 import { amountFrom } from './amounts.ts'
 import { type EntryList, listFromBytes, RECORD_BYTES } from './entry-list.ts'
@@ -15,12 +13,11 @@ import {
   type TreeLevels,
   toHex,
 } from './tree.ts'
+import { encodeIndex, INDEX_BYTES, lastNotAfter } from './wallet-index.ts'
 
 /** Leaves of a chunk, and the tree levels inside it. */
 export const CHUNK_LEAVES = 256
 const CHUNK_LEVELS = 8
-/** Bytes of an index row: wallet 32 ‖ leaf index u32 LE. */
-const INDEX_BYTES = 36
 /** Bytes of a directory row in the head: first wallet of an index chunk ‖ first 8 bytes of its SHA-256. */
 const DIRECTORY_BYTES = 40
 const MAGIC = 'MTR1'
@@ -230,56 +227,4 @@ function bufferOf(bytes: Uint8Array): Buffer {
 
 function chunkOf(bytes: Uint8Array, n: number, row: number): Uint8Array {
   return bytes.subarray(n * CHUNK_LEAVES * row, (n + 1) * CHUNK_LEAVES * row)
-}
-
-/** Number of the last row whose wallet is not after `wallet`, -1 when all are. */
-function lastNotAfter(rows: Buffer, rowBytes: number, count: number, wallet: Uint8Array): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const at = middle * rowBytes
-    if (rows.compare(wallet, 0, 32, at, at + 32) <= 0) low = middle + 1
-    else high = middle
-  }
-  return low - 1
-}
-
-/** Wallets in byte order with their leaf index. */
-function encodeIndex(list: EntryList): Uint8Array {
-  const { count, bytes } = list
-  const source = bufferOf(bytes)
-  // Wallet prefix and leaf index in one double: sorting numbers is far faster than sorting with a callback.
-  const indexBits = 32 - Math.clz32(count)
-  const prefixBits = Math.min(32, 53 - indexBits)
-  const room = 2 ** indexBits
-  const keys = new Float64Array(count)
-  for (let i = 0; i < count; i++) {
-    keys[i] = (source.readUInt32BE(i * RECORD_BYTES) >>> (32 - prefixBits)) * room + i
-  }
-  keys.sort()
-  const order = Uint32Array.from(keys, (key) => key % room)
-  for (let from = 0; from < count; ) {
-    const prefix = Math.floor(keys[from]! / room)
-    let to = from + 1
-    while (to < count && Math.floor(keys[to]! / room) === prefix) to++
-    if (to - from > 1) {
-      order.subarray(from, to).sort((a, b) => {
-        const [x, y] = [a * RECORD_BYTES, b * RECORD_BYTES]
-        return source.compare(source, y, y + 32, x, x + 32)
-      })
-    }
-    from = to
-  }
-  const index = new Uint8Array(count * INDEX_BYTES)
-  for (let i = 0, at = 0; i < count; i++, at += INDEX_BYTES) {
-    const leaf = order[i]!
-    // By hand: 32 bytes are too few for a call to copy() to pay.
-    for (let k = 0, from = leaf * RECORD_BYTES; k < 32; k++) index[at + k] = bytes[from + k]!
-    index[at + 32] = leaf
-    index[at + 33] = leaf >>> 8
-    index[at + 34] = leaf >>> 16
-    index[at + 35] = leaf >>> 24
-  }
-  return index
 }

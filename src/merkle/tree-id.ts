@@ -1,4 +1,4 @@
-// The id of a tree and its airdrop: base64url(mint 32 bytes ‖ airdrop_count u16 big-endian), 46 characters, no padding.
+/** The id of a tree and its airdrop: base64url(mint 32 bytes ‖ airdrop_count u16 big-endian), 46 characters, no padding. */
 
 /** Largest airdrop_count (spec section 8). */
 export const MAX_AIRDROP_COUNT = 65_535

@@ -1,5 +1,4 @@
-// Reads the body of POST /v2/merkle-trees: entries into a packed list by their exact text, the rest as plain fields.
-
+/** Reads the body of POST /v2/merkle-trees: entries into a packed list by their exact text, the rest as plain fields. */
 import { MAX_DECIMALS } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'

@@ -1,5 +1,4 @@
-// The airdrop's merkle tree in flat levels, hashed as Jito's merkle distributor does.
-
+/** The airdrop's merkle tree in flat levels, hashed as Jito's merkle distributor does. */
 import { hash } from 'node:crypto'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 import { PROGRESS_ROWS, type Progress } from './progress.ts'

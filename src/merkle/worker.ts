@@ -1,5 +1,4 @@
-// Worker thread entry: builds trees from the buffers it is sent, one after the other, and sends the result back.
-
+/** Worker thread entry: builds trees from the buffers it is sent, one after the other, and sends the result back. */
 import { parentPort } from 'node:worker_threads'
 import { type BuiltTree, buildFromCsv, buildFromRequest } from './built-tree.ts'
 import { MerkleInputError, type MerkleIssue } from './errors.ts'

@@ -1,7 +1,7 @@
 /** The store on PostgreSQL: a pool, transactions that are tried again, writes nowhere but in `write`. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { type ApiError, internal } from '../errors.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrate } from './migrations/migrate.ts'
@@ -38,13 +38,14 @@ export interface PostgresOptions {
 
 export async function openPostgres({ url, poolSize = POOL_SIZE }: PostgresOptions): Promise<Store> {
   if (!URL.canParse(url)) throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  const { default: driver } = await import('pg')
   try {
-    await migrateDatabase(url)
+    await migrateDatabase(driver, url)
   } catch (error) {
     throw withoutSecrets(error, url)
   }
 
-  const db = connect(url, poolSize, SESSION)
+  const db = connect(driver, url, poolSize, SESSION)
   const running = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
@@ -56,7 +57,7 @@ export async function openPostgres({ url, poolSize = POOL_SIZE }: PostgresOption
           .setAccessMode('read write')
           .execute((tx) => runWork(tx, work))
       } catch (error) {
-        const code = error instanceof pg.DatabaseError ? (error.code ?? '') : ''
+        const code = error instanceof driver.DatabaseError ? (error.code ?? '') : ''
         if (TRY_AGAIN.has(code) && tried < ATTEMPTS) {
           await delay(Math.random() * 20 * tried)
           continue
@@ -93,8 +94,8 @@ export async function openPostgres({ url, poolSize = POOL_SIZE }: PostgresOption
 }
 
 /** On a connection of its own, without the session's limits: kysely waits there for other processes that migrate. */
-async function migrateDatabase(url: string): Promise<void> {
-  const db = connect(url, 1, '')
+async function migrateDatabase(driver: typeof pg, url: string): Promise<void> {
+  const db = connect(driver, url, 1, '')
   try {
     if (!(await isCurrent(db))) await migrate(db, DIALECT)
   } finally {
@@ -102,8 +103,8 @@ async function migrateDatabase(url: string): Promise<void> {
   }
 }
 
-function connect(url: string, size: number, session: string): Kysely<Tables> {
-  const pool = new pg.Pool({
+function connect(driver: typeof pg, url: string, size: number, session: string): Kysely<Tables> {
+  const pool = new driver.Pool({
     connectionString: url,
     max: size,
     connectionTimeoutMillis: 10_000,
@@ -113,7 +114,7 @@ function connect(url: string, size: number, session: string): Kysely<Tables> {
     },
     types: {
       // Times and sequences are far below 2^53; amounts are text.
-      getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)),
+      getTypeParser: (oid, format) => (oid === INT8 ? Number : driver.types.getTypeParser(oid, format)),
     },
   })
   // An idle connection that breaks is replaced by the next query; unheard, the event would end the process.

@@ -2,29 +2,31 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import {
   CompiledQuery,
   type ControlledTransaction,
   type DatabaseConnection,
-  type Driver,
+  type Dialect,
   Kysely,
+  SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
   SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
   sql,
 } from 'kysely'
 import { internal } from '../errors.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrate } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
-import type { Store, Tx } from './store.ts'
+import type { Store } from './store.ts'
 import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
+import { createWriteQueue, type Outcome, type Work } from './write-queue.ts'
 
 export const DATABASE_FILE = 'svc.db'
 
-/** Works in one commit: past this the commit itself costs next to nothing, and the event loop should breathe. */
-const GROUP_SIZE = 256
 /** Statements kept prepared on a connection. */
 const STATEMENTS = 500
 
@@ -40,41 +42,17 @@ export interface SqliteOptions {
   busyTimeoutMs?: number
 }
 
-interface Queued {
-  work: (tx: Tx) => Promise<unknown>
-  resolve: (value: never) => void
-  reject: (error: unknown) => void
-}
-
-type Outcome = { value: unknown } | { error: unknown }
-
 export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOptions): Promise<Store> {
+  const { default: Driver } = await import('better-sqlite3')
   const file = join(dataDir, DATABASE_FILE)
-  const raw = await openFile(dataDir, file, busyTimeoutMs)
-  const writer = new Kysely<Tables>({ dialect: new WriterDialect(raw, busyTimeoutMs) })
-  const reader = new Database(file, { readonly: true, timeout: busyTimeoutMs })
+  const raw = await openFile(Driver, dataDir, file, busyTimeoutMs)
+  const writer = new Kysely<Tables>({ dialect: writerDialect(raw, busyTimeoutMs) })
+  const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
   reader.pragma('cache_size = -16384')
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparing(reader) }) })
 
-  let queue: Queued[] = []
-  let flushing = false
+  const queue = createWriteQueue((works) => commitGroup(writer, raw, works))
   let closing: Promise<void> | undefined
-  let idle: (() => void) | undefined
-
-  function schedule() {
-    if (flushing) return
-    flushing = true
-    setImmediate(() => void flush())
-  }
-
-  async function flush() {
-    const group = queue.slice(0, GROUP_SIZE)
-    queue = queue.slice(GROUP_SIZE)
-    await commitGroup(writer, raw, group)
-    flushing = false
-    if (queue.length > 0) schedule()
-    else idle?.()
-  }
 
   return {
     kind: 'sqlite',
@@ -82,17 +60,14 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
     async write(work) {
       refuseNestedWrite()
       if (closing) throw internal('the store is closed')
-      return new Promise((resolve, reject) => {
-        queue.push({ work, resolve, reject })
-        schedule()
-      })
+      return queue.add(work)
     },
     async ping() {
       await sql`select 1`.execute(db)
     },
     close() {
       closing ??= (async () => {
-        if (flushing) await new Promise<void>((resolve) => (idle = resolve))
+        await queue.drain()
         await db.destroy()
         await writer.destroy()
         // Without a query the drivers were never started, and have nothing to close.
@@ -104,35 +79,33 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
   }
 }
 
-/** Runs the works in one transaction, a savepoint each, and settles them after the commit. Never throws. */
-async function commitGroup(writer: Kysely<Tables>, raw: Database.Database, group: readonly Queued[]): Promise<void> {
-  const outcomes: Outcome[] = []
-  let tx: ControlledTransaction<Tables> | undefined
+/** Runs the works in one transaction, a savepoint each. */
+async function commitGroup(
+  writer: Kysely<Tables>,
+  raw: Database.Database,
+  works: readonly Work[],
+): Promise<readonly Outcome[]> {
+  const tx = await writer.startTransaction().execute()
   try {
-    tx = await writer.startTransaction().execute()
-    for (const { work } of group) outcomes.push(await runInSavepoint(tx, raw, work))
+    const outcomes: Outcome[] = []
+    for (const work of works) outcomes.push(await runInSavepoint(tx, raw, work))
     await tx.commit().execute()
+    return outcomes
   } catch (error) {
-    await tx?.rollback().execute()
-    for (const { reject } of group) reject(error)
-    return
+    // Where even this fails, the first error is the one to tell.
+    await tx
+      .rollback()
+      .execute()
+      .catch(() => {})
+    throw error
   }
-  group.forEach(({ resolve, reject }, index) => {
-    const outcome = outcomes[index]!
-    if ('error' in outcome) reject(outcome.error)
-    else resolve(outcome.value as never)
-  })
 }
 
 const SAVEPOINT = CompiledQuery.raw('savepoint work')
 const RELEASE = CompiledQuery.raw('release work')
 const ROLLBACK = CompiledQuery.raw('rollback to work')
 
-async function runInSavepoint(
-  tx: ControlledTransaction<Tables>,
-  raw: Database.Database,
-  work: (tx: Tx) => Promise<unknown>,
-): Promise<Outcome> {
+async function runInSavepoint(tx: ControlledTransaction<Tables>, raw: Database.Database, work: Work): Promise<Outcome> {
   await tx.executeQuery(SAVEPOINT)
   let outcome: Outcome
   try {
@@ -149,27 +122,36 @@ async function runInSavepoint(
   return outcome
 }
 
-const isDuplicate = (error: unknown) =>
-  error instanceof Database.SqliteError && /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(error.code)
+/** SQLite's name of the error, or nothing where it is not SQLite's. */
+const sqliteCode = (error: unknown): string =>
+  error instanceof Error && error.name === 'SqliteError' ? String((error as { code?: unknown }).code) : ''
 
-async function openFile(dataDir: string, file: string, busyTimeoutMs: number): Promise<Database.Database> {
+const isDuplicate = (error: unknown) => /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(sqliteCode(error))
+
+async function openFile(
+  Driver: typeof Database,
+  dataDir: string,
+  file: string,
+  busyTimeoutMs: number,
+): Promise<Database.Database> {
   let raw: Database.Database | undefined
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     // SQLite gives its journal files the mode of the database file.
     closeSync(openSync(file, 'a', 0o600))
-    const opened = new Database(file, { timeout: 0 })
+    const opened = new Driver(file, { timeout: 0 })
     raw = opened
     await whenFree(busyTimeoutMs, () => opened.pragma('journal_mode = WAL'))
     opened.pragma('synchronous = FULL')
     opened.pragma('foreign_keys = ON')
-    opened.pragma('cache_size = -16384')
+    opened.pragma('cache_size = -8192')
+    // Four times SQLite's own: fewer checkpoints, a tenth more writes a second, and a log of 16 MB.
     opened.pragma('wal_autocheckpoint = 4000')
     await migrateFile(opened, busyTimeoutMs)
     return opened
   } catch (error) {
     raw?.close()
-    if (error instanceof Database.SqliteError || (error as NodeJS.ErrnoException).syscall !== undefined) {
+    if (sqliteCode(error) !== '' || (error as NodeJS.ErrnoException).syscall !== undefined) {
       throw internal(`cannot open the database ${file}: ${(error as Error).message}`, { cause: error })
     }
     throw error
@@ -197,7 +179,7 @@ async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<T> {
     try {
       return attempt()
     } catch (error) {
-      if (!(error instanceof Database.SqliteError) || !/^SQLITE_(BUSY|LOCKED)/.test(error.code)) throw error
+      if (!/^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error))) throw error
       if (performance.now() >= deadline) {
         throw internal(`database is busy: another process has been writing for ${timeoutMs} ms; try again`, {
           cause: error,
@@ -208,20 +190,12 @@ async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<T> {
   }
 }
 
-class WriterDialect extends SqliteDialect {
-  readonly #raw: Database.Database
-  readonly #busyTimeoutMs: number
-
-  constructor(raw: Database.Database, busyTimeoutMs: number) {
-    super({ database: preparing(raw) })
-    this.#raw = raw
-    this.#busyTimeoutMs = busyTimeoutMs
-  }
-
-  override createDriver(): Driver {
-    return new WriterDriver(this.#raw, this.#busyTimeoutMs)
-  }
-}
+const writerDialect = (raw: Database.Database, busyTimeoutMs: number): Dialect => ({
+  createAdapter: () => new SqliteAdapter(),
+  createDriver: () => new WriterDriver(raw, busyTimeoutMs),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+})
 
 /** Takes the write lock when a transaction begins: a lock wanted halfway could only be refused. */
 class WriterDriver extends SqliteDriver {

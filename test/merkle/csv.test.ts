@@ -1,5 +1,4 @@
-// Recipient CSVs: what is read, what is refused and where.
-
+/** Recipient CSVs: what is read, what is refused and where. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,5 +1,4 @@
-// Differences between two lists, and lists cut into shards.
-
+/** Differences between two lists, and lists cut into shards. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { diffLists, entryAt, listFromEntries, shardList } from '../../src/merkle/index.ts'

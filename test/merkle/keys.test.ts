@@ -1,5 +1,4 @@
-// Base58 keys and tree ids.
-
+/** Base58 keys and tree ids. */
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,4 @@
-// The worker thread: the same results as in this thread, without stalling it, and a life after a crash.
-
+/** The worker thread: the same results as in this thread, without stalling it, and a life after a crash. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

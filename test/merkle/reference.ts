@@ -1,5 +1,4 @@
-// A second, naive implementation of lists, trees and proofs, written from the contract alone, to test against.
-
+/** A second, naive implementation of lists, trees and proofs, written from the contract alone, to test against. */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import fc from 'fast-check'

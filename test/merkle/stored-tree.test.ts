@@ -1,5 +1,4 @@
-// The stored form of a tree: proofs from it, and what happens when a byte of it rots.
-
+/** The stored form of a tree: proofs from it, and what happens when a byte of it rots. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,5 +1,4 @@
-// The body of POST /v2/merkle-trees: strict JSON, exact numbers, a path for every fault.
-
+/** The body of POST /v2/merkle-trees: strict JSON, exact numbers, a path for every fault. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { buildTree, entryAt, issueLine, MerkleInputError, readTreeRequest, toHex } from '../../src/merkle/index.ts'

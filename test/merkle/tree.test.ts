@@ -1,5 +1,4 @@
-// Trees and proofs against a naive implementation and against merkletreejs.
-
+/** Trees and proofs against a naive implementation and against merkletreejs. */
 import fc from 'fast-check'
 import { MerkleTree as MerkleTreeJs } from 'merkletreejs'
 import { describe, expect, it } from 'vitest'

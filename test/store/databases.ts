@@ -32,6 +32,14 @@ export async function opened(options: StoreOptions): Promise<Store> {
 
 export const freshStore = async (database: TestDatabase): Promise<Store> => opened(await database.fresh())
 
+/** Two stores on one fresh database, as two processes have them, with every connection open: what races, races at once. */
+export async function twoStores(database: TestDatabase): Promise<[Store, Store]> {
+  const options = await database.fresh()
+  const stores: [Store, Store] = [await opened(options), await opened(options)]
+  await Promise.all(stores.flatMap((store) => numbers(10).map(() => store.ping())))
+  return stores
+}
+
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-store-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { appendEvent, findEvent, type NewEvent, pageEvents } from '../../src/store/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'
-import { freshStore, numbers, opened, type TestDatabase } from './databases.ts'
+import { freshStore, numbers, type TestDatabase, twoStores } from './databases.ts'
 
 const event = (dedupeKey: string, changes: Partial<NewEvent> = {}): NewEvent => ({
   id: newId('evt'),
@@ -29,8 +29,7 @@ const upTo = (count: number) => numbers(count).map((n) => n + 1)
 export function eventsSuite(database: TestDatabase): void {
   describe('events', () => {
     test('are numbered without a gap by 200 writes at once, some of which are rolled back', async () => {
-      const options = await database.fresh()
-      const stores = [await opened(options), await opened(options)]
+      const stores = await twoStores(database)
       const outcomes = await Promise.allSettled(
         numbers(200).map((n) =>
           stores[n % 2]!.write(async (tx) => {
@@ -46,8 +45,7 @@ export function eventsSuite(database: TestDatabase): void {
     })
 
     test('never show a follower a number before all the smaller ones', async () => {
-      const options = await database.fresh()
-      const [writer, follower] = [await opened(options), await opened(options)]
+      const [writer, follower] = await twoStores(database)
       let writing = true
       const written = Promise.all(numbers(150).map((n) => append(writer, `${n}`))).finally(() => (writing = false))
       let looks = 0
@@ -63,8 +61,7 @@ export function eventsSuite(database: TestDatabase): void {
     })
 
     test('seen twice are one event, and the second takes no number', async () => {
-      const options = await database.fresh()
-      const stores = [await opened(options), await opened(options)]
+      const stores = await twoStores(database)
       const same = await Promise.all(numbers(24).map((n) => append(stores[n % 2]!, 'same')))
       expect(same.filter((row) => row !== null)).toHaveLength(1)
       expect((await append(stores[0]!, 'other'))?.sequence).toBe(2)

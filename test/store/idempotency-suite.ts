@@ -12,7 +12,7 @@ import {
   renewLeases,
 } from '../../src/store/idempotency.ts'
 import type { Store } from '../../src/store/store.ts'
-import { freshStore, numbers, opened, type TestDatabase } from './databases.ts'
+import { freshStore, numbers, type TestDatabase, twoStores } from './databases.ts'
 
 const KEY = { apiKeyId: 'key_1', key: 'k' }
 const MINE = { ...KEY, owner: 'a' }
@@ -29,8 +29,7 @@ const REPLAY = { kind: 'replay', status: 201, response: Buffer.from([0, 255, 1])
 export function idempotencySuite(database: TestDatabase): void {
   describe('an idempotency key', () => {
     test('is claimed by one of 32 that want it at once, from two stores', async () => {
-      const options = await database.fresh()
-      const stores = [await opened(options), await opened(options)]
+      const stores = await twoStores(database)
       const claims = await Promise.all(numbers(32).map((n) => claimed(stores[n % 2]!, { owner: `owner ${n % 2}` })))
       expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1)
       expect(claims.filter(({ kind }) => kind !== 'claimed')).toEqual(numbers(31).map(() => RUNNING))
@@ -83,9 +82,8 @@ export function idempotencySuite(database: TestDatabase): void {
     })
 
     test('is taken over by one when its lease has passed, and the earlier owner has lost it', async () => {
-      const options = await database.fresh()
-      const stores = [await opened(options), await opened(options)]
-      const store = stores[0]!
+      const stores = await twoStores(database)
+      const store = stores[0]
       await claimed(store)
       expect(await claimed(store, { owner: 'b', now: 1099 })).toEqual(RUNNING)
       const claims = await Promise.all(numbers(16).map((n) => claimed(stores[n % 2]!, { owner: `b${n}`, now: 1100 })))

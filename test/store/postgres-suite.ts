@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { insertToken, updateToken } from '../../src/store/tokens.ts'
 import { openVault } from '../../src/store/vault.ts'
-import { opened, postgres, temporaryFolder } from './databases.ts'
+import { opened, postgres, temporaryFolder, twoStores } from './databases.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { token } from './rows.ts'
 
@@ -13,8 +13,7 @@ export function postgresSuite(server: PostgresServer): void {
 
   describe('the driver', () => {
     test('runs a work again that lost a deadlock', async () => {
-      const options = await database.fresh()
-      const stores = [await opened(options), await opened(options)] as const
+      const stores = await twoStores(database)
       await stores[0].write((tx) => insertToken(tx, token('a')))
       await stores[0].write((tx) => insertToken(tx, token('b')))
       let attempts = 0

@@ -2,23 +2,21 @@
 import { describe, expect, test } from 'vitest'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { addRateHits, admitShared, DAY_MS, loadRateHits, MINUTE_MS, pruneRateHits } from '../../src/store/rate-hits.ts'
-import type { Store } from '../../src/store/store.ts'
-import { numbers, opened, type TestDatabase } from './databases.ts'
+import { numbers, type TestDatabase, twoStores } from './databases.ts'
 import { apiKey } from './rows.ts'
 
 const NOW = 1_700_000_000_000
 
 export function rateHitsSuite(database: TestDatabase): void {
-  const twoStores = async (): Promise<[Store, Store]> => {
-    const options = await database.fresh()
-    const first = await opened(options)
-    for (const id of ['key_1', 'key_2']) await first.write((tx) => insertApiKey(tx, apiKey(id)))
-    return [first, await opened(options)]
+  const withKeys = async () => {
+    const stores = await twoStores(database)
+    for (const id of ['key_1', 'key_2']) await stores[0].write((tx) => insertApiKey(tx, apiKey(id)))
+    return stores
   }
 
   describe('rate limits', () => {
     test('admit exactly the limit of 64 requests at once from two stores', async () => {
-      const stores = await twoStores()
+      const stores = await withKeys()
       const ask = (n: number, id: string) => stores[n % 2]!.write((tx) => admitShared(tx, id, NOW + n, 40, 1000))
       const outcomes = await Promise.all(numbers(64).map((n) => ask(n, 'key_1')))
       expect(outcomes.filter(({ refused_by }) => refused_by === null)).toHaveLength(40)
@@ -29,7 +27,7 @@ export function rateHitsSuite(database: TestDatabase): void {
     })
 
     test('roll: a hit stops counting one window after it was made', async () => {
-      const [store] = await twoStores()
+      const [store] = await withKeys()
       const ask = (now: number) => store.write((tx) => admitShared(tx, 'key_1', now, 2, 3))
       expect(await ask(NOW)).toEqual({
         refused_by: null,
@@ -47,7 +45,7 @@ export function rateHitsSuite(database: TestDatabase): void {
     })
 
     test('count flushed hits, load them in order and forget old ones', async () => {
-      const [store] = await twoStores()
+      const [store] = await withKeys()
       const hits = [
         { api_key_id: 'key_1', at: NOW + 5, count: 7 },
         { api_key_id: 'key_2', at: NOW, count: 3 },

@@ -18,7 +18,7 @@ import {
   pageWebhookSubscriptions,
   updateWebhookSubscription,
 } from '../../src/store/webhook-subscriptions.ts'
-import { freshStore, numbers, opened, type TestDatabase } from './databases.ts'
+import { freshStore, numbers, type TestDatabase, twoStores } from './databases.ts'
 import { apiKey, token } from './rows.ts'
 
 const U64_MAX = '18446744073709551615'
@@ -232,8 +232,7 @@ export function recordsSuite(database: TestDatabase): void {
     })
 
     test('looked for and then inserted by many at once are stored once, and everyone gets the same', async () => {
-      const options = await database.fresh()
-      const stores = [await opened(options), await opened(options)]
+      const stores = await twoStores(database)
       const answers = await Promise.all(
         numbers(16).map((n) =>
           stores[n % 2]!.write(

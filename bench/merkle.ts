@@ -1,0 +1,103 @@
+/** Merkle work against floors of the same run: whole processes from CSV to root, request bodies, the worker, proofs. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { buildFromRequest } from '../src/merkle/built-tree.ts'
+import { blobsOf, lookUpProof, openHead, type ReadBlob, readTreeRequest, walletAt } from '../src/merkle/index.ts'
+import { createTreePool } from '../src/merkle/pool.ts'
+import { recipients } from './merkle/recipients.ts'
+import { callTime, median, processTimes } from './merkle/timing.ts'
+
+export interface Measurement {
+  name: string
+  ms: number
+  ratio: number
+  floor: string
+}
+
+/** All merkle figures; about half a minute. */
+export async function merkle(): Promise<Measurement[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-merkle-'))
+  try {
+    await build({
+      entryPoints: ['bench/merkle/csv-to-root.ts', 'bench/merkle/hashes-alone.ts', 'src/merkle/worker.ts'],
+      outdir: folder,
+      outExtension: { '.js': '.mjs' },
+      entryNames: '[name]',
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      minify: true,
+    })
+    return [...fromCsv(folder, 50_000, 9), ...fromCsv(folder, 1_000_000, 3), ...(await fromBody(folder))]
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Whole processes, in ratio to bare node plus the hashing nobody can leave out. */
+function fromCsv(folder: string, rows: number, rounds: number): Measurement[] {
+  const csv = join(folder, `${rows}.csv`)
+  const lines = Array.from(recipients(rows), ([wallet, amount]) => `${wallet},${amount}\n`)
+  writeFileSync(csv, `wallet,amount\n${lines.join('')}`)
+  const [bare = 0, hashes = 0, whole = 0] = processTimes(rounds, [
+    ['-e', '0'],
+    [join(folder, 'hashes-alone.mjs'), String(rows)],
+    [join(folder, 'csv-to-root.mjs'), csv],
+  ])
+  const name = `CSV to root, ${rows.toLocaleString('en')} rows`
+  return [
+    { name: `${name}, process`, ms: whole, ratio: whole / bare, floor: 'node -e 0' },
+    { name: `${name}, process`, ms: whole, ratio: whole / hashes, floor: 'process that only hashes' },
+    { name: `${name}, work`, ms: whole - bare, ratio: (whole - bare) / (hashes - bare), floor: 'the hashing alone' },
+  ]
+}
+
+/** A full request body of 50,000 entries: read, built inline, built in the worker; then proofs from what was stored. */
+async function fromBody(folder: string): Promise<Measurement[]> {
+  const entries = Array.from(recipients(50_000), ([wallet, amount]) => ({ wallet, amount }))
+  const text = JSON.stringify({ mint: entries[0]!.wallet, entries })
+  const bytes = Buffer.from(text)
+  const parse = await callTime(9, () => JSON.parse(bytes.toString()))
+  const read = await callTime(9, () => readTreeRequest(bytes))
+  const inline = await callTime(5, () => buildFromRequest(bytes))
+
+  const pool = createTreePool({ workerUrl: pathToFileURL(join(folder, 'worker.mjs')) })
+  const stalls: number[] = []
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  const inWorker = await callTime(5, async () => {
+    const body = new Uint8Array(bytes)
+    delay.reset()
+    delay.enable()
+    await pool.buildFromRequest(body)
+    delay.disable()
+    stalls.push(delay.max / 1e6)
+  })
+  await pool.close()
+
+  const { encoded, root } = buildFromRequest(bytes)
+  const blobs = new Map(Array.from(blobsOf(encoded!), (blob) => [`${blob.kind} ${blob.n}`, blob.bytes]))
+  const stored: ReadBlob = (kind, n) => blobs.get(`${kind} ${n}`)
+  const head = openHead(blobs.get('head 0')!, Buffer.from(root, 'hex'))
+  const { list } = readTreeRequest(bytes)
+  const lookUps = 200
+  const proofs = await callTime(5, async () => {
+    for (let i = 0; i < lookUps; i++) await lookUpProof(head, walletAt(list, (i * 7919) % list.count), stored)
+  })
+
+  return [
+    { name: 'request body, 50,000 entries read', ms: read, ratio: read / parse, floor: 'JSON.parse' },
+    { name: 'request body, built inline', ms: inline, ratio: inline / read, floor: 'reading it' },
+    { name: 'request body, built in the worker', ms: inWorker, ratio: inWorker / inline, floor: 'built inline' },
+    { name: 'longest stall meanwhile', ms: median(stalls), ratio: median(stalls) / inline, floor: 'built inline' },
+    {
+      name: 'proof looked up and verified',
+      ms: proofs / lookUps,
+      ratio: proofs / lookUps / inline,
+      floor: 'built inline',
+    },
+  ]
+}

@@ -1,0 +1,136 @@
+/** Finds who answers a command: the API given, the running daemon of this data folder, or the same routes in this process. */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { failure, Problem, usage } from '../commands/ui/problem.ts'
+import type { Transport } from '../src/client.ts'
+import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
+import { openHttp } from './http-transport.ts'
+
+export interface Connection {
+  send: Transport
+  close(): Promise<void> | void
+}
+
+/** A healthy daemon answers in milliseconds; this one is asked on every command. */
+const PROBE_MS = 3_000
+
+/** Opens the way that the configuration leads to; `note` is told about leftovers of a dead daemon. */
+export async function connect(config: Config, note: (text: string) => void): Promise<Connection> {
+  const { api } = config.values
+  const explicit = explicitKey(config)
+  if (api !== undefined) return openHttp(api, explicit ?? configuredKey(config))
+  const daemon = runningDaemon(config)
+  if (daemon !== undefined && (await answers(daemon, note))) {
+    return openHttp(daemon.url, explicit ?? readKeyFile(join(config.dataDir, OPERATOR_KEY_FILE)))
+  }
+  const { openLocal } = await import('../daemon/local.ts')
+  const local = await openLocal(config)
+  return {
+    send: inProcess(local.fetch, explicit ?? local.bearer),
+    close: () => local.close(),
+  }
+}
+
+/** The key that this very command was given: by flag, else by `SVC_API_KEY`. */
+function explicitKey({ values, origins }: Config): string | undefined {
+  const file = values['api-key-file']
+  if (file !== undefined && origins['api-key-file'] === 'flag') return readKeyFile(file)
+  return process.env.SVC_API_KEY?.trim() || undefined
+}
+
+/** A folder's svc.json may choose the API, but not have a key of the profile sent there. */
+function configuredKey({ values, origins }: Config): string | undefined {
+  const file = values['api-key-file']
+  if (file === undefined) return undefined
+  if (origins.api === 'project' && origins['api-key-file'] === 'profile') {
+    throw usage(`this folder's svc.json sets api to ${values.api}, the key file comes from your profile`, {
+      next: 'if that is meant, say so with --api-key-file',
+    })
+  }
+  return readKeyFile(file)
+}
+
+/** Reads a bearer key; refuses a file that others can read. */
+export function readKeyFile(file: string): string {
+  const fault = keyFileFault(file)
+  if (fault !== undefined) throw new Problem('forbidden', fault.what, { next: fault.fix })
+  const key = readFileSync(file, 'utf8').trim()
+  if (key === '' || /\s/.test(key)) throw usage(`${file} must hold the bearer key alone, on one line`)
+  return key
+}
+
+/** What is wrong with a key file, if anything. */
+export function keyFileFault(file: string): { what: string; fix: string } | undefined {
+  if (!existsSync(file))
+    return { what: `the key file ${file} does not exist`, fix: 'check --api-key-file and --data-dir' }
+  const stats = statSync(file)
+  if (!stats.isFile()) return { what: `the key file ${file} is not a file`, fix: 'check --api-key-file' }
+  if ((stats.mode & 0o077) === 0) return undefined
+  return { what: `${file} can be read by others (mode ${(stats.mode & 0o777).toString(8)})`, fix: `chmod 600 ${file}` }
+}
+
+export interface Daemon {
+  pid: number
+  url: string
+  file: string
+}
+
+/** What daemon.json says, when the process it names is alive. */
+export function runningDaemon({ dataDir }: Config): Daemon | undefined {
+  const file = join(dataDir, DAEMON_FILE)
+  if (!existsSync(file)) return undefined
+  try {
+    const { pid, url } = JSON.parse(readFileSync(file, 'utf8')) as { pid: unknown; url: unknown }
+    if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
+    return isAlive(pid) ? { pid, url, file } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Asks for its health, without a key: another program may have got the port. */
+async function answers({ pid, url, file }: Daemon, note: (text: string) => void): Promise<boolean> {
+  const probe = await openHttp(url, undefined, PROBE_MS)
+  try {
+    const { status, body } = await probe.send({ method: 'GET', path: '/v2/health', headers: {} })
+    if (status === 200 && body.includes('"healthy"')) return true
+    throw failure(`${url} (from ${file}) is answered by something that is not svc`, {
+      next: `if no daemon runs, remove ${file}`,
+    })
+  } catch (error) {
+    const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
+    if (cause?.code !== 'ECONNREFUSED') {
+      throw failure(`the daemon at ${url} (pid ${pid}) does not answer`, {
+        next: `stop it (kill ${pid}) and start it again, or remove ${file} if that process is something else`,
+        cause: error,
+      })
+    }
+    note(`${file} names pid ${pid}, but nothing listens at ${url}: going on without a daemon`)
+    return false
+  } finally {
+    probe.close()
+  }
+}
+
+function inProcess(fetch: (request: globalThis.Request) => Promise<globalThis.Response>, bearer: string): Transport {
+  return async ({ method, path, headers, body }) => {
+    const authorized = { ...headers, authorization: `Bearer ${bearer}` }
+    const answer = await fetch(
+      new Request(`http://127.0.0.1${path}`, {
+        method,
+        headers: authorized,
+        ...(body === undefined ? {} : { body: body as string }),
+      }),
+    )
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }
+  }
+}

@@ -1,0 +1,174 @@
+/** What `svc doctor` checks: each check stands alone, so that one fault does not hide the next. */
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Check } from '../commands/command.ts'
+import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE, xdg } from '../src/config.ts'
+import { ApiError } from '../src/errors.ts'
+import { keyFileFault, readKeyFile, runningDaemon } from './connection.ts'
+import { openHttp } from './http-transport.ts'
+
+const NODE = [20, 19] as const
+const ENCRYPTION_KEY_FILE = 'encryption.key'
+const PROBE_MS = 5_000
+
+const ok = (check: string, detail: string): Check => ({ check, status: 'ok', detail, fix: null })
+const warn = (check: string, detail: string, fix: string): Check => ({ check, status: 'warn', detail, fix })
+const fail = (check: string, detail: string, fix: string): Check => ({ check, status: 'fail', detail, fix })
+
+/** Runs every check that the configuration allows; nothing is created. */
+export async function diagnose(load: () => Promise<Config>): Promise<Check[]> {
+  const checks = [nodeVersion()]
+  let config: Config
+  try {
+    config = await load()
+  } catch (error) {
+    return [...checks, fail('configuration', (error as Error).message, 'correct that setting, then run this again')]
+  }
+  checks.push(ok('configuration', 'every setting can be read'), dataFolder(config), ...keyFiles(config))
+  checks.push(...(await database(config)), await daemon(config))
+  if (config.values.api !== undefined) checks.push(...(await api(config, config.values.api)))
+  return [...checks, programCache()]
+}
+
+function nodeVersion(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const enough = major > NODE[0] || (major === NODE[0] && minor >= NODE[1])
+  return enough
+    ? ok('node', process.versions.node)
+    : fail('node', process.versions.node, `install Node.js ${NODE.join('.')} or later`)
+}
+
+function dataFolder({ dataDir }: Config): Check {
+  if (!existsSync(dataDir)) return ok('data folder', `${dataDir} (made on first use)`)
+  const stats = statSync(dataDir)
+  if (!stats.isDirectory()) return fail('data folder', `${dataDir} is not a folder`, 'choose another with --data-dir')
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch {
+    return fail(
+      'data folder',
+      `${dataDir} cannot be written`,
+      `chown it to this user, or choose another with --data-dir`,
+    )
+  }
+  if ((stats.mode & 0o077) !== 0) return warn('data folder', `${dataDir} can be read by others`, `chmod 700 ${dataDir}`)
+  return ok('data folder', dataDir)
+}
+
+function keyFiles({ dataDir, values }: Config): Check[] {
+  const local = [OPERATOR_KEY_FILE, ENCRYPTION_KEY_FILE]
+    .map((name) => join(dataDir, name))
+    .filter((file) => existsSync(file))
+  const chosen = values['api-key-file']
+  return [...local, ...(chosen === undefined ? [] : [chosen])].map((file) => {
+    const fault = keyFileFault(file)
+    return fault === undefined ? ok('key file', file) : fail('key file', fault.what, fault.fix)
+  })
+}
+
+/** Opens it as a command would; a data folder that does not exist yet is left alone. */
+async function database(config: Config): Promise<Check[]> {
+  const databaseUrl = config.values['database-url']
+  if (databaseUrl === undefined && !hasDatabase(config.dataDir)) return [ok('database', 'SQLite, made on first use')]
+  const { openStore } = await import('../src/store/open.ts')
+  let store: Awaited<ReturnType<typeof openStore>>
+  try {
+    store = await openStore({ dataDir: config.dataDir, databaseUrl })
+    await store.ping()
+  } catch (error) {
+    return [
+      fail(
+        'database',
+        said(error),
+        databaseUrl === undefined ? 'restore it from a backup, or choose another --data-dir' : 'check SVC_DATABASE_URL',
+      ),
+    ]
+  }
+  try {
+    const { openVault } = await import('../src/store/vault.ts')
+    const opened = ok('database', `${store.kind} opens`)
+    const keyText = config.values['encryption-key']
+    if (keyText === undefined && store.kind === 'sqlite' && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))) {
+      return [
+        opened,
+        warn(
+          'encryption key',
+          'no key file yet',
+          'it is made on first use; if this database was in use, restore encryption.key',
+        ),
+      ]
+    }
+    try {
+      const { fingerprint } = await openVault({ store, dataDir: config.dataDir, keyText })
+      return [opened, ok('encryption key', `fits this database (fingerprint ${fingerprint})`)]
+    } catch (error) {
+      return [opened, fail('encryption key', said(error), 'put the key back that this database was sealed with')]
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+const hasDatabase = (dataDir: string) =>
+  existsSync(dataDir) && readdirSync(dataDir).some((name) => /\.(db|sqlite3?)$/.test(name))
+
+async function daemon(config: Config): Promise<Check> {
+  const found = runningDaemon(config)
+  if (found === undefined) {
+    const left = existsSync(join(config.dataDir, DAEMON_FILE))
+    return ok(
+      'daemon',
+      left ? 'not running (it ended without removing daemon.json)' : 'not running; commands work in process',
+    )
+  }
+  const answer = await probe(found.url, '/v2/health')
+  if (answer === 200) return ok('daemon', `pid ${found.pid} at ${found.url}`)
+  return fail(
+    'daemon',
+    `pid ${found.pid} at ${found.url}: ${answer}`,
+    `restart it, or remove ${found.file} if that process is something else`,
+  )
+}
+
+async function api(config: Config, url: string): Promise<Check[]> {
+  const health = await probe(url, '/v2/health')
+  if (health !== 200) return [fail('api', `${url}: ${health}`, 'check the setting api and the network')]
+  const file = config.values['api-key-file']
+  let key = process.env.SVC_API_KEY
+  try {
+    if (file !== undefined) key ??= readKeyFile(file)
+  } catch (error) {
+    return [ok('api', `${url} answers`), fail('api key', said(error), 'see the check of the key file')]
+  }
+  if (!key) return [ok('api', `${url} answers`), warn('api key', 'none is given', 'set api-key-file or SVC_API_KEY')]
+  const status = await probe(url, '/v2/health/workers', key)
+  const taken =
+    status === 200
+      ? ok('api key', 'accepted')
+      : fail('api key', `refused: ${status}`, 'make another with `svc keys create`')
+  return [ok('api', `${url} answers`), taken]
+}
+
+/** The HTTP status, or what went wrong. */
+async function probe(url: string, path: string, key?: string): Promise<number | string> {
+  try {
+    const http = await openHttp(url, key, PROBE_MS)
+    try {
+      return (await http.send({ method: 'GET', path, headers: {} })).status
+    } finally {
+      http.close()
+    }
+  } catch (error) {
+    return said(error)
+  }
+}
+
+function programCache(): Check {
+  const folder = join(xdg(process.env, 'XDG_CACHE_HOME', '.cache'), 'svc', 'programs')
+  return ok(
+    'program cache',
+    existsSync(folder) ? folder : `${folder} (not there; filled when the embedded chain is used)`,
+  )
+}
+
+const said = (error: unknown) => (error instanceof ApiError || error instanceof Error ? error.message : String(error))

@@ -1,0 +1,83 @@
+/** The client's transport over the wire: `node:http`, because loading global fetch costs a command more than its request. */
+import type { Agent, RequestOptions } from 'node:http'
+import { failure, usage } from '../commands/ui/problem.ts'
+import type { Request, Response, Transport } from '../src/client.ts'
+
+/** Silence for this long is a failure. */
+const TIMEOUT_MS = 60_000
+
+export interface HttpTransport {
+  send: Transport
+  close(): void
+}
+
+/** Sends to `base` (http or https, a path is kept); failures say what to do. */
+export async function openHttp(
+  base: string,
+  bearer: string | undefined,
+  timeoutMs = TIMEOUT_MS,
+): Promise<HttpTransport> {
+  const url = parseBase(base)
+  const { request, Agent } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const agent = new Agent({ keepAlive: true })
+  return {
+    send: ({ method, path, headers, body }) => {
+      const options = { method, headers: withBearer(headers, bearer), agent, timeout: timeoutMs }
+      return exchange(request, new URL(url.pathname.replace(/\/$/, '') + path, url), options, body)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function parseBase(base: string): URL {
+  const url = URL.canParse(base) ? new URL(base) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw usage(`--api must be an http or https URL, not "${base.replace(/\/\/.*@/, '//…@')}"`, { param: '--api' })
+  if (url.username !== '' || url.password !== '')
+    throw usage('--api must hold no user or password; the key comes from --api-key-file')
+  return url
+}
+
+function withBearer(headers: Record<string, string>, bearer: string | undefined): Record<string, string> {
+  return bearer === undefined ? headers : { ...headers, authorization: `Bearer ${bearer}` }
+}
+
+type Send = typeof import('node:http').request
+
+function exchange(
+  request: Send,
+  url: URL,
+  options: RequestOptions & { agent: Agent },
+  body: Request['body'],
+): Promise<Response> {
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => reject(unreachable(url.origin, error))
+    const sent = request(url, { ...options, headers: { ...options.headers, ...length } }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('error', fail)
+      answer.on('end', () => {
+        const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
+        resolve({ status: answer.statusCode ?? 0, headers, body: Buffer.concat(chunks).toString('utf8') })
+      })
+    })
+    sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })))
+    sent.on('error', fail)
+    sent.end(body)
+  })
+}
+
+const CAUSES: Record<string, [string, string]> = {
+  ECONNREFUSED: ['nothing listens there', 'start it with `svc serve`, or check --api'],
+  ENOTFOUND: ['there is no such host', 'check --api'],
+  EAI_AGAIN: ['its name cannot be resolved', 'check --api and the network'],
+  ETIMEDOUT: ['it does not answer', 'check that the daemon is well: `svc doctor`'],
+  ECONNRESET: ['it closed the connection', 'repeat the command; a write may or may not have happened'],
+  EPROTO: ['it does not speak TLS', 'use http:// in --api'],
+}
+
+function unreachable(origin: string, error: NodeJS.ErrnoException) {
+  const [what, next] = CAUSES[error.code ?? ''] ?? [error.message, 'check --api']
+  return failure(`${origin} cannot be reached: ${what}`, { next, cause: error })
+}

@@ -1,0 +1,60 @@
+/** Reads the raw inputs of a command as their types, asking on a terminal for those that are missing. */
+import type { Input, Verb } from '../commands/command.ts'
+import { usage } from '../commands/ui/problem.ts'
+import type { Ui } from '../commands/ui/ui.ts'
+import { flagName, type Invocation } from './program.ts'
+
+/** Throws a usage problem that names the flag or argument. */
+export async function readInputs({ verb, raw, command }: Invocation, ui: Ui): Promise<Record<string, unknown>> {
+  const inputs: Record<string, unknown> = {}
+  for (const [key, input] of declared(verb)) inputs[key] = read(key, input, raw[key], shownName(verb, key))
+  const missing = declared(verb).filter(([key, { required }]) => required && inputs[key] === undefined)
+  for (const [key, input] of missing) {
+    const shown = shownName(verb, key)
+    if (!ui.interactive) {
+      const all = missing.map(([name]) => shownName(verb, name)).join(', ')
+      throw usage(`missing ${all}`, { param: shown, next: `\`svc ${command} --help\` shows what it takes` })
+    }
+    const check = (answer: string) => {
+      try {
+        return read(key, input, answer === '' ? undefined : answer, shown) === undefined
+          ? 'This is required'
+          : undefined
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    const { about: message, choices } = input
+    inputs[key] = read(key, input, await ui.ask({ message, check, ...(choices ? { choices } : {}) }), shown)
+  }
+  return inputs
+}
+
+const declared = ({ args, flags }: Verb): [string, Input][] => [...Object.entries(args), ...Object.entries(flags)]
+const shownName = ({ args }: Verb, key: string) => (Object.hasOwn(args, key) ? `<${key}>` : flagName(key))
+
+function read(key: string, input: Input, raw: Invocation['raw'][string], shown: string): unknown {
+  const { kind, choices, min, max } = input
+  if (kind === 'boolean') return raw === true
+  if (raw === undefined || raw === true || raw === false) return undefined
+  if (kind === 'list') {
+    const words = [raw]
+      .flat()
+      .flatMap((word) => word.split(','))
+      .map((word) => word.trim())
+    return words.filter(Boolean).length > 0 ? words.filter(Boolean) : undefined
+  }
+  const given = String(raw)
+  const fail = (expected: string) => usage(`${shown} must be ${expected}, not "${given}"`, { param: shown })
+  if (kind === 'integer') {
+    const value = Number(given)
+    if (!/^-?\d+$/.test(given) || !Number.isSafeInteger(value) || value < (min ?? value) || value > (max ?? value)) {
+      throw fail(`a whole number${min === undefined ? '' : ` from ${min}`}${max === undefined ? '' : ` to ${max}`}`)
+    }
+    return value
+  }
+  if (choices && !choices.includes(given)) throw fail(choices.join(' or '))
+  // An empty name is a mistake of the shell more often than a value; the key says which.
+  if (given === '') throw usage(`${shown} is empty`, { param: key })
+  return given
+}

@@ -1,0 +1,97 @@
+/** The nouns of the command line: name, summary and loader, so that help and mistakes load no command. */
+import type { Noun } from '../commands/command.ts'
+
+export interface NounEntry {
+  name: string
+  summary: string
+  load(): Promise<{ noun: Noun }>
+}
+
+export const NOUNS: readonly NounEntry[] = [
+  { name: 'serve', summary: 'Serve the API over HTTP until stopped', load: () => import('../commands/serve.ts') },
+  { name: 'keys', summary: 'Make, list and revoke API keys', load: () => import('../commands/api-keys.ts') },
+  { name: 'config', summary: 'Read and write settings and profiles', load: () => import('../commands/config.ts') },
+  { name: 'doctor', summary: 'Check this installation', load: () => import('../commands/doctor.ts') },
+  {
+    name: 'merkle',
+    summary: 'Build, verify and compare airdrop trees',
+    load: () => import('../commands/merkle/index.ts'),
+  },
+  { name: 'airdrops', summary: 'Read airdrops', load: () => import('../commands/airdrops.ts') },
+  { name: 'pools', summary: 'Read pools, their progress and fees', load: () => import('../commands/pools.ts') },
+  { name: 'fees', summary: 'Read fee claims and what pools owe', load: () => import('../commands/fee-claims.ts') },
+  { name: 'tokens', summary: 'Read tokens', load: () => import('../commands/tokens.ts') },
+  { name: 'nfts', summary: 'Read NFTs', load: () => import('../commands/nfts.ts') },
+  { name: 'stakes', summary: 'Read stakes', load: () => import('../commands/stakes.ts') },
+  { name: 'gold', summary: 'Read gold locks', load: () => import('../commands/gold-locks.ts') },
+  { name: 'accounts', summary: 'Read accounts of the chain', load: () => import('../commands/accounts.ts') },
+  { name: 'pdas', summary: 'Derive program addresses', load: () => import('../commands/pdas.ts') },
+  { name: 'tx', summary: 'Follow and simulate transactions', load: () => import('../commands/transactions.ts') },
+  { name: 'events', summary: 'Read events', load: () => import('../commands/events.ts') },
+  {
+    name: 'webhooks',
+    summary: 'Manage webhook subscriptions',
+    load: () => import('../commands/webhook-subscriptions.ts'),
+  },
+  { name: 'health', summary: 'Tell whether the service answers', load: () => import('../commands/health.ts') },
+  { name: 'status', summary: 'Read the state of the workers', load: () => import('../commands/status.ts') },
+]
+
+export interface GlobalOption {
+  flags: string
+  about: string
+}
+
+/** Options of every command; they stand before or after the noun. */
+export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
+  {
+    flags: '-o, --output <format>',
+    about: 'table, json or plain (tab-separated)',
+  },
+  { flags: '--json', about: 'Same as -o json: one document on stdout' },
+  { flags: '--api <url>', about: 'Talk to this API (default: the running local daemon, else in process)' },
+  { flags: '--api-key-file <file>', about: 'File (0600) with the bearer key' },
+  { flags: '--data-dir <folder>', about: 'Data folder' },
+  { flags: '--profile <name>', about: 'Profile whose settings apply' },
+  { flags: '-y, --yes', about: 'Skip confirmations' },
+  { flags: '--no-input', about: 'Never ask' },
+  { flags: '--debug', about: 'Show where a failure came from' },
+  { flags: '--no-color', about: 'No colours' },
+]
+
+export const EXIT_CODES = [
+  '0 done · 1 failed · 2 usage or bad input · 3 not found · 4 not allowed',
+  '5 conflict · 6 rate-limited · 130 cancelled',
+]
+
+const line = (name: string, about: string, width: number) => `  ${name.padEnd(width)}  ${about}\n`
+
+/** Help of `svc` itself. */
+export function rootHelp(): string {
+  const width = Math.max(...GLOBAL_OPTIONS.map(({ flags }) => flags.length))
+  return [
+    'Usage: svc <noun> <verb> [options]\n\n',
+    'Token launches on Solana: one command line and a self-hosted HTTP API.\n\n',
+    'Commands:\n',
+    ...NOUNS.map(({ name, summary }) => line(name, summary, width)),
+    '\nOptions of every command:\n',
+    ...GLOBAL_OPTIONS.map(({ flags, about }) => line(flags, about, width)),
+    line('-V, --version', 'Print the version', width),
+    line('-h, --help', 'Help of svc or of a command', width),
+    `\nExit codes: ${EXIT_CODES.join('\n            ')}\n`,
+    '\n`svc <noun> --help` shows the verbs, `svc <noun> <verb> --help` its flags.\n',
+  ].join('')
+}
+
+/** The first word that is neither an option nor the value of one. */
+export function nounOf(argv: readonly string[]): string | undefined {
+  const taking = new Set(
+    GLOBAL_OPTIONS.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => flags.match(/--?[a-z-]+/g) ?? []),
+  )
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i]!
+    if (taking.has(word)) i++
+    else if (!word.startsWith('-')) return word
+  }
+  return undefined
+}

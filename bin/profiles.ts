@@ -1,0 +1,65 @@
+/** Profiles: one's own settings by name, in the XDG configuration folder; lowdb is loaded when there is a file to read or write. */
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Low } from 'lowdb'
+import { ConfigError, isSetting, xdg } from '../src/config.ts'
+
+interface Profiles {
+  current: string
+  profiles: Record<string, Record<string, unknown>>
+}
+
+export const DEFAULT_PROFILE = 'default'
+export const profilesFile = () => join(xdg(process.env, 'XDG_CONFIG_HOME', '.config'), 'svc', 'profiles.json')
+
+/** Every profile; nothing is written. */
+export async function readProfiles(): Promise<Profiles> {
+  return existsSync(profilesFile()) ? (await open()).data : empty()
+}
+
+/** The profile that applies: named by a flag or `SVC_PROFILE`, else the current one. */
+export async function readProfile(
+  named: string | undefined,
+): Promise<{ name: string; settings: Record<string, unknown> }> {
+  const { current, profiles } = await readProfiles()
+  const name = named ?? current
+  const settings = profiles[name]
+  if (settings === undefined && named !== undefined && named !== DEFAULT_PROFILE) {
+    const known = Object.keys(profiles).join(', ') || 'none yet'
+    throw new ConfigError(
+      `there is no profile ${name} (there are: ${known}); \`svc config set … --profile ${name}\` makes it`,
+    )
+  }
+  return { name, settings: settings ?? {} }
+}
+
+/** Changes the file and answers its path. */
+export async function changeProfiles(change: (profiles: Profiles) => void): Promise<string> {
+  const file = profilesFile()
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const low = await open()
+  change(low.data)
+  await low.write()
+  return file
+}
+
+const empty = (): Profiles => ({ current: DEFAULT_PROFILE, profiles: {} })
+
+async function open(): Promise<Low<Profiles>> {
+  const file = profilesFile()
+  const [{ Low }, { JSONFile }] = await Promise.all([import('lowdb'), import('lowdb/node')])
+  try {
+    const low = new Low(new JSONFile<Profiles>(file), empty())
+    await low.read()
+    const { current, profiles } = low.data
+    if (typeof current !== 'string' || typeof profiles !== 'object' || profiles === null)
+      throw new Error('it has another shape')
+    for (const [profile, settings] of Object.entries(profiles)) {
+      const unknown = Object.keys(settings ?? {}).find((name) => !isSetting(name))
+      if (unknown !== undefined) throw new Error(`profile ${profile} has an unknown setting ${unknown}`)
+    }
+    return low
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read: ${(error as Error).message}; correct it or remove it`)
+  }
+}

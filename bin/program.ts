@@ -1,0 +1,148 @@
+/** Turns the declared commands into a commander program and argv into one command with its raw inputs. */
+import { Argument, Command, CommanderError, Option } from 'commander'
+import type { Input, Noun, Verb } from '../commands/command.ts'
+import { usage } from '../commands/ui/problem.ts'
+import { VERSION } from '../src/version.ts'
+import { GLOBAL_OPTIONS, NOUNS, nounOf, rootHelp } from './nouns.ts'
+
+export interface Globals {
+  output?: string
+  json?: boolean
+  api?: string
+  apiKeyFile?: string
+  dataDir?: string
+  profile?: string
+  yes?: boolean
+  input: boolean
+  debug?: boolean
+  color: boolean
+}
+
+/** A command as it was typed; `raw` holds texts by the declared names. */
+export interface Invocation {
+  verb: Verb
+  command: string
+  raw: Record<string, string | string[] | boolean | undefined>
+  globals: Globals
+}
+
+export const flagName = (key: string) => `--${key.replaceAll('_', '-')}`
+
+/** Parses argv; help and version come back as text for stdout. Throws usage problems. */
+export async function parse(typed: readonly string[]): Promise<Invocation | { text: string }> {
+  const argv = (typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed).map(guarded)
+  let output = ''
+  let complaint = ''
+  let invocation: Invocation | undefined
+  const program = new Command('svc')
+  for (const { flags, about } of GLOBAL_OPTIONS) program.addOption(new Option(flags, about))
+  program
+    .option('-V, --version', 'Print the version')
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) => `${command.name()}${command.usage().replace('[options]', '')}`,
+      helpWidth: process.stdout.columns ?? 100,
+    })
+    .configureOutput({
+      writeOut: (text) => {
+        output += text
+      },
+      writeErr: (text) => {
+        complaint += text
+      },
+    })
+    .helpCommand(false)
+    .exitOverride()
+  program.helpInformation = rootHelp
+  const wanted = nounOf(argv)
+  for (const entry of NOUNS) {
+    const command = program.command(entry.name).description(entry.summary)
+    if (entry.name !== wanted) continue
+    const { noun } = await entry.load()
+    addNoun(command, noun, (verb, name, raw) => {
+      invocation = { verb, command: name, raw, globals: program.opts() }
+    })
+  }
+  // With an action commander would take an unknown noun for an argument; without one it names the nearest.
+  if (wanted === undefined) {
+    program.action(() => {
+      if (program.opts().version) output = `${VERSION}\n`
+      else throw usage('a command is missing', { next: '`svc --help` shows them' })
+    })
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return { text: output }
+    throw complaintOf(error, complaint)
+  }
+  return invocation ?? { text: output }
+}
+
+/** Commander's message without its prefix, its suggestion as the next step. */
+function complaintOf(error: CommanderError, written: string) {
+  if (error.code === 'commander.help') return usage('a verb is missing', { lines: [written.trimEnd()] })
+  const [first = '', hint] = error.message.replace(/^error: /, '').split('\n')
+  const suggestion = hint?.match(/\(Did you mean (.*)\?\)/)?.[1]
+  return usage(first, {
+    next: suggestion ? `did you mean ${suggestion}?` : '`svc --help` and `svc <noun> --help` show what there is',
+  })
+}
+
+type Chosen = (verb: Verb, name: string, raw: Invocation['raw']) => void
+
+function addNoun(command: Command, noun: Noun, chosen: Chosen): void {
+  if ('verb' in noun) addVerb(command, noun.verb, command.name(), chosen)
+  else {
+    for (const [name, verb] of Object.entries(noun.verbs)) {
+      addVerb(command.command(name), verb, `${command.name()} ${name}`, chosen)
+    }
+  }
+}
+
+/** Everything is optional to commander: what is missing is asked for or refused later, by name. */
+function addVerb(command: Command, verb: Verb, name: string, chosen: Chosen): void {
+  const { about, details, args, flags, examples } = verb
+  command.summary(about).description(details ? `${about}.\n${details}` : about)
+  for (const [key, input] of Object.entries(args)) {
+    command.addArgument(new Argument(input.kind === 'list' ? `[${key}...]` : `[${key}]`, help(input)))
+  }
+  for (const [key, input] of Object.entries(flags)) command.addOption(optionOf(key, input))
+  command.usage(`[options]${Object.entries(args).map(usageOf).join('')}`)
+  if (examples.length > 0)
+    command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
+  command.action((...given: unknown[]) => {
+    const options = command.opts()
+    const raw: Invocation['raw'] = {}
+    Object.keys(args).forEach((key, i) => {
+      raw[key] = unguarded(given[i])
+    })
+    for (const key of Object.keys(flags)) raw[key] = unguarded(options[camelCase(key)])
+    chosen(verb, name, raw)
+  })
+}
+
+const camelCase = (key: string) => key.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+
+/** One tree id in 64 begins with a dash; no option is as long as an id. */
+const guarded = (word: string) => (/^-[\w-]{45}$/.test(word) ? `\0${word}` : word)
+const unguarded = (given: unknown): Invocation['raw'][string] =>
+  Array.isArray(given)
+    ? given.map((word) => word.replace(/^\0/, ''))
+    : ((typeof given === 'string' ? given.replace(/^\0/, '') : given) as string | boolean | undefined)
+
+function optionOf(key: string, input: Input): Option {
+  if (input.kind === 'boolean') return new Option(flagName(key), help(input))
+  const option = new Option(`${flagName(key)} <${input.placeholder || key}>`, help(input))
+  if (input.kind !== 'list') return option
+  return option.argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value])
+}
+
+export function usageOf([key, { required, kind }]: [string, Input]): string {
+  const name = kind === 'list' ? `${key}...` : key
+  return required ? ` <${name}>` : ` [${name}]`
+}
+
+const help = ({ about, required, choices }: Input) =>
+  `${about}${choices && !about.includes(choices[0]!) ? ` (${choices.join(', ')})` : ''}${required ? ' (required)' : ''}`

@@ -1,0 +1,89 @@
+/** Writes docs/cli.md from the command declarations; with --check, fails where the file has drifted. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Input, Verb } from '../commands/command.ts'
+import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from './nouns.ts'
+import { flagName, usageOf } from './program.ts'
+
+const FILE = 'docs/cli.md'
+
+/** A cell of a Markdown table. */
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
+
+function inputRow(name: string, { about, required, choices, kind }: Input): string {
+  const allowed = choices && !choices.every((word) => about.includes(word)) ? `: ${choices.map(code).join(', ')}` : ''
+  const notes = [
+    ...(required ? ['required'] : []),
+    ...(kind === 'list' && name.includes('--') ? ['comma-separated or repeated'] : []),
+  ]
+  return `| ${code(name)} | ${cell(about)}${allowed}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`
+}
+
+const flagTitle = (key: string, { kind, placeholder }: Input) =>
+  kind === 'boolean' ? flagName(key) : `${flagName(key)} <${placeholder || key}>`
+
+function verbSection(name: string, { about, details, args, flags, examples, calls }: Verb): string[] {
+  const rows = [
+    ...Object.entries(args).map(([key, input]) => inputRow(key, input)),
+    ...Object.entries(flags).map(([key, input]) => inputRow(flagTitle(key, input), input)),
+  ]
+  return [
+    `### svc ${name}`,
+    `${about}.${details ? ` ${cell(details)}` : ''}`,
+    `\`\`\`\nsvc ${name}${Object.entries(args).map(usageOf).join('')}${Object.keys(flags).length > 0 ? ' [options]' : ''}\n\`\`\``,
+    ...(rows.length > 0 ? [`| Input | Meaning |\n|---|---|\n${rows.join('\n')}`] : []),
+    ...(examples.length > 0 ? [`\`\`\`sh\n${examples.join('\n')}\n\`\`\``] : []),
+    ...(calls.length > 0
+      ? [`Calls ${calls.map(([method, path]) => code(`${method.toUpperCase()} ${path}`)).join(', ')}.`]
+      : []),
+  ]
+}
+
+const INTRODUCTION = `# Command line
+
+Generated from the commands by \`npm run docs\`; edit those, not this file.
+
+\`\`\`
+svc <noun> <verb> [options]
+\`\`\`
+
+The answer goes to stdout, everything else to stderr: progress, warnings, questions, the cursor of the next page.
+
+- \`-o table\` (default) is for people. \`-o json\` (\`--json\`) prints the \`data\` of the answer as one document, and an
+  error as the API's error envelope on stderr. \`-o plain\` is one line a record with tabs between the fields and no
+  heading; tab, line break and backslash inside a field are written \`\\t\`, \`\\n\`, \`\\\\\`; what is null is empty.
+- A required input that is missing is asked for on a terminal. Without one, with \`--no-input\` or in CI it is an error that
+  names it. \`keys revoke\` and \`webhooks delete\` ask before they act on a terminal; \`--yes\` skips that.
+- A command talks to \`--api URL\` when that is given (its key: \`--api-key-file\`, else \`SVC_API_KEY\`), else to the running
+  daemon of the data folder, else it runs the same routes in its own process. \`svc merkle\` touches neither network nor
+  database but for \`--persist\`, \`--id\`, \`list\` and \`get\`.
+- Settings come from flags, then \`SVC_*\` variables, then the nearest \`svc.json\`, then the profile, then the default;
+  \`svc config list\` shows which.
+
+Exit codes: ${EXIT_CODES.join(' · ')}`
+
+async function reference(): Promise<string> {
+  const parts = [
+    INTRODUCTION,
+    '## Options of every command',
+    `They stand before or after the noun.`,
+    `| Option | Meaning |\n|---|---|\n${GLOBAL_OPTIONS.map(({ flags, about }) => `| ${code(flags)} | ${cell(about)} |`).join('\n')}`,
+  ]
+  for (const { name, summary, load } of NOUNS) {
+    const { noun } = await load()
+    parts.push(`## ${name}`, `${summary}.`)
+    if ('verb' in noun) parts.push(...verbSection(name, noun.verb))
+    else
+      for (const [verb, declared] of Object.entries(noun.verbs)) parts.push(...verbSection(`${name} ${verb}`, declared))
+  }
+  return `${parts.join('\n\n')}\n`
+}
+
+const wanted = await reference()
+if (!process.argv.includes('--check')) {
+  mkdirSync('docs', { recursive: true })
+  writeFileSync(FILE, wanted)
+} else if (readFileSync(FILE, 'utf8') !== wanted) {
+  process.stderr.write(`${FILE} does not match the commands; run: npm run docs\n`)
+  process.exitCode = 1
+}

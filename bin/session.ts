@@ -1,0 +1,109 @@
+/** The session of one command: configuration, terminal and client, each opened on first use. */
+import pc from 'picocolors'
+import type { Session } from '../commands/command.ts'
+import { EXIT, usage } from '../commands/ui/problem.ts'
+import type { Format } from '../commands/ui/render.ts'
+import { createUi } from '../commands/ui/ui.ts'
+import { type Client, createClient, type Transport } from '../src/client.ts'
+import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
+import { type Connection, connect } from './connection.ts'
+import { readProfile } from './profiles.ts'
+import type { Globals } from './program.ts'
+import { createSettings } from './settings.ts'
+
+export interface OpenSession extends Session {
+  format(): Promise<Format>
+  close(): Promise<void>
+}
+
+export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStream) => boolean): OpenSession {
+  const named = globals.profile ?? (process.env.SVC_PROFILE || undefined)
+  const load = async (more: Partial<Record<SettingName, unknown>> = {}): Promise<Config> => {
+    const { settings } = await readProfile(named)
+    return loadConfig({ flags: { ...flagsOf(globals), ...more }, profile: settings })
+  }
+  const config = once(() => load().catch((error) => Promise.reject(asUsage(error))))
+  const format = once(async (): Promise<Format> => {
+    if (globals.json) return 'json'
+    return (await config()).values.output as Format
+  })
+  const color = (stream: NodeJS.WriteStream) => pc.createColors(globals.color && colorful(stream))
+  const ui = createUi({
+    // The settings of a broken file can still be shown and repaired.
+    format,
+    paint: { out: color(process.stdout), err: color(process.stderr) },
+    interactive:
+      globals.input && !process.env.CI && Boolean(process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY),
+    yes: globals.yes ?? false,
+  })
+
+  let opened: Promise<Connection> | undefined
+  let connection: Connection | undefined
+  const interrupted = () => {
+    void Promise.resolve(connection?.close()).finally(() => process.exit(EXIT.cancelled))
+  }
+  const open = async () => {
+    process.once('SIGINT', interrupted)
+    connection = await connect(await config(), ui.note)
+    return connection
+  }
+  const send: Transport = async (request) => {
+    opened ??= open()
+    return (await opened).send(request)
+  }
+  const client = once((): Client => createClient(send))
+  const settings = createSettings(named, config)
+
+  return {
+    ui,
+    format,
+    get client() {
+      return client()
+    },
+    settings: wrapped(settings),
+    async serve(flags, onReady) {
+      const { serve } = await import('../daemon/serve.ts')
+      const serving = await serve(await load(given(flags)).catch((error) => Promise.reject(asUsage(error))))
+      onReady({ pid: process.pid, url: serving.url })
+      await serving.closed
+    },
+    async diagnose() {
+      const { diagnose } = await import('./doctor.ts')
+      return diagnose(load)
+    },
+    async close() {
+      process.removeListener('SIGINT', interrupted)
+      // A connection that failed to open has been reported by whoever waited for it.
+      await opened?.catch(() => undefined)
+      await connection?.close()
+    },
+  }
+}
+
+function flagsOf({ api, apiKeyFile, dataDir, output, json }: Globals): Partial<Record<SettingName, unknown>> {
+  return given({ api, 'api-key-file': apiKeyFile, 'data-dir': dataDir, output: json ? 'json' : output })
+}
+
+const given = (flags: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** A setting that cannot be used is bad input, wherever it came from. */
+export function asUsage(error: unknown): unknown {
+  return error instanceof ConfigError ? usage(error.message) : error
+}
+
+function wrapped<T extends object>(settings: T): T {
+  const entries = Object.entries(settings).map(([name, method]) => [
+    name,
+    (...args: unknown[]) => method(...args).catch((error: unknown) => Promise.reject(asUsage(error))),
+  ])
+  return Object.fromEntries(entries) as T
+}

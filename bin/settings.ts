@@ -1,0 +1,82 @@
+/** The settings as `svc config` shows and writes them. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Settings } from '../commands/command.ts'
+import {
+  type Config,
+  ConfigError,
+  isSetting,
+  PROJECT_FILE,
+  parseSetting,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+  xdg,
+} from '../src/config.ts'
+import { changeProfiles, DEFAULT_PROFILE, profilesFile, readProfiles } from './profiles.ts'
+
+/** `named` is the profile asked for, if any. */
+export function createSettings(named: string | undefined, config: () => Promise<Config>): Settings {
+  const target = async () => named ?? (await readProfiles()).current
+  return {
+    async list() {
+      const { values, origins, dataDir } = await config()
+      return (Object.entries(SETTINGS) as [SettingName, Setting][]).map(([name, { about, secret }]) => {
+        const value = name === 'data-dir' ? dataDir : (values[name] ?? null)
+        return { name, value: secret && value !== null ? '(set, not shown)' : value, origin: origins[name], about }
+      })
+    },
+    async set(name, value) {
+      const setting = known(name)
+      if (setting.secret)
+        throw new ConfigError(`${name} is a secret and is not written to a file: set ${variable(name)}`)
+      const parsed = parseSetting(name as SettingName, value, 'svc config set')
+      const profile = await target()
+      const file = await changeProfiles(({ profiles }) => {
+        profiles[profile] = { ...profiles[profile], [name]: parsed }
+      })
+      return { name, value: parsed, profile, file }
+    },
+    async unset(name) {
+      known(name)
+      const profile = await target()
+      const removed = (await readProfiles()).profiles[profile]?.[name] !== undefined
+      if (removed) await changeProfiles(({ profiles }) => delete profiles[profile]?.[name])
+      return { name, removed, profile, file: profilesFile() }
+    },
+    async files() {
+      const { dataDir } = await config()
+      return [
+        { kind: 'profiles', path: profilesFile() },
+        { kind: 'project', path: join(process.cwd(), PROJECT_FILE) },
+        { kind: 'data', path: dataDir },
+        { kind: 'cache', path: join(xdg(process.env, 'XDG_CACHE_HOME', '.cache'), 'svc') },
+      ].map((file) => ({ ...file, exists: existsSync(file.path) }))
+    },
+    async profiles() {
+      const { current, profiles } = await readProfiles()
+      return Object.entries({ [DEFAULT_PROFILE]: {}, ...profiles }).map(([name, settings]) => ({
+        name,
+        current: name === current,
+        settings,
+      }))
+    },
+    async use(profile) {
+      const { profiles } = await readProfiles()
+      if (profile !== DEFAULT_PROFILE && profiles[profile] === undefined) {
+        throw new ConfigError(`there is no profile ${profile}; \`svc config set … --profile ${profile}\` makes it`)
+      }
+      const file = await changeProfiles((all) => {
+        all.current = profile
+      })
+      return { profile, file }
+    },
+  }
+}
+
+const variable = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
+
+function known(name: string): Setting {
+  if (!isSetting(name)) throw new ConfigError(`there is no setting ${name}; \`svc config list\` shows them`)
+  return SETTINGS[name]
+}

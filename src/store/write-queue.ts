@@ -1,0 +1,59 @@
+/** Group commit: writes that arrive together are committed together, and answered after that. */
+import type { Tx } from './store.ts'
+
+export type Work = (tx: Tx) => Promise<unknown>
+export type Outcome = { value: unknown } | { error: unknown }
+
+/** Works in one commit: past this the commit itself costs next to nothing, and the event loop should breathe. */
+const GROUP_SIZE = 256
+
+export interface WriteQueue {
+  add<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Resolves when nothing is queued or running. */
+  drain(): Promise<void>
+}
+
+/**
+ * `commit` runs a group in one transaction and answers each work's outcome once that is durable; where it throws, the
+ * whole group has failed. What is queued while a group runs goes into the next one.
+ */
+export function createWriteQueue(commit: (works: readonly Work[]) => Promise<readonly Outcome[]>): WriteQueue {
+  let queue: { work: Work; resolve: (value: never) => void; reject: (error: unknown) => void }[] = []
+  let flushing = false
+  let drained: (() => void)[] = []
+
+  function schedule(): void {
+    if (flushing) return
+    flushing = true
+    setImmediate(() => void flush())
+  }
+
+  async function flush(): Promise<void> {
+    const group = queue.slice(0, GROUP_SIZE)
+    queue = queue.slice(GROUP_SIZE)
+    let outcomes: readonly Outcome[]
+    try {
+      outcomes = await commit(group.map(({ work }) => work))
+    } catch (error) {
+      outcomes = group.map(() => ({ error }))
+    }
+    group.forEach(({ resolve, reject }, index) => {
+      const outcome = outcomes[index]!
+      if ('error' in outcome) reject(outcome.error)
+      else resolve(outcome.value as never)
+    })
+    flushing = false
+    if (queue.length > 0) return schedule()
+    for (const done of drained) done()
+    drained = []
+  }
+
+  return {
+    add: (work) =>
+      new Promise((resolve, reject) => {
+        queue.push({ work, resolve, reject })
+        schedule()
+      }),
+    drain: () => (flushing ? new Promise((resolve) => void drained.push(resolve)) : Promise.resolve()),
+  }
+}

@@ -1,0 +1,83 @@
+/** Runs the built `svc` as a process of its own, in a home that nothing else has touched. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll } from 'vitest'
+
+export const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
+export const MINT = 'So11111111111111111111111111111111111111112'
+
+export interface Ran {
+  exitCode: number | undefined
+  stdout: string
+  stderr: string
+}
+export interface RunOptions {
+  env?: Record<string, string>
+  cwd?: string
+  input?: string | Uint8Array
+}
+export interface CommandLine {
+  home: string
+  dataDir: string
+  env: Record<string, string>
+  svc(args: string[], options?: RunOptions): Promise<Ran>
+  /** Writes a file below the home and gives its path. */
+  file(name: string, text: string | Uint8Array, mode?: number): string
+}
+
+/** A command line with its own home, data folder and settings; removed after the file's tests. */
+export function commandLine(): CommandLine {
+  const home = mkdtempSync(join(tmpdir(), 'svc-cli-'))
+  afterAll(() => rmSync(home, { recursive: true, force: true }))
+  const dataDir = join(home, 'data')
+  const env = { PATH: process.env.PATH ?? '', HOME: home, SVC_DATA_DIR: dataDir }
+  return {
+    home,
+    dataDir,
+    env,
+    async svc(args, { env: more = {}, cwd = home, input = '' } = {}) {
+      const { exitCode, stdout, stderr } = await execa(process.execPath, [PROGRAM, ...args], {
+        cwd,
+        env: { ...env, ...more },
+        extendEnv: false,
+        reject: false,
+        stripFinalNewline: false,
+        input,
+      })
+      return { exitCode, stdout, stderr }
+    },
+    file(name, text, mode = 0o644) {
+      const path = join(home, name)
+      writeFileSync(path, text)
+      chmodSync(path, mode)
+      return path
+    },
+  }
+}
+
+/** A run on a terminal; answers are typed when the question before them has appeared. */
+export async function onTerminal(
+  { env, home }: CommandLine,
+  args: string[],
+  answers: [question: string, keys: string][],
+): Promise<{ exitCode: number | undefined; screen: string }> {
+  const typed = [process.execPath, PROGRAM, ...args].map((word) => `'${word}'`).join(' ')
+  const child = execa('script', ['-qec', `stty cols 100 rows 30; exec ${typed}`, '/dev/null'], {
+    cwd: home,
+    env: { ...env, TERM: 'xterm' },
+    extendEnv: false,
+    reject: false,
+    stdin: 'pipe',
+    all: true,
+  })
+  const waiting = [...answers]
+  let screen = ''
+  child.all.setEncoding('utf8').on('data', (text: string) => {
+    screen += text
+    if (waiting[0] !== undefined && screen.includes(waiting[0][0])) child.stdin.write(waiting.shift()![1])
+  })
+  const { exitCode } = await child
+  return { exitCode, screen }
+}

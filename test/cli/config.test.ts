@@ -1,0 +1,91 @@
+/** Settings: flags over environment over project file over profile over default, and the profiles themselves. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commandLine } from './command-line.ts'
+
+const cli = commandLine()
+const { svc } = cli
+const project = join(cli.home, 'project')
+mkdirSync(join(project, 'deep'), { recursive: true })
+const get = async (name: string, args: string[] = [], options = {}) => {
+  const { value, origin } = JSON.parse((await svc(['config', 'get', name, '--json', ...args], options)).stdout)
+  return [value, origin]
+}
+
+describe('svc config', () => {
+  it('takes a setting from the default, the profile, the project, the environment and the flag, in rising order', async () => {
+    const cwd = join(project, 'deep')
+    expect(await get('api', [], { cwd })).toEqual([null, 'default'])
+    expect((await svc(['config', 'set', 'api', 'http://profile'])).exitCode).toBe(0)
+    expect(await get('api', [], { cwd })).toEqual(['http://profile', 'profile'])
+    writeFileSync(join(project, 'svc.json'), '{ "api": "http://project" }')
+    expect(await get('api', [], { cwd })).toEqual(['http://project', 'project'])
+    const env = { SVC_API: 'http://environment' }
+    expect(await get('api', [], { cwd, env })).toEqual(['http://environment', 'environment'])
+    expect(await get('api', ['--api', 'http://flag'], { cwd, env })).toEqual(['http://flag', 'flag'])
+    expect((await svc(['config', 'unset', 'api'])).stdout).toContain('removed')
+    expect(await get('api')).toEqual([null, 'default'])
+  })
+
+  it('keeps profiles in the XDG folder, makes them on the way and switches between them', async () => {
+    const env = { XDG_CONFIG_HOME: join(cli.home, 'xdg') }
+    expect((await svc(['config', 'set', 'output', 'plain', '--profile', 'scripts'], { env })).exitCode).toBe(0)
+    const file = JSON.parse(readFileSync(join(cli.home, 'xdg', 'svc', 'profiles.json'), 'utf8'))
+    expect(file).toEqual({ current: 'default', profiles: { scripts: { output: 'plain' } } })
+    expect((await svc(['config', 'get', 'output'], { env })).stdout).toBe('table\n')
+    expect((await svc(['config', 'get', 'output', '--profile', 'scripts'], { env })).stdout).toBe('plain\n')
+    expect((await svc(['config', 'get', 'output'], { env: { ...env, SVC_PROFILE: 'scripts' } })).stdout).toBe('plain\n')
+    await svc(['config', 'use', 'scripts'], { env })
+    expect((await svc(['config', 'profiles'], { env })).stdout).toBe(
+      'default\tfalse\t{}\nscripts\ttrue\t{"output":"plain"}\n',
+    )
+    const unknown = await svc(['config', 'list', '--profile', 'nobody'], { env })
+    expect(unknown).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('there is no profile nobody (there are: scripts)'),
+    })
+    expect((await svc(['config', 'use', 'nobody'], { env })).exitCode).toBe(2)
+  })
+
+  it.each([
+    [['config', 'set', 'port', '99999'], 2, 'port (svc config set) must be a whole number from 0 to 65535'],
+    [['config', 'set', 'output', 'xml'], 2, 'must be one of table, json, plain'],
+    [['config', 'set', 'colour', 'red'], 2, 'there is no setting colour'],
+    [['config', 'set', 'database-url', 'postgres://u:hidden@h/d'], 2, 'set SVC_DATABASE_URL'],
+    [['config', 'get', 'colour'], 3, 'there is no setting colour'],
+  ])('refuses %j', async (args, exitCode, message) => {
+    const refused = await svc(args)
+    expect(refused).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) })
+    expect(refused.stderr).not.toContain('hidden')
+  })
+
+  it('names the file and the setting when a file cannot be used, and can still repair it', async () => {
+    const cwd = join(cli.home, 'broken')
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'svc.json'), '{ "prot": 1 }')
+    const unknown = await svc(['pools', 'list'], { cwd })
+    expect(unknown).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('svc.json has an unknown setting: prot'),
+    })
+    expect((await svc(['doctor', '-o', 'plain'], { cwd })).exitCode).not.toBe(0)
+    const env = { XDG_CONFIG_HOME: join(cli.home, 'torn') }
+    mkdirSync(join(cli.home, 'torn', 'svc'), { recursive: true })
+    writeFileSync(join(cli.home, 'torn', 'svc', 'profiles.json'), '{ torn')
+    const torn = await svc(['config', 'list'], { env })
+    expect(torn).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('profiles.json cannot be read') })
+  })
+
+  it("does not send the profile's key to an API that a folder's svc.json chose", async () => {
+    const cwd = join(cli.home, 'lure')
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'svc.json'), '{ "api": "http://127.0.0.1:1" }')
+    await svc(['config', 'set', 'api-key-file', cli.file('profile-key', 'svc_live_x', 0o600)])
+    const lured = await svc(['pools', 'list'], { cwd })
+    expect(lured).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('the key file comes from your profile'),
+    })
+  })
+})

@@ -1,0 +1,177 @@
+/** Who answers a command: the API given, the running daemon, or its own process; and what stands in the way. */
+import { spawn } from 'node:child_process'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { commandLine, PROGRAM } from './command-line.ts'
+
+const cli = commandLine()
+const { svc } = cli
+let daemon: Daemon
+
+beforeAll(async () => {
+  // The first command makes the data folder.
+  await svc(['keys', 'list'])
+  daemon = await startDaemon({ dataDir: cli.dataDir })
+})
+afterAll(() => daemon?.stop())
+
+const elsewhere = () => ['--data-dir', join(cli.home, 'elsewhere')]
+
+describe('a command', () => {
+  it('uses the running daemon of its data folder with the operator key', async () => {
+    const made = await svc(['keys', 'create', '--name', 'through-daemon', '--json'])
+    expect(made.exitCode, made.stderr).toBe(0)
+    const { key } = JSON.parse(made.stdout)
+    const { status } = await fetch(`${daemon.url}/v2/pools`, { headers: { authorization: `Bearer ${key}` } })
+    expect(status).toBe(200)
+    const checks = JSON.parse((await svc(['doctor', '--json'])).stdout)
+    expect(checks).toContainEqual(
+      expect.objectContaining({ check: 'daemon', status: 'ok', detail: expect.stringContaining(daemon.url) }),
+    )
+  })
+
+  it('talks to --api with the key of a file, and of SVC_API_KEY', async () => {
+    const file = cli.file('key', `${daemon.operator}\n`, 0o600)
+    const args = ['keys', 'list', '--json', '--api', daemon.url, ...elsewhere()]
+    const byFile = await svc([...args, '--api-key-file', file])
+    expect(JSON.parse(byFile.stdout).map((key: { name: string }) => key.name)).toContain('through-daemon')
+    expect((await svc(args, { env: { SVC_API_KEY: daemon.operator } })).stdout).toBe(byFile.stdout)
+  })
+
+  it('exits 4 and says how to give a key when none is given, and when it is wrong', async () => {
+    const none = await svc(['keys', 'list', '--api', daemon.url])
+    expect(none).toMatchObject({ exitCode: 4, stdout: '', stderr: expect.stringContaining('--api-key-file') })
+    const wrong = await svc(['keys', 'list', '--api', daemon.url], {
+      env: { SVC_API_KEY: `svc_live_${'0'.repeat(32)}` },
+    })
+    expect(wrong).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('Invalid or revoked API key') })
+  })
+
+  it('exits 6 when the key is used up', async () => {
+    const { key } = JSON.parse((await svc(['keys', 'create', '--name', 'small', '--per-minute', '1', '--json'])).stdout)
+    const run = () => svc(['pools', 'list', '--api', daemon.url], { env: { SVC_API_KEY: key } })
+    expect((await run()).exitCode).toBe(0)
+    expect(await run()).toMatchObject({
+      exitCode: 6,
+      stdout: '',
+      stderr: expect.stringContaining('Too many requests this minute'),
+    })
+  })
+
+  it('refuses a key file that others can read, and names the repair', async () => {
+    const file = cli.file('open-key', daemon.operator, 0o644)
+    const given = await svc(['keys', 'list', '--api', daemon.url, '--api-key-file', file])
+    expect(given).toEqual({
+      exitCode: 4,
+      stdout: '',
+      stderr: `error: ${file} can be read by others (mode 644)\n  next: chmod 600 ${file}\n`,
+    })
+    const operator = join(cli.dataDir, 'operator.key')
+    chmodSync(operator, 0o640)
+    const local = await svc(['keys', 'list'])
+    const doctor = await svc(['doctor', '-o', 'plain'])
+    chmodSync(operator, 0o600)
+    expect(local).toMatchObject({ exitCode: 4, stderr: expect.stringContaining(`chmod 600 ${operator}`) })
+    expect(doctor).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining(`fail\tkey file\t${operator} can be read by others`),
+    })
+    expect(doctor.stderr).toContain(`chmod 600 ${operator}`)
+  })
+
+  it('never prints a key that it was given', async () => {
+    const runs = await Promise.all([
+      svc(['keys', 'list', '--api', daemon.url, '--debug'], { env: { SVC_API_KEY: 'not-a-key-but-secret' } }),
+      svc(['config', 'list', '--json'], {
+        env: { SVC_ENCRYPTION_KEY: 'secret-of-the-vault', SVC_DATABASE_URL: 'postgres://u:secret@h/d' },
+      }),
+    ])
+    for (const { stdout, stderr } of runs) expect(stdout + stderr).not.toContain('secret')
+  })
+
+  it('says that nothing listens, that a host is unknown, and that an answer is not ours', async () => {
+    const server = createServer((_, answer) => answer.end('<html>')).listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const foreign = await svc(['pools', 'list', '--api', url])
+    expect(foreign).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("not this API's envelope") })
+    await new Promise((resolve) => server.close(resolve))
+    const closed = await svc(['pools', 'list', '--api', url])
+    expect(closed.exitCode).toBe(1)
+    expect(closed.stderr).toBe(
+      `error: ${url} cannot be reached: nothing listens there\n  next: start it with \`svc serve\`, or check --api\n`,
+    )
+    const unknown = await svc(['pools', 'list', '--api', 'http://nowhere.invalid'])
+    expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('cannot be reached') })
+    for (const bad of ['nowhere', 'ftp://h', 'http://u:secret@h']) {
+      const refused = await svc(['pools', 'list', '--api', bad])
+      expect(refused.exitCode).toBe(2)
+      expect(refused.stderr).not.toContain('secret')
+    }
+  })
+
+  it('ends with 130 at Ctrl-C while it waits for an answer', async () => {
+    const silent = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => silent.once('listening', resolve))
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const child = spawn(process.execPath, [PROGRAM, 'pools', 'list', '--api', url], { env: cli.env, stdio: 'ignore' })
+    await new Promise((resolve) => silent.once('request', resolve))
+    child.kill('SIGINT')
+    const exitCode = await new Promise((resolve) => child.once('close', resolve))
+    await new Promise((resolve) => silent.close(resolve))
+    expect(exitCode).toBe(130)
+  })
+
+  it('goes on in its own process when daemon.json is of a process that has ended or no longer listens', async () => {
+    const dead = join(cli.home, 'dead')
+    await svc(['keys', 'list', '--data-dir', dead])
+    writeFileSync(join(dead, 'daemon.json'), JSON.stringify({ pid: 2 ** 22 + 1, url: 'http://127.0.0.1:1' }))
+    expect(await svc(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+    writeFileSync(join(dead, 'daemon.json'), JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1' }))
+    const reused = await svc(['pools', 'list', '--json', '--data-dir', dead])
+    expect(reused).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: expect.stringContaining('nothing listens') })
+  })
+
+  it('does not send the operator key to a stranger on the port of the daemon', async () => {
+    const seen: (string | undefined)[] = []
+    const stranger = createServer((request, answer) => {
+      seen.push(request.headers.authorization)
+      answer.end('{}')
+    }).listen(0, '127.0.0.1')
+    await new Promise((resolve) => stranger.once('listening', resolve))
+    const folder = join(cli.home, 'stranger')
+    await svc(['keys', 'list', '--data-dir', folder])
+    const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+    writeFileSync(join(folder, 'daemon.json'), JSON.stringify({ pid: process.pid, url }))
+    const { exitCode, stderr } = await svc(['keys', 'list', '--data-dir', folder])
+    await new Promise((resolve) => stranger.close(resolve))
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('daemon.json')
+    expect(seen).toEqual([undefined])
+  })
+})
+
+describe('svc serve', () => {
+  it('prints its URL alone on stdout, writes daemon.json, and takes it away when it is stopped', async () => {
+    const folder = join(cli.home, 'served')
+    await svc(['keys', 'list', '--data-dir', folder])
+    const served = await startDaemon({ dataDir: folder })
+    expect(JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8'))).toEqual({
+      pid: served.process.pid,
+      url: served.url,
+    })
+    const second = await svc(['serve', '--port', '0', '--data-dir', folder])
+    expect(second).toMatchObject({
+      exitCode: 5,
+      stdout: '',
+      stderr: expect.stringContaining('already runs on this data folder'),
+    })
+    await served.stop('SIGINT')
+    expect(served.process.exitCode).toBe(0)
+    expect(() => readFileSync(join(folder, 'daemon.json'))).toThrow('ENOENT')
+  })
+})

@@ -1,0 +1,76 @@
+/** The command line covers the API: a command for every read, a flag for every filter, and no other words than the schemas'. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { NOUNS } from '../../bin/nouns.ts'
+import type { Verb } from '../../commands/command.ts'
+import { api } from '../../src/api/index.ts'
+import type { AnyRoute } from '../../src/api/route.ts'
+
+const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: (await load()).noun })))
+const verbs: [string, Verb][] = loaded.flatMap(({ name, noun }) =>
+  'verb' in noun
+    ? [[name, noun.verb] as [string, Verb]]
+    : Object.entries(noun.verbs).map(([verb, v]) => [`${name} ${verb}`, v] as [string, Verb]),
+)
+const routes = Object.values(api).flatMap((verbs) => Object.values(verbs) as AnyRoute[])
+const calling = ({ method, path }: AnyRoute) =>
+  verbs.filter(([, { calls }]) => calls.some(([m, p]) => m === method && p === path))
+
+describe('the command line', () => {
+  it('has a command for every list and read of the API', () => {
+    const reads = routes.filter(({ method }) => method === 'get')
+    expect(reads.length).toBeGreaterThan(20)
+    expect(reads.filter((route) => calling(route).length === 0).map(({ path }) => path)).toEqual([])
+  })
+
+  it('has a flag for every filter of a list', () => {
+    const missing = routes.flatMap((route) =>
+      route.list && route.query
+        ? Object.keys(route.query.shape).flatMap((filter) =>
+            calling(route).some(([, { flags }]) => filter in flags) ? [] : [`${route.path} ${filter}`],
+          )
+        : [],
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('offers exactly the choices that the schema takes', () => {
+    let compared = 0
+    for (const route of routes) {
+      for (const [name, schema] of Object.entries({ ...route.query?.shape, ...route.params?.shape })) {
+        const options = enumOf(schema)
+        for (const [command, { flags, args }] of calling(route)) {
+          const { choices } = flags[name] ?? args[name] ?? {}
+          if (!choices) continue
+          compared++
+          expect(choices, `${command} ${name}`).toEqual(options)
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(6)
+  })
+
+  it('declares inputs whose names are fields, and says what each is for', () => {
+    for (const [command, { about, args, flags }] of verbs) {
+      expect(about, command).toMatch(/^[A-Z]/)
+      for (const [name, input] of Object.entries({ ...args, ...flags })) {
+        expect(name, command).toMatch(/^[a-z][a-z_]*$/)
+        expect(input.about.length, `${command} ${name}`).toBeGreaterThan(5)
+      }
+    }
+  })
+
+  it('is described command by command in docs/cli.md', () => {
+    const text = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+    expect(verbs.length).toBeGreaterThan(45)
+    expect(verbs.filter(([command]) => !text.includes(`### svc ${command}\n`)).map(([command]) => command)).toEqual([])
+  })
+})
+
+/** The words of an enumeration, below whatever wraps it. */
+function enumOf(schema: unknown): unknown {
+  const { options, def } = schema as { options?: unknown; def?: { innerType?: unknown; in?: unknown } }
+  if (Array.isArray(options)) return options
+  const inner = def?.innerType ?? def?.in
+  return inner === undefined ? undefined : enumOf(inner)
+}

@@ -1,0 +1,288 @@
+/** `svc merkle` on real files: roots of a naive implementation, faults by line and column, proofs, comparisons, storing. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { describe, expect, it } from 'vitest'
+import { naiveLevels, naiveProof, naiveRoot, type Recipient, recipientsOf, walletOf } from '../merkle/reference.ts'
+import { commandLine, MINT } from './command-line.ts'
+
+const cli = commandLine()
+const { svc } = cli
+const csvOf = (recipients: readonly Recipient[]) =>
+  recipients.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')
+const five = recipientsOf(6).slice(1)
+const fiveFile = cli.file('five.csv', csvOf(five))
+
+describe('svc merkle build', () => {
+  it('prints the record of the tree and touches neither network nor database', async () => {
+    const { exitCode, stdout, stderr } = await svc([
+      'merkle',
+      'build',
+      fiveFile,
+      '--mint',
+      MINT,
+      '--airdrop-count',
+      '7',
+      '--json',
+    ])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    const root = naiveRoot(five)
+    expect(JSON.parse(stdout)).toMatchObject({
+      mint: MINT,
+      airdrop_count: 7,
+      root,
+      root_hex: `0x${root}`,
+      leaf_count: 5,
+      total: String(five.reduce((sum, { amount }) => sum + amount, 0n)),
+      persisted: false,
+    })
+    expect(existsSync(cli.dataDir)).toBe(false)
+  })
+
+  it('builds 50,000 rows from standard input to the naive root, in less than a second', async () => {
+    const recipients = recipientsOf(50_000)
+    const input = csvOf(recipients)
+    const start = performance.now()
+    const { exitCode, stdout } = await svc(['merkle', 'build', '-', '--mint', MINT, '--json'], { input })
+    const took = performance.now() - start
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout).root).toBe(naiveRoot(recipients))
+    // An absolute bound, because the product promises one; about a quarter of it is used.
+    expect(took).toBeLessThan(1000)
+  })
+
+  it('names every fault by file, line and column, a hundred of them, and exits 2', async () => {
+    const rows = [
+      'wallet,amount',
+      `${walletOf(1)},5`,
+      `${walletOf(2)},-5`,
+      `${walletOf(1)},5`,
+      ...Array.from({ length: 120 }, () => 'nonsense,x'),
+    ]
+    const file = cli.file('bad.csv', rows.join('\n'))
+    const { exitCode, stdout, stderr } = await svc(['merkle', 'build', file, '--mint', MINT])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines).toHaveLength(101)
+    expect(lines[0]).toMatch(new RegExp(`^${file}:3:${walletOf(2).length + 2}: .*sign`))
+    for (const line of lines.slice(0, 100)) expect(line.startsWith(`${file}:`)).toBe(true)
+    expect(lines[100]).toMatch(/^… and \d+ more$/)
+    const json = await svc(['merkle', 'build', file, '--mint', MINT, '--json'])
+    const { error } = JSON.parse(json.stderr)
+    expect(error).toMatchObject({ code: 'bad_request', message: lines[0] })
+    expect(error.details.issues).toHaveLength(100)
+    expect(error.details.issue_count).toBe(100 + Number(/\d+/.exec(lines[100]!)![0]))
+  })
+
+  it('names a repeated wallet, and sums it when told to', async () => {
+    const file = cli.file('twice.csv', `${walletOf(1)},1.5\n${walletOf(2)},2\n${walletOf(1)},1\n`)
+    const refused = await svc(['merkle', 'build', file, '--mint', MINT, '--decimals', '6'])
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${file}:3:1: `) })
+    const summed = await svc([
+      'merkle',
+      'build',
+      file,
+      '--mint',
+      MINT,
+      '--decimals',
+      '6',
+      '--duplicates',
+      'sum',
+      '--json',
+    ])
+    expect(summed.stderr).toContain('1 rows were added')
+    const recipients = [1, 2].map((n) => ({ wallet: walletOf(n), amount: n === 1 ? 2_500_000n : 2_000_000n }))
+    expect(JSON.parse(summed.stdout).root).toBe(naiveRoot(recipients))
+  })
+
+  it('writes the whole tree with every proof', async () => {
+    const out = join(cli.home, 'five.json')
+    await svc(['merkle', 'build', fiveFile, '--mint', MINT, '--out', out])
+    const tree = JSON.parse(readFileSync(out, 'utf8'))
+    const levels = naiveLevels(five)
+    expect(tree).toMatchObject({ format: 'svc-merkle-tree/1', mint: MINT, root: naiveRoot(five), leaf_count: 5 })
+    expect(tree.claims).toEqual(
+      five.map(({ wallet, amount }, index) => ({
+        index,
+        wallet,
+        amount: String(amount),
+        proof: naiveProof(levels, index),
+      })),
+    )
+    const nowhere = await svc([
+      'merkle',
+      'build',
+      fiveFile,
+      '--mint',
+      MINT,
+      '--out',
+      join(cli.home, 'no', 'where.json'),
+    ])
+    expect(nowhere).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('where.json cannot be written'),
+    })
+  })
+
+  it.each([
+    [['nowhere.csv', '--mint', MINT], 'nowhere.csv cannot be read: there is no such file'],
+    [['.', '--mint', MINT], '. cannot be read: it is a folder'],
+    [[fiveFile], 'missing --mint'],
+    [[fiveFile, '--mint', 'abc'], '--mint: '],
+    [[fiveFile, '--mint', MINT, '--decimals', '19'], '--decimals must be a whole number from 0 to 18'],
+    [[fiveFile, '--mint', MINT, '--airdrop-count', '65536'], '--airdrop-count must be a whole number from 0 to 65535'],
+    [[fiveFile, '--mint', MINT, '--replace'], '--replace goes with --persist'],
+  ])('refuses %j', async (args, message) => {
+    expect(await svc(['merkle', 'build', ...args])).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    })
+  })
+})
+
+describe('svc merkle verify and proof', () => {
+  it('say yes with 0 and no with 1 for a list', async () => {
+    const yes = await svc(['merkle', 'verify', fiveFile, '--root', `0x${naiveRoot(five)}`])
+    expect(yes).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Yes/) })
+    const no = await svc(['merkle', 'verify', fiveFile, '--root', '0'.repeat(64), '--json'])
+    expect(no.exitCode).toBe(1)
+    expect(JSON.parse(no.stdout)).toEqual({
+      valid: false,
+      root: naiveRoot(five),
+      expected: '0'.repeat(64),
+      leaf_count: 5,
+    })
+  })
+
+  it('prove a wallet, and verify that proof alone', async () => {
+    const { wallet, amount } = five[4]!
+    const proven = await svc(['merkle', 'proof', fiveFile, '--mint', MINT, '--wallet', wallet, '--json'])
+    const proof = {
+      wallet,
+      mint: MINT,
+      amount: String(amount),
+      root: naiveRoot(five),
+      proof: naiveProof(naiveLevels(five), 4),
+    }
+    expect(JSON.parse(proven.stdout)).toEqual(proof)
+    expect((await svc(['merkle', 'verify', '--proof', '-'], { input: proven.stdout })).exitCode).toBe(0)
+    const flags = ['--wallet', wallet, '--siblings', proof.proof.join(','), '--root', proof.root]
+    expect((await svc(['merkle', 'verify', ...flags, '--amount', proof.amount])).exitCode).toBe(0)
+    expect((await svc(['merkle', 'verify', ...flags, '--amount', '1'])).exitCode).toBe(1)
+    const other = cli.file('proof.json', JSON.stringify({ data: { ...proof, root: '1'.repeat(64) } }))
+    expect((await svc(['merkle', 'verify', '--proof', other])).exitCode).toBe(1)
+    expect((await svc(['merkle', 'verify', '--proof', other, '--root', proof.root])).exitCode).toBe(0)
+  })
+
+  it('exit 3 for a wallet that is not in the list', async () => {
+    const absent = await svc(['merkle', 'proof', fiveFile, '--mint', MINT, '--wallet', walletOf(99)])
+    expect(absent).toMatchObject({
+      exitCode: 3,
+      stdout: '',
+      stderr: expect.stringContaining('is not among the 5 wallets'),
+    })
+  })
+})
+
+describe('svc merkle diff', () => {
+  const [a, b, c, d] = [1, 2, 3, 4].map(walletOf) as [string, string, string, string]
+  const before = cli.file('before.csv', `${a},1\n${b},2\n${c},3\n`)
+  const after = cli.file('after.csv', `${a},1\n${c},5\n${d},4\n`)
+  const expected = {
+    same: false,
+    added: [{ wallet: d, amount: '4' }],
+    removed: [{ wallet: b, amount: '2' }],
+    changed: [{ wallet: c, before: '3', after: '5' }],
+    unchanged: 1,
+    reordered: false,
+  }
+
+  it('names wallets added, removed and changed', async () => {
+    const json = await svc(['merkle', 'diff', before, after, '--json'])
+    expect(json.exitCode).toBe(0)
+    expect(JSON.parse(json.stdout)).toMatchObject(expected)
+    const plain = await svc(['merkle', 'diff', before, after, '-o', 'plain', '--exit-code'])
+    expect(plain.exitCode).toBe(1)
+    expect(plain.stdout).toBe(`-\t${b}\t2\t\n~\t${c}\t3\t5\n+\t${d}\t\t4\n`)
+    expect(plain.stderr).toContain('1 added, 1 removed, 1 changed, 1 unchanged; total 6 → 10')
+  })
+
+  it('exits 0 with --exit-code for the same list, and 1 for another order of it', async () => {
+    expect((await svc(['merkle', 'diff', before, before, '--exit-code'])).exitCode).toBe(0)
+    const turned = cli.file('turned.csv', `${c},3\n${b},2\n${a},1\n`)
+    const { exitCode, stderr } = await svc(['merkle', 'diff', before, turned, '--exit-code'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('another order')
+  })
+
+  it('reads the file that build --out wrote', async () => {
+    const out = join(cli.home, 'before.json')
+    await svc(['merkle', 'build', before, '--mint', MINT, '--out', out])
+    expect(JSON.parse((await svc(['merkle', 'diff', out, after, '--json'])).stdout)).toMatchObject(expected)
+  })
+
+  it('compares with a stored tree, whichever side it stands on', async () => {
+    const { id } = JSON.parse(
+      (await svc(['merkle', 'build', before, '--mint', MINT, '--airdrop-count', '40', '--persist', '--json'])).stdout,
+    )
+    const later = JSON.parse((await svc(['merkle', 'diff', id, after, '--json'])).stdout)
+    expect(later).toMatchObject({ same: false, added: expected.added, changed: expected.changed, unchanged: 1 })
+    expect(later.removed.length + later.unnamed).toBe(1)
+    const earlier = JSON.parse((await svc(['merkle', 'diff', after, id, '--json'])).stdout)
+    expect(earlier).toMatchObject({
+      removed: expected.added,
+      changed: [{ wallet: c, before: '5', after: '3' }],
+      unchanged: 1,
+    })
+    expect((await svc(['merkle', 'diff', id, before, '--exit-code'])).exitCode).toBe(0)
+  })
+})
+
+describe('svc merkle with --persist', () => {
+  it('stores the tree, lists it, and serves its proofs', async () => {
+    const built = await svc(['merkle', 'build', fiveFile, '--mint', MINT, '--persist', '--json'])
+    expect(built.exitCode, built.stderr).toBe(0)
+    const tree = JSON.parse(built.stdout)
+    expect(tree).toMatchObject({ root: naiveRoot(five), leaf_count: 5, persisted: true })
+    expect(JSON.parse((await svc(['merkle', 'get', tree.id, '--json'])).stdout)).toEqual(tree)
+    expect(JSON.parse((await svc(['merkle', 'list', '--mint', MINT, '--json'])).stdout)).toContainEqual(tree)
+    const { wallet } = five[2]!
+    const proven = await svc(['merkle', 'proof', '--id', tree.id, '--wallet', wallet, '--json'])
+    expect(JSON.parse(proven.stdout).proof).toEqual(naiveProof(naiveLevels(five), 2))
+    expect((await svc(['merkle', 'build', fiveFile, '--mint', MINT, '--persist'])).exitCode).toBe(0)
+    const other = cli.file('other.csv', csvOf(recipientsOf(4)))
+    expect((await svc(['merkle', 'build', other, '--mint', MINT, '--persist'])).exitCode).toBe(2)
+    expect((await svc(['merkle', 'build', other, '--mint', MINT, '--persist', '--replace'])).exitCode).toBe(0)
+  })
+
+  it('needs --shard past 50,000 rows, and then writes consecutive trees', async () => {
+    const recipients = recipientsOf(50_001)
+    const file = cli.file('huge.csv', csvOf(recipients))
+    const refused = await svc(['merkle', 'build', file, '--mint', walletOf(77), '--persist'])
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('add --shard') })
+    const args = ['--mint', walletOf(77), '--airdrop-count', '3', '--shard', '--persist', '--json']
+    const sharded = await svc(['merkle', 'build', file, ...args])
+    expect(sharded.exitCode, sharded.stderr).toBe(0)
+    const [first, second] = JSON.parse(sharded.stdout)
+    expect(first).toMatchObject({
+      airdrop_count: 3,
+      leaf_count: 50_000,
+      root: naiveRoot(recipients.slice(0, 50_000)),
+      persisted: true,
+    })
+    expect(second).toMatchObject({
+      airdrop_count: 4,
+      leaf_count: 1,
+      root: naiveRoot(recipients.slice(50_000)),
+      persisted: true,
+    })
+  })
+
+  it('takes the id of a stored tree that begins with a dash', async () => {
+    // The mint whose first byte is 0xf8 gives such an id.
+    const id = `-${'A'.repeat(45)}`
+    expect(await svc(['merkle', 'get', id])).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(id) })
+  })
+})

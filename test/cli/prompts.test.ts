@@ -1,0 +1,66 @@
+/** What only a terminal gets: questions, progress and colour; and how each is ruled out. */
+import { describe, expect, it } from 'vitest'
+import { recipientsOf } from '../merkle/reference.ts'
+import { commandLine, MINT, onTerminal } from './command-line.ts'
+
+const cli = commandLine()
+
+describe('on a terminal', () => {
+  it('a missing flag is asked for', async () => {
+    const { exitCode, screen } = await onTerminal(cli, ['keys', 'create'], [['Name of the key', 'asked\r']])
+    expect(exitCode, screen).toBe(0)
+    const names = JSON.parse((await cli.svc(['keys', 'list', '--json'])).stdout).map(
+      (key: { name: string }) => key.name,
+    )
+    expect(names).toContain('asked')
+  })
+
+  it('Ctrl-C at a question exits 130 and does nothing', async () => {
+    const { exitCode } = await onTerminal(cli, ['keys', 'create'], [['Name of the key', '\u0003']])
+    expect(exitCode).toBe(130)
+  })
+
+  it('a choice is offered as a list', async () => {
+    const { screen } = await onTerminal(cli, ['pdas', 'derive'], [['What to derive', '\u0003']])
+    expect(screen).toContain('merkle_distributor')
+  })
+
+  it('revoking asks first, no is the default, and --yes skips it', async () => {
+    const make = async (name: string) =>
+      JSON.parse((await cli.svc(['keys', 'create', '--name', name, '--json'])).stdout).id
+    const [kept, revoked, skipped] = [await make('kept'), await make('revoked'), await make('skipped')]
+    expect((await onTerminal(cli, ['keys', 'revoke', kept], [['Revoke the key', '\r']])).exitCode).toBe(130)
+    expect((await onTerminal(cli, ['keys', 'revoke', revoked], [['Revoke the key', 'y']])).exitCode).toBe(0)
+    const silent = await onTerminal(cli, ['keys', 'revoke', skipped, '--yes'], [])
+    expect(silent.exitCode).toBe(0)
+    expect(silent.screen).not.toContain('Revoke the key')
+    const keys = JSON.parse((await cli.svc(['keys', 'list', '--json'])).stdout) as { id: string; status: string }[]
+    const statusOf = (id: string) => keys.find((key) => key.id === id)?.status
+    expect([kept, revoked, skipped].map(statusOf)).toEqual(['active', 'revoked', 'revoked'])
+  })
+
+  it('--no-input and CI turn questions into usage errors', async () => {
+    const refused = await onTerminal(cli, ['keys', 'create', '--no-input'], [])
+    expect(refused).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
+    const ci = await onTerminal({ ...cli, env: { ...cli.env, CI: 'true' } }, ['keys', 'create'], [])
+    expect(ci).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
+  })
+
+  it('a long list shows its progress and takes it away again', async () => {
+    const rows = recipientsOf(60_000).map(({ wallet, amount }) => `${wallet},${amount}\n`)
+    const file = cli.file('long.csv', rows.join(''))
+    const { exitCode, screen } = await onTerminal(cli, ['merkle', 'build', file, '--mint', MINT], [])
+    expect(exitCode).toBe(0)
+    expect(screen).toMatch(/Reading [█░]{24} \d+% of \d+/)
+    expect(screen).toMatch(/Hashing [█░]{24} 100% of 60000\r\u001b\[2K/)
+    const short = cli.file('short.csv', rows.slice(0, 1000).join(''))
+    expect((await onTerminal(cli, ['merkle', 'build', short, '--mint', MINT], [])).screen).not.toContain('█')
+  })
+
+  it('headings are bold, unless NO_COLOR or --no-color says otherwise', async () => {
+    expect((await onTerminal(cli, ['keys', 'list'], [])).screen).toContain('\u001b[1m')
+    expect((await onTerminal(cli, ['keys', 'list', '--no-color'], [])).screen).not.toContain('\u001b[1m')
+    const { screen } = await onTerminal({ ...cli, env: { ...cli.env, NO_COLOR: '1' } }, ['keys', 'list'], [])
+    expect(screen).not.toContain('\u001b[1m')
+  })
+})

@@ -1,0 +1,229 @@
+/** Lists: limits, cursors and filters of every list route (contract 4). */
+import { describe, expect, it } from 'vitest'
+import { pageApiKeys } from '../../src/store/api-keys.ts'
+import { lists } from '../api/bodies.ts'
+import { type Service, startService } from '../support/service.ts'
+import { entries, wallet } from '../support/trees.ts'
+
+const A = wallet(1)
+
+interface Listed {
+  id: string
+  sequence: number
+  type: string
+}
+
+async function subscribe({ request }: Service, count: number, prefix = 'a'): Promise<string[]> {
+  const ids: string[] = []
+  for (let n = 0; n < count; n++) {
+    const body = { url: `https://${prefix}${n}.example.com`, enabled_events: ['*'] }
+    ids.push((await request('POST', '/v2/webhook-subscriptions', { body })).json.data.id)
+  }
+  return ids
+}
+
+/** Paths of all lists, their parameters filled with what exists. */
+async function listPaths(service: Service): Promise<string[]> {
+  const [id] = await subscribe(service, 1)
+  return lists.map(([, { path }]) => path.replace('{id}', id!).replace('{address}', A))
+}
+
+async function walk({ request }: Service, path: string, between = async () => {}): Promise<Listed[]> {
+  const found: Listed[] = []
+  let cursor: string | null = null
+  do {
+    const { json } = await request('GET', cursor === null ? path : `${path}&cursor=${cursor}`)
+    expect(json.meta.count).toBe(json.data.length)
+    expect(json.meta.has_more).toBe(json.meta.next_cursor !== null)
+    found.push(...json.data)
+    cursor = json.meta.next_cursor
+    if (cursor !== null) expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/)
+    await between()
+  } while (cursor !== null)
+  return found
+}
+
+describe('every list', () => {
+  it('answers an array and list meta', async () => {
+    const service = await startService()
+    const paths = await listPaths(service)
+    expect(paths).toHaveLength(13)
+    for (const path of paths) {
+      const { status, json, headers } = await service.request('GET', path)
+      expect([path, status, Array.isArray(json.data)]).toEqual([path, 200, true])
+      expect(json.meta).toEqual({
+        request_id: headers.get('x-request-id'),
+        has_more: false,
+        next_cursor: null,
+        count: json.data.length,
+      })
+    }
+  })
+
+  it('takes a limit of 1 to 100 and clamps no other', async () => {
+    const service = await startService()
+    for (const path of await listPaths(service)) {
+      for (const limit of ['1', '100']) {
+        expect((await service.request('GET', `${path}?limit=${limit}`)).status, `${path} ${limit}`).toBe(200)
+      }
+      for (const limit of ['0', '101', '-1', 'abc', '', '1.5', '9'.repeat(400), 'Infinity']) {
+        const { status, json } = await service.request('GET', `${path}?limit=${limit}`)
+        expect([path, limit, status, json.error?.param]).toEqual([path, limit, 400, 'limit'])
+      }
+    }
+  })
+
+  it('refuses torn, made-up and foreign cursors by name', async () => {
+    const service = await startService()
+    await subscribe(service, 2)
+    const { json } = await service.request('GET', '/v2/webhook-subscriptions?limit=1')
+    const own = json.meta.next_cursor as string
+    const flipped = own.slice(0, -2) + (own.at(-2) === 'A' ? 'B' : 'A') + own.at(-1)
+    const torn = [
+      '',
+      'x',
+      own.slice(0, -1),
+      `${own}A`,
+      flipped,
+      own.toLowerCase(),
+      '0',
+      'eyJpZCI6MX0',
+      '%00',
+      'A'.repeat(24),
+    ]
+    for (const path of await listPaths(service)) {
+      const foreign = path === '/v2/webhook-subscriptions' ? [] : [own]
+      for (const cursor of [...torn, ...foreign]) {
+        const { status, json } = await service.request('GET', `${path}?cursor=${cursor}`)
+        expect([path, cursor, status, json.error?.param]).toEqual([path, cursor, 400, 'cursor'])
+      }
+    }
+  })
+})
+
+describe('paging', () => {
+  it('gives every record once, newest first, while others are added', async () => {
+    const service = await startService()
+    const before = await subscribe(service, 25)
+    let added = 0
+    const found = await walk(service, '/v2/webhook-subscriptions?limit=4', async () => {
+      added += (await subscribe(service, 1, `late${added}`)).length
+    })
+    expect(found.map(({ id }) => id)).toEqual(before.toReversed())
+    expect(added).toBe(7)
+    expect((await walk(service, '/v2/webhook-subscriptions?limit=100')).length).toBe(32)
+  })
+
+  it('skips nothing when records behind it are deleted', async () => {
+    const service = await startService()
+    const ids = await subscribe(service, 9)
+    const first = await service.request('GET', '/v2/webhook-subscriptions?limit=3')
+    for (const id of ids.slice(5)) await service.request('DELETE', `/v2/webhook-subscriptions/${id}`)
+    const rest = await service.request('GET', `/v2/webhook-subscriptions?cursor=${first.json.meta.next_cursor}`)
+    expect(rest.json.data.map(({ id }: Listed) => id)).toEqual(ids.slice(0, 5).toReversed())
+  })
+
+  it('has no empty last page: has_more is false on the page that is just full', async () => {
+    const service = await startService()
+    await subscribe(service, 6)
+    const first = await service.request('GET', '/v2/webhook-subscriptions?limit=3')
+    expect(first.json.meta).toMatchObject({ has_more: true, count: 3 })
+    const second = await service.request(
+      'GET',
+      `/v2/webhook-subscriptions?limit=3&cursor=${first.json.meta.next_cursor}`,
+    )
+    expect(second.json.meta).toMatchObject({ has_more: false, next_cursor: null, count: 3 })
+  })
+
+  it('has 20 records on a page unless asked otherwise', async () => {
+    const service = await startService()
+    for (let n = 0; n < 30; n++) await service.key()
+    expect((await service.request('GET', '/v2/api-keys')).json.meta.count).toBe(20)
+    expect((await pageApiKeys(service.services.store.db, { limit: 100 })).rows).toHaveLength(31)
+    expect(await walk(service, '/v2/api-keys?limit=7')).toHaveLength(31)
+  })
+})
+
+describe('filters', () => {
+  it('narrow trees and airdrops to a mint, and go on over the pages', async () => {
+    const service = await startService()
+    for (let n = 0; n < 6; n++) {
+      const body = { mint: wallet(n % 2), airdrop_count: n, entries: entries(1) }
+      await service.request('POST', '/v2/merkle-trees', { body })
+    }
+    for (const path of ['/v2/merkle-trees', '/v2/airdrops']) {
+      const found = await walk(service, `${path}?limit=2&mint=${wallet(1)}`)
+      expect(found.map((tree) => (tree as never as { airdrop_count: number }).airdrop_count)).toEqual([5, 3, 1])
+      expect((await service.request('GET', `${path}?mint=${wallet(7)}`)).json.data).toEqual([])
+      expect((await service.request('GET', `${path}?mint=x`)).json.error.param).toBe('mint')
+    }
+  })
+
+  it('narrow subscriptions to the active ones', async () => {
+    const service = await startService()
+    const [one, other] = await subscribe(service, 2)
+    await service.request('PATCH', `/v2/webhook-subscriptions/${one}`, { body: { active: false } })
+    const ids = async (query: string) =>
+      (await service.request('GET', `/v2/webhook-subscriptions?${query}`)).json.data.map(({ id }: Listed) => id)
+    expect([await ids('active=true'), await ids('active=false')]).toEqual([[other], [one]])
+  })
+
+  it('narrow events by type, resource and time', async () => {
+    const service = await startService()
+    const { request, clock } = service
+    const [hook] = await subscribe(service, 1)
+    const tree = await request('POST', '/v2/merkle-trees', { body: { mint: A, entries: entries(1) } })
+    clock.advance(1000)
+    await request('POST', `/v2/webhook-subscriptions/${hook}/test`)
+    const types = async (query: string) =>
+      (await request('GET', `/v2/events?${query}`)).json.data?.map(({ type }: Listed) => type)
+    expect(await types('')).toEqual(['webhook.test_event', 'airdrop.tree_built'])
+    expect(await types('type=airdrop.tree_built')).toEqual(['airdrop.tree_built'])
+    expect(await types('resource_type=webhook_subscription')).toEqual(['webhook.test_event'])
+    expect(await types(`resource_id=${tree.json.data.id}`)).toEqual(['airdrop.tree_built'])
+    expect(await types(`resource_id=${hook}&type=airdrop.tree_built`)).toEqual([])
+    const seconds = Math.floor(clock.now() / 1000)
+    expect(await types(`created_after=${seconds - 1}`)).toEqual(['webhook.test_event'])
+    expect(await types(`created_after=${new Date(clock.now() - 1).toISOString()}`)).toEqual(['webhook.test_event'])
+    expect(await types(`created_after=${seconds}`)).toEqual([])
+    for (const query of ['type=nothing', 'created_after=yesterday', 'order=up', 'resource_type=']) {
+      const { status, json } = await request('GET', `/v2/events?${query}`)
+      expect([status, json.error.param]).toEqual([400, query.split('=')[0]])
+    }
+  })
+})
+
+describe('events in ascending order', () => {
+  it('can be followed: the last cursor goes on with what happens later', async () => {
+    const service = await startService()
+    const { request } = service
+    const [hook] = await subscribe(service, 1)
+    const happen = () => request('POST', `/v2/webhook-subscriptions/${hook}/test`)
+    for (let n = 0; n < 5; n++) await happen()
+    const all = await walk(service, '/v2/events?order=asc&limit=2')
+    expect(all.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5])
+    const first = await request('GET', '/v2/events?order=asc&limit=4')
+    for (let n = 0; n < 3; n++) await happen()
+    const next = await request('GET', `/v2/events?order=asc&cursor=${first.json.meta.next_cursor}`)
+    expect(next.json.data.map(({ sequence }: Listed) => sequence)).toEqual([5, 6, 7, 8])
+    const turned = await request('GET', `/v2/events?order=desc&cursor=${first.json.meta.next_cursor}`)
+    expect([turned.status, turned.json.error?.param]).toEqual([400, 'cursor'])
+  })
+
+  it('are each readable by id, the same as in the list', async () => {
+    const service = await startService()
+    const [hook] = await subscribe(service, 1)
+    const made = await service.request('POST', `/v2/webhook-subscriptions/${hook}/test`, { body: { externalUid: 'u' } })
+    const listed = await service.request('GET', '/v2/events')
+    const one = await service.request('GET', `/v2/events/${made.json.data.id}`)
+    expect(one.json.data).toEqual(made.json.data)
+    expect(listed.json.data).toEqual([made.json.data])
+    expect(one.json.data).toMatchObject({
+      type: 'webhook.test_event',
+      api_version: '2.0',
+      external_uid: 'u',
+      sequence: 1,
+    })
+    expect((await service.request('GET', '/v2/events/evt_absent')).status).toBe(404)
+  })
+})

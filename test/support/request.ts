@@ -1,0 +1,41 @@
+/** One HTTP request and its answer as plain data, over anything that has a `fetch`. */
+export interface Ask {
+  /** Sent as JSON; a string or bytes are sent as they are. */
+  body?: unknown
+  headers?: Record<string, string>
+  /** Bearer key; null sends no Authorization. */
+  key?: string | null
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers and assert what they find
+  json: any
+}
+
+export type Requester = (method: string, path: string, ask?: Ask) => Promise<Answer>
+
+/** Makes `request(method, path, { body, key, headers })`; `key` is the bearer of requests that name none. */
+export function requester(origin: string, send: (request: Request) => Promise<Response>, key: string): Requester {
+  return async (method, path, { body, headers = {}, key: own = key } = {}) => {
+    const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...(own === null ? {} : { authorization: `Bearer ${own}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+    }
+    return read(await send(new Request(`${origin}${path}`, init)))
+  }
+}
+
+export async function read(response: Response): Promise<Answer> {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
+}

@@ -1,0 +1,119 @@
+/** The whole app in this process, over a database of its own, with a clock that stands until it is moved. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type App, createApp } from '../../daemon/app.ts'
+import { type OpenServices, openServices, operatorKey } from '../../daemon/services.ts'
+import { type Config, loadConfig, type SettingName } from '../../src/config.ts'
+import type { Log } from '../../src/log.ts'
+import { mintApiKey } from '../../src/operations/api-keys/mint-api-key.ts'
+import { insertApiKey } from '../../src/store/api-keys.ts'
+import { type Requester, requester } from './request.ts'
+
+export const ORIGIN = 'http://svc.test'
+/** Where every test's clock begins. */
+export const START = Date.UTC(2026, 5, 1, 12)
+
+export interface TestClock {
+  now(): number
+  advance(milliseconds: number): void
+}
+
+export function testClock(at = START): TestClock {
+  return {
+    now: () => at,
+    advance(milliseconds) {
+      at += milliseconds
+    },
+  }
+}
+
+export interface KeyLimits {
+  scopes?: string[]
+  perMinute?: number | null
+  perDay?: number | null
+}
+
+export interface Service {
+  dataDir: string
+  clock: TestClock
+  services: OpenServices
+  app: App
+  /** Holds `*` and no limits. */
+  operator: string
+  /** With the operator's key unless `key` says otherwise. */
+  request: Requester
+  /** A key without scopes and limits unless given. */
+  key(limits?: KeyLimits): Promise<string>
+  close(): Promise<void>
+}
+
+export interface ServiceOptions {
+  dataDir?: string
+  clock?: TestClock
+  settings?: Partial<Record<SettingName, unknown>>
+  production?: boolean
+  log?: Log
+}
+
+/** Opens the app; whoever opens it outside a test closes it. */
+export async function openService(options: ServiceOptions & { dataDir: string }): Promise<Service> {
+  const { dataDir, clock = testClock(), settings = {}, production = false, log } = options
+  const config: Config = {
+    ...loadConfig({ flags: { 'data-dir': dataDir, ...settings }, env: {}, cwd: dataDir }),
+    production,
+  }
+  const services: OpenServices = { ...(await openServices(config, log)), clock }
+  const operator = await operatorKey(services)
+  const app = await createApp(services)
+  return {
+    dataDir,
+    clock,
+    services,
+    app,
+    operator,
+    request: requester(ORIGIN, app.fetch, operator),
+    key: (limits) => makeKey(services, limits),
+    async close() {
+      await app.close()
+      await services.close()
+    },
+  }
+}
+
+/** A service for one test. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const service = await openService({ ...options, dataDir: options.dataDir ?? temporaryFolder() })
+  onTestFinished(() => service.close())
+  return service
+}
+
+/** Inserts a key without asking the API for it. */
+export async function makeKey(
+  { store, clock }: Pick<OpenServices, 'store' | 'clock'>,
+  { scopes = [], perMinute = null, perDay = null }: KeyLimits = {},
+): Promise<string> {
+  const { key, row } = mintApiKey('test')
+  await store.write((tx) =>
+    insertApiKey(tx, {
+      ...row,
+      name: 'test',
+      scopes_json: JSON.stringify(scopes),
+      per_minute: perMinute,
+      per_day: perDay,
+      created_at: clock.now(),
+    }),
+  )
+  return key
+}
+
+/** A folder that ends with the test. */
+export function temporaryFolder(): string {
+  const folder = makeFolder()
+  onTestFinished(() => removeFolder(folder))
+  return folder
+}
+
+export const makeFolder = () => mkdtempSync(join(tmpdir(), 'svc-kernel-'))
+export const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true })
