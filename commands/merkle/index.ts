@@ -3,7 +3,7 @@ import type { Noun } from '../command.ts'
 import { build } from './build.ts'
 import { diff } from './diff.ts'
 import { proof } from './proof.ts'
-import { get, list } from './stored.ts'
+import { entries, get, list } from './stored.ts'
 import { verify } from './verify.ts'
 
-export const noun: Noun = { verbs: { build, verify, proof, diff, list, get } }
+export const noun: Noun = { verbs: { build, verify, proof, diff, list, get, entries } }

@@ -1,4 +1,4 @@
-/** `svc merkle list` and `get`: the trees that are stored. */
+/** `svc merkle list`, `get` and `entries`: the trees that are stored. */
 import { paths } from '../../src/api/paths.ts'
 import { required, text } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
@@ -16,4 +16,13 @@ export const get = recordVerb({
   at: paths.merkleTrees.get,
   args: { id: required(text('Id of the tree')) },
   call: (client, input) => client.merkleTrees.get(input),
+})
+
+export const entries = listVerb({
+  about: 'List the wallets and amounts of a stored tree, in leaf order',
+  at: paths.merkleTrees.entries,
+  args: { id: required(text('Id of the tree')) },
+  filters: {},
+  columns: ['wallet', 'amount'],
+  call: (client, query) => client.merkleTrees.entries(query),
 })

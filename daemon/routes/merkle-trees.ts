@@ -12,6 +12,7 @@ import {
 } from '../../src/operations/merkle-trees/create-merkle-tree.ts'
 import { getMerkleTree } from '../../src/operations/merkle-trees/get-merkle-tree.ts'
 import { getProof } from '../../src/operations/merkle-trees/get-proof.ts'
+import { listEntries } from '../../src/operations/merkle-trees/list-entries.ts'
 import { listMerkleTrees } from '../../src/operations/merkle-trees/list-merkle-trees.ts'
 import { validate } from '../middleware/validate.ts'
 import type { Mount } from '../mount.ts'
@@ -36,6 +37,7 @@ export function merkleTreesRoutes(mount: Mount): void {
   mount(api.merkleTrees.create, createMerkleTree, prepareTree)
   mount(api.merkleTrees.list, listMerkleTrees)
   mount(api.merkleTrees.get, getMerkleTree)
+  mount(api.merkleTrees.entries, listEntries)
   mount(api.merkleTrees.proof, getProof)
   for (const path of ['/v2/merkle-trees/{id}/proofs', '/v2/merkle-trees/{id}/proofs/']) {
     mount(proofWithoutWallet(path), async () => {

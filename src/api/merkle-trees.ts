@@ -24,6 +24,10 @@ export const merkleTree = z
   })
   .openapi('MerkleTree')
 
+export const merkleEntry = z
+  .object({ wallet: address, amount: digits.meta({ description: 'Raw units' }) })
+  .openapi('MerkleEntry')
+
 export const merkleProof = z
   .object({
     wallet: address,
@@ -35,6 +39,7 @@ export const merkleProof = z
   .openapi('MerkleProof')
 
 export type MerkleTree = z.output<typeof merkleTree>
+export type MerkleEntry = z.output<typeof merkleEntry>
 export type MerkleProof = z.output<typeof merkleProof>
 
 export const merkleTrees = {
@@ -75,6 +80,15 @@ export const merkleTrees = {
     summary: 'Read one stored tree',
     params: z.object({ id: treeId }),
     data: merkleTree,
+  }),
+  entries: defineRoute({
+    at: paths.merkleTrees.entries,
+    tag: 'Merkle trees',
+    summary: 'List the wallets and amounts of a stored tree, in leaf order',
+    params: z.object({ id: treeId }),
+    query: listQuery({}),
+    data: merkleEntry,
+    list: true,
   }),
   proof: defineRoute({
     at: paths.merkleTrees.proof,

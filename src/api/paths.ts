@@ -33,6 +33,7 @@ export const paths = {
     create: ['post', '/v2/merkle-trees'],
     list: ['get', '/v2/merkle-trees'],
     get: ['get', '/v2/merkle-trees/{id}'],
+    entries: ['get', '/v2/merkle-trees/{id}/entries'],
     proof: ['get', '/v2/merkle-trees/{id}/proofs/{wallet}'],
   },
   stakes: {

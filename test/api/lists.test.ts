@@ -27,6 +27,7 @@ describe('a list', () => {
       'feeClaims.list': [],
       'airdrops.list': ['mint'],
       'merkleTrees.list': ['mint'],
+      'merkleTrees.entries': [],
       'stakes.list': ['owner', 'collection', 'status'],
       'nfts.list': ['owner', 'collection'],
       'goldLocks.list': ['user', 'status'],

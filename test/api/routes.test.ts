@@ -30,6 +30,7 @@ describe('the routes', () => {
       GET /v2/merkle-trees
       POST /v2/merkle-trees
       GET /v2/merkle-trees/{id}
+      GET /v2/merkle-trees/{id}/entries
       GET /v2/merkle-trees/{id}/proofs/{wallet}
       POST /v2/stakes
       DELETE /v2/stakes/{asset}

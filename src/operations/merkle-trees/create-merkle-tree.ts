@@ -9,6 +9,7 @@ import { MerkleInputError } from '../../merkle/errors.ts'
 import { TreePoolBusyError } from '../../merkle/pool.ts'
 import { blobsOf } from '../../merkle/stored-tree.ts'
 import { encodeTreeId } from '../../merkle/tree-id.ts'
+import { newId } from '../../store/id.ts'
 import { findTree, insertTree, replaceTree } from '../../store/merkle-trees.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import { emit } from '../emit.ts'
@@ -65,6 +66,9 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
     const existing = await findTree(tx, id)
     if (existing?.root === built.root) {
       context.status = 200
+      const sameList = existing.list_sha256 === built.listHash && existing.status === 'tree_built'
+      // What `replace` mends here is leaves that were damaged on disk.
+      if (input.replace && sameList) await replaceTree(tx, existing, blobs)
       return merkleTreeRecord(existing)
     }
     if (existing !== null) mayReplace(existing, input.replace)
@@ -75,7 +79,7 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
       resource_type: 'airdrop',
       resource_id: id,
       object: { ...record, status: stored.status },
-      occasion: `${built.root} ${stored.created_at}`,
+      occasion: newId('tree'),
     })
     return record
   })

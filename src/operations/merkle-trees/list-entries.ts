@@ -1,0 +1,32 @@
+/** The wallets and amounts of a stored tree, in leaf order; every chunk read is checked against the root. */
+import type { Api, MerkleEntry } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { entryAt } from '../../merkle/entry-list.ts'
+import { LeafLayoutError } from '../../merkle/errors.ts'
+import { CHUNK_LEAVES, type LeafChunk, leafChunkOf, openChunk } from '../../merkle/stored-tree.ts'
+import { decodeCursor, encodeCursor } from '../../store/paging.ts'
+import { withTree } from './open-tree.ts'
+
+type Route = Api['merkleTrees']['entries']
+
+export function listEntries(context: Context, { id, limit, cursor }: Input<Route>): Promise<Result<Route>> {
+  const list = `merkle_entries:${id}`
+  const from = cursor === undefined ? 0 : decodeCursor(list, cursor)
+  return withTree(context, id, async ({ head, read }) => {
+    const to = Math.min(from + limit, head.count)
+    const items: MerkleEntry[] = []
+    let chunk: LeafChunk | undefined
+    for (let index = from; index < to; index++) {
+      const n = leafChunkOf(index)
+      if (chunk?.n !== n) {
+        const bytes = await read('leaves', n)
+        if (bytes === undefined) throw new LeafLayoutError(`leaf chunk ${n} is missing`)
+        chunk = openChunk(head, n, bytes)
+      }
+      const { wallet, amount } = entryAt(chunk.list, index - n * CHUNK_LEAVES)
+      items.push({ wallet, amount: amount.toString() })
+    }
+    return { items, next_cursor: to < head.count ? encodeCursor(list, to) : null }
+  })
+}

@@ -1,0 +1,32 @@
+/** A stored tree opened for reading: its row, its head and its pieces. */
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { LeafLayoutError } from '../../merkle/errors.ts'
+import { openHead, type ReadBlob, type TreeHead } from '../../merkle/stored-tree.ts'
+import { hashFromHex } from '../../merkle/tree.ts'
+import { findTree, readBlob } from '../../store/merkle-trees.ts'
+import type { Row } from '../../store/schema.ts'
+import { found } from '../found.ts'
+
+export interface OpenTree {
+  row: Row<'merkle_trees'>
+  head: TreeHead
+  read: ReadBlob
+}
+
+/** Opens the tree and reads from it; not_found without one, bad_request where its bytes do not match its root. */
+export async function withTree<T>({ store }: Context, id: string, use: (tree: OpenTree) => Promise<T>): Promise<T> {
+  const row = found(await findTree(store.db, id), 'merkle tree', id)
+  const read: ReadBlob = async (kind, n) => (await readBlob(store.db, id, kind, n)) ?? undefined
+  try {
+    const bytes = await read('head', 0)
+    if (bytes === undefined) throw new LeafLayoutError('the head is missing')
+    return await use({ row, head: openHead(bytes, hashFromHex(row.root)), read })
+  } catch (error) {
+    if (!(error instanceof LeafLayoutError)) throw error
+    throw badRequest(
+      `The stored leaves of the merkle tree ${id} do not match its root; build it again with replace: true`,
+      { cause: error },
+    )
+  }
+}
