@@ -11,6 +11,7 @@ import {
   SETTINGS,
   type Setting,
   type SettingName,
+  shownSetting,
   xdg,
 } from '../src/config.ts'
 import { changeProfiles, DEFAULT_PROFILE, profilesFile, readProfiles } from './profiles.ts'
@@ -20,10 +21,11 @@ export function createSettings(named: string | undefined, config: () => Promise<
   const target = async () => named ?? (await readProfiles()).current
   return {
     async list() {
-      const { values, origins, dataDir } = await config()
-      return (Object.entries(SETTINGS) as [SettingName, Setting][]).map(([name, { about, secret }]) => {
-        const value = name === 'data-dir' ? dataDir : (values[name] ?? null)
-        return { name, value: secret && value !== null ? '(set, not shown)' : value, origin: origins[name], about }
+      const { values, origins, dataDir, programsDir } = await config()
+      const resolved: Partial<Record<SettingName, string>> = { 'data-dir': dataDir, 'programs-dir': programsDir }
+      return (Object.entries(SETTINGS) as [SettingName, Setting][]).map(([name, { about }]) => {
+        const value = shownSetting(name, resolved[name] ?? values[name])
+        return { name, value, origin: origins[name], about }
       })
     },
     async set(name, value) {
@@ -35,7 +37,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
       const file = await changeProfiles(({ profiles }) => {
         profiles[profile] = { ...profiles[profile], [name]: parsed }
       })
-      return { name, value: parsed, profile, file }
+      return { name, value: shownSetting(name as SettingName, parsed), profile, file }
     },
     async unset(name) {
       known(name)
@@ -45,12 +47,13 @@ export function createSettings(named: string | undefined, config: () => Promise<
       return { name, removed, profile, file: profilesFile() }
     },
     async files() {
-      const { dataDir } = await config()
+      const { dataDir, programsDir } = await config()
       return [
         { kind: 'profiles', path: profilesFile() },
         { kind: 'project', path: join(process.cwd(), PROJECT_FILE) },
         { kind: 'data', path: dataDir },
         { kind: 'cache', path: join(xdg(process.env, 'XDG_CACHE_HOME', '.cache'), 'svc') },
+        { kind: 'programs', path: programsDir },
       ].map((file) => ({ ...file, exists: existsSync(file.path) }))
     },
     async profiles() {
@@ -58,7 +61,9 @@ export function createSettings(named: string | undefined, config: () => Promise<
       return Object.entries({ [DEFAULT_PROFILE]: {}, ...profiles }).map(([name, settings]) => ({
         name,
         current: name === current,
-        settings,
+        settings: Object.fromEntries(
+          Object.entries(settings).map(([key, value]) => [key, shownSetting(key as SettingName, value)]),
+        ),
       }))
     },
     async use(profile) {

@@ -12,13 +12,15 @@ import { operations } from './routes/operations.ts'
 
 export interface App {
   fetch(request: Request): Promise<Response>
+  /** The answer to what never became a request. */
+  refuse(error: ApiError): Response
   /** Writes what is buffered; the store stays open. */
   close(): Promise<void>
 }
 
 /** Builds the app over open services; nothing listens and no worker runs. */
-export async function createApp(services: Services): Promise<App> {
-  const kernel = await createKernel(services)
+export async function createApp(services: Services, { processMetrics = false } = {}): Promise<App> {
+  const kernel = await createKernel(services, processMetrics)
   const hono = new Hono()
   const mount: Mount = mountOn(hono, kernel)
   mountRoutes(mount)
@@ -30,9 +32,13 @@ export async function createApp(services: Services): Promise<App> {
   hono.onError((error, c) => refuse(kernel, c.req.raw, error))
   return {
     fetch: async (request) => hono.fetch(request),
+    refuse: (error) => refuse(kernel, new Request(NOWHERE), error),
     close: () => kernel.limiter.close(),
   }
 }
+
+/** Stands for the address of a request that has none. */
+const NOWHERE = 'http://localhost'
 
 function refuse(kernel: Kernel, request: Request, thrown: unknown, headers: Record<string, string> = {}): Response {
   const named = requestIdOf(request)

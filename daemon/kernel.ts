@@ -12,11 +12,11 @@ export interface Kernel extends Services {
   owner: string
 }
 
-export async function createKernel(services: Services): Promise<Kernel> {
+export async function createKernel(services: Services, processMetrics: boolean): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
   owners.add(owner)
-  return { ...services, limiter, metrics: createMetrics(), owner }
+  return { ...services, limiter, metrics: createMetrics({ processMetrics }), owner }
 }
 
 /** Every name that this process goes by: another one with its id is of a process that had the id before. */

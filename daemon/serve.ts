@@ -1,17 +1,20 @@
 /** `svc serve`: opens, listens, works, and shuts down in order. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createAdaptorServer, type ServerType } from '@hono/node-server'
 import type { Config } from '../src/config.ts'
-import { conflict } from '../src/errors.ts'
+import { type ApiError, conflict } from '../src/errors.ts'
 import { createApp } from './app.ts'
+import { createHttpServer } from './http-server.ts'
+import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { openServices, operatorKey } from './services.ts'
 import { startHousekeeping } from './workers/housekeeping.ts'
 
 export const DAEMON_FILE = 'daemon.json'
 const DRAIN_MS = 10_000
+const SWEEP_MS = 50
 
 export interface Serving {
   url: string
@@ -26,10 +29,11 @@ export async function serve(config: Config): Promise<Serving> {
   const log = createLog(config)
   const services = await openServices(config, log)
   try {
-    refuseSecond(config)
+    const unlock = await lockFolder(config.dataDir)
+    if (unlock === undefined) throw secondDaemon(config)
     await operatorKey(services)
-    const app = await createApp(services)
-    const server = createAdaptorServer({ fetch: app.fetch })
+    const app = await createApp(services, { processMetrics: true })
+    const server = createHttpServer(app)
     const url = await listen(server, config)
     writeDaemonFile(config, url)
     const housekeeping = startHousekeeping(services)
@@ -45,6 +49,7 @@ export async function serve(config: Config): Promise<Serving> {
         await app.close()
         removeDaemonFile(config)
         await services.close()
+        unlock()
         resolve()
       })()
       return closing
@@ -65,7 +70,7 @@ function deferred() {
   return { promise, resolve }
 }
 
-async function listen(server: ServerType, config: Config): Promise<string> {
+async function listen(server: Server, config: Config): Promise<string> {
   const { host, port } = config.values
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -82,32 +87,31 @@ async function listen(server: ServerType, config: Config): Promise<string> {
 }
 
 /** Stops accepting and waits for the requests under way, ten seconds at most. */
-async function drain(server: ServerType): Promise<void> {
+async function drain(server: Server): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = setTimeout(() => {
-      if ('closeAllConnections' in server) server.closeAllConnections()
+      server.closeAllConnections()
     }, DRAIN_MS)
+    // A connection that is kept alive falls idle only when its answer is out.
+    const sweeper = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
     server.close(() => {
       clearTimeout(timer)
+      clearInterval(sweeper)
       resolve()
     })
-    if ('closeIdleConnections' in server) server.closeIdleConnections()
   })
 }
 
-function refuseSecond(config: Config): void {
-  const file = join(config.dataDir, DAEMON_FILE)
-  if (!existsSync(file)) return
+function secondDaemon({ dataDir }: Config): ApiError {
+  const file = join(dataDir, DAEMON_FILE)
+  let which = ''
   try {
     const { pid, url } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; url: string }
-    if (pid === process.pid) return
-    process.kill(pid, 0)
-    throw conflict(
-      `A daemon already runs on this data folder: pid ${pid} at ${url}. Stop it, or choose another with --data-dir`,
-    )
-  } catch (error) {
-    if (error instanceof Error && error.name === 'ApiError') throw error
+    which = `: pid ${pid} at ${url}`
+  } catch {
+    // It has not written its file yet.
   }
+  return conflict(`A daemon already runs on this data folder${which}. Stop it, or choose another with --data-dir`)
 }
 
 function writeDaemonFile(config: Config, url: string): void {

@@ -1,5 +1,5 @@
 /** Settings as one table: every setting's name, type, default and meaning, and where its value came from. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -11,6 +11,10 @@ export interface Setting {
   about: string
   /** Never printed; `svc config` refuses to write it into a file. */
   secret?: true
+  /** An http or https URL, or one of these words. */
+  urlOr?: readonly string[]
+  /** A URL that may hold a key: printed as its host alone. */
+  private?: true
   /** The only texts allowed. */
   choices?: readonly string[]
   min?: number
@@ -34,8 +38,20 @@ export const SETTINGS = define({
     max: 720,
     about: 'How long an Idempotency-Key is remembered',
   },
-  'rate-per-minute': { kind: 'integer', default: 120, min: 1, about: 'Requests a minute of a new key' },
-  'rate-per-day': { kind: 'integer', default: 50_000, min: 1, about: 'Requests a day of a new key' },
+  'rate-per-minute': {
+    kind: 'integer',
+    default: 120,
+    min: 1,
+    max: 1_000_000_000,
+    about: 'Requests a minute of a new key',
+  },
+  'rate-per-day': {
+    kind: 'integer',
+    default: 50_000,
+    min: 1,
+    max: 1_000_000_000,
+    about: 'Requests a day of a new key',
+  },
   'log-level': {
     kind: 'string',
     default: 'info',
@@ -46,6 +62,25 @@ export const SETTINGS = define({
     kind: 'boolean',
     default: false,
     about: 'Allow http and private addresses as webhook receivers (development only)',
+  },
+  url: {
+    kind: 'string',
+    urlOr: ['embedded', 'mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't', 'localhost', 'l'],
+    private: true,
+    about:
+      'Cluster: embedded, mainnet-beta (m), devnet (d), testnet (t), localhost (l) or an RPC URL (default: what the Solana CLI is set to, else embedded)',
+  },
+  'public-rpc-url': { kind: 'string', urlOr: [], about: 'RPC URL that answers show to clients as `rpc_endpoint`' },
+  'rpc-port': {
+    kind: 'integer',
+    default: 8899,
+    min: 0,
+    max: 65534,
+    about: 'Port of the embedded chain (its WebSocket is on the next); 0 takes any',
+  },
+  'programs-dir': {
+    kind: 'string',
+    about: 'Program cache of the embedded chain (default: svc/programs in the XDG cache folder)',
   },
   api: { kind: 'string', about: 'URL of the daemon that commands talk to (default: the running local one, else none)' },
   'api-key-file': { kind: 'string', about: 'File (0600) with the bearer key for `api`' },
@@ -71,13 +106,15 @@ export type Values = {
     | ((typeof SETTINGS)[N] extends { default: unknown } ? never : undefined)
 }
 
-export type Origin = 'flag' | 'environment' | 'project' | 'profile' | 'default'
+export type Origin = 'flag' | 'environment' | 'project' | 'profile' | 'solana' | 'default'
 
 export interface Config {
   values: Values
   origins: Record<SettingName, Origin>
   /** The data folder, resolved. */
   dataDir: string
+  /** The program cache, resolved. */
+  programsDir: string
   production: boolean
 }
 
@@ -87,8 +124,9 @@ export class ConfigError extends Error {
 }
 
 export const PROJECT_FILE = 'svc.json'
-/** In the data folder: `{ pid, url }` of the running daemon, and the local operator's bearer key (0600). */
+/** In the data folder: who answers for the running daemon, who serves the embedded chain, and the operator's key (0600). */
 export const DAEMON_FILE = 'daemon.json'
+export const LOCALNET_FILE = 'localnet.json'
 export const OPERATOR_KEY_FILE = 'operator.key'
 export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
 export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
@@ -97,7 +135,7 @@ export const isSetting = (name: string): name is SettingName => Object.hasOwn(SE
 export function parseSetting(name: SettingName, raw: unknown, origin: string): Values[SettingName] {
   const setting: Setting = SETTINGS[name]
   const fail = (expected: string): never => {
-    const shown = setting.secret ? '' : `, not ${JSON.stringify(raw)}`
+    const shown = setting.secret || setting.private ? '' : `, not ${JSON.stringify(raw)}`
     throw new ConfigError(`${name} (${origin}) must be ${expected}${shown}`)
   }
   if (setting.kind === 'integer') {
@@ -123,8 +161,13 @@ export function parseSetting(name: SettingName, raw: unknown, origin: string): V
   }
   if (typeof raw !== 'string' || raw === '') return fail('a text')
   if (setting.choices && !setting.choices.includes(raw)) return fail(`one of ${setting.choices.join(', ')}`)
+  if (setting.urlOr && !setting.urlOr.includes(raw) && !isHttpUrl(raw)) {
+    return fail(`${[...setting.urlOr, ''].join(', ').replace(/, $/, ' or ')}an http or https URL`)
+  }
   return raw as never
 }
+
+const isHttpUrl = (text: string) => /^https?:\/\//.test(text) && URL.canParse(text)
 
 export interface Sources {
   flags?: Partial<Record<SettingName, unknown>>
@@ -134,7 +177,7 @@ export interface Sources {
   profile?: Record<string, unknown>
 }
 
-/** Joins the layers: flags > environment > project file > profile > default. */
+/** Joins the layers: flags > environment > project file > profile > default; for `url` the Solana CLI's file is the last. */
 export function loadConfig({ flags = {}, env = process.env, cwd = process.cwd(), profile = {} }: Sources = {}): Config {
   const project = readProject(cwd)
   const values: Record<string, unknown> = {}
@@ -151,11 +194,16 @@ export function loadConfig({ flags = {}, env = process.env, cwd = process.cwd(),
     origins[name] = found?.[0] ?? 'default'
     values[name] = found ? parseSetting(name, found[1], found[2]) : (SETTINGS[name] as Setting).default
   }
+  if (origins.url === 'default') {
+    values.url = solanaUrl(env)
+    if (values.url !== undefined) origins.url = 'solana'
+  }
   const typed = values as Values
   return {
     values: typed,
     origins: origins as Config['origins'],
     dataDir: resolve(cwd, typed['data-dir'] ?? join(xdg(env, 'XDG_DATA_HOME', '.local/share'), 'svc')),
+    programsDir: resolve(cwd, typed['programs-dir'] ?? join(xdg(env, 'XDG_CACHE_HOME', '.cache'), 'svc', 'programs')),
     production: env.NODE_ENV === 'production',
   }
 }
@@ -164,6 +212,37 @@ export function loadConfig({ flags = {}, env = process.env, cwd = process.cwd(),
 export function xdg(env: Record<string, string | undefined>, variable: string, fallback: string): string {
   const value = env[variable]
   return value?.startsWith('/') ? value : join(env.HOME || homedir(), fallback)
+}
+
+/** An RPC URL as it may be shown: RPC providers put keys into paths, queries and user names. */
+export const redactUrl = (url: string) => (isHttpUrl(url) ? new URL(url).host : url)
+
+/** A setting's value as it may be printed. */
+export function shownSetting(name: SettingName, value: unknown): unknown {
+  const setting: Setting = SETTINGS[name]
+  if (value === undefined || value === null) return null
+  if (setting.secret) return '(set, not shown)'
+  return setting.private ? redactUrl(String(value)) : value
+}
+
+const SOLANA_FILE = '.config/solana/cli/config.yml'
+const SOLANA_FILE_BYTES = 65_536
+
+/** `json_rpc_url` of the Solana CLI's settings; a file that is absent or not understood counts for nothing. */
+function solanaUrl(env: Record<string, string | undefined>): string | undefined {
+  if (!env.HOME) return undefined
+  const file = join(env.HOME, SOLANA_FILE)
+  try {
+    const stats = statSync(file)
+    if (!stats.isFile() || stats.size > SOLANA_FILE_BYTES) return undefined
+    const line = /^json_rpc_url:[ \t]+(?:"([^"\\\n]*)"|'([^'\n]*)'|([^\s"'#]+))[ \t]*(?:#.*)?\r?$/m.exec(
+      readFileSync(file, 'utf8'),
+    )
+    const url = line?.[1] ?? line?.[2] ?? line?.[3]
+    return url !== undefined && isHttpUrl(url) ? url : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The nearest `svc.json` at or above `cwd`. */

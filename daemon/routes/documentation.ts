@@ -52,7 +52,7 @@ const PAGE_FILES: Record<string, string> = {
   'page.css':
     'body{margin:0;font-family:system-ui,sans-serif}.errors{max-width:1460px;margin:0 auto;padding:0 20px 60px;box-sizing:border-box}dt{margin-top:1em;font-weight:600}:target{background:#fff3c4}',
   'page.js':
-    "window.ui=SwaggerUIBundle({url:'/v2/openapi.json',dom_id:'#reference',deepLinking:false,persistAuthorization:false,validatorUrl:null,docExpansion:'none'})",
+    "window.ui=SwaggerUIBundle({url:'/v2/openapi.json',dom_id:'#reference',deepLinking:false,persistAuthorization:false,validatorUrl:null,docExpansion:'list'})",
 }
 
 const SECURITY = {

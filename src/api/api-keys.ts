@@ -1,13 +1,13 @@
 /** API keys: who may call, for what, and how often. */
 import { z } from '@hono/zod-openapi'
-import { deletedSchema, listQuery, recordId, timestamp, writeBody } from './envelope.ts'
+import { deletedSchema, line, listQuery, recordId, timestamp, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute, SCOPES } from './route.ts'
 
 export const API_KEY_STATUSES = ['active', 'revoked'] as const
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]
 
-const limit = z.int().min(1)
+const limit = z.int().min(1).max(1_000_000_000)
 
 export const apiKey = z
   .object({
@@ -40,7 +40,7 @@ export const apiKeys = {
     tag,
     summary: 'Make a key',
     body: writeBody({
-      name: z.string().min(1).max(100).meta({ example: 'backend' }),
+      name: line(100).meta({ example: 'backend' }),
       scopes: z.array(z.enum(SCOPES)).default([]),
       rate_limit_per_minute: limit
         .optional()

@@ -104,6 +104,10 @@ export const flag = z
   .enum(['true', 'false'])
   .transform((word) => word === 'true')
   .openapi({ type: 'boolean' })
+/** Without a flag, so that it reads the same in the OpenAPI document. */
+export const NO_CONTROLS = /^[^\u0000-\u001f\u007f-\u009f]*$/
+/** Text on one line: control characters are refused, as PostgreSQL takes no NUL and a terminal obeys the others. */
+export const line = (max: number) => z.string().min(1).max(max).regex(NO_CONTROLS, 'must not hold control characters')
 /** Id of a stored record, as the server gave it. */
 export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the id of a stored record')
 /** Hex of 32 bytes without 0x, as the server answers it. */

@@ -1,6 +1,6 @@
 /** Events: what happened, as it is stored, listed and delivered to webhooks. */
 import { z } from '@hono/zod-openapi'
-import { type EventType, eventType, listQuery, metadata, moment, recordId } from './envelope.ts'
+import { type EventType, eventType, line, listQuery, metadata, moment, recordId } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -80,8 +80,8 @@ export const events = {
     description: 'Newest first; with `order=asc` oldest first, so that the cursor can follow new events.',
     query: listQuery({
       type: eventType.optional(),
-      resource_type: z.string().min(1).max(64).optional().meta({ example: 'pool' }),
-      resource_id: z.string().min(1).max(256).optional(),
+      resource_type: line(64).optional().meta({ example: 'pool' }),
+      resource_id: line(256).optional(),
       created_after: moment.optional(),
       order: z.enum(['asc', 'desc']).default('desc'),
     }),

@@ -1,6 +1,16 @@
 /** Webhook subscriptions: where events are pushed, what was tried, and the secrets that sign it. */
 import { z } from '@hono/zod-openapi'
-import { deletedSchema, EVENT_TYPES, flag, listQuery, moment, recordId, timestamp, writeBody } from './envelope.ts'
+import {
+  deletedSchema,
+  EVENT_TYPES,
+  flag,
+  listQuery,
+  moment,
+  NO_CONTROLS,
+  recordId,
+  timestamp,
+  writeBody,
+} from './envelope.ts'
 import { event } from './events.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -11,6 +21,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 const url = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'must be an HTTP or HTTPS URL', abort: true })
   .max(2048)
+  .regex(NO_CONTROLS, 'must not hold control characters')
   .refine(
     (text) => new URL(text).username === '' && new URL(text).password === '',
     'must not hold a user name or password',

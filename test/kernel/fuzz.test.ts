@@ -142,7 +142,7 @@ function questionsOf(operation: Operation, document: Schema, ids: Record<string,
   const strict = pathOf(operation, document, ids, true)
   const loose = pathOf(operation, document, ids, false)
   if (schema === undefined) {
-    const reads = sample(fc.record({ path: strict }), 20)
+    const reads = sample(fc.record({ path: strict }), 30)
     const odd = sample(fc.record({ path: loose, headers: headersOf }), 20)
     return [
       ...reads.map(({ path }) => ({ path, ask: {} })),

@@ -1,0 +1,31 @@
+/** The HTTP listener over the app; what is not even a request is answered in the envelope too. */
+import { createServer, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
+import { badRequest } from '../src/errors.ts'
+import type { App } from './app.ts'
+
+const FAULTS: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: 'The request line and headers are larger than 16 KiB',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request was not sent in time',
+}
+
+export function createHttpServer(app: App): Server {
+  const listener = getRequestListener(app.fetch, {
+    errorHandler: (error) => app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request')),
+  })
+  // A missing Host is refused by the listener, in the envelope; Node itself would answer nothing but the status.
+  const server = createServer({ requireHostHeader: false }, (request, response) => void listener(request, response))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+    else void answerRaw(socket, app.refuse(badRequest(FAULTS[error.code ?? ''] ?? 'The request is not valid HTTP')))
+  })
+  return server
+}
+
+async function answerRaw(socket: Duplex, response: Response): Promise<void> {
+  const body = await response.text()
+  const headers = [...response.headers, ['content-length', String(Buffer.byteLength(body))], ['connection', 'close']]
+  const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${response.status} Bad Request\r\n${head}\r\n${body}`)
+}

@@ -1,0 +1,167 @@
+/** What only shows on a real socket: big and broken requests, and a daemon's coming and going. */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { makeFolder, removeFolder, temporaryFolder } from '../support/service.ts'
+
+const MIB = 1024 * 1024
+
+describe('over a socket', () => {
+  let folder: string
+  let daemon: Daemon
+  beforeAll(async () => {
+    folder = makeFolder()
+    daemon = await startDaemon({ dataDir: folder, env: { SVC_BODY_LIMIT_MIB: '1' } })
+  })
+  afterAll(async () => {
+    await daemon.stop()
+    removeFolder(folder)
+  })
+
+  /** Sends the text as it is and answers all that comes back until the other side closes. */
+  const raw = (text: string): Promise<{ status: number; body: string }> =>
+    new Promise((settle, reject) => {
+      const { hostname, port } = new URL(daemon.url)
+      const socket = connect(Number(port), hostname, () => socket.write(text))
+      let answer = ''
+      socket.setTimeout(10_000, () => socket.destroy(new Error(`no answer in ten seconds: ${answer}`)))
+      socket.setEncoding('utf8').on('data', (more) => {
+        answer += more
+      })
+      socket.on('error', reject)
+      socket.on('close', () => {
+        const [head = '', ...rest] = answer.split('\r\n\r\n')
+        settle({ status: Number(head.split(' ')[1]), body: rest.join('\r\n\r\n') })
+      })
+    })
+  const lines = (...text: string[]) => `${text.join('\r\n')}\r\n\r\n`
+
+  it('a body that declares itself too big is refused before it is sent', async () => {
+    const { status, body } = await raw(
+      lines(
+        'POST /v2/merkle-trees HTTP/1.1',
+        'Host: localhost',
+        `Authorization: Bearer ${daemon.operator}`,
+        'Content-Type: application/json',
+        `Content-Length: ${MIB + 1}`,
+        'Connection: close',
+      ),
+    )
+    expect(status).toBe(400)
+    expect(JSON.parse(body).error).toMatchObject({ code: 'bad_request', details: { limit_bytes: MIB } })
+  })
+
+  it('a body that turns out too big is refused while it is streamed', async () => {
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024).fill(32)),
+    })
+    const answered = fetch(`${daemon.url}/v2/merkle-trees`, {
+      method: 'POST',
+      body: endless,
+      duplex: 'half',
+      headers: { authorization: `Bearer ${daemon.operator}`, 'content-type': 'application/json' },
+    } as RequestInit)
+    const response = await answered
+    expect(response.status).toBe(400)
+    const { error, meta } = (await response.json()) as { error: { message: string }; meta: { request_id: string } }
+    expect(error.message).toBe('The request body is larger than 1 MiB')
+    expect(meta.request_id).toBe(response.headers.get('x-request-id'))
+    expect((await daemon.request('GET', '/v2/health')).status).toBe(200)
+  })
+
+  it('a request that is not HTTP, has no host or too many headers is refused in the envelope', async () => {
+    const requests = [
+      'nonsense\r\n\r\n',
+      lines('GET /v2/health HTTP/1.1', 'Connection: close'),
+      lines('GET /v2/health HTTP/1.1', 'Host: a b', 'Connection: close'),
+      lines('GET /v2/health HTTP/1.1', 'Host: x', `X-Big: ${'x'.repeat(20_000)}`, 'Connection: close'),
+      lines('GET /v2/health HTTP/1.1', 'Host: x', 'Content-Length: x', 'Connection: close'),
+      lines('GET //v2//health HTTP/1.1', 'Host: x', 'Connection: close'),
+      lines('GET http:///x HTTP/1.1', 'Host: x', 'Connection: close'),
+    ]
+    for (const request of requests) {
+      const { status, body } = await raw(request)
+      expect([request.slice(0, 60), status >= 400 && status < 500]).toEqual([request.slice(0, 60), true])
+      const { error, meta } = JSON.parse(body)
+      expect([error.code, meta.request_id], request).toEqual([expect.any(String), expect.stringMatching(/./)])
+    }
+  })
+
+  it('clients that hang up in the middle of a body leave no trace and no fault', async () => {
+    const { hostname, port } = new URL(daemon.url)
+    await Promise.all(
+      Array.from(
+        { length: 20 },
+        () =>
+          new Promise<void>((settle) => {
+            const socket = connect(Number(port), hostname, () => {
+              socket.write(
+                `POST /v2/api-keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${daemon.operator}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"name":`,
+                () => socket.destroy(),
+              )
+            })
+            socket.on('close', () => settle())
+          }),
+      ),
+    )
+    const { json } = await daemon.request('GET', '/v2/api-keys')
+    expect(json.data).toHaveLength(1)
+  })
+})
+
+describe('a daemon', () => {
+  it('tells where it runs, keeps its files to itself and cleans up after itself', async () => {
+    const dataDir = temporaryFolder()
+    const daemon = await startDaemon({ dataDir })
+    const told = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
+    expect(told).toEqual({ pid: daemon.process.pid, url: daemon.url })
+    for (const file of ['operator.key', 'encryption.key', 'svc.db', 'daemon.json']) {
+      expect([file, (statSync(join(dataDir, file)).mode & 0o777).toString(8)]).toEqual([file, '600'])
+    }
+    await daemon.stop('SIGTERM')
+    expect([daemon.process.exitCode, existsSync(join(dataDir, 'daemon.json'))]).toEqual([0, false])
+  })
+
+  it('refuses to be the second on a data folder, and says who is the first', async () => {
+    const dataDir = temporaryFolder()
+    const daemon = await startDaemon({ dataDir })
+    onTestFinished(() => daemon.stop())
+    await expect(startDaemon({ dataDir })).rejects.toThrow(`pid ${daemon.process.pid}`)
+    expect((await daemon.request('GET', '/v2/health')).status).toBe(200)
+  })
+
+  it('starts over the remains of one that was killed, even where another process has its id now', async () => {
+    const dataDir = temporaryFolder()
+    const first = await startDaemon({ dataDir })
+    await first.stop('SIGKILL')
+    expect(existsSync(join(dataDir, 'daemon.json'))).toBe(true)
+    const second = await startDaemon({ dataDir })
+    await second.stop('SIGKILL')
+    writeFileSync(join(dataDir, 'daemon.json'), JSON.stringify({ pid: process.pid, url: first.url }))
+    const third = await startDaemon({ dataDir })
+    onTestFinished(() => third.stop())
+    expect((await third.request('GET', '/v2/health')).status).toBe(200)
+  })
+
+  it('answers what is under way before it ends', async () => {
+    const dataDir = temporaryFolder()
+    const daemon = await startDaemon({ dataDir })
+    const asked = Array.from({ length: 20 }, (_, n) =>
+      daemon.request('POST', '/v2/api-keys', { body: { name: `n${n}` } }),
+    )
+    await Promise.race(asked)
+    const told = performance.now()
+    await daemon.stop('SIGTERM')
+    // Connections that clients keep alive do not hold it up.
+    expect(performance.now() - told).toBeLessThan(2000)
+    const answers = await Promise.allSettled(asked)
+    const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []))
+    expect(made.every((status) => status === 201)).toBe(true)
+    const again = await startDaemon({ dataDir })
+    onTestFinished(() => again.stop())
+    const { json } = await again.request('GET', '/v2/api-keys?limit=100')
+    expect(json.data.length - 1).toBeGreaterThanOrEqual(made.length)
+  })
+})

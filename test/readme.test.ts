@@ -1,0 +1,84 @@
+/** Every command that the README and docs/ show is run: a document that lies fails here. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const home = mkdtempSync(join(tmpdir(), 'svc-readme-'))
+const env = {
+  HOME: home,
+  XDG_CONFIG_HOME: join(home, 'config'),
+  XDG_DATA_HOME: join(home, 'data'),
+  SVC_LOG_LEVEL: 'warn',
+}
+mkdirSync(join(home, 'bin'))
+writeFileSync(join(home, 'bin/npx'), `#!/bin/sh\nshift\nexec node ${join(ROOT, 'dist/svc.js')} "$@"\n`, { mode: 0o755 })
+
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+/** The shell blocks below a heading. */
+function blocksOf(file: string, heading: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const from = text.indexOf(`\n## ${heading}\n`)
+  expect(from, `${file} has a section ${heading}`).toBeGreaterThan(-1)
+  const to = text.indexOf('\n## ', from + 4)
+  return [...text.slice(from, to < 0 ? undefined : to).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!)
+}
+
+/** Runs a block as a user would paste it; a daemon that it starts is stopped at its end. */
+async function paste(block: string) {
+  const port = 20_000 + (process.pid % 20_000)
+  const waiting = `until curl -sf localhost:${port}/v2/health >/dev/null; do sleep 0.1; done`
+  const script = block
+    .replaceAll('localhost:8787', `localhost:${port}`)
+    .replace(/^(npx svc serve) &$/m, `$1 --port ${port} >/dev/null 2>&1 & daemon=$!\n${waiting}`)
+  return execa('bash', ['-euc', `trap 'kill $daemon 2>/dev/null || true; wait' EXIT; daemon=\n${script}`], {
+    cwd: ROOT,
+    env: { ...env, PATH: `${join(home, 'bin')}:${process.env.PATH}` },
+    reject: false,
+    timeout: 25_000,
+  })
+}
+
+describe('the README', () => {
+  it('opens with the two commands that exist', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+    expect(readme).toContain('npm ci && npm run demo')
+    expect(readme).toMatch(/^npm test$/m)
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['demo', 'test', 'prepare']))
+  })
+
+  it.each(blocksOf('README.md', 'First steps').map((block) => [block]))(
+    'shows first steps that work: %s',
+    async (block) => {
+      const { exitCode, stdout, stderr } = await paste(block)
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toMatch(/[0-9a-f]{64}|"healthy"/)
+    },
+  )
+
+  it('links only to files that exist', () => {
+    const files = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
+    const missing = files
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) =>
+        [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link]) =>
+          join(ROOT, file, '..', link!),
+        ),
+      )
+      .filter((path) => {
+        try {
+          readdirSync(path)
+          return false
+        } catch (error) {
+          return (error as NodeJS.ErrnoException).code === 'ENOENT'
+        }
+      })
+    expect(missing).toEqual([])
+  })
+})
