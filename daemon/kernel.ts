@@ -12,7 +12,7 @@ export interface Kernel extends Services {
   owner: string
 }
 
-export async function createKernel(services: Services, processMetrics: boolean): Promise<Kernel> {
+export async function createKernel(services: Services, processMetrics = false): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
   owners.add(owner)
