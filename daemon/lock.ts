@@ -1,12 +1,15 @@
-/** One daemon per data folder: SQLite's file lock, which the system takes back however the process ends. */
+/** One daemon per data folder, one server per chain: SQLite's file lock, which the system takes back however the process ends. */
 import { join } from 'node:path'
 
-const LOCK_FILE = 'daemon.lock'
+const LOCK_FILES = { daemon: 'daemon.lock', chain: 'localnet.lock' } as const
 
 /** Takes the folder; answers how to give it back, or undefined where another process has it. */
-export async function lockFolder(folder: string): Promise<(() => void) | undefined> {
+export async function lockFolder(
+  folder: string,
+  what: keyof typeof LOCK_FILES = 'daemon',
+): Promise<(() => void) | undefined> {
   const { default: Database } = await import('better-sqlite3')
-  const database = new Database(join(folder, LOCK_FILE), { timeout: 0 })
+  const database = new Database(join(folder, LOCK_FILES[what]), { timeout: 0 })
   try {
     database.exec('BEGIN EXCLUSIVE')
     return () => void database.close()

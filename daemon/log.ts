@@ -2,6 +2,16 @@
 import pino from 'pino'
 import type { Config } from '../src/config.ts'
 import type { Log } from '../src/log.ts'
+import { redact } from './middleware/answer.ts'
+
+/** An error with its causes and stack, and without the credentials that a message from below may carry. */
+export function loggedError(error: unknown): object | string {
+  if (!(error instanceof Error)) return redact(String(error))
+  const { type, message, stack, code } = pino.stdSerializers.err(error) as ReturnType<
+    typeof pino.stdSerializers.err
+  > & { code?: unknown }
+  return { type, message: redact(message ?? ''), stack: redact(stack ?? ''), ...(code === undefined ? {} : { code }) }
+}
 
 export function createLog(config: Config): Log {
   return pino(
@@ -9,6 +19,7 @@ export function createLog(config: Config): Log {
       level: config.values['log-level'],
       base: { service: 'svc' },
       timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: loggedError },
       redact: ['*.key', '*.secret', '*.authorization', 'headers.authorization'],
     },
     pino.destination({ dest: 2, sync: true }),

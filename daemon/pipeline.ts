@@ -134,7 +134,9 @@ async function run(
     }
     return stored
   } catch (thrown) {
-    if (stored === undefined) await claim.free()
+    // Where even that fails, the first fault is the one to tell, and the lease ends by itself.
+    if (stored === undefined)
+      await claim.free().catch((error) => kernel.log.error({ err: error }, 'an Idempotency-Key was not freed'))
     throw thrown
   } finally {
     claim.end()

@@ -76,6 +76,9 @@ export function createClient(transport: Transport, bearer?: string): Client {
   return Object.fromEntries(nouns) as Client
 }
 
+/** Seconds that a walk over pages waits for its quota; a first request is refused at once. */
+const WALK_PATIENCE_S = 120
+
 async function call(
   transport: Transport,
   bearer: string | undefined,
@@ -102,12 +105,15 @@ async function call(
     headers['content-type'] = 'application/json'
     body = JSON.stringify(rest)
   }
-  const response = await transport({
-    method: method.toUpperCase(),
-    path,
-    headers,
-    ...(body === undefined ? {} : { body }),
-  })
+  const request: Request = { method: method.toUpperCase(), path, headers, ...(body === undefined ? {} : { body }) }
+  let response = await transport(request)
+  for (let waited = 0; response.status === 429 && input.cursor !== undefined; ) {
+    const seconds = Number(response.headers['retry-after'] ?? Number.NaN)
+    if (!(waited + seconds <= WALK_PATIENCE_S)) break
+    await new Promise((done) => setTimeout(done, seconds * 1000))
+    waited += seconds
+    response = await transport(request)
+  }
   const answer = parseAnswer(response)
   if (response.status >= 400) throw new ApiFailure(answer as never)
   return answer

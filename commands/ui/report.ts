@@ -26,12 +26,14 @@ export function report(error: unknown, format: Format, debug: boolean, red: (tex
     return { text: `${trace}${JSON.stringify(envelope ?? local(known), undefined, 2)}\n`, exitCode }
 
   const problem = known instanceof Problem ? known : undefined
-  const lines = problem?.lines?.length ? problem.lines : [`${red('error:')} ${known.message}${field(known)}`]
+  const lines = problem?.lines?.length
+    ? problem.lines.map(multiline)
+    : [`${red('error:')} ${multiline(`${known.message}${field(known)}`)}`]
   const requestId = envelope?.meta.request_id
   const next = problem?.next ?? (envelope ? NEXT[known.code] : undefined)
   const more = [...(requestId ? [`request id: ${requestId}`] : []), ...(next ? [`next: ${next}`] : [])]
   return {
-    text: `${trace}${[...lines.map(multiline), ...more.map((line) => `  ${cleaned(line)}`)].join('\n')}\n`,
+    text: `${trace}${[...lines, ...more.map((line) => `  ${cleaned(line)}`)].join('\n')}\n`,
     exitCode,
   }
 }
@@ -40,11 +42,7 @@ function field({ param, message }: ApiError): string {
   return param === undefined || message.includes(param) ? '' : ` (${param})`
 }
 
-const multiline = (text: string) =>
-  text
-    .split('\n')
-    .map((line) => line.split('\u001b').map(cleaned).join('\u001b'))
-    .join('\n')
+const multiline = (text: string) => text.split('\n').map(cleaned).join('\n')
 
 /** A local failure in the envelope's shape; no request was made, so there is no id. */
 function local({ code, message, param, details }: ApiError) {

@@ -1,6 +1,6 @@
 /** The terminal as commands see it: the answer on stdout, everything else on stderr, questions only where a person sits. */
 import type { Outcome } from '../command.ts'
-import { Cancelled } from './problem.ts'
+import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
 import { type Format, type Paint, render } from './render.ts'
 
@@ -13,7 +13,7 @@ export interface Ui {
   /** Draws on a terminal's stderr; with a total of 0 it counts. */
   progress(label: string): ProgressBar
   clear(): void
-  /** Resolves when the person agrees, at once with `--yes` or without a terminal; throws Cancelled otherwise. */
+  /** Resolves when the person agrees, at once with `--yes`; throws Cancelled otherwise, and a usage error without a terminal. */
   confirm(question: string): Promise<void>
   ask(question: Question): Promise<string>
 }
@@ -51,7 +51,9 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
     progress: progress.bar,
     clear: progress.clear,
     async confirm(question) {
-      if (yes || !interactive) return
+      if (yes) return
+      if (!interactive)
+        throw usage('this cannot be undone: without a terminal, confirm it with --yes', { param: '--yes' })
       const { confirm, isCancel } = await import('@clack/prompts')
       const answer = await confirm({ message: question, initialValue: false, output: process.stderr })
       if (isCancel(answer) || !answer) throw new Cancelled()

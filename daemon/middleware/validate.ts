@@ -4,6 +4,8 @@ import { badRequest } from '../../src/errors.ts'
 
 type Issue = ZodError['issues'][number]
 const LISTED_ISSUES = 20
+/** A client's own field name may be of any length; the answer is not. */
+const LONGEST_PATH = 256
 
 /** The parsed value; throws bad_request with `param` and `details.issues`. */
 export function validate<S extends ZodObject>(schema: S, value: Record<string, unknown>): z.output<S> {
@@ -25,7 +27,8 @@ function invalid(issues: readonly Issue[], value: unknown) {
 
 function pathOf(issue: Issue): string {
   const path = issue.path.map(String)
-  return (issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path).join('.')
+  const dotted = (issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path).join('.')
+  return dotted.length > LONGEST_PATH ? `${dotted.slice(0, LONGEST_PATH)}…` : dotted
 }
 
 function messageOf(issue: Issue, value: unknown): string {

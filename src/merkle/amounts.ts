@@ -96,7 +96,10 @@ export function readJsonNumber(
   const [mantissa = '', exponentText] = text.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const significant = (whole + fraction).replace(/^0+/, '')
-  const digits = significant.replace(/0+$/, '')
+  // By hand: a pattern anchored at the end would try every run of zeros inside, in quadratic time.
+  let last = significant.length
+  while (significant[last - 1] === '0') last--
+  const digits = significant.slice(0, last)
   if (digits === '') {
     writeHalves(out, at, 0, 0)
     return AMOUNT.ok

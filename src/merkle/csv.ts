@@ -136,7 +136,7 @@ function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): t
     if (cell === scanner.cells) return BLANK
   }
   if (columns.guardThousands && scanner.cells > 2 && /^\d{3}(\.\d+)?$/.test(scanner.text(2))) {
-    const message = `"${scanner.text(1)},${scanner.text(2)}" reads as a thousands separator; write the amount without, or add a header`
+    const message = `${quoted(`${scanner.text(1)},${scanner.text(2)}`)} reads as a thousands separator; write the amount without, or add a header`
     return { offset: scanner.starts[1]!, message }
   }
   return undefined

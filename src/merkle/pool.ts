@@ -17,8 +17,10 @@ export class TreeWorkerError extends Error {
 export interface TreePoolOptions {
   /** The built worker file. Default: `merkle-worker.js` beside the running bundle, `dist/` when run from source. */
   workerUrl?: URL
-  /** Builds that may wait, each holding its body in memory. Default 16. */
+  /** Builds that may wait. Default 1,000. */
   maxQueued?: number
+  /** Bytes that the waiting builds may hold in memory. Default 256 MiB. */
+  maxQueuedBytes?: number
 }
 
 type CsvSettings = NonNullable<WorkerRequest['csv']>
@@ -32,6 +34,7 @@ interface Job {
 export class TreePool {
   private readonly workerUrl: URL
   private readonly maxQueued: number
+  private readonly maxQueuedBytes: number
   private readonly queue: Job[] = []
   private worker: Worker | undefined
   private running: Job | undefined
@@ -39,7 +42,8 @@ export class TreePool {
 
   constructor(options: TreePoolOptions = {}) {
     this.workerUrl = options.workerUrl ?? defaultWorkerUrl()
-    this.maxQueued = options.maxQueued ?? 16
+    this.maxQueued = options.maxQueued ?? 1000
+    this.maxQueuedBytes = options.maxQueuedBytes ?? 256 * 1024 * 1024
   }
 
   /**
@@ -68,7 +72,8 @@ export class TreePool {
 
   private submit(request: WorkerRequest): Promise<BuiltTree> {
     if (this.closed) return Promise.reject(new TreeWorkerError('the merkle worker was closed'))
-    if (this.queue.length >= this.maxQueued) {
+    const waiting = this.queue.reduce((sum, job) => sum + job.request.bytes.length, 0)
+    if (this.queue.length >= this.maxQueued || (waiting > 0 && waiting + request.bytes.length > this.maxQueuedBytes)) {
       return Promise.reject(new TreePoolBusyError(`${this.queue.length} trees are waiting to be built; try again`))
     }
     return new Promise((resolve, reject) => {
@@ -122,7 +127,7 @@ export function createTreePool(options?: TreePoolOptions): TreePool {
 function settle(job: Job, answer: WorkerAnswer): void {
   if ('built' in answer) job.resolve(answer.built)
   else if ('refused' in answer) job.reject(new MerkleInputError(answer.refused.issues, answer.refused.issueCount))
-  else job.reject(new TreeWorkerError(answer.failed))
+  else job.reject(new TreeWorkerError(answer.failed.message, { cause: answer.failed }))
 }
 
 /** The bytes with a buffer of their own, which can be transferred: the caller's own when it is whole, else a copy. */

@@ -13,7 +13,7 @@ export interface WorkerRequest {
 export type WorkerAnswer =
   | { built: BuiltTree }
   | { refused: { issues: readonly MerkleIssue[]; issueCount: number } }
-  | { failed: string }
+  | { failed: Error }
 
 function answer(request: WorkerRequest): WorkerAnswer {
   try {
@@ -21,7 +21,7 @@ function answer(request: WorkerRequest): WorkerAnswer {
     return { built: kind === 'csv' ? buildFromCsv(bytes, csv) : buildFromRequest(bytes) }
   } catch (error) {
     if (error instanceof MerkleInputError) return { refused: { issues: error.issues, issueCount: error.issueCount } }
-    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+    return { failed: error instanceof Error ? error : new Error(String(error)) }
   }
 }
 

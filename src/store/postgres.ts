@@ -130,7 +130,7 @@ function withoutSecrets(error: unknown, url: string): unknown {
     error instanceof AggregateError ? error.errors.map((one: Error) => one.message).join(', ') : error.message
   const secrets = [url, password, safelyDecoded(password)]
   for (const secret of secrets.filter((text) => text !== '')) message = message.replaceAll(secret, '***')
-  return internal(`cannot open the PostgreSQL database: ${message}`)
+  return internal(`cannot open the PostgreSQL database: ${message}; check SVC_DATABASE_URL`)
 }
 
 function safelyDecoded(text: string): string {

@@ -152,11 +152,18 @@ async function openFile(
   } catch (error) {
     raw?.close()
     if (sqliteCode(error) !== '' || (error as NodeJS.ErrnoException).syscall !== undefined) {
-      throw internal(`cannot open the database ${file}: ${(error as Error).message}`, { cause: error })
+      throw internal(`cannot open the database ${file}: ${(error as Error).message}; ${wayOut(error)}`, {
+        cause: error,
+      })
     }
     throw error
   }
 }
+
+const wayOut = (error: unknown) =>
+  /^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error))
+    ? 'restore it from a backup, or choose another data folder'
+    : 'make file and folder writable for this user, or choose another data folder'
 
 /** Kysely takes no migration lock on SQLite; the write lock, held from before the look until the commit, is one. */
 async function migrateFile(raw: Database.Database, busyTimeoutMs: number): Promise<void> {

@@ -42,9 +42,12 @@ export interface VaultOptions {
   keyText?: string | undefined
 }
 
+/** Fingerprint of the key that this database was sealed with; null before the first. */
+export const sealedWith = (store: Store) => findSetting(store.db, SETTING)
+
 /** Opens the vault and checks, by fingerprint, that its key is the one this database was sealed with. */
 export async function openVault({ store, dataDir, keyText }: VaultOptions): Promise<Vault> {
-  const known = await findSetting(store.db, SETTING)
+  const known = await sealedWith(store)
   const key = keyText ? parseKey(keyText, KEY_VARIABLE) : keyFromFile(store, dataDir, known)
   const vault = makeVault(key)
   const stands = known ?? (await store.write((tx) => settleSetting(tx, SETTING, vault.fingerprint)))

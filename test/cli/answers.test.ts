@@ -101,7 +101,7 @@ describe('an answer', () => {
 
 describe('a refusal', () => {
   it.each([
-    [['keys', 'revoke', 'key_nobody'], 3, 'not_found'],
+    [['keys', 'revoke', 'key_nobody', '--yes'], 3, 'not_found'],
     [['webhooks', 'get', 'whs_nobody'], 3, 'not_found'],
     [['pools', 'get', 'nothing'], 2, 'bad_request'],
     [['accounts', 'get', 'So11111111111111111111111111111111111111112'], 1, 'internal_error'],
@@ -114,5 +114,12 @@ describe('a refusal', () => {
     const plain = await svc(args)
     expect(plain.exitCode).toBe(exitCode)
     expect(plain.stderr).toMatch(/^error: .*\n {2}request id: req_/)
+  })
+
+  it('to destroy something unasked names --yes', async () => {
+    const { exitCode, stderr } = await svc(['keys', 'revoke', id])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('--yes')
+    expect(JSON.parse((await svc(['keys', 'list', '--json'])).stdout)[0]).toMatchObject({ id, status: 'active' })
   })
 })

@@ -169,6 +169,16 @@ describe('a failure', () => {
     }
   })
 
+  it('of a field whose name is megabytes long does not send it back whole', async () => {
+    const { request } = await startService()
+    const long = 'x'.repeat(2_000_000)
+    const top = await request('POST', '/v2/api-keys', { body: { name: 'a', [long]: 1 } })
+    expect([top.status, top.json.error.param]).toEqual([400, `${'x'.repeat(256)}…`])
+    const below = await request('POST', '/v2/api-keys', { body: { name: 'a', metadata: { [long]: 1 } } })
+    expect(below.json.error.param).toMatch(/^metadata\.x+…$/)
+    for (const { text } of [top, below]) expect(text.length).toBeLessThan(2000)
+  })
+
   it('of a path parameter names it, also when its escapes are broken', async () => {
     const { request } = await startService()
     expectFailure(await request('GET', '/v2/pools/0OIl'), 'bad_request', 'address')

@@ -250,6 +250,17 @@ describe('the entries of a tree', () => {
     expect([other.status, other.json.error.param]).toEqual([400, 'cursor'])
   })
 
+  it('are never mixed: a cursor of a tree that was replaced meanwhile is refused', async () => {
+    const { request } = await startService()
+    const { json } = await request('POST', TREES, { body: { mint: MINT, entries: entries(3) } })
+    const path = `${TREES}/${json.data.id}/entries?limit=1`
+    const { next_cursor } = (await request('GET', path)).json.meta
+    expect((await request('GET', `${path}&cursor=${next_cursor}`)).status).toBe(200)
+    await request('POST', TREES, { body: { mint: MINT, entries: entries(4), replace: true } })
+    const late = await request('GET', `${path}&cursor=${next_cursor}`)
+    expect([late.status, late.json.error.param]).toEqual([400, 'cursor'])
+  })
+
   it('that were changed on disk are bad_request, never a wrong list', async () => {
     const { request, services } = await startService()
     const made = await request('POST', TREES, { body: { mint: MINT, entries: entries(3) } })

@@ -194,6 +194,7 @@ describe('a recipient CSV', () => {
     [`${A},5\n"${B}"x,6\n`, /^list\.csv:2:\d+: text after a closing quote/],
     [`"${A},5\n${B},6\n`, /^list\.csv:1:1: the quote opened here is never closed/],
     [`${A},1,000\n`, /^list\.csv:1:\d+: "1,000" reads as a thousands separator/],
+    [`${A},\u001b[2J1,000\n`, /^list\.csv:1:\d+: "\\u001b\[2J1,000" reads as a thousands separator/],
     [`${A},5\n${B},1,000\n`, /^list\.csv:2:\d+: 3 cells where the first row has 2; .*thousands/],
     [`wallet,amount\n${A},1,000\n`, /^list\.csv:2:\d+: 3 cells/],
     [`${A},5\n${B}\n`, /^list\.csv:2:\d+: the amount is missing/],

@@ -166,6 +166,16 @@ describe('a tree pool', () => {
     expect((await Promise.all(builds.slice(0, 3))).map(({ leafCount }) => leafCount)).toEqual([1, 2, 3])
   })
 
+  it('holds no more bytes waiting than it was told to, but takes one body of any size', async () => {
+    const size = bodyOf({}, 2).byteLength
+    const pool = open({ maxQueuedBytes: size + 1 })
+    const builds = [1, 2, 3].map(() => pool.buildFromRequest(bodyOf({}, 2)))
+    await expect(builds[2]).rejects.toThrow(TreePoolBusyError)
+    expect((await Promise.all(builds.slice(0, 2))).map(({ leafCount }) => leafCount)).toEqual([2, 2])
+    const narrow = open({ maxQueuedBytes: 1 })
+    expect((await narrow.buildFromRequest(bodyOf({}, 2))).leafCount).toBe(2)
+  })
+
   it('rejects what runs and waits when it is closed, and what comes later', async () => {
     const pool = open()
     const builds = [pool.buildFromRequest(bodyOf()), pool.buildFromRequest(bodyOf({}, 1))]

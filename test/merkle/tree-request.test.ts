@@ -134,6 +134,16 @@ describe('a tree request', () => {
     expect(lines[0]).toMatch(/^entries\.0\.amount: /)
   })
 
+  it('refuses a number of a million digits as fast as it reads them', () => {
+    const zeros = '0'.repeat(1_000_000)
+    const from = performance.now()
+    expect(linesOf(bodyOf(`1${zeros}1`))).toEqual([expect.stringMatching(/past 2\^53 - 1/)])
+    expect(linesOf(bodyOf(`1.${zeros}1`, 6))).toEqual([expect.stringMatching(/more fractional digits/)])
+    expect(entriesOf(bodyOf(`1.${zeros}`, 6))).toEqual([{ wallet: A, amount: 1_000_000n }])
+    // Backtracking over the zeros took minutes.
+    expect(performance.now() - from).toBeLessThan(5000)
+  })
+
   it('scales any number JSON.stringify writes by its decimal text', () => {
     const anyNumber = fc.double({ min: 0, max: 1e12, noNaN: true }).filter((value) => !Object.is(value, -0))
     fc.assert(

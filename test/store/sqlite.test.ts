@@ -114,7 +114,9 @@ describe('the SQLite store', () => {
     writeFileSync(join(dataDir, 'svc.db'), 'this is no database, whatever its name may say'.repeat(200))
     await expect(openSqlite({ dataDir })).rejects.toMatchObject({
       code: 'internal_error',
-      message: expect.stringMatching(/^cannot open the database .*svc\.db: file is not a database$/),
+      message: expect.stringMatching(
+        /^cannot open the database .*svc\.db: file is not a database; restore it from a backup/,
+      ),
     })
     writeFileSync(join(dataDir, 'file'), '')
     await expect(openSqlite({ dataDir: join(dataDir, 'file') })).rejects.toThrow(/^cannot open the database .*EEXIST/)

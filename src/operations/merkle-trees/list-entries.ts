@@ -11,9 +11,10 @@ import { withTree } from './open-tree.ts'
 type Route = Api['merkleTrees']['entries']
 
 export function listEntries(context: Context, { id, limit, cursor }: Input<Route>): Promise<Result<Route>> {
-  const list = `merkle_entries:${id}`
-  const from = cursor === undefined ? 0 : decodeCursor(list, cursor)
-  return withTree(context, id, async ({ head, read }) => {
+  return withTree(context, id, async ({ row, head, read }) => {
+    // The root is in the name: a cursor of a tree that was replaced must not go on in the other list.
+    const list = `merkle_entries:${id}:${row.root}`
+    const from = cursor === undefined ? 0 : decodeCursor(list, cursor)
     const to = Math.min(from + limit, head.count)
     const items: MerkleEntry[] = []
     let chunk: LeafChunk | undefined

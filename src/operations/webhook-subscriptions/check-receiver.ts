@@ -38,13 +38,13 @@ export function checkReceiver({ config }: Pick<Services, 'config'>, text: string
   if (url.username !== '' || url.password !== '') throw refuse('must not hold credentials')
   if (config.values['webhooks.allow-private']) return
   if (url.protocol !== 'https:') throw refuse('must be https')
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
   const version = isIP(host)
   const privateAddress =
     version === 4
       ? refused.check(host, 'ipv4')
       : version === 6 && (!publicV6.check(host, 'ipv6') || refused.check(host, 'ipv6'))
   const privateName =
-    version === 0 && (/(^|\.)(localhost|local|internal|home\.arpa)\.?$/i.test(host) || !host.includes('.'))
+    version === 0 && (/(^|\.)(localhost|local|internal|home\.arpa)$/i.test(host) || !host.includes('.'))
   if (privateAddress || privateName) throw refuse(`${host} is not a public host`)
 }
