@@ -1,4 +1,5 @@
 /** `npm run bench`: every figure as a ratio to a floor that is measured in the same run. */
+import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
 import { startUp } from './start-up.ts'
 
@@ -9,7 +10,7 @@ interface Measurement {
   floor: string
 }
 
-const suites: Record<string, () => Promise<Measurement[]>> = { 'start-up': startUp, merkle }
+const suites: Record<string, () => Promise<Measurement[]>> = { 'start-up': startUp, merkle, localnet }
 
 const wanted = process.argv.slice(2)
 for (const [name, suite] of Object.entries(suites)) {

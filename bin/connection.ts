@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
+import { clusterOf } from '../src/chain/cluster.ts'
 import type { Transport } from '../src/client.ts'
 import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { openHttp } from './http-transport.ts'
@@ -17,10 +18,11 @@ const PROBE_MS = 3_000
 /** Opens the way that the configuration leads to; `note` is told about leftovers of a dead daemon. */
 export async function connect(config: Config, note: (text: string) => void): Promise<Connection> {
   const { api } = config.values
+  if (api !== undefined) return openHttp(api, chosenKey(config))
   const explicit = explicitKey(config)
-  if (api !== undefined) return openHttp(api, explicit ?? configuredKey(config))
   const daemon = runningDaemon(config)
   if (daemon !== undefined && (await answers(daemon, note))) {
+    compareClusters(config, daemon, note)
     return openHttp(daemon.url, explicit ?? readKeyFile(join(config.dataDir, OPERATOR_KEY_FILE)))
   }
   const { openLocal } = await import('../daemon/local.ts')
@@ -31,24 +33,34 @@ export async function connect(config: Config, note: (text: string) => void): Pro
   }
 }
 
+/** The bearer key for the setting `api`: of this command, else of the settings; refuses one that was not meant for it. */
+export const chosenKey = (config: Config): string | undefined => explicitKey(config) ?? configuredKey(config)
+
 /** The key that this very command was given: by flag, else by `SVC_API_KEY`. */
 function explicitKey({ values, origins }: Config): string | undefined {
   const file = values['api-key-file']
   if (file !== undefined && origins['api-key-file'] === 'flag') return readKeyFile(file)
-  return process.env.SVC_API_KEY?.trim() || undefined
+  const key = process.env.SVC_API_KEY?.trim() || undefined
+  if (key !== undefined && origins.api === 'project') throw strangersApi(values.api, 'key comes from SVC_API_KEY')
+  return key
 }
 
-/** A folder's svc.json may choose the API, but not have a key of the profile sent there. */
 function configuredKey({ values, origins }: Config): string | undefined {
   const file = values['api-key-file']
   if (file === undefined) return undefined
-  if (origins.api === 'project' && origins['api-key-file'] === 'profile') {
-    throw usage(`this folder's svc.json sets api to ${values.api}, the key file comes from your profile`, {
-      next: 'if that is meant, say so with --api-key-file',
-    })
-  }
+  const origin = origins['api-key-file']
+  if (origins.api === 'project' && origin === 'profile')
+    throw strangersApi(values.api, 'key file comes from your profile')
+  if (origins.api === 'project' && origin === 'environment')
+    throw strangersApi(values.api, 'key file comes from SVC_API_KEY_FILE')
   return readKeyFile(file)
 }
+
+/** A folder's svc.json may choose the API, but not have a key of one's own sent there. */
+const strangersApi = (api: string | undefined, source: string) =>
+  usage(`this folder's svc.json sets api to ${api}, the ${source}`, {
+    next: 'if that is meant, say so with --api or --api-key-file',
+  })
 
 /** Reads a bearer key; refuses a file that others can read. */
 export function readKeyFile(file: string): string {
@@ -72,7 +84,19 @@ export function keyFileFault(file: string): { what: string; fix: string } | unde
 export interface Daemon {
   pid: number
   url: string
+  /** Cluster that it works on; undefined where its file does not say. */
+  cluster: string | undefined
   file: string
+}
+
+/** A daemon works on one cluster: a flag that names another cannot be obeyed, a setting is worth a word. */
+function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (text: string) => void): void {
+  const wanted = clusterOf(config).label
+  const origin = config.origins.url
+  if (cluster === undefined || cluster === wanted || origin === 'default') return
+  const what = `the daemon at ${url} (pid ${pid}) works on ${cluster}, not on ${wanted}`
+  if (origin !== 'flag') note(what)
+  else throw usage(what, { next: 'leave --url out, stop the daemon, or choose another --data-dir' })
 }
 
 /** What daemon.json says, when the process it names is alive. */
@@ -80,9 +104,10 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   const file = join(dataDir, DAEMON_FILE)
   if (!existsSync(file)) return undefined
   try {
-    const { pid, url } = JSON.parse(readFileSync(file, 'utf8')) as { pid: unknown; url: unknown }
+    const { pid, url, cluster } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
-    return isAlive(pid) ? { pid, url, file } : undefined
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return undefined
+    return isAlive(pid) ? { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined } : undefined
   } catch {
     return undefined
   }
@@ -103,9 +128,6 @@ async function answers({ pid, url, file }: Daemon, note: (text: string) => void)
   try {
     const { status, body } = await probe.send({ method: 'GET', path: '/v2/health', headers: {} })
     if (status === 200 && body.includes('"healthy"')) return true
-    throw failure(`${url} (from ${file}) is answered by something that is not svc`, {
-      next: `if no daemon runs, remove ${file}`,
-    })
   } catch (error) {
     const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
     if (cause?.code !== 'ECONNREFUSED') {
@@ -119,6 +141,9 @@ async function answers({ pid, url, file }: Daemon, note: (text: string) => void)
   } finally {
     probe.close()
   }
+  throw failure(`${url} (from ${file}) is answered by something that is not svc`, {
+    next: `if no daemon runs, remove ${file}`,
+  })
 }
 
 function inProcess(fetch: (request: globalThis.Request) => Promise<globalThis.Response>, bearer: string): Transport {

@@ -2,9 +2,10 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Check } from '../commands/command.ts'
-import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE, xdg } from '../src/config.ts'
+import { Problem } from '../commands/ui/problem.ts'
+import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { ApiError } from '../src/errors.ts'
-import { keyFileFault, readKeyFile, runningDaemon } from './connection.ts'
+import { chosenKey, keyFileFault, readKeyFile, runningDaemon } from './connection.ts'
 import { openHttp } from './http-transport.ts'
 
 const NODE = [20, 19] as const
@@ -27,7 +28,8 @@ export async function diagnose(load: () => Promise<Config>): Promise<Check[]> {
   checks.push(ok('configuration', 'every setting can be read'), dataFolder(config), ...keyFiles(config))
   checks.push(...(await database(config)), await daemon(config))
   if (config.values.api !== undefined) checks.push(...(await api(config, config.values.api)))
-  return [...checks, programCache()]
+  const { chainChecks } = await import('./doctor-chain.ts')
+  return [...checks, ...(await chainChecks(config, { ok, warn, fail }))]
 }
 
 function nodeVersion(): Check {
@@ -62,7 +64,13 @@ function keyFiles({ dataDir, values }: Config): Check[] {
   const chosen = values['api-key-file']
   return [...local, ...(chosen === undefined ? [] : [chosen])].map((file) => {
     const fault = keyFileFault(file)
-    return fault === undefined ? ok('key file', file) : fail('key file', fault.what, fault.fix)
+    if (fault !== undefined) return fail('key file', fault.what, fault.fix)
+    try {
+      readKeyFile(file)
+      return ok('key file', file)
+    } catch (error) {
+      return fail('key file', said(error), 'correct it, or remove it where svc made it itself')
+    }
   })
 }
 
@@ -80,23 +88,17 @@ async function database(config: Config): Promise<Check[]> {
       fail(
         'database',
         said(error),
-        databaseUrl === undefined ? 'restore it from a backup, or choose another --data-dir' : 'check SVC_DATABASE_URL',
+        databaseUrl === undefined ? 'as said there; another --data-dir starts afresh' : 'check SVC_DATABASE_URL',
       ),
     ]
   }
   try {
-    const { openVault } = await import('../src/store/vault.ts')
+    const { openVault, sealedWith } = await import('../src/store/vault.ts')
     const opened = ok('database', `${store.kind} opens`)
     const keyText = config.values['encryption-key']
-    if (keyText === undefined && store.kind === 'sqlite' && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))) {
-      return [
-        opened,
-        warn(
-          'encryption key',
-          'no key file yet',
-          'it is made on first use; if this database was in use, restore encryption.key',
-        ),
-      ]
+    const none = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
+    if (none && store.kind === 'sqlite' && (await sealedWith(store)) === null) {
+      return [opened, ok('encryption key', 'made on first use')]
     }
     try {
       const { fingerprint } = await openVault({ store, dataDir: config.dataDir, keyText })
@@ -109,13 +111,27 @@ async function database(config: Config): Promise<Check[]> {
   }
 }
 
-const hasDatabase = (dataDir: string) =>
-  existsSync(dataDir) && readdirSync(dataDir).some((name) => /\.(db|sqlite3?)$/.test(name))
+/** Also where it cannot be told: opening it then says why. */
+function hasDatabase(dataDir: string): boolean {
+  if (!existsSync(dataDir)) return false
+  try {
+    return readdirSync(dataDir).some((name) => name !== 'chain.db' && /\.(db|sqlite3?)$/.test(name))
+  } catch {
+    return true
+  }
+}
 
 async function daemon(config: Config): Promise<Check> {
   const found = runningDaemon(config)
   if (found === undefined) {
     const left = existsSync(join(config.dataDir, DAEMON_FILE))
+    if (left) {
+      const { lockFolder } = await import('../daemon/lock.ts')
+      const unlock = await lockFolder(config.dataDir)
+      if (unlock === undefined)
+        return fail('daemon', 'one runs, but daemon.json does not lead to it', 'stop it and start it again')
+      unlock()
+    }
     return ok(
       'daemon',
       left ? 'not running (it ended without removing daemon.json)' : 'not running; commands work in process',
@@ -133,12 +149,12 @@ async function daemon(config: Config): Promise<Check> {
 async function api(config: Config, url: string): Promise<Check[]> {
   const health = await probe(url, '/v2/health')
   if (health !== 200) return [fail('api', `${url}: ${health}`, 'check the setting api and the network')]
-  const file = config.values['api-key-file']
-  let key = process.env.SVC_API_KEY
+  let key: string | undefined
   try {
-    if (file !== undefined) key ??= readKeyFile(file)
+    key = chosenKey(config)
   } catch (error) {
-    return [ok('api', `${url} answers`), fail('api key', said(error), 'see the check of the key file')]
+    const next = error instanceof Problem ? error.next : undefined
+    return [ok('api', `${url} answers`), fail('api key', said(error), next ?? 'see the check of the key file')]
   }
   if (!key) return [ok('api', `${url} answers`), warn('api key', 'none is given', 'set api-key-file or SVC_API_KEY')]
   const status = await probe(url, '/v2/health/workers', key)
@@ -161,14 +177,6 @@ async function probe(url: string, path: string, key?: string): Promise<number | 
   } catch (error) {
     return said(error)
   }
-}
-
-function programCache(): Check {
-  const folder = join(xdg(process.env, 'XDG_CACHE_HOME', '.cache'), 'svc', 'programs')
-  return ok(
-    'program cache',
-    existsSync(folder) ? folder : `${folder} (not there; filled when the embedded chain is used)`,
-  )
 }
 
 const said = (error: unknown) => (error instanceof ApiError || error instanceof Error ? error.message : String(error))

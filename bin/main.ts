@@ -20,13 +20,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => process.exit(tell(error, typedFormat(argv))))
   }
-  // `svc … | head` closes the pipe: nothing is left to say.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      process.exit()
-    })
-  }
   try {
     const parsed = await parse(argv)
     if ('text' in parsed) {

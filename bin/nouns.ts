@@ -9,6 +9,11 @@ export interface NounEntry {
 
 export const NOUNS: readonly NounEntry[] = [
   { name: 'serve', summary: 'Serve the API over HTTP until stopped', load: () => import('../commands/serve.ts') },
+  {
+    name: 'localnet',
+    summary: 'Run the embedded chain: clock, airdrops, programs',
+    load: () => import('../commands/localnet.ts'),
+  },
   { name: 'keys', summary: 'Make, list and revoke API keys', load: () => import('../commands/api-keys.ts') },
   { name: 'config', summary: 'Read and write settings and profiles', load: () => import('../commands/config.ts') },
   { name: 'doctor', summary: 'Check this installation', load: () => import('../commands/doctor.ts') },
@@ -34,7 +39,11 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import('../commands/webhook-subscriptions.ts'),
   },
   { name: 'health', summary: 'Tell whether the service answers', load: () => import('../commands/health.ts') },
-  { name: 'status', summary: 'Read the state of the workers', load: () => import('../commands/status.ts') },
+  {
+    name: 'status',
+    summary: 'Read the state of the workers, and the cluster',
+    load: () => import('../commands/status.ts'),
+  },
 ]
 
 export interface GlobalOption {
@@ -49,6 +58,10 @@ export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
     about: 'table, json or plain (tab-separated)',
   },
   { flags: '--json', about: 'Same as -o json: one document on stdout' },
+  {
+    flags: '-u, --url <cluster>',
+    about: 'embedded, mainnet-beta, devnet, testnet, localhost (m, d, t, l) or an RPC URL',
+  },
   { flags: '--api <url>', about: 'Talk to this API (default: the running local daemon, else in process)' },
   { flags: '--api-key-file <file>', about: 'File (0600) with the bearer key' },
   { flags: '--data-dir <folder>', about: 'Data folder' },

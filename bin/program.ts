@@ -8,6 +8,7 @@ import { GLOBAL_OPTIONS, NOUNS, nounOf, rootHelp } from './nouns.ts'
 export interface Globals {
   output?: string
   json?: boolean
+  url?: string
   api?: string
   apiKeyFile?: string
   dataDir?: string
@@ -35,7 +36,12 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
   let complaint = ''
   let invocation: Invocation | undefined
   const program = new Command('svc')
-  for (const { flags, about } of GLOBAL_OPTIONS) program.addOption(new Option(flags, about))
+  const wanted = nounOf(argv)
+  const loaded = await NOUNS.find(({ name }) => name === wanted)?.load()
+  const ownUrl = loaded !== undefined && hasOwnUrl(loaded.noun, argv)
+  for (const { flags, about } of GLOBAL_OPTIONS) {
+    program.addOption(new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about))
+  }
   program
     .option('-V, --version', 'Print the version')
     .configureHelp({
@@ -54,13 +60,17 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
     .helpCommand(false)
     .exitOverride()
   program.helpInformation = rootHelp
-  const wanted = nounOf(argv)
   for (const entry of NOUNS) {
     const command = program.command(entry.name).description(entry.summary)
-    if (entry.name !== wanted) continue
-    const { noun } = await entry.load()
-    addNoun(command, noun, (verb, name, raw) => {
-      invocation = { verb, command: name, raw, globals: program.opts() }
+    if (entry.name !== wanted || loaded === undefined) continue
+    addNoun(command, loaded.noun, (verb, name, raw) => {
+      const { u, ...globals } = program.opts()
+      invocation = {
+        verb,
+        command: name,
+        raw,
+        globals: { ...globals, ...(u === undefined ? {} : { url: u }) } as Globals,
+      }
     })
   }
   // With an action commander would take an unknown noun for an argument; without one it names the nearest.
@@ -79,6 +89,10 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
   }
   return invocation ?? { text: output }
 }
+
+/** A verb with a `url` field keeps `--url` for it; the cluster is `-u` alone there. */
+const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
+  'verbs' in noun && argv.some((word) => Object.hasOwn(noun.verbs, word) && 'url' in noun.verbs[word]!.flags)
 
 /** Commander's message without its prefix, its suggestion as the next step. */
 function complaintOf(error: CommanderError, written: string) {

@@ -2,11 +2,13 @@
 import pc from 'picocolors'
 import type { Session } from '../commands/command.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'
-import type { Format } from '../commands/ui/render.ts'
+import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { createUi } from '../commands/ui/ui.ts'
+import { clusterOf } from '../src/chain/cluster.ts'
 import { type Client, createClient, type Transport } from '../src/client.ts'
 import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
-import { type Connection, connect } from './connection.ts'
+import { type Connection, connect, runningDaemon } from './connection.ts'
+import { createLocalnet } from './localnet.ts'
 import { readProfile } from './profiles.ts'
 import type { Globals } from './program.ts'
 import { createSettings } from './settings.ts'
@@ -23,13 +25,19 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
     return loadConfig({ flags: { ...flagsOf(globals), ...more }, profile: settings })
   }
   const config = once(() => load().catch((error) => Promise.reject(asUsage(error))))
+  /** What is wrong with the settings must not keep the doctor from saying so. */
+  let diagnosing = false
   const format = once(async (): Promise<Format> => {
     if (globals.json) return 'json'
-    return (await config()).values.output as Format
+    const settled = await config().catch((error) => {
+      if (diagnosing) return undefined
+      throw error
+    })
+    const typed = globals.output ?? process.env.SVC_OUTPUT
+    return (settled?.values.output as Format) ?? FORMATS.find((format) => format === typed) ?? 'table'
   })
   const color = (stream: NodeJS.WriteStream) => pc.createColors(globals.color && colorful(stream))
   const ui = createUi({
-    // The settings of a broken file can still be shown and repaired.
     format,
     paint: { out: color(process.stdout), err: color(process.stderr) },
     interactive:
@@ -61,13 +69,24 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
       return client()
     },
     settings: wrapped(settings),
-    async serve(flags, onReady) {
+    localnet: wrapped(createLocalnet(load)),
+    async cluster() {
+      const settled = await config()
+      if (settled.values.api !== undefined) return null
+      return runningDaemon(settled)?.cluster ?? clusterOf(settled).label
+    },
+    async serve({ host, port, rpc_port }, onReady) {
       const { serve } = await import('../daemon/serve.ts')
-      const serving = await serve(await load(given(flags)).catch((error) => Promise.reject(asUsage(error))))
-      onReady({ pid: process.pid, url: serving.url })
-      await serving.closed
+      const flags = given({ host, port, 'rpc-port': rpc_port })
+      const { url, cluster, localnet, closed } = await serve(
+        await load(flags).catch((error) => Promise.reject(asUsage(error))),
+      )
+      const [rpc_url, ws_url] = [localnet?.rpcUrl ?? null, localnet?.wsUrl ?? null]
+      onReady({ pid: process.pid, url, cluster, rpc_url, ws_url, notes: localnet?.notes ?? [] })
+      await closed
     },
     async diagnose() {
+      diagnosing = true
       const { diagnose } = await import('./doctor.ts')
       return diagnose(load)
     },
@@ -80,8 +99,8 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
   }
 }
 
-function flagsOf({ api, apiKeyFile, dataDir, output, json }: Globals): Partial<Record<SettingName, unknown>> {
-  return given({ api, 'api-key-file': apiKeyFile, 'data-dir': dataDir, output: json ? 'json' : output })
+function flagsOf({ url, api, apiKeyFile, dataDir, output, json }: Globals): Partial<Record<SettingName, unknown>> {
+  return given({ url, api, 'api-key-file': apiKeyFile, 'data-dir': dataDir, output: json ? 'json' : output })
 }
 
 const given = (flags: Record<string, unknown>) =>

@@ -5,6 +5,7 @@ import type { Settings } from '../commands/command.ts'
 import {
   type Config,
   ConfigError,
+  environmentName,
   isSetting,
   PROJECT_FILE,
   parseSetting,
@@ -31,7 +32,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
     async set(name, value) {
       const setting = known(name)
       if (setting.secret)
-        throw new ConfigError(`${name} is a secret and is not written to a file: set ${variable(name)}`)
+        throw new ConfigError(`${name} is a secret and is not written to a file: set ${environmentName(name)}`)
       const parsed = parseSetting(name as SettingName, value, 'svc config set')
       const profile = await target()
       const file = await changeProfiles(({ profiles }) => {
@@ -78,8 +79,6 @@ export function createSettings(named: string | undefined, config: () => Promise<
     },
   }
 }
-
-const variable = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
 
 function known(name: string): Setting {
   if (!isSetting(name)) throw new ConfigError(`there is no setting ${name}; \`svc config list\` shows them`)

@@ -3,6 +3,15 @@
 import { VERSION } from '../src/version.ts'
 import { rootHelp } from './nouns.ts'
 
+// `svc … | head` closes the pipe: nothing is left to say. Anything else is a line, here too.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit()
+    if (stream === process.stdout) process.stderr.write(`error: standard output: ${error.message}\n`)
+    process.exit(1)
+  })
+}
+
 const argv = process.argv.slice(2)
 const [only] = argv
 if (argv.length === 1 && (only === '--version' || only === '-V')) process.stdout.write(`${VERSION}\n`)

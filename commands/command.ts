@@ -106,20 +106,90 @@ export interface Session {
   readonly client: Client
   readonly ui: Ui
   readonly settings: Settings
+  readonly localnet: Localnet
+  /** The cluster that commands work on: a moniker or a host; null where only the API knows. */
+  cluster(): Promise<string | null>
   /** Runs the daemon until it is told to stop. */
-  serve(flags: { host?: string | undefined; port?: number | undefined }, onReady: (at: Serving) => void): Promise<void>
+  serve(flags: ServeFlags, onReady: (at: Serving) => void): Promise<void>
   /** Checks this installation, line by line. */
   diagnose(): Promise<Check[]>
+}
+export interface ServeFlags {
+  host?: string | undefined
+  port?: number | undefined
+  rpc_port?: number | undefined
 }
 export interface Serving {
   pid: number
   url: string
+  cluster: string
+  /** Of the embedded chain, where this daemon serves it. */
+  rpc_url: string | null
+  ws_url: string | null
+  /** What was not as asked for. */
+  notes: readonly string[]
 }
 export interface Check {
   check: string
   status: 'ok' | 'warn' | 'fail'
   detail: string
   fix: string | null
+}
+/** The embedded chain of the data folder: through the process that serves it, else in this one. */
+export interface Localnet {
+  /** Serves the chain alone until it is told to stop. */
+  start(
+    flags: { host?: string | undefined; rpc_port?: number | undefined },
+    onReady: (at: LocalnetServing) => void,
+  ): Promise<void>
+  status(): Promise<LocalnetReport>
+  airdrop(address: string, lamports: bigint): Promise<{ signature: string; lamports: string; balance: string }>
+  /** Moves the chain's clock ahead. */
+  advance(seconds: number): Promise<{ slot: number; unix_timestamp: number }>
+  /** Throws a conflict while a process has the chain. */
+  refuseWhileInUse(): Promise<void>
+  /** Deletes the chain's journal; answers the files that are gone. */
+  reset(): Promise<{ files: string[] }>
+  pull(
+    request: { from?: string | undefined; programs?: readonly string[] | undefined },
+    progress: (done: number, total: number) => void,
+  ): Promise<PullReport>
+}
+export interface LocalnetServing {
+  pid: number
+  rpc_url: string
+  ws_url: string
+  notes: readonly string[]
+}
+export interface LocalnetReport {
+  /** What other commands work on; may be another cluster. */
+  cluster: string
+  slot: number
+  unix_timestamp: number
+  transactions: number
+  accounts: number
+  programs: { name: string; id: string; loaded: boolean }[]
+  /** The process that serves it; null when it was opened for this answer. */
+  pid: number | null
+  rpc_url: string | null
+  ws_url: string | null
+  data_dir: string
+  programs_dir: string
+  /** Files of the program cache and accounts that could not be used. */
+  warnings: string[]
+}
+export interface PullReport {
+  source: string
+  programs_dir: string
+  items: {
+    kind: 'program' | 'account'
+    name: string
+    address: string
+    status: 'written' | 'unchanged' | 'missing' | 'failed'
+    sha256: string | null
+    size: number | null
+    error: string | null
+  }[]
 }
 export interface SettingRow {
   name: string

@@ -5,12 +5,13 @@ import { listOutcome } from './reads.ts'
 
 export const noun: Noun = {
   verb: verb({
-    about: 'Read the state of the background workers',
+    about: 'Read the state of the background workers, and which cluster they work on',
     calls: [paths.service.workers],
-    async run(_, { client }) {
-      const { data } = await client.service.workers()
+    async run(_, session) {
+      const { data } = await session.client.service.workers()
+      const cluster = await session.cluster()
       const columns = ['name', 'running', 'last_tick_at', 'ticks_total', 'errors_total', 'last_error'] as const
-      return { ...listOutcome(data.workers, columns), data }
+      return { ...listOutcome(data.workers, columns), data, notes: cluster === null ? [] : [`Cluster: ${cluster}`] }
     },
   }),
 }

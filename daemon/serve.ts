@@ -3,21 +3,25 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Config } from '../src/config.ts'
-import { type ApiError, conflict } from '../src/errors.ts'
+import { type Config, DAEMON_FILE } from '../src/config.ts'
+import { type ApiError, conflict, internal } from '../src/errors.ts'
 import { createApp } from './app.ts'
 import { createHttpServer } from './http-server.ts'
+import { type ServedChain, serveChain } from './localnet.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { openServices, operatorKey } from './services.ts'
 import { startHousekeeping } from './workers/housekeeping.ts'
 
-export const DAEMON_FILE = 'daemon.json'
 const DRAIN_MS = 10_000
 const SWEEP_MS = 50
 
 export interface Serving {
   url: string
+  /** Cluster that it works on, as it may be shown. */
+  cluster: string
+  /** The embedded chain's JSON-RPC; undefined on another cluster. */
+  localnet: ServedChain | undefined
   /** Resolves when the daemon has shut down. */
   closed: Promise<void>
   /** Stops accepting, answers what is under way, writes what is buffered. */
@@ -28,16 +32,24 @@ export interface Serving {
 export async function serve(config: Config): Promise<Serving> {
   const log = createLog(config)
   const services = await openServices(config, log)
+  let localnet: ServedChain | undefined
   try {
     const unlock = await lockFolder(config.dataDir)
     if (unlock === undefined) throw secondDaemon(config)
     await operatorKey(services)
     const app = await createApp(services, { processMetrics: true })
     const server = createHttpServer(app)
+    localnet = await serveChain(config, services.chain, log).catch((error) => {
+      throw unusable(error, config.values.host)
+    })
     const url = await listen(server, config)
-    writeDaemonFile(config, url)
+    const cluster = services.chain.cluster.label
+    writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
     const housekeeping = startHousekeeping(services)
-    log.info({ url, database: services.store.kind, data_dir: config.dataDir }, 'listening')
+    log.info(
+      { url, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
+      'listening',
+    )
 
     let closing: Promise<void> | undefined
     const { promise: closed, resolve } = deferred()
@@ -48,6 +60,7 @@ export async function serve(config: Config): Promise<Serving> {
         await housekeeping.stop()
         await app.close()
         removeDaemonFile(config)
+        await localnet?.close()
         await services.close()
         unlock()
         resolve()
@@ -55,8 +68,9 @@ export async function serve(config: Config): Promise<Serving> {
       return closing
     }
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close())
-    return { url, closed, close }
+    return { url, cluster, localnet, closed, close }
   } catch (error) {
+    await localnet?.close()
     await services.close()
     throw error
   }
@@ -70,15 +84,26 @@ function deferred() {
   return { promise, resolve }
 }
 
+const UNUSABLE: Record<string, string> = {
+  EADDRNOTAVAIL: 'this machine does not have that address; choose another with --host',
+  ENOTFOUND: 'there is no such host; choose another with --host',
+  EAI_AGAIN: 'that name cannot be resolved; choose an address with --host',
+  EACCES: 'ports below 1024 need privileges; choose another with --port',
+}
+
+/** A host or port that cannot be listened on, with the way out; any other error as it is. */
+function unusable(error: NodeJS.ErrnoException, host: string): Error {
+  const why = UNUSABLE[error.code ?? '']
+  return why === undefined ? error : internal(`cannot listen on ${host}: ${why}`, { cause: error })
+}
+
 async function listen(server: Server, config: Config): Promise<string> {
   const { host, port } = config.values
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE'
-          ? conflict(`Port ${port} of ${host} is taken; choose another with --port, or 0 for any`)
-          : error,
-      )
+      if (error.code === 'EADDRINUSE')
+        reject(conflict(`Port ${port} of ${host} is taken; choose another with --port, or 0 for any`))
+      else reject(unusable(error, host))
     })
     server.listen(port, host, resolve)
   })
@@ -114,9 +139,9 @@ function secondDaemon({ dataDir }: Config): ApiError {
   return conflict(`A daemon already runs on this data folder${which}. Stop it, or choose another with --data-dir`)
 }
 
-function writeDaemonFile(config: Config, url: string): void {
+function writeDaemonFile(config: Config, at: Record<string, string | undefined>): void {
   const file = join(config.dataDir, DAEMON_FILE)
-  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 })
+  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify({ pid: process.pid, ...at })}\n`, { mode: 0o600 })
   renameSync(`${file}.${process.pid}`, file)
 }
 

@@ -4,9 +4,10 @@ import { hash, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { WORKER_NAMES, type Worker } from '../src/api/service.ts'
-import type { Config } from '../src/config.ts'
+import { openChain } from '../src/chain/connection.ts'
+import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Services, systemClock } from '../src/context.ts'
-import { internal } from '../src/errors.ts'
+import { forbidden, internal } from '../src/errors.ts'
 import { type Log, silentLog } from '../src/log.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
@@ -20,13 +21,14 @@ export interface OpenServices extends Services {
 
 /** Opens database, vault and tree worker; throws ApiError or ConfigError with the way out. */
 export async function openServices(config: Config, log: Log = silentLog): Promise<OpenServices> {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  makeDataDir(config)
   const databaseUrl = config.values['database-url']
   const store = await openStore({ dataDir: config.dataDir, ...(databaseUrl === undefined ? {} : { databaseUrl }) })
   try {
     const keyText = config.values['encryption-key']
     const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })
     const trees = createTreePool()
+    const chain = openChain(config, { log })
     return {
       config,
       store,
@@ -34,9 +36,11 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       clock: systemClock,
       log,
       trees,
+      chain,
       workers: () => WORKER_NAMES.map(idleWorker),
       async close() {
         await trees.close()
+        await chain.close()
         await store.close()
       },
     }
@@ -46,7 +50,15 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
   }
 }
 
-export const OPERATOR_KEY_FILE = 'operator.key'
+function makeDataDir({ dataDir }: Config): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : message
+    throw internal(`the data folder ${dataDir} cannot be made: ${why}; choose another with --data-dir`)
+  }
+}
 
 /** The local operator's bearer key: a 0600 file in the data folder, made with its database row on first use. */
 export async function operatorKey({ store, config, clock }: Services): Promise<string> {
@@ -64,7 +76,9 @@ export async function operatorKey({ store, config, clock }: Services): Promise<s
     chmodSync(file, 0o600)
   }
   const key = readOperatorKey(file)
-  if ((await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))) === null) {
+  const known = await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))
+  if (known?.status === 'revoked') throw forbidden(`the key in ${file} was revoked; remove the file to get another`)
+  if (known === null) {
     const { row } = mintApiKey('live', key)
     await store.write(async (tx) => {
       if ((await findApiKeyByHash(tx, row.hash)) !== null) return
@@ -81,10 +95,19 @@ export async function operatorKey({ store, config, clock }: Services): Promise<s
   return key
 }
 
-/** Reads the key; refuses a file that others can read. */
+/** Reads the key; refuses a file that others can read, or that holds anything else. */
 function readOperatorKey(file: string): string {
   if ((statSync(file).mode & 0o077) !== 0) throw internal(`${file} can be read by others; run: chmod 600 ${file}`)
-  return readFileSync(file, 'utf8').trim()
+  let key: string
+  try {
+    key = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw internal(`cannot read ${file}: ${(error as Error).message}; make it readable for this user, or remove it`)
+  }
+  if (!/^svc_(live|test)_[0-9A-Za-z]{32}$/.test(key)) {
+    throw internal(`${file} does not hold an API key; remove the file to get another`)
+  }
+  return key
 }
 
 /** A worker that has not been started in this process. */

@@ -254,6 +254,11 @@ function readProject(cwd: string): { file: string; settings: Record<string, unkn
   }
 }
 
+const projectSettings = () =>
+  Object.entries(SETTINGS as Record<string, Setting>)
+    .flatMap(([name, { secret }]) => (secret ? [] : [name]))
+    .join(', ')
+
 function readSettingsFile(file: string): Record<string, unknown> {
   let parsed: unknown
   try {
@@ -265,7 +270,7 @@ function readSettingsFile(file: string): Record<string, unknown> {
     throw new ConfigError(`${file} must hold a JSON object`)
   for (const name of Object.keys(parsed)) {
     if (!isSetting(name))
-      throw new ConfigError(`${file} has an unknown setting: ${name}; \`svc config list\` shows them all`)
+      throw new ConfigError(`${file} has an unknown setting: ${name}; it can hold ${projectSettings()}`)
     if ((SETTINGS[name] as Setting).secret)
       throw new ConfigError(`${file} must not hold ${name}: set ${environmentName(name)} instead`)
   }

@@ -1,5 +1,6 @@
 /** What an operation is given besides its input: the services of the process and the caller of this request. */
 import type { Worker } from './api/service.ts'
+import type { Chain } from './chain/connection.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { TreePool } from './merkle/pool.ts'
@@ -23,6 +24,8 @@ export interface Services {
   workers(): Worker[]
   /** Builds big trees off the event loop. */
   trees: TreePool
+  /** Opened at its first use. */
+  chain: Chain
 }
 
 export interface Actor {

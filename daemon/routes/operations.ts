@@ -10,6 +10,7 @@ export function operations(hono: Hono, kernel: Kernel): void {
     const { status, body } = errorAnswer(kernel, thrown, id, new URL(c.req.url).origin)
     return jsonResponse(status, body, { 'X-Request-Id': id })
   }
+  const chain = chainState(kernel)
   hono.get('/ready', async (c) => {
     const { id, fault } = requestIdOf(c.req.raw)
     if (fault !== undefined) return refuse(c, id, fault)
@@ -20,8 +21,9 @@ export function operations(hono: Hono, kernel: Kernel): void {
         return 'failing'
       },
     )
-    const ready = database === 'ok'
-    const body = JSON.stringify({ data: { ready, checks: { database } }, meta: { request_id: id } })
+    const rpc = await chain()
+    const ready = database === 'ok' && rpc === 'ok'
+    const body = JSON.stringify({ data: { ready, checks: { database, rpc } }, meta: { request_id: id } })
     return jsonResponse(ready ? 200 : 503, body, { 'X-Request-Id': id })
   })
   hono.get('/metrics', async (c) => {
@@ -36,4 +38,25 @@ export function operations(hono: Hono, kernel: Kernel): void {
       return refuse(c, id, thrown)
     }
   })
+}
+
+const ASK_AGAIN_MS = 1_000
+
+/** Asks the chain at most once a second, however many ask for it. */
+function chainState({ chain, log }: Kernel): () => Promise<'ok' | 'failing'> {
+  let asked: { at: number; state: Promise<'ok' | 'failing'> } | undefined
+  return () => {
+    const now = performance.now()
+    if (asked === undefined || now - asked.at >= ASK_AGAIN_MS) {
+      const state = chain.ping().then(
+        () => 'ok' as const,
+        (error) => {
+          log.error({ err: error, cluster: chain.cluster.label }, 'the chain does not answer')
+          return 'failing' as const
+        },
+      )
+      asked = { at: now, state }
+    }
+    return asked.state
+  }
 }

@@ -1,5 +1,8 @@
 /** Settings: flags over environment over project file over profile over default, and the profiles themselves. */
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from './command-line.ts'
@@ -69,7 +72,8 @@ describe('svc config', () => {
       exitCode: 2,
       stderr: expect.stringContaining('svc.json has an unknown setting: prot'),
     })
-    expect((await svc(['doctor', '-o', 'plain'], { cwd })).exitCode).not.toBe(0)
+    const doctor = await svc(['doctor', '-o', 'plain'], { cwd })
+    expect(doctor).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^fail\tconfiguration\t.*prot/m) })
     const env = { XDG_CONFIG_HOME: join(cli.home, 'torn') }
     mkdirSync(join(cli.home, 'torn', 'svc'), { recursive: true })
     writeFileSync(join(cli.home, 'torn', 'svc', 'profiles.json'), '{ torn')
@@ -87,5 +91,29 @@ describe('svc config', () => {
       exitCode: 2,
       stderr: expect.stringContaining('the key file comes from your profile'),
     })
+  })
+
+  it("sends no key of the environment to an API that a folder's svc.json chose, unless that is said", async () => {
+    const cwd = join(cli.home, 'trap')
+    mkdirSync(cwd)
+    const seen: (string | undefined)[] = []
+    const stranger = createServer((request, answer) => {
+      if (request.url !== '/v2/health') seen.push(request.headers.authorization)
+      answer.end('{}')
+    }).listen(0, '127.0.0.1')
+    await once(stranger, 'listening')
+    const api = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+    writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ api }))
+    const key = { SVC_API_KEY: 'svc_live_y' }
+    const file = { SVC_API_KEY_FILE: cli.file('environment-key', 'svc_live_z', 0o600) }
+    for (const env of [key, file]) {
+      const trapped = await svc(['pools', 'list'], { cwd, env })
+      expect(trapped).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`comes from SVC_API_KEY`) })
+      await svc(['doctor'], { cwd, env })
+    }
+    expect(seen).toEqual([])
+    await svc(['pools', 'list', '--api', api], { cwd, env: key })
+    expect(seen).toEqual(['Bearer svc_live_y'])
+    await new Promise((resolve) => stranger.close(resolve))
   })
 })

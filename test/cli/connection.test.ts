@@ -136,6 +136,18 @@ describe('a command', () => {
     expect(reused).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: expect.stringContaining('nothing listens') })
   })
 
+  it('goes on in its own process when daemon.json is torn, and the doctor sees the daemon all the same', async () => {
+    const file = join(cli.dataDir, 'daemon.json')
+    const whole = readFileSync(file)
+    for (const text of ['{', 'null', JSON.stringify({ pid: daemon.process.pid, url: 'nonsense' })]) {
+      writeFileSync(file, text)
+      expect(await svc(['pools', 'list', '--json'])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+      const doctor = await svc(['doctor', '-o', 'plain'])
+      expect(doctor).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('fail\tdaemon\tone runs') })
+    }
+    writeFileSync(file, whole)
+  })
+
   it('does not send the operator key to a stranger on the port of the daemon', async () => {
     const seen: (string | undefined)[] = []
     const stranger = createServer((request, answer) => {
@@ -150,12 +162,22 @@ describe('a command', () => {
     const { exitCode, stderr } = await svc(['keys', 'list', '--data-dir', folder])
     await new Promise((resolve) => stranger.close(resolve))
     expect(exitCode).toBe(1)
+    expect(stderr).toContain('answered by something that is not svc')
     expect(stderr).toContain('daemon.json')
     expect(seen).toEqual([undefined])
   })
 })
 
 describe('svc serve', () => {
+  it('says in a line why it cannot listen there', async () => {
+    const folder = join(cli.home, 'nowhere')
+    for (const host of ['192.0.2.1', 'nowhere.invalid']) {
+      const { exitCode, stdout, stderr } = await svc(['serve', '--port', '0', '--host', host, '--data-dir', folder])
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+      expect(stderr).toMatch(new RegExp(`^error: cannot listen on ${host}: .*--host$`, 'm'))
+    }
+  })
+
   it('prints its URL alone on stdout, writes daemon.json, and takes it away when it is stopped', async () => {
     const folder = join(cli.home, 'served')
     await svc(['keys', 'list', '--data-dir', folder])
@@ -163,6 +185,9 @@ describe('svc serve', () => {
     expect(JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8'))).toEqual({
       pid: served.process.pid,
       url: served.url,
+      cluster: 'embedded',
+      rpc_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      ws_url: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/),
     })
     const second = await svc(['serve', '--port', '0', '--data-dir', folder])
     expect(second).toMatchObject({

@@ -78,10 +78,11 @@ describe('svc', () => {
 
   it('says what it cannot foresee in one line, and where it came from with --debug alone', async () => {
     const blocked = cli.file('not-a-folder', 'x')
-    const { exitCode, stderr } = await svc(['keys', 'list', '--data-dir', `${blocked}/below`])
+    const env = { XDG_CONFIG_HOME: blocked }
+    const { exitCode, stderr } = await svc(['config', 'set', 'output', 'json'], { env })
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^error: .*\n {2}next: .*--debug.*\n$/)
-    const debug = await svc(['keys', 'list', '--debug', '--data-dir', `${blocked}/below`])
+    const debug = await svc(['config', 'set', 'output', 'json', '--debug'], { env })
     expect(debug.stderr).toMatch(/^\s+at /m)
   })
 })

@@ -1,0 +1,233 @@
+/** The embedded chain for commands: over the JSON-RPC of the process that serves it, else opened in this one. */
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Localnet, LocalnetReport } from '../commands/command.ts'
+import { failure, Problem, usage } from '../commands/ui/problem.ts'
+import { clusterOf, parseCluster } from '../src/chain/cluster.ts'
+import { parseJson } from '../src/chain/localnet/rpc/json.ts'
+import { type ChainOwner, chainOwner } from '../src/chain/owner.ts'
+import type { Config, SettingName } from '../src/config.ts'
+import { openHttp } from './http-transport.ts'
+
+type Load = (flags?: Partial<Record<SettingName, unknown>>) => Promise<Config>
+
+/** Calls JSON-RPC methods; `params` is JSON text, because lamports do not fit a number. */
+interface Rpc {
+  owner: ChainOwner | undefined
+  call(method: string, params: string): Promise<unknown>
+  close(): Promise<void> | void
+}
+
+export function createLocalnet(load: Load): Localnet {
+  const using = async <T>(work: (rpc: Rpc, config: Config) => Promise<T>): Promise<T> => {
+    const config = await embedded(load)
+    const rpc = await openRpc(config)
+    try {
+      return await work(rpc, config)
+    } finally {
+      await rpc.close()
+    }
+  }
+  return {
+    async start({ host, rpc_port }, onReady) {
+      const config = await embedded(load, { ...given('host', host), ...given('rpc-port', rpc_port) })
+      const { serveLocalnetAlone } = await import('../daemon/localnet.ts')
+      const serving = await serveLocalnetAlone(config)
+      onReady({ pid: process.pid, rpc_url: serving.rpcUrl, ws_url: serving.wsUrl, notes: serving.notes })
+      await serving.closed
+    },
+    status: () =>
+      using(async ({ call, owner }, config): Promise<LocalnetReport> => {
+        const status = (await call('svc_status', '[]')) as Status
+        return {
+          cluster: clusterOf(config).label,
+          slot: status.slot,
+          unix_timestamp: status.unixTimestamp,
+          transactions: status.transactionCount,
+          accounts: status.accountCount,
+          programs: status.programs.map(({ name, id, loaded }) => ({ name, id, loaded })),
+          pid: owner?.pid ?? null,
+          rpc_url: owner?.rpc_url ?? null,
+          ws_url: owner?.ws_url ?? null,
+          data_dir: config.dataDir,
+          programs_dir: config.programsDir,
+          warnings: status.warnings ?? [],
+        }
+      }),
+    airdrop: (address, lamports) =>
+      using(async ({ call }) => {
+        const { base58 } = await import('@scure/base')
+        if (!isAddress(address, base58.decode)) {
+          throw usage(`<address> must be a base58 address of 32 bytes, not "${address}"`, { param: '<address>' })
+        }
+        const signature = (await call('requestAirdrop', `[${JSON.stringify(address)},${lamports}]`)) as string
+        const answer = await call('getBalance', `[${JSON.stringify(address)},{"commitment":"processed"}]`)
+        return { signature, lamports: lamports.toString(), balance: String((answer as { value: unknown }).value) }
+      }),
+    advance: (seconds) =>
+      using(async ({ call }) => {
+        const { slot, unixTimestamp } = (await call('svc_advance', `[${seconds}]`)) as Status
+        return { slot, unix_timestamp: unixTimestamp }
+      }),
+    async refuseWhileInUse() {
+      refuseOwned(await embedded(load))
+    },
+    async reset() {
+      const config = await embedded(load)
+      refuseOwned(config)
+      return { files: await deleteJournal(config.dataDir) }
+    },
+    async pull({ from, programs }, onProgress) {
+      const config = await load()
+      const [{ pullPrograms }, { folderSource, rpcSource }] = await Promise.all([
+        import('../src/chain/program-cache/pull.ts'),
+        import('../src/chain/program-cache/source.ts'),
+      ])
+      if (from !== undefined && config.origins.url === 'flag') throw usage('give either --from or --url')
+      const source = from === undefined ? rpcSource(pullCluster(config)) : folderSource(folderAt(from))
+      const items = await pullPrograms({ folder: config.programsDir, source, programs, now: Date.now, onProgress })
+      return { source: source.label, programs_dir: config.programsDir, items }
+    },
+  }
+}
+
+interface Status {
+  slot: number
+  unixTimestamp: number
+  transactionCount: number
+  accountCount: number
+  programs: { name: string; id: string; loaded: boolean }[]
+  warnings?: string[]
+}
+
+const given = (name: SettingName, value: unknown) => (value === undefined ? {} : { [name]: value })
+
+/** These commands are about the data folder's chain, whatever the others work on; a flag for another one is a mistake. */
+async function embedded(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
+  const config = await load(flags)
+  const cluster = clusterOf(config)
+  if (cluster.kind !== 'embedded' && config.origins.url === 'flag') {
+    throw usage(`\`svc localnet\` is the embedded chain, not ${cluster.label}`, { next: 'leave --url out' })
+  }
+  return config
+}
+
+/** What settings say, unless that holds no programs of its own. */
+function pullCluster(config: Config) {
+  const cluster = clusterOf(config)
+  if (config.origins.url === 'flag') {
+    if (cluster.kind !== 'embedded') return cluster
+    throw usage('the embedded chain gets its programs from this very cache', { next: 'give the --url of a cluster' })
+  }
+  return cluster.kind === 'embedded' || cluster.kind === 'localhost' ? parseCluster('mainnet-beta') : cluster
+}
+
+async function openRpc(config: Config): Promise<Rpc> {
+  const owner = chainOwner(config.dataDir)
+  if (owner !== undefined && (await listens(owner))) return overHttp(owner)
+  const { openChain } = await import('../src/chain/connection.ts')
+  const chain = openChain({ ...config, values: { ...config.values, url: 'embedded' } })
+  try {
+    const rpc = await chain.rpc()
+    return {
+      owner: undefined,
+      call: async (method, params) => resultOf((await rpc.handle(requestText(method, params))) ?? '', method),
+      close: () => chain.close(),
+    }
+  } catch (error) {
+    await chain.close()
+    throw error
+  }
+}
+
+async function overHttp(owner: ChainOwner): Promise<Rpc> {
+  const http = await openHttp(owner.rpc_url, undefined)
+  return {
+    owner,
+    async call(method, params) {
+      const headers = { 'content-type': 'application/json' }
+      const { body } = await http.send({ method: 'POST', path: '/', headers, body: requestText(method, params) })
+      return resultOf(body, method)
+    },
+    close: () => http.close(),
+  }
+}
+
+/** A process may have ended without a word, and its id gone to another. */
+async function listens({ rpc_url }: ChainOwner): Promise<boolean> {
+  const { connect } = await import('node:net')
+  const { hostname, port } = new URL(rpc_url)
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''), () => resolve(true))
+    socket.once('error', () => resolve(false)).once('connect', () => socket.destroy())
+  })
+}
+
+const requestText = (method: string, params: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(method)},"params":${params}}`
+
+/** JSON-RPC's code for what the caller got wrong. */
+const INVALID_PARAMS = -32602
+
+function resultOf(text: string, method: string): unknown {
+  let answer: { result?: unknown; error?: { code?: unknown; message?: unknown } }
+  try {
+    answer = parseJson(text) as typeof answer
+  } catch (error) {
+    throw failure(`the embedded chain answers ${method} with something that is not JSON-RPC`, { cause: error })
+  }
+  const { error, result } = answer
+  if (error?.code === INVALID_PARAMS) throw usage(String(error.message).replace(/^Invalid param(s)?: /, ''))
+  if (error !== undefined) throw failure(`the embedded chain refuses ${method}: ${error.message}`)
+  return result
+}
+
+function refuseOwned({ dataDir }: Config): void {
+  const owner = chainOwner(dataDir)
+  if (owner === undefined) return
+  throw new Problem('conflict', `process ${owner.pid} has the embedded chain of ${dataDir}, at ${owner.rpc_url}`, {
+    next: 'stop it first',
+  })
+}
+
+/** The journal's database, what SQLite keeps beside it, and the number of its last process; the database goes last. */
+async function deleteJournal(dataDir: string): Promise<string[]> {
+  const order = ['chain.pid', 'chain.db-journal', 'chain.db-shm', 'chain.db-wal', 'chain.db']
+  if (!existsSync(join(dataDir, 'chain.db'))) return []
+  await refuseLocked(dataDir)
+  const files = order.map((name) => join(dataDir, name)).filter((file) => existsSync(file))
+  for (const file of files) rmSync(file)
+  return files
+}
+
+/** A journal that cannot be read is no reason to keep it; one that a process holds is. */
+async function refuseLocked(dataDir: string): Promise<void> {
+  const [{ default: Database }, { openJournal }] = await Promise.all([
+    import('better-sqlite3'),
+    import('../src/chain/localnet/journal.ts'),
+  ])
+  try {
+    openJournal(Database, dataDir).close()
+  } catch (error) {
+    if ((error as Error).name === 'ChainLockedError') throw new Problem('conflict', (error as Error).message)
+  }
+}
+
+function isAddress(text: string, decode: (text: string) => Uint8Array): boolean {
+  try {
+    return text.length <= 44 && decode(text).length === 32
+  } catch {
+    return false
+  }
+}
+
+function folderAt(from: string): string {
+  try {
+    readdirSync(from)
+    return from
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? 'does not exist' : code === 'ENOTDIR' ? 'is not a folder' : 'cannot be read'
+    throw usage(`${from} ${why}`, { param: '--from' })
+  }
+}

@@ -1,0 +1,166 @@
+/** `svc localnet`: the embedded chain of the data folder, its clock, its money and its programs. */
+import {
+  integer,
+  type LocalnetReport,
+  list,
+  type Noun,
+  type Outcome,
+  type PullReport,
+  required,
+  text,
+  verb,
+} from './command.ts'
+import { listOutcome } from './reads.ts'
+import { EXIT, usage } from './ui/problem.ts'
+
+const LAMPORT_DIGITS = 9
+const MAX_LAMPORTS = 2n ** 64n - 1n
+const TEN_YEARS = 315_360_000
+
+export const noun: Noun = {
+  verbs: {
+    start: verb({
+      about: 'Serve the embedded chain alone until stopped',
+      details:
+        'JSON-RPC on 127.0.0.1:8899 and WebSocket on the next port. `svc serve` serves the chain too, beside the API.',
+      flags: {
+        host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
+        rpc_port: integer('Port of the JSON-RPC, 0 for any (default 8899)', { min: 0, max: 65534 }),
+      },
+      examples: ['svc localnet start --rpc-port 0'],
+      async run(flags, { localnet, ui }) {
+        let shown = Promise.resolve()
+        await localnet.start(flags, ({ notes, ...data }) => {
+          shown = ui.show({
+            data,
+            rows: { columns: ['rpc_url', 'ws_url'], rows: [[data.rpc_url, data.ws_url]] },
+            text: `Embedded chain at ${data.rpc_url} (WebSocket ${data.ws_url})`,
+            notes: [...notes, 'Stop with Ctrl-C'],
+          })
+        })
+        await shown
+        return { data: undefined }
+      },
+    }),
+    status: verb({
+      about: 'Show slot, time, counts and programs of the embedded chain',
+      run: async (_, { localnet }) => statusOutcome(await localnet.status()),
+    }),
+    airdrop: verb({
+      about: 'Give an address SOL of the embedded chain',
+      args: { address: required(text('Address that gets it')), sol: required(text('Amount in SOL, like 1.5')) },
+      examples: ['svc localnet airdrop 9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g 10'],
+      async run({ address, sol }, { localnet }) {
+        const { signature, lamports, balance } = await localnet.airdrop(address, lamportsOf(sol))
+        const data = { address, lamports, balance, signature }
+        return { data, text: `${address} has ${solOf(BigInt(balance))} SOL.`, notes: [`signature ${signature}`] }
+      },
+    }),
+    advance: verb({
+      about: 'Move the clock of the embedded chain ahead',
+      args: { seconds: required(integer('How far, in seconds', { min: 1, max: TEN_YEARS })) },
+      examples: ['svc localnet advance 86400'],
+      async run({ seconds }, { localnet }) {
+        const { slot, unix_timestamp } = await localnet.advance(seconds)
+        const time = timeOf(unix_timestamp)
+        return { data: { slot, unix_timestamp, time }, text: `It is ${time}, slot ${slot}.` }
+      },
+    }),
+    reset: verb({
+      about: 'Delete the embedded chain: every account, balance and transaction',
+      details: 'Refused while a process has the chain. The program cache stays.',
+      async run(_, { localnet, ui }) {
+        await localnet.refuseWhileInUse()
+        await ui.confirm('Delete the embedded chain of this data folder? Its accounts and history are gone for good.')
+        const data = await localnet.reset()
+        const nothing = data.files.length === 0
+        return { data, text: nothing ? 'There was no chain to delete.' : 'Deleted; the next use begins a new chain.' }
+      },
+    }),
+    pull: verb({
+      about: 'Fill the program cache from a cluster or a folder',
+      details:
+        'Reads each program and the accounts it needs from --url (default mainnet-beta), or copies <program id>.so and accounts/<address>.json of a folder. A chain that is running takes them at its next start.',
+      flags: {
+        from: text('Folder to copy from, instead of a cluster', { placeholder: 'DIR' }),
+        programs: list('Only these: dbc, damm-v2, token-metadata, core, lock, distributor, or program ids', {
+          placeholder: 'NAME,…',
+        }),
+      },
+      examples: ['svc localnet pull', 'svc localnet pull --url https://rpc.example.com --programs dbc,core'],
+      async run(request, { localnet, ui }) {
+        return pullOutcome(await localnet.pull(request, ui.progress('Pulling')))
+      },
+    }),
+  },
+}
+
+/** Decimal SOL to lamports, exactly; a usage problem names what does not fit. */
+export function lamportsOf(sol: string): bigint {
+  const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(sol) ?? []
+  if (whole === undefined) throw usage(`<sol> must be an amount like 1.5, not "${sol}"`, { param: '<sol>' })
+  if (fraction.length > LAMPORT_DIGITS)
+    throw usage(`<sol> has more than ${LAMPORT_DIGITS} fractional digits`, { param: '<sol>' })
+  const lamports = BigInt(whole + fraction.padEnd(LAMPORT_DIGITS, '0'))
+  if (lamports === 0n || lamports > MAX_LAMPORTS)
+    throw usage(`<sol> must be more than 0 and at most ${solOf(MAX_LAMPORTS)}`, { param: '<sol>' })
+  return lamports
+}
+
+/** Lamports as decimal SOL without trailing zeros. */
+export function solOf(lamports: bigint): string {
+  const digits = lamports.toString().padStart(LAMPORT_DIGITS + 1, '0')
+  const fraction = digits.slice(-LAMPORT_DIGITS).replace(/0+$/, '')
+  return `${digits.slice(0, -LAMPORT_DIGITS)}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+const timeOf = (unixSeconds: number) => new Date(unixSeconds * 1000).toISOString()
+
+function statusOutcome(report: LocalnetReport): Outcome {
+  const { programs, pid, ...rest } = report
+  const data = { ...rest, time: timeOf(report.unix_timestamp), pid, programs }
+  const served = pid === null ? 'no (opened for this answer)' : `${report.rpc_url} · ${report.ws_url} (pid ${pid})`
+  const lines = [
+    ['slot', report.slot],
+    ['time', data.time],
+    ['transactions', report.transactions],
+    ['accounts', report.accounts],
+    ['served', served],
+    ['cluster', report.cluster],
+    ['data folder', report.data_dir],
+    ['programs', report.programs_dir],
+  ]
+  const missing = programs.filter(({ loaded }) => !loaded)
+  return {
+    data,
+    text: [
+      ...lines.map(([name, value]) => `${String(name).toUpperCase().padEnd(14)}${value}`),
+      ...programs.map(({ name, id, loaded }) => `  ${(loaded ? 'loaded' : 'missing').padEnd(12)}${name} (${id})`),
+    ].join('\n'),
+    notes: [
+      ...report.warnings,
+      ...(missing.length === 0 ? [] : [`${missing.length} missing: fill the program cache with \`svc localnet pull\``]),
+      ...(report.cluster === 'embedded' ? [] : [`Other commands work on ${report.cluster}, not on this chain.`]),
+    ],
+  }
+}
+
+function pullOutcome(report: PullReport): Outcome {
+  const { items, source, programs_dir } = report
+  const count = (status: string) => items.filter((item) => item.status === status).length
+  const failed = count('failed')
+  const missing = items.filter(({ status }) => status === 'missing')
+  const lacking = missing.some(({ kind }) => kind === 'program')
+  return {
+    ...listOutcome(items, ['status', 'kind', 'name', 'address', 'size', 'sha256', 'error']),
+    data: report,
+    notes: [
+      `${count('written')} written, ${count('unchanged')} unchanged, ${missing.length} missing, ${failed} failed: ${source} → ${programs_dir}`,
+      ...(lacking ? [`${source} does not have every program; try another --url or --from`] : []),
+      ...(missing.some(({ kind }) => kind === 'account')
+        ? ['A new chain has accounts of its own for those missing.']
+        : []),
+    ],
+    exitCode: failed > 0 || lacking ? EXIT.failed : EXIT.done,
+  }
+}

@@ -1,0 +1,101 @@
+/** Serves the embedded chain's JSON-RPC: beside the API in `svc serve`, alone in `svc localnet start`. */
+import { mkdirSync } from 'node:fs'
+import { type Chain, openChain } from '../src/chain/connection.ts'
+import { type LocalnetServer, serveLocalnet } from '../src/chain/localnet/server.ts'
+import { type ChainOwner, chainOwner, claimChain } from '../src/chain/owner.ts'
+import type { Config } from '../src/config.ts'
+import { conflict } from '../src/errors.ts'
+import type { Log } from '../src/log.ts'
+import { lockFolder } from './lock.ts'
+import { createLog } from './log.ts'
+
+export interface ServedChain {
+  rpcUrl: string
+  wsUrl: string
+  /** What was not as the settings ask. */
+  notes: readonly string[]
+  close(): Promise<void>
+}
+
+/** Listens for the chain, which opens at its first use; undefined on another cluster. Where another process serves it, that is used. */
+export async function serveChain(config: Config, chain: Chain, log: Log): Promise<ServedChain | undefined> {
+  if (chain.cluster.kind !== 'embedded') return undefined
+  const unlock = await lockFolder(config.dataDir, 'chain')
+  if (unlock === undefined) return servedElsewhere(chainOwner(config.dataDir), config.dataDir)
+  try {
+    const { server, notes } = await listen(config, chain, log)
+    const release = claimChain(config.dataDir, { rpc_url: server.url, ws_url: server.wsUrl })
+    return {
+      rpcUrl: server.url,
+      wsUrl: server.wsUrl,
+      notes,
+      async close() {
+        release()
+        await server.close()
+        unlock()
+      },
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+function servedElsewhere(owner: ChainOwner | undefined, dataDir: string): ServedChain {
+  if (owner === undefined) throw inUse(dataDir, owner)
+  const { rpc_url: rpcUrl, ws_url: wsUrl, pid } = owner
+  return { rpcUrl, wsUrl, notes: [`The embedded chain is served by process ${pid}`], close: async () => {} }
+}
+
+/** The default port may give way to another; one that was asked for may not. */
+async function listen(config: Config, chain: Chain, log: Log): Promise<{ server: LocalnetServer; notes: string[] }> {
+  const { host, 'rpc-port': port } = config.values
+  const isDefault = config.origins['rpc-port'] === 'default'
+  const options = {
+    chain: () => chain.rpc(),
+    host,
+    onError: (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed'),
+  }
+  // Where the API takes any port, nobody waits for the chain on its own.
+  if (isDefault && config.values.port === 0) return { server: await serveLocalnet({ ...options, port: 0 }), notes: [] }
+  try {
+    return { server: await serveLocalnet({ ...options, port }), notes: [] }
+  } catch (error) {
+    if ((error as Error).name !== 'PortInUse') throw error
+    const taken = `Port ${(error as Error & { port: number }).port} of ${host} is taken`
+    if (!isDefault) throw conflict(`${taken}; choose another with --rpc-port, or 0 for any`)
+    const server = await serveLocalnet({ ...options, port: 0 })
+    return { server, notes: [`${taken}: the embedded chain is at ${server.url}`] }
+  }
+}
+
+export interface ServingChain extends ServedChain {
+  /** Resolves when it has shut down. */
+  closed: Promise<void>
+}
+
+/** Serves nothing but the chain until a signal. Throws conflict where another process serves it. */
+export async function serveLocalnetAlone(config: Config): Promise<ServingChain> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const log = createLog(config)
+  const chain = openChain({ ...config, values: { ...config.values, url: 'embedded' } }, { log })
+  const owner = chainOwner(config.dataDir)
+  if (owner !== undefined) throw inUse(config.dataDir, owner)
+  const served = await serveChain(config, chain, log)
+  if (served === undefined) throw inUse(config.dataDir, undefined)
+  log.info({ rpc_url: served.rpcUrl, data_dir: config.dataDir }, 'embedded chain is listening')
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= served.close().then(() => chain.close())
+    return closing
+  }
+  const closed = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close().then(resolve))
+  })
+  return { ...served, close, closed }
+}
+
+function inUse(dataDir: string, owner: ChainOwner | undefined) {
+  const who = owner === undefined ? 'another process' : `process ${owner.pid}, at ${owner.rpc_url}`
+  return conflict(`The embedded chain of ${dataDir} is served by ${who}; stop that, or choose another --data-dir`)
+}

@@ -1,0 +1,81 @@
+/** Which chain is meant: the embedded one, a public cluster by its moniker, or an RPC URL. */
+import { type Config, redactUrl } from '../config.ts'
+
+export type ClusterKind = 'embedded' | 'mainnet-beta' | 'devnet' | 'testnet' | 'localhost' | 'custom'
+
+export interface Cluster {
+  kind: ClusterKind
+  /** May hold a key: never shown. Of the embedded chain, where `svc serve` serves it unless told otherwise. */
+  rpcUrl: string
+  wsUrl: string
+  /** What people and logs see: the moniker, or the host alone. */
+  label: string
+}
+
+type Named = Exclude<ClusterKind, 'custom'>
+
+/** The Solana CLI's monikers, and ours for the chain in the data folder. */
+const MONIKERS: Readonly<Record<string, Named>> = {
+  embedded: 'embedded',
+  m: 'mainnet-beta',
+  'mainnet-beta': 'mainnet-beta',
+  d: 'devnet',
+  devnet: 'devnet',
+  t: 'testnet',
+  testnet: 'testnet',
+  l: 'localhost',
+  localhost: 'localhost',
+}
+
+const RPC_URLS: Readonly<Record<Named, string>> = {
+  embedded: 'http://127.0.0.1:8899',
+  'mainnet-beta': 'https://api.mainnet-beta.solana.com',
+  devnet: 'https://api.devnet.solana.com',
+  testnet: 'https://api.testnet.solana.com',
+  localhost: 'http://127.0.0.1:8899',
+}
+
+/** The cluster that the settings lead to. */
+export function clusterOf({ values }: Pick<Config, 'values'>): Cluster {
+  const cluster = parseCluster(values.url ?? 'embedded')
+  if (cluster.kind !== 'embedded' || values['rpc-port'] === 0) return cluster
+  const rpcUrl = `http://127.0.0.1:${values['rpc-port']}`
+  return { ...cluster, rpcUrl, wsUrl: webSocketUrl(rpcUrl) }
+}
+
+/** Reads what the setting `url` may be: a moniker or an http(s) URL. */
+export function parseCluster(text: string): Cluster {
+  const kind = Object.hasOwn(MONIKERS, text) ? MONIKERS[text] : undefined
+  if (kind !== undefined) {
+    const rpcUrl = RPC_URLS[kind]
+    return { kind, rpcUrl, wsUrl: webSocketUrl(rpcUrl), label: kind }
+  }
+  const url = new URL(text)
+  const known = (Object.keys(RPC_URLS) as Named[]).find((name) => name !== 'embedded' && isSame(url, RPC_URLS[name]))
+  return {
+    kind: known ?? 'custom',
+    rpcUrl: url.href,
+    wsUrl: webSocketUrl(url.href),
+    label: known ?? redactUrl(url.href),
+  }
+}
+
+/** What answers show as `rpc_endpoint`: the public URL where one is set, never more of a private one than its host. */
+export function publicRpcUrl({ values }: Pick<Config, 'values'>, { kind, rpcUrl }: Cluster): string {
+  return values['public-rpc-url'] ?? (kind === 'custom' ? new URL(rpcUrl).origin : rpcUrl)
+}
+
+/** A URL with an explicit port has its WebSocket on the next one, another on the same host. */
+function webSocketUrl(rpcUrl: string): string {
+  const url = new URL(rpcUrl)
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
+  const port = /^https?:\/\/(?:[^/@]*@)?(?:\[[^\]]*\]|[^/:?#]*):(\d+)/.exec(rpcUrl)?.[1]
+  if (port !== undefined && Number(port) < 65535) url.port = String(Number(port) + 1)
+  return url.href
+}
+
+function isSame(url: URL, known: string): boolean {
+  const other = new URL(known)
+  const host = url.host === 'localhost:8899' ? '127.0.0.1:8899' : url.host
+  return url.protocol === other.protocol && host === other.host && url.pathname === '/' && !url.search && !url.username
+}

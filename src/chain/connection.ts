@@ -1,0 +1,171 @@
+/** The chain of this process: opened on first use, whichever cluster it is. */
+import type { Connection } from '@solana/web3.js'
+import type { Config } from '../config.ts'
+import { type ApiError, internal } from '../errors.ts'
+import { type Log, silentLog } from '../log.ts'
+import { type Cluster, clusterOf } from './cluster.ts'
+import type { Rpc } from './localnet/rpc/index.ts'
+import type { LocalChain } from './localnet/types.ts'
+import { chainOwner } from './owner.ts'
+import type { ProgramLookup } from './programs.ts'
+
+export interface Chain extends ProgramLookup {
+  readonly cluster: Cluster
+  /** Where clients of this process's API can reach the chain; null for an embedded chain that nobody serves. */
+  endpoint(): { rpcUrl: string; wsUrl: string } | null
+  /** web3.js over the cluster; the embedded chain answers in this process, or in the one that owns it. */
+  connection(): Promise<Connection>
+  /** The embedded chain itself. Throws internal_error on another cluster, and where another process has it. */
+  local(): Promise<LocalChain>
+  /** JSON-RPC over the embedded chain; throws like `local`. */
+  rpc(): Promise<Rpc>
+  /** Rejects when the chain does not answer. An embedded chain that nothing has used yet is not opened for it. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+const RPC_TIMEOUT_MS = 30_000
+const PING_TIMEOUT_MS = 3_000
+const LOCK_PATIENCE_MS = 3_000
+const LOCK_RETRY_MS = 50
+
+export interface OpenChainOptions {
+  log?: Log
+  /** How long to wait for another process to let go of the embedded chain, in milliseconds. */
+  lockPatienceMs?: number
+}
+
+/** Opens nothing yet. A failure to open is told to its caller and tried again by the next. */
+export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
+  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS } = options
+  const cluster = clusterOf(config)
+  const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
+  let opened: Promise<LocalChain> | undefined
+  let served: Promise<Rpc> | undefined
+  let inProcess: Promise<Connection> | undefined
+  let remote: { url: string; connection: Promise<Connection> } | undefined
+
+  const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
+
+  const local = (): Promise<LocalChain> => {
+    if (cluster.kind !== 'embedded') return Promise.reject(internal(`${cluster.label} is not the embedded chain`))
+    const other = owner()
+    if (other !== undefined) return Promise.reject(inUse(config.dataDir, other.pid))
+    opened ??= openEmbedded(config, lockPatienceMs).catch((error) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+
+  const rpc = (): Promise<Rpc> => {
+    served ??= local()
+      .then(async (chain) => (await import('./localnet/rpc/index.ts')).createRpc(chain, { onError }))
+      .catch((error) => {
+        served = undefined
+        throw error
+      })
+    return served
+  }
+
+  const over = (url: string, label: string): Promise<Connection> => {
+    if (remote?.url !== url) remote = { url, connection: connect(url, label) }
+    return remote.connection
+  }
+
+  const connection = (): Promise<Connection> => {
+    if (cluster.kind !== 'embedded') return over(cluster.rpcUrl, cluster.label)
+    const other = owner()
+    if (other !== undefined) return over(other.rpc_url, cluster.label)
+    inProcess ??= rpc()
+      .then((local) => connectTo(local, cluster))
+      .catch((error) => {
+        inProcess = undefined
+        throw error
+      })
+    return inProcess
+  }
+
+  return {
+    cluster,
+    endpoint() {
+      if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }
+      const other = owner()
+      return other === undefined ? null : { rpcUrl: other.rpc_url, wsUrl: other.ws_url }
+    },
+    connection,
+    local,
+    rpc,
+    async hasProgram(id) {
+      const { PublicKey } = await import('@solana/web3.js')
+      const account = await (await connection()).getAccountInfo(new PublicKey(id))
+      return account?.executable ?? false
+    },
+    async ping() {
+      if (cluster.kind === 'embedded' && owner() === undefined) {
+        if (opened !== undefined) (await opened).slot()
+        return
+      }
+      await withTimeout((await connection()).getSlot('processed'), cluster.label)
+    },
+    async close() {
+      const chain = await opened?.catch(() => undefined)
+      opened = undefined
+      served = undefined
+      inProcess = undefined
+      chain?.close()
+    },
+  }
+}
+
+/** Commands that use the chain in their own process follow one another; a daemon that has it says so in its file. */
+async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number): Promise<LocalChain> {
+  const { openLocalChain } = await import('./localnet/index.ts')
+  for (const until = Date.now() + patienceMs; ; ) {
+    try {
+      return await openLocalChain({ dataDir, programsDir })
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'ChainLockedError') throw error
+      if (Date.now() >= until) throw internal(error.message, { cause: error })
+    }
+    await new Promise((done) => setTimeout(done, LOCK_RETRY_MS))
+  }
+}
+
+async function connectTo(rpc: Rpc, { rpcUrl }: Cluster): Promise<Connection> {
+  const [{ Connection }, { localFetch }] = await Promise.all([import('@solana/web3.js'), import('./localnet/fetch.ts')])
+  return new Connection(rpcUrl, { commitment: 'confirmed', fetch: localFetch(rpc) as typeof fetch })
+}
+
+/** The URL stays in here: what goes wrong names the cluster alone. */
+async function connect(url: string, label: string): Promise<Connection> {
+  const { Connection } = await import('@solana/web3.js')
+  const send = async (input: string | URL | Request, init?: RequestInit) => {
+    try {
+      return await fetch(input, { ...init, signal: AbortSignal.timeout(RPC_TIMEOUT_MS) })
+    } catch (error) {
+      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+      const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')
+      throw internal(`The RPC node of ${label} cannot be reached (${why})`)
+    }
+  }
+  return new Connection(url, { commitment: 'confirmed', fetch: send as typeof fetch })
+}
+
+function inUse(dataDir: string, pid: number): ApiError {
+  return internal(
+    `The embedded chain of ${dataDir} is in use by process ${pid}: stop it, or choose another data folder`,
+  )
+}
+
+async function withTimeout(answer: Promise<unknown>, label: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(internal(`The RPC node of ${label} does not answer`)), PING_TIMEOUT_MS)
+  })
+  try {
+    await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,56 @@
+/** What a transaction costs: 5,000 lamports a signature, and the priority fee of its compute budget instructions. */
+import {
+  COMPUTE_BUDGET_PROGRAM,
+  ED25519_PROGRAM,
+  LOADERS,
+  SECP256K1_PROGRAM,
+  SECP256R1_PROGRAM,
+  SYSTEM_PROGRAM,
+} from './addresses.ts'
+import type { DecodedMessage } from './messages.ts'
+
+const LAMPORTS_PER_SIGNATURE = 5000n
+const MAX_UNITS = 1_400_000n
+const UNITS_PER_INSTRUCTION = 200_000n
+const UNITS_PER_BUILT_IN = 3_000n
+/** Programs inside the runtime, which get less by default; those that became on-chain programs are not among them. */
+const BUILT_IN = new Set<string>([
+  SYSTEM_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  'Vote111111111111111111111111111111111111111',
+  ED25519_PROGRAM,
+  SECP256K1_PROGRAM,
+  ...LOADERS,
+])
+const PRECOMPILES = new Set<string>([ED25519_PROGRAM, SECP256K1_PROGRAM, SECP256R1_PROGRAM])
+
+/** Micro-lamports per compute unit that a message offers. */
+export function unitPriceOf(message: DecodedMessage): bigint {
+  return budgetOf(message).price
+}
+
+/** Lamports that a message costs, priority fee included. */
+export function feeOf(message: DecodedMessage): bigint {
+  const { units, price } = budgetOf(message)
+  let signatures = BigInt(message.signers)
+  for (const { programIdIndex, data } of message.instructions) {
+    if (PRECOMPILES.has(message.keys[programIdIndex]!)) signatures += BigInt(data[0] ?? 0)
+  }
+  return signatures * LAMPORTS_PER_SIGNATURE + (units * price + 999_999n) / 1_000_000n
+}
+
+function budgetOf(message: DecodedMessage): { units: bigint; price: bigint } {
+  let limit: bigint | null = null
+  let price = 0n
+  let byDefault = 0n
+  for (const { programIdIndex, data } of message.instructions) {
+    const program = message.keys[programIdIndex]!
+    byDefault += BUILT_IN.has(program) ? UNITS_PER_BUILT_IN : UNITS_PER_INSTRUCTION
+    if (program !== COMPUTE_BUDGET_PROGRAM) continue
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+    if (data[0] === 2 && data.length >= 5) limit = BigInt(view.getUint32(1, true))
+    if (data[0] === 3 && data.length >= 9) price = view.getBigUint64(1, true)
+  }
+  const units = limit ?? byDefault
+  return { units: units < MAX_UNITS ? units : MAX_UNITS, price }
+}

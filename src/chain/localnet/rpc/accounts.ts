@@ -1,0 +1,56 @@
+/** Methods that read accounts by address. */
+import type { LocalChain } from '../types.ts'
+import { encodeAccount, viewOf } from './account-encoding.ts'
+import { invalidParams } from './errors.ts'
+import { type Methods, readableAt, withContext } from './method.ts'
+import { asAmount, asConfig, asList, asPubkey, requireParams } from './params.ts'
+
+const MAX_ACCOUNTS = 100
+/** Agave's MAX_PERMITTED_DATA_LENGTH. */
+const MAX_SPACE = 10n * 1024n * 1024n
+
+function balance(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const address = asPubkey(params[0])
+  const commitment = readableAt(chain, asConfig(params[1]))
+  return withContext(chain, commitment, chain.account(address)?.lamports ?? 0n)
+}
+
+function accountInfo(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const address = asPubkey(params[0])
+  const config = asConfig(params[1])
+  const view = viewOf(config)
+  const commitment = readableAt(chain, config)
+  const account = chain.account(address)
+  return withContext(chain, commitment, account && encodeAccount(chain, account, view))
+}
+
+function multipleAccounts(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const list = asList(params[0])
+  if (list.length > MAX_ACCOUNTS) throw invalidParams(`Too many inputs provided; max ${MAX_ACCOUNTS}`)
+  const addresses = list.map(asPubkey)
+  const config = asConfig(params[1])
+  const view = viewOf(config, 'base64')
+  const commitment = readableAt(chain, config)
+  const value = addresses.map((address) => {
+    const account = chain.account(address)
+    return account && encodeAccount(chain, account, view)
+  })
+  return withContext(chain, commitment, value)
+}
+
+function minimumBalance(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const space = asAmount(params[0])
+  if (space > MAX_SPACE) throw invalidParams('Invalid param: data length exceeds 10485760 bytes')
+  return chain.minimumBalance(Number(space))
+}
+
+export const accountMethods: Methods = {
+  getBalance: balance,
+  getAccountInfo: accountInfo,
+  getMultipleAccounts: multipleAccounts,
+  getMinimumBalanceForRentExemption: minimumBalance,
+}

@@ -1,0 +1,23 @@
+/** Methods of this chain alone, for whoever runs it. */
+import type { LocalChain } from '../types.ts'
+import { invalidParams } from './errors.ts'
+import type { Methods } from './method.ts'
+import { requireParams } from './params.ts'
+
+/** A hundred years: beyond it dates stop being dates. */
+const MAX_SECONDS = 100 * 366 * 86_400
+
+function advance(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const [seconds] = params
+  if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= MAX_SECONDS)) {
+    throw invalidParams(`Invalid param: seconds must be a number above 0 and at most ${MAX_SECONDS}`)
+  }
+  chain.advance(seconds)
+  return { slot: chain.slot(), unixTimestamp: chain.unixTimestamp() }
+}
+
+export const operatorMethods: Methods = {
+  svc_status: (chain) => chain.status(),
+  svc_advance: advance,
+}

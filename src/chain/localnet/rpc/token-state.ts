@@ -1,0 +1,128 @@
+/** Token accounts, mints and multisigs of both token programs, decoded and in jsonParsed form. */
+import { TOKEN_2022_PROGRAM } from '../addresses.ts'
+import type { ChainAccount, LocalChain } from '../types.ts'
+import { uiTokenAmount } from './amounts.ts'
+import { TOKEN_PROGRAM_NAMES } from './programs.ts'
+import { Reader } from './reader.ts'
+import { parseExtensions } from './token-extensions.ts'
+
+const ACCOUNT_SIZE = 165
+const MINT_SIZE = 82
+const MULTISIG_SIZE = 355
+const STATES = ['uninitialized', 'initialized', 'frozen'] as const
+
+export interface TokenAccountState {
+  mint: string
+  owner: string
+  amount: bigint
+  delegate: string | null
+  state: (typeof STATES)[number]
+  /** Lamports kept for rent by a wrapped-SOL account; null for any other mint. */
+  nativeReserve: bigint | null
+  delegatedAmount: bigint
+  closeAuthority: string | null
+}
+
+export interface MintState {
+  mintAuthority: string | null
+  supply: bigint
+  decimals: number
+  isInitialized: boolean
+  freezeAuthority: string | null
+}
+
+/** Byte 165 of a Token-2022 account with extensions says what it is: 1 a mint, 2 a token account. */
+const hasKind = ({ owner, data }: ChainAccount, kind: number): boolean =>
+  owner === TOKEN_2022_PROGRAM &&
+  data.length > ACCOUNT_SIZE &&
+  data.length !== MULTISIG_SIZE &&
+  data[ACCOUNT_SIZE] === kind
+
+/** Decodes a token account; null for anything else, uninitialized ones included. */
+export function readTokenAccount(account: ChainAccount): TokenAccountState | null {
+  if (!TOKEN_PROGRAM_NAMES[account.owner]) return null
+  if (account.data.length !== ACCOUNT_SIZE && !hasKind(account, 2)) return null
+  const reader = new Reader(account.data)
+  const mint = reader.key()
+  const owner = reader.key()
+  const amount = reader.u64()
+  const delegate = reader.optionKey()
+  const state = STATES[reader.u8()]
+  const native = reader.u32() === 1
+  const reserve = reader.u64()
+  const delegatedAmount = reader.u64()
+  const closeAuthority = reader.optionKey()
+  if (!state || state === 'uninitialized') return null
+  return {
+    mint,
+    owner,
+    amount,
+    delegate,
+    state,
+    nativeReserve: native ? reserve : null,
+    delegatedAmount,
+    closeAuthority,
+  }
+}
+
+/** Decodes a mint; null for anything else. */
+export function readMint(account: ChainAccount): MintState | null {
+  if (!TOKEN_PROGRAM_NAMES[account.owner]) return null
+  if (account.data.length !== MINT_SIZE && !hasKind(account, 1)) return null
+  const reader = new Reader(account.data)
+  const mintAuthority = reader.optionKey()
+  const supply = reader.u64()
+  const decimals = reader.u8()
+  const isInitialized = reader.bool()
+  const freezeAuthority = reader.optionKey()
+  return isInitialized ? { mintAuthority, supply, decimals, isInitialized, freezeAuthority } : null
+}
+
+function extensionsOf(account: ChainAccount): { extensions?: unknown[] } {
+  return account.data.length > ACCOUNT_SIZE + 1 ? { extensions: parseExtensions(account.data, ACCOUNT_SIZE + 1) } : {}
+}
+
+function parseMultisig(data: Uint8Array) {
+  const reader = new Reader(data)
+  const numRequiredSigners = reader.u8()
+  const numValidSigners = reader.u8()
+  const isInitialized = reader.bool()
+  const signers = Array.from({ length: Math.min(numValidSigners, 11) }, reader.key)
+  return { type: 'multisig', info: { numRequiredSigners, numValidSigners, isInitialized, signers } }
+}
+
+function parseTokenAccount(chain: LocalChain, account: ChainAccount, state: TokenAccountState) {
+  const mintAccount = chain.account(state.mint)
+  const mint = mintAccount && readMint(mintAccount)
+  if (!mint) return null
+  const { decimals } = mint
+  const { nativeReserve } = state
+  return {
+    type: 'account',
+    info: {
+      mint: state.mint,
+      owner: state.owner,
+      tokenAmount: uiTokenAmount(state.amount, decimals),
+      ...(state.delegate && { delegate: state.delegate }),
+      state: state.state,
+      isNative: nativeReserve !== null,
+      ...(nativeReserve !== null && { rentExemptReserve: uiTokenAmount(nativeReserve, decimals) }),
+      ...(state.delegate && { delegatedAmount: uiTokenAmount(state.delegatedAmount, decimals) }),
+      ...(state.closeAuthority && { closeAuthority: state.closeAuthority }),
+      ...extensionsOf(account),
+    },
+  }
+}
+
+/** What jsonParsed says about an account of a token program; null when it cannot be told (as without its mint). */
+export function parseTokenState(chain: LocalChain, account: ChainAccount): { type: string; info: object } | null {
+  const mint = readMint(account)
+  if (mint) {
+    const { mintAuthority, supply, decimals, isInitialized, freezeAuthority } = mint
+    const info = { mintAuthority, supply: supply.toString(), decimals, isInitialized, freezeAuthority }
+    return { type: 'mint', info: { ...info, ...extensionsOf(account) } }
+  }
+  if (account.data.length === MULTISIG_SIZE) return parseMultisig(account.data)
+  const state = readTokenAccount(account)
+  return state && parseTokenAccount(chain, account, state)
+}

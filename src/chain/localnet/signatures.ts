@@ -1,0 +1,37 @@
+/** Ed25519 with Node's own crypto: checking a transaction's signatures, and the faucet's key. */
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { base58 } from '@scure/base'
+import type { DecodedTransaction } from './messages.ts'
+
+/** DER of a raw key without the key itself (RFC 8410). */
+const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
+
+export interface KeyPair {
+  address: string
+  publicKey: Uint8Array
+  sign(message: Uint8Array): Uint8Array
+}
+
+/** Key pair of a 32-byte seed. */
+export function keyPairOf(seed: Uint8Array): KeyPair {
+  const key: KeyObject = createPrivateKey({
+    key: Buffer.concat([PRIVATE_KEY_PREFIX, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  })
+  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_KEY_PREFIX.length)
+  return { address: base58.encode(publicKey), publicKey, sign: (message) => sign(null, message, key) }
+}
+
+/** Whether every signature of a transaction is its signer's. */
+export function signaturesHold({ signatures, messageBytes, message }: DecodedTransaction): boolean {
+  return signatures.every((signature, i) => {
+    try {
+      const der = Buffer.concat([PUBLIC_KEY_PREFIX, base58.decode(message.keys[i]!)])
+      return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
+    } catch {
+      return false
+    }
+  })
+}

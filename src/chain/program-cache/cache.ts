@@ -1,0 +1,126 @@
+/** The folder of program binaries and cloned accounts that the embedded chain starts from, and its manifest. */
+import { hash, randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ConfigError } from '../../config.ts'
+import { PROGRAMS, type Program } from '../programs.ts'
+
+export const programFile = (id: string) => `${id}.so`
+export const accountFile = (address: string) => join('accounts', `${address}.json`)
+export const MANIFEST_FILE = 'manifest.json'
+
+/** Where an entry came from and what it is. */
+export interface ManifestEntry {
+  /** SHA-256 of the file, hex. */
+  sha256: string
+  size: number
+  source: string
+  slot: number | null
+  /** ISO 8601. */
+  fetched_at: string
+}
+export interface Manifest {
+  version: 1
+  programs: Record<string, ManifestEntry & { name: string; loader: string | null }>
+  accounts: Record<string, ManifestEntry>
+}
+
+/** An account as the embedded chain reads it. */
+export interface AccountFile {
+  /** Digits. */
+  lamports: string
+  owner: string
+  /** Base64. */
+  data: string
+  executable: boolean
+}
+
+/** Reads that, and the form of the Solana CLI (`solana account -o json`). Throws when it is neither, or another account's. */
+export function parseAccount(parsed: unknown, address: string): AccountFile {
+  const { pubkey, account } = (parsed ?? {}) as { pubkey?: unknown; account?: unknown }
+  if (pubkey !== undefined && pubkey !== address) throw new Error(`it is of account ${pubkey}`)
+  const { lamports, data, owner, executable } = (account ?? parsed ?? {}) as Record<string, unknown>
+  const text = Array.isArray(data) && data[1] === 'base64' ? data[0] : data
+  const digits = typeof lamports === 'number' && !Number.isSafeInteger(lamports) ? '' : String(lamports)
+  if (!/^\d+$/.test(digits)) throw new Error('its lamports are not a whole number')
+  if (typeof owner !== 'string') throw new Error('it has no owner')
+  if (typeof text !== 'string') throw new Error('its data must be base64')
+  return { lamports: digits, owner, data: text, executable: executable === true }
+}
+
+/** Null where the folder has none; ConfigError for one that cannot be read. */
+export function readManifest(folder: string): Manifest | null {
+  const file = join(folder, MANIFEST_FILE)
+  if (!existsSync(file)) return null
+  try {
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest
+    if (manifest.version !== 1) throw new Error('it is of another version of svc')
+    return { version: 1, programs: { ...manifest.programs }, accounts: { ...manifest.accounts } }
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read: ${(error as Error).message}; remove it and pull again`)
+  }
+}
+
+export interface CachedProgram {
+  key: string
+  program: Program
+  /** Null where the file is missing. */
+  sha256: string | null
+  size: number
+  /** What the manifest says of it; null where it says nothing. */
+  entry: Manifest['programs'][string] | null
+}
+
+/** Every program that svc builds on, as the folder has it. */
+export function readCache(folder: string): CachedProgram[] {
+  const manifest = readManifest(folder)
+  return Object.entries(PROGRAMS).map(([key, program]) => {
+    const bytes = readIfThere(join(folder, programFile(program.id)))
+    return {
+      key,
+      program,
+      sha256: bytes && hash('sha256', bytes, 'hex'),
+      size: bytes?.length ?? 0,
+      entry: manifest?.programs[program.id] ?? null,
+    }
+  })
+}
+
+export function readIfThere(file: string): Buffer | null {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Readers see the old file or the whole new one, after a crash too. */
+export function writeWhole(file: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true })
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    const descriptor = openSync(temporary, 'wx', 0o644)
+    try {
+      const bytes = Buffer.from(content)
+      for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(temporary, file)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,54 @@
+/** Takes a program's binary out of the accounts that hold it, and checks that it is one. */
+
+export const LOADERS = {
+  upgradeable: 'BPFLoaderUpgradeab1e11111111111111111111111',
+  v4: 'LoaderV411111111111111111111111111111111111',
+  v2: 'BPFLoader2111111111111111111111111111111111',
+  v1: 'BPFLoader1111111111111111111111111111111111',
+} as const
+
+/** UpgradeableLoaderState: a u32 tag; a program then names its data account, which has slot and authority before the binary. */
+const PROGRAM_TAG = 2
+const PROGRAM_DATA_TAG = 3
+const PROGRAM_DATA_HEADER = 45
+/** LoaderV4State: slot, authority, status. */
+const V4_HEADER = 48
+
+/** The 32-byte address of the data account that an upgradeable program names. Throws on another state. */
+export function programDataAddress(data: Uint8Array): Uint8Array {
+  if (data.length < 36 || tag(data) !== PROGRAM_TAG) throw new Error('its account does not name a program data account')
+  return data.subarray(4, 36)
+}
+
+/** The binary in a program data account of the upgradeable loader; trailing zeros are kept. */
+export function upgradeableBinary(data: Uint8Array): Uint8Array {
+  if (data.length <= PROGRAM_DATA_HEADER || tag(data) !== PROGRAM_DATA_TAG) {
+    throw new Error('its program data account holds no program')
+  }
+  return data.subarray(PROGRAM_DATA_HEADER)
+}
+
+export const v4Binary = (data: Uint8Array) => data.subarray(V4_HEADER)
+
+const tag = (data: Uint8Array) => view(data).getUint32(0, true)
+
+const SECTION_TABLE = { offset: 0x28, entrySize: 0x3a, entries: 0x3c }
+const ELF_HEADER = 64
+/** EM_BPF, and the machine of newer SBPF versions. */
+const MACHINES = [247, 263]
+
+/** Throws unless the bytes are a whole 64-bit little-endian ELF file for the SVM's machine. */
+export function checkElf(bytes: Uint8Array): void {
+  const [a, b, c, d, bits, order] = bytes
+  if (a !== 0x7f || b !== 0x45 || c !== 0x4c || d !== 0x46) throw new Error('it is not an ELF file')
+  if (bytes.length < ELF_HEADER) throw new Error('the ELF file is cut short')
+  const elf = view(bytes)
+  if (bits !== 2 || order !== 1 || !MACHINES.includes(elf.getUint16(0x12, true))) {
+    throw new Error('the ELF file is not for the Solana virtual machine')
+  }
+  const sections = elf.getUint16(SECTION_TABLE.entries, true) * elf.getUint16(SECTION_TABLE.entrySize, true)
+  const end = elf.getBigUint64(SECTION_TABLE.offset, true) + BigInt(sections)
+  if (end > BigInt(bytes.length)) throw new Error(`the ELF file is cut short: ${bytes.length} bytes of ${end}`)
+}
+
+const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

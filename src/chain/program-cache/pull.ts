@@ -1,0 +1,115 @@
+/** Fills the program cache: each program and the accounts it needs, checked, then written whole, then noted in the manifest. */
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { ConfigError } from '../../config.ts'
+import { PROGRAMS, type Program } from '../programs.ts'
+import {
+  accountFile,
+  MANIFEST_FILE,
+  type Manifest,
+  type ManifestEntry,
+  programFile,
+  readIfThere,
+  readManifest,
+  writeWhole,
+} from './cache.ts'
+import { checkElf } from './elf.ts'
+import type { ProgramSource } from './source.ts'
+
+export interface PullOptions {
+  folder: string
+  source: ProgramSource
+  /** Programs by key or id; all of them when left out. */
+  programs?: readonly string[] | undefined
+  /** Unix milliseconds. */
+  now: () => number
+  onProgress?: (done: number, total: number) => void
+}
+
+export interface Pulled {
+  kind: 'program' | 'account'
+  /** Name of the program, also on the rows of its accounts. */
+  name: string
+  address: string
+  /** `missing`: the source does not have it. */
+  status: 'written' | 'unchanged' | 'missing' | 'failed'
+  sha256: string | null
+  size: number | null
+  error: string | null
+}
+
+/** Pulls one after the other; a fault of one does not keep the rest back. ConfigError for a program that svc does not know. */
+export async function pullPrograms({ folder, source, programs, now, onProgress }: PullOptions): Promise<Pulled[]> {
+  const wanted = programs === undefined ? Object.values(PROGRAMS) : programs.map(findProgram)
+  const manifest: Manifest = readManifest(folder) ?? { version: 1, programs: {}, accounts: {} }
+  const items = wanted.flatMap((program: Program) => [
+    { kind: 'program' as const, program, address: program.id },
+    ...program.accounts.map((address) => ({ kind: 'account' as const, program, address })),
+  ])
+  const pulled: Pulled[] = []
+  onProgress?.(0, items.length)
+  for (const { kind, program, address } of items) {
+    const row = { kind, name: program.name, address, sha256: null, size: null, error: null }
+    try {
+      const content = await (kind === 'program' ? programContent(source, address) : accountContent(source, address))
+      pulled.push(
+        content === null ? { ...row, status: 'missing' } : { ...row, ...keep(content, kind, program, address) },
+      )
+    } catch (error) {
+      pulled.push({ ...row, status: 'failed', error: (error as Error).message })
+    }
+    onProgress?.(pulled.length, items.length)
+  }
+  return pulled
+
+  /** The manifest changes after the file: after a crash between them the next pull notes it again. */
+  function keep({ bytes, slot, loader }: Content, kind: Pulled['kind'], { name }: Program, address: string) {
+    const file = join(folder, kind === 'program' ? programFile(address) : accountFile(address))
+    const sha256 = hash('sha256', bytes, 'hex')
+    const entry: ManifestEntry = {
+      sha256,
+      size: bytes.length,
+      source: source.label,
+      slot,
+      fetched_at: new Date(now()).toISOString(),
+    }
+    const noted = manifest[kind === 'program' ? 'programs' : 'accounts'][address]
+    const there = readIfThere(file)
+    const unchanged = there !== null && hash('sha256', there, 'hex') === sha256
+    if (!unchanged) writeWhole(file, bytes)
+    if (!unchanged || noted?.sha256 !== sha256) {
+      if (kind === 'program') manifest.programs[address] = { name, loader, ...entry }
+      else manifest.accounts[address] = entry
+      writeWhole(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 2)}\n`)
+    }
+    return { status: unchanged ? ('unchanged' as const) : ('written' as const), sha256, size: bytes.length }
+  }
+}
+
+interface Content {
+  bytes: Uint8Array
+  slot: number | null
+  loader: string | null
+}
+
+async function programContent(source: ProgramSource, id: string): Promise<Content | null> {
+  const found = await source.program(id)
+  if (found !== null) checkElf(found.bytes)
+  return found
+}
+
+async function accountContent(source: ProgramSource, address: string): Promise<Content | null> {
+  const found = await source.account(address)
+  if (found === null) return null
+  return { bytes: Buffer.from(`${JSON.stringify(found.file, undefined, 2)}\n`), slot: found.slot, loader: null }
+}
+
+/** `damm-v2`, `damm_v2` and `dammV2` are one key. */
+const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+function findProgram(wanted: string): Program {
+  const found = Object.entries(PROGRAMS).find(([key, { id }]) => id === wanted || plain(key) === plain(wanted))
+  if (found !== undefined) return found[1]
+  const known = ['dbc', 'damm-v2', 'token-metadata', 'core', 'lock', 'distributor'].join(', ')
+  throw new ConfigError(`there is no program "${wanted}"; there are ${known}, and their program ids`)
+}

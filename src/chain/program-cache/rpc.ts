@@ -1,0 +1,82 @@
+/** One JSON-RPC call to a cluster without an SDK; what goes wrong never says more of the URL than its caller does. */
+
+export interface RpcOptions {
+  fetch?: typeof fetch
+  /** Waits between attempts, in milliseconds. */
+  wait?: (milliseconds: number) => Promise<void>
+  timeoutMs?: number
+  /** A busy node (429, 5xx) is asked again. */
+  attempts?: number
+}
+
+export type Asked = { result: unknown } | { fault: string; again: boolean; afterMs?: number | undefined }
+
+const ATTEMPTS = 5
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 15_000
+const TIMEOUT_MS = 60_000
+
+const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds))
+
+/** The result, or in words why there is none. */
+export async function rpcText(
+  url: string,
+  method: string,
+  params: readonly unknown[],
+  options: RpcOptions = {},
+): Promise<Asked> {
+  const { fetch: send = fetch, wait = pause, timeoutMs = TIMEOUT_MS, attempts = ATTEMPTS } = options
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  for (let attempt = 1; ; attempt++) {
+    const asked = await ask(send, url, body, timeoutMs)
+    if ('result' in asked || !asked.again || attempt >= attempts) return asked
+    await wait(Math.min(asked.afterMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS))
+  }
+}
+
+async function ask(send: typeof fetch, url: string, body: string, timeoutMs: number): Promise<Asked> {
+  let response: Response
+  let text: string
+  try {
+    const { href, authorization } = withoutUser(url)
+    const headers = { 'content-type': 'application/json', ...authorization }
+    response = await send(href, { method: 'POST', headers, body, signal: AbortSignal.timeout(timeoutMs) })
+    text = await response.text()
+  } catch (error) {
+    const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+    const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')
+    return { fault: `the RPC node cannot be reached (${why})`, again: cause?.code === 'ECONNRESET' }
+  }
+  if (!response.ok) {
+    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+    return {
+      fault: `the RPC node answers ${response.status}`,
+      again: response.status === 429 || response.status >= 500,
+      afterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+    }
+  }
+  return readAnswer(text)
+}
+
+function readAnswer(text: string): Asked {
+  try {
+    const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code?: unknown; message?: unknown } }
+    if (typeof error?.message === 'string') {
+      return { fault: `the RPC node refuses: ${error.message.slice(0, 200)}`, again: error.code === 429 }
+    }
+    if (result !== undefined) return { result }
+  } catch {
+    // Said below.
+  }
+  return { fault: 'the RPC node answers something that is not JSON-RPC', again: false }
+}
+
+/** fetch refuses URLs with a user; it goes into the header. */
+function withoutUser(text: string): { href: string; authorization: Record<string, string> } {
+  const url = new URL(text)
+  if (url.username === '' && url.password === '') return { href: text, authorization: {} }
+  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  url.username = ''
+  url.password = ''
+  return { href: url.href, authorization: { authorization: `Basic ${Buffer.from(user).toString('base64')}` } }
+}

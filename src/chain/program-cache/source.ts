@@ -1,0 +1,95 @@
+/** Where programs and accounts come from: a cluster's JSON-RPC, or a folder of files. */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { base58 } from '@scure/base'
+import type { Cluster } from '../cluster.ts'
+import { type AccountFile, accountFile, parseAccount, programFile } from './cache.ts'
+import { LOADERS, programDataAddress, upgradeableBinary, v4Binary } from './elf.ts'
+import { type RpcOptions, rpcText } from './rpc.ts'
+
+export interface ProgramBinary {
+  bytes: Uint8Array
+  /** Owner of the program's account; null where the source does not know. */
+  loader: string | null
+  slot: number | null
+}
+
+/** Both answer null for what is not there, and throw for what cannot be read. */
+export interface ProgramSource {
+  label: string
+  program(id: string): Promise<ProgramBinary | null>
+  account(address: string): Promise<{ file: AccountFile; slot: number | null } | null>
+}
+
+/** Reads `<program id>.so` and `accounts/<address>.json` of a folder. */
+export function folderSource(folder: string): ProgramSource {
+  const read = async (file: string) => (existsSync(join(folder, file)) ? readFile(join(folder, file)) : null)
+  return {
+    label: folder,
+    async program(id) {
+      const bytes = await read(programFile(id))
+      return bytes && { bytes, loader: null, slot: null }
+    },
+    async account(address) {
+      const text = await read(accountFile(address))
+      return text && { file: parseAccount(JSON.parse(text.toString('utf8')), address), slot: null }
+    },
+  }
+}
+
+interface RpcAccount {
+  lamports: number
+  owner: string
+  data: [string, string]
+  executable: boolean
+}
+
+/** Reads finalized accounts of a cluster; an RPC node that is busy (429, 5xx) is asked again. */
+export function rpcSource(
+  { rpcUrl, label }: Pick<Cluster, 'rpcUrl' | 'label'>,
+  options: RpcOptions = {},
+): ProgramSource {
+  const read = (address: string) => accountInfo(rpcUrl, address, options)
+  return {
+    label,
+    async program(id) {
+      const { account, slot } = await read(id)
+      if (account === null) return null
+      const { owner: loader } = account
+      const data = dataOf(account)
+      if (loader === LOADERS.v1 || loader === LOADERS.v2) return { bytes: data, loader, slot }
+      if (loader === LOADERS.v4) return { bytes: v4Binary(data), loader, slot }
+      if (loader !== LOADERS.upgradeable) throw new Error(`its account belongs to ${loader}, which loads no programs`)
+      const held = await read(base58.encode(programDataAddress(data)))
+      if (held.account === null) throw new Error('its program data account is gone: the program was closed')
+      return { bytes: upgradeableBinary(dataOf(held.account)), loader, slot: held.slot }
+    },
+    async account(address) {
+      const { account, slot } = await read(address)
+      if (account === null) return null
+      return { file: parseAccount(account, address), slot }
+    },
+  }
+}
+
+const dataOf = ({ data: [text] }: RpcAccount) => Buffer.from(text, 'base64')
+
+async function accountInfo(
+  url: string,
+  address: string,
+  options: RpcOptions,
+): Promise<{ account: RpcAccount | null; slot: number }> {
+  const asked = await rpcText(
+    url,
+    'getAccountInfo',
+    [address, { encoding: 'base64', commitment: 'finalized' }],
+    options,
+  )
+  if ('fault' in asked) throw new Error(asked.fault)
+  const { context, value } = (asked.result ?? {}) as { context?: { slot?: unknown }; value?: RpcAccount | null }
+  const isAccount = value === null || (typeof value?.owner === 'string' && typeof value.data?.[0] === 'string')
+  if (typeof context?.slot !== 'number' || !isAccount)
+    throw new Error('the RPC node answers something that is not an account')
+  return { account: value ?? null, slot: context.slot }
+}

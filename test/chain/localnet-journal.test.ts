@@ -1,0 +1,305 @@
+/** What the embedded chain keeps in its folder: journal, lock, programs, and that a reopened chain is the same chain. */
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  Keypair,
+  PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
+  SYSVAR_RENT_PUBKEY,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js'
+import Database from 'better-sqlite3'
+import { execa } from 'execa'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ChainLockedError, openLocalChain } from '../../src/chain/localnet/index.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, thrownBy, transfer } from '../support/local-chain.ts'
+
+const someone = () => Keypair.generate().publicKey
+const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
+const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-programs-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+describe('a reopened chain', () => {
+  it('has the same accounts, history, clock and blockhashes', async () => {
+    const test = await openTestChain()
+    const [payer, other] = [test.wallet(), test.wallet()]
+    for (let i = 0; i < 20; i++) {
+      test.wall.ms += 130
+      test.send([transfer(payer, other.publicKey, (i % 4 === 0 ? 1000n * SOL : 1n) + BigInt(i))], [payer])
+    }
+    test.chain.advance(1000.5)
+    const look = () => {
+      const { chain, parts } = test
+      const history = chain.signaturesFor(payer.publicKey.toBase58(), { limit: 100 })
+      return {
+        status: chain.status(),
+        genesisHash: chain.genesisHash,
+        blockhash: chain.latestBlockhash(),
+        accounts: [...parts.index.addresses()].sort().map((address) => [address, parts.index.get(address)]),
+        transactions: history.map(({ signature }) => chain.transaction(signature)),
+        slots: chain.slotsWithTransactions(0, Number.MAX_SAFE_INTEGER, 100),
+        fees: chain.prioritizationFees([]),
+      }
+    }
+    const raw = test.sign([transfer(other, payer.publicKey, 7)], [other])
+    const before = look()
+    await test.reopen()
+    expect(look()).toEqual(before)
+    expect(before.transactions).toHaveLength(21)
+    expect(test.chain.send(raw).err).toBeNull()
+  })
+
+  it('goes on in the slot that it was closed in', async () => {
+    const test = await openTestChain()
+    const payer = test.wallet()
+    const first = test.send([transfer(payer, payer.publicKey, 1)], [payer])
+    await test.reopen()
+    const second = test.send([transfer(payer, payer.publicKey, 2)], [payer])
+    expect([second.slot, second.index]).toEqual([first.slot, first.index + 1])
+  })
+
+  it('never goes back in time, even where the wall clock did or the end was sudden', async () => {
+    const test = await openTestChain()
+    const payer = test.wallet()
+    test.chain.advance(500)
+    test.wall.ms += 10_000
+    const { slot } = test.send([transfer(payer, payer.publicKey, 1)], [payer])
+    test.wall.ms = START_MS - 86_400_000
+    await test.reopen()
+    expect(test.chain.slot()).toBe(slot)
+    test.wall.ms += 400
+    expect(test.chain.slot()).toBe(slot + 1)
+  })
+
+  it('keeps what was set, and keeps closed what it began with', async () => {
+    const test = await openTestChain()
+    const { chain } = test
+    const reserve = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
+    const set = someone().toBase58()
+    const account = { lamports: 2n ** 63n + 5n, owner: set, data: Uint8Array.of(1, 2, 3), executable: false }
+    expect(chain.account(reserve)?.lamports).toBe(SOL)
+    chain.setAccount(set, account)
+    chain.setAccount(reserve, { ...account, lamports: 0n })
+    const passing = someone().toBase58()
+    chain.setAccount(passing, account)
+    chain.setAccount(passing, { ...account, lamports: 0n })
+    await test.reopen()
+    expect(test.chain.account(set)).toEqual(account)
+    expect([...test.chain.accountsOwnedBy(set)]).toEqual([[set, account]])
+    expect(test.chain.account(reserve)).toBeNull()
+    expect(test.chain.account(passing)).toBeNull()
+    expect(() => test.chain.setAccount(set, { ...account, lamports: 2n ** 64n })).toThrow(
+      `Account ${set}: lamports must be`,
+    )
+    expect(() => test.chain.setAccount('nobody', account)).toThrow('"nobody" is not an address')
+    expect(test.chain.account(set)).toEqual(account)
+  })
+
+  it('runs a program that was deployed by transactions', async () => {
+    const test = await openTestChain()
+    const payer = test.wallet(1000n * SOL)
+    const elf = Buffer.from(test.chain.account(MEMO)!.data)
+    const [buffer, program] = [Keypair.generate(), Keypair.generate()]
+    const [programData] = PublicKey.findProgramAddressSync([program.publicKey.toBuffer()], UPGRADEABLE_LOADER)
+    const key = (pubkey: PublicKey, flags = '') => ({
+      pubkey,
+      isSigner: flags.includes('s'),
+      isWritable: flags.includes('w'),
+    })
+    const loader = (keys: TransactionInstruction['keys'], ...data: Buffer[]) =>
+      new TransactionInstruction({ programId: UPGRADEABLE_LOADER, keys, data: Buffer.concat(data) })
+    const create = (account: Keypair, space: number) =>
+      SystemProgram.createAccount({
+        fromPubkey: payer.publicKey,
+        newAccountPubkey: account.publicKey,
+        space,
+        lamports: Number(test.chain.minimumBalance(space)),
+        programId: UPGRADEABLE_LOADER,
+      })
+    const landed = (instructions: TransactionInstruction[], signers: Keypair[]) => {
+      expect(test.send(instructions, signers).err).toBeNull()
+    }
+
+    landed(
+      [create(buffer, 37 + elf.length), loader([key(buffer.publicKey, 'w'), key(payer.publicKey)], u32(0))],
+      [payer, buffer],
+    )
+    for (let offset = 0; offset < elf.length; offset += 900) {
+      const part = elf.subarray(offset, offset + 900)
+      landed(
+        [loader([key(buffer.publicKey, 'w'), key(payer.publicKey, 's')], u32(1), u32(offset), u64(part.length), part)],
+        [payer],
+      )
+    }
+    const deploy = loader(
+      [
+        key(payer.publicKey, 'sw'),
+        key(programData, 'w'),
+        key(program.publicKey, 'w'),
+        key(buffer.publicKey, 'w'),
+        key(SYSVAR_RENT_PUBKEY),
+        key(SYSVAR_CLOCK_PUBKEY),
+        key(SystemProgram.programId),
+        key(payer.publicKey, 's'),
+      ],
+      u32(2),
+      u64(elf.length),
+    )
+    landed([create(program, 36), deploy], [payer, program])
+    const call = (text: string) =>
+      new TransactionInstruction({ programId: program.publicKey, keys: [], data: Buffer.from(text) })
+    for (const text of ['before', 'after']) {
+      test.wall.ms += 800
+      const { err, logs } = test.send([call(text)], [payer])
+      expect([err, logs[0]]).toEqual([null, `Program ${program.publicKey.toBase58()} invoke [1]`])
+      await test.reopen()
+    }
+    expect(test.chain.status().warnings).toEqual([])
+  })
+})
+
+describe('the folder of a chain', () => {
+  it('belongs to one process, and the second is told which', async () => {
+    const { chain, dataDir } = await openTestChain()
+    const script = `
+      import { openLocalChain } from './src/chain/localnet/index.ts'
+      await openLocalChain({ dataDir: ${JSON.stringify(dataDir)}, programsDir: '/nonexistent' })
+        .catch((error) => console.log(error.name, error.pid, error.message))
+    `
+    const run = () => execa('node', ['--import', 'tsx', '--input-type=module', '-e', script])
+    const { stdout } = await run()
+    expect(stdout).toBe(
+      `ChainLockedError ${process.pid} The embedded chain in ${join(dataDir, 'chain.db')} is in use by process ${process.pid}: ` +
+        'use that one, stop it, or choose another data folder',
+    )
+    await expect(openLocalChain({ dataDir, programsDir: '/nonexistent' })).rejects.toBeInstanceOf(ChainLockedError)
+    chain.close()
+    chain.close()
+    expect((await run()).stdout).toBe('')
+    expect(() => chain.send(Uint8Array.of())).toThrow()
+    expect(() => chain.account(MEMO)).toThrow('The embedded chain was closed')
+  })
+
+  it('that cannot be written ends the chain before anything builds on what would be lost', async () => {
+    const test = await openTestChain()
+    const payer = test.wallet()
+    const { commit } = test.parts.journal
+    test.parts.journal.commit = () => {
+      throw new Error('database or disk is full')
+    }
+    const stopped = /stopped: its journal could not be written \(database or disk is full\); open it again/
+    const address = payer.publicKey.toBase58()
+    expect(() => test.send([transfer(payer, payer.publicKey, 1)], [payer])).toThrow(stopped)
+    expect(() => test.chain.account(address)).toThrow(stopped)
+    expect(() => test.chain.simulate(Uint8Array.of())).toThrow(stopped)
+    test.parts.journal.commit = commit
+    await test.reopen()
+    expect(test.chain.account(address)?.lamports).toBe(100n * SOL)
+    expect(test.chain.transactionCount()).toBe(1)
+  })
+
+  it('of a newer release is left alone', async () => {
+    const test = await openTestChain()
+    test.chain.close()
+    const db = new Database(join(test.dataDir, 'chain.db'))
+    db.pragma('user_version = 99')
+    db.close()
+    await expect(openLocalChain({ dataDir: test.dataDir, programsDir: '/nonexistent' })).rejects.toThrow(
+      'was written by a newer release (version 99)',
+    )
+  })
+})
+
+describe('the program cache', () => {
+  it('may be empty: each program is listed as missing', async () => {
+    const { chain } = await openTestChain()
+    const { programs, warnings } = chain.status()
+    expect(programs).toEqual(Object.values(PROGRAMS).map(({ id, name }) => ({ id, name, loaded: false })))
+    expect(warnings).toEqual([])
+  })
+
+  it('is read with a warning for each file that is of no use', async () => {
+    const programsDir = temporaryFolder()
+    mkdirSync(join(programsDir, 'accounts'))
+    const { chain } = await openTestChain()
+    const elf = chain.account(MEMO)!.data
+    const [good, cloned, noAccount] = [someone(), someone(), someone()].map((key) => key.toBase58()) as [
+      string,
+      string,
+      string,
+    ]
+    writeFileSync(join(programsDir, `${good}.so`), elf)
+    writeFileSync(join(programsDir, `${PROGRAMS.dbc.id}.so`), elf.subarray(0, 1500))
+    writeFileSync(join(programsDir, `${PROGRAMS.lock.id}.so`), '<html>Not found</html>')
+    writeFileSync(join(programsDir, 'readme.so'), elf)
+    writeFileSync(join(programsDir, 'manifest.json'), '{}')
+    writeFileSync(
+      join(programsDir, 'accounts', `${cloned}.json`),
+      JSON.stringify({ lamports: 1_000_000, owner: good, data: 'AQID', executable: false }),
+    )
+    writeFileSync(join(programsDir, 'accounts', `${noAccount}.json`), '{"lamports":"many"}')
+
+    const test = await openTestChain({ programsDir })
+    const { programs, warnings } = test.chain.status()
+    expect(programs.filter(({ loaded }) => loaded)).toEqual([{ id: good, name: good, loaded: true }])
+    expect(warnings.map((warning) => warning.replace(programsDir, '…'))).toEqual([
+      expect.stringMatching(`^…/${PROGRAMS.lock.id}.so was left out: it is not an ELF file$`),
+      expect.stringMatching(`^…/${PROGRAMS.dbc.id}.so was left out: Failed to add program`),
+      '…/readme.so was left out: "readme" is not an address: it has 5 bytes instead of 32',
+      `…/accounts/${noAccount}.json was left out: its "lamports" must be a whole number`,
+    ])
+    expect([...test.chain.accountsOwnedBy(good)]).toEqual([
+      [cloned, { lamports: 1_000_000n, owner: good, data: Uint8Array.of(1, 2, 3), executable: false }],
+    ])
+    const payer = test.wallet()
+    const call = new TransactionInstruction({ programId: new PublicKey(good), keys: [], data: Buffer.from('hi') })
+    expect(test.send([call], [payer]).err).toBeNull()
+  })
+
+  it('that is filled later serves at the next opening', async () => {
+    const programsDir = temporaryFolder()
+    const test = await openTestChain({ programsDir })
+    const program = someone()
+    const payer = test.wallet()
+    const call = new TransactionInstruction({ programId: program, keys: [], data: Buffer.from('hi') })
+    expect(thrownBy(() => test.send([call], [payer]))).toMatchObject({ err: 'ProgramAccountNotFound' })
+    writeFileSync(join(programsDir, `${program.toBase58()}.so`), test.chain.account(MEMO)!.data)
+    await test.reopen()
+    expect(test.send([call], [payer]).err).toBeNull()
+  })
+
+  it.skipIf(!hasProgram(PROGRAMS.distributor.id))('takes a public program as it is', async () => {
+    const programsDir = temporaryFolder()
+    const file = `${PROGRAMS.distributor.id}.so`
+    copyFileSync(join(PROGRAMS_DIR, file), join(programsDir, file))
+    expect(readFileSync(join(programsDir, file)).subarray(1, 4).toString()).toBe('ELF')
+    const { chain } = await openTestChain({ programsDir })
+    expect(chain.account(PROGRAMS.distributor.id)).toMatchObject({ executable: true })
+    expect(
+      chain
+        .status()
+        .programs.filter(({ loaded }) => loaded)
+        .map(({ name }) => name),
+    ).toEqual([PROGRAMS.distributor.name])
+  })
+})
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}
+
+function u64(value: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(BigInt(value))
+  return bytes
+}

@@ -1,0 +1,88 @@
+/** A chain in a folder of its own, in process or served, with a clock that moves when it is told to. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openLocalChain } from '../../src/chain/localnet/index.ts'
+import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
+import { serveLocalnet } from '../../src/chain/localnet/server.ts'
+
+/** The user's program cache, where one is filled. */
+export const PROGRAMS_DIR =
+  process.env.SVC_PROGRAMS_DIR ??
+  join(process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '/nonexistent', '.cache'), 'svc', 'programs')
+
+export interface OpenOptions {
+  /** Unix milliseconds; a clock that stands still by default. */
+  now?: () => number
+}
+
+const STILL = Date.UTC(2026, 0, 1)
+
+export async function openChain({ now = () => STILL }: OpenOptions = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-localnet-'))
+  const open = () => openLocalChain({ dataDir, programsDir: PROGRAMS_DIR, now })
+  let chain = await open()
+  return {
+    get chain() {
+      return chain
+    },
+    async reopen() {
+      chain.close()
+      chain = await open()
+      return chain
+    },
+    close() {
+      chain.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface RpcAnswer {
+  id: number
+  // biome-ignore lint/suspicious/noExplicitAny: the shapes are what the tests are about
+  result?: any
+  // biome-ignore lint/suspicious/noExplicitAny: the shapes are what the tests are about
+  error?: { code: number; message: string; data?: any }
+}
+
+export async function openRpc(options: OpenOptions = {}) {
+  const opened = await openChain(options)
+  const rpc = createRpc(opened.chain, {
+    onError(error) {
+      throw error
+    },
+  })
+  async function call(method: string, ...params: unknown[]): Promise<RpcAnswer> {
+    const answer = await rpc.handle(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    return JSON.parse(answer!)
+  }
+  return {
+    ...opened,
+    chain: opened.chain,
+    rpc,
+    call,
+    /** The result; throws the error's message. */
+    async ask(method: string, ...params: unknown[]) {
+      const { result, error } = await call(method, ...params)
+      if (error) throw new Error(`${error.code} ${error.message}`)
+      return result
+    },
+  }
+}
+
+/** Served on a free pair of ports, following the wall clock. */
+export async function openServer() {
+  const opened = await openChain({ now: Date.now })
+  const faults: unknown[] = []
+  const server = await serveLocalnet({ chain: opened.chain, port: 0, onError: (error) => void faults.push(error) })
+  return {
+    ...server,
+    chain: opened.chain,
+    faults,
+    async stop() {
+      await server.close()
+      opened.close()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+/** Data folders that cannot be used: every command says in a line what is wrong and the way out, and the doctor sees it. */
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { commandLine } from './command-line.ts'
+
+const cli = commandLine()
+const { svc } = cli
+
+beforeAll(async () => {
+  expect((await svc(['keys', 'list'])).exitCode).toBe(0)
+})
+
+/** A copy of a data folder in use. */
+function copyOf(name: string): string {
+  const folder = join(cli.home, name)
+  cpSync(cli.dataDir, folder, { recursive: true })
+  return folder
+}
+
+async function expectFault(folder: string, what: RegExp, exitCode = 1) {
+  for (const args of [
+    ['keys', 'list'],
+    ['serve', '--port', '0'],
+  ]) {
+    const ran = await svc([...args, '--data-dir', folder])
+    expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode, stdout: '' })
+    expect(ran.stderr).toMatch(what)
+    expect(ran.stderr).not.toMatch(/^\s+at |not foreseen/m)
+  }
+}
+
+async function doctor(folder: string) {
+  const { exitCode, stdout, stderr } = await svc(['doctor', '-o', 'plain', '--data-dir', folder])
+  expect(stderr).not.toMatch(/^\s+at |not foreseen/m)
+  return { exitCode, stdout }
+}
+
+describe('a data folder', () => {
+  it('that is a file is refused', async () => {
+    const file = cli.file('plain-file', '')
+    await expectFault(
+      file,
+      /^error: the data folder .*plain-file cannot be made: a file stands in its place; .*--data-dir$/m,
+    )
+    expect(await doctor(file)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('is not a folder') })
+  })
+
+  it('whose database is no database is refused', async () => {
+    const folder = copyOf('garbled')
+    for (const name of readdirSync(folder).filter((name) => /-(wal|shm)$/.test(name))) rmSync(join(folder, name))
+    writeFileSync(join(folder, 'svc.db'), 'x'.repeat(8192))
+    await expectFault(folder, /svc\.db: file is not a database; restore it from a backup/)
+    expect(await doctor(folder)).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^fail\tdatabase\t/m) })
+  })
+
+  it('that lost the key its database was sealed with is refused, and no other key is made', async () => {
+    const folder = copyOf('unsealed')
+    rmSync(join(folder, 'encryption.key'))
+    await expectFault(folder, /encryption\.key is missing, and this database was sealed with it .*: restore the file/)
+    expect(await doctor(folder)).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^fail\tencryption key\t.*is missing/m),
+    })
+    expect(readdirSync(folder)).not.toContain('encryption.key')
+  })
+
+  it('whose operator key is empty, something else or a folder is refused, and never taken for a key', async () => {
+    const folder = copyOf('keyless')
+    const file = join(folder, 'operator.key')
+    for (const text of ['', 'password\n']) {
+      writeFileSync(file, text)
+      await expectFault(folder, /operator\.key does not hold an API key; remove the file to get another/)
+    }
+    writeFileSync(file, '')
+    expect(await doctor(folder)).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^fail\tkey file\t/m) })
+    rmSync(file)
+    mkdirSync(file, { mode: 0o700 })
+    await expectFault(folder, /cannot read .*operator\.key/)
+  })
+
+  it('whose operator key was revoked says so, and makes another when the file is gone', async () => {
+    const folder = copyOf('revoked')
+    const [{ id }] = JSON.parse((await svc(['keys', 'list', '--json', '--data-dir', folder])).stdout)
+    expect((await svc(['keys', 'revoke', id, '--yes', '--data-dir', folder])).exitCode).toBe(0)
+    await expectFault(folder, /the key in .*operator\.key was revoked; remove the file to get another/, 4)
+    rmSync(join(folder, 'operator.key'))
+    expect((await svc(['keys', 'list', '--data-dir', folder])).exitCode).toBe(0)
+  })
+})

@@ -1,0 +1,26 @@
+/** What the log keeps of an error: where it came from and why, and no credential. */
+import { describe, expect, it } from 'vitest'
+import { loggedError } from '../../daemon/log.ts'
+import { ApiError } from '../../src/errors.ts'
+
+describe('a logged error', () => {
+  it('has its stack and its causes without the credentials in them', () => {
+    const cause = new Error('connect https://rpc.example.com/?api-key=s3cr3t as svc_live_abcDEF123')
+    const error = new ApiError('internal_error', 'postgres://svc:hunter2@10.0.0.1/db does not answer', { cause })
+    const text = JSON.stringify(loggedError(error))
+    expect(text).toContain('postgres://***@10.0.0.1/db does not answer')
+    expect(text).toContain('api-key=***')
+    expect(text).toContain('log.test.ts')
+    expect(text).not.toMatch(/hunter2|s3cr3t|abcDEF123/)
+  })
+
+  it('keeps the code of a system error, and nothing else that hangs on it', () => {
+    const error = Object.assign(new Error('no'), { code: 'ECONNREFUSED', config: { authorization: 'Bearer x' } })
+    expect(loggedError(error)).toMatchObject({ type: 'Error', message: 'no', code: 'ECONNREFUSED' })
+    expect(JSON.stringify(loggedError(error))).not.toContain('Bearer')
+  })
+
+  it('is its text where something else than an error was thrown', () => {
+    expect(loggedError('svc_live_abcDEF123 failed')).toBe('svc_live_*** failed')
+  })
+})
