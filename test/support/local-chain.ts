@@ -1,21 +1,23 @@
 /** An embedded chain in a temporary folder with a clock of the test's own, and transactions signed for it. */
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as spl from '@solana/spl-token'
 import {
   type AddressLookupTableAccount,
   Keypair,
-  type PublicKey,
+  PublicKey,
   type Signer,
   SystemProgram,
-  type TransactionInstruction,
+  TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { EmbeddedChain } from '../../src/chain/localnet/local-chain.ts'
 import { openParts } from '../../src/chain/localnet/opening.ts'
-import type { LocalChain } from '../../src/chain/localnet/types.ts'
+import { type LocalChain, TransactionRefused } from '../../src/chain/localnet/types.ts'
 
 export const SOL = 1_000_000_000n
 /** 2027-01-15T08:00:00Z, in Unix milliseconds. */
@@ -95,4 +97,49 @@ export function thrownBy(call: () => unknown): unknown {
   } catch (error) {
     return error
   }
+}
+
+export const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+export const memo = (text: string) => new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(text) })
+export const someone = () => Keypair.generate().publicKey
+export const balance = ({ chain }: TestChain, key: PublicKey) => chain.account(key.toBase58())?.lamports ?? 0n
+
+/** Name of the refusal a call ended with. */
+export function refusal(call: () => unknown): unknown {
+  const error = thrownBy(call)
+  expect(error).toBeInstanceOf(TransactionRefused)
+  return (error as TransactionRefused).err
+}
+
+/** Every account there is, by asking the runtime itself, its data as a hash. */
+export function everything({ parts }: TestChain) {
+  const accounts = [...parts.index.addresses()].map((address) => {
+    const account = parts.runtime.get(address)
+    const digest = account === null ? null : createHash('sha256').update(account.data).digest('hex')
+    return [address, { lamports: 0n, ...account, data: digest }] as const
+  })
+  return new Map(accounts)
+}
+
+export function signs(instructions: TransactionInstruction[], key: PublicKey): boolean {
+  return instructions.some(({ keys }) => keys.some(({ pubkey, isSigner }) => isSigner && pubkey.equals(key)))
+}
+
+export async function mintOf(test: TestChain, payer: Keypair, program: PublicKey): Promise<PublicKey> {
+  const mint = Keypair.generate()
+  const landed = test.send(
+    [
+      SystemProgram.createAccount({
+        fromPubkey: payer.publicKey,
+        newAccountPubkey: mint.publicKey,
+        space: spl.MINT_SIZE,
+        lamports: Number(test.chain.minimumBalance(spl.MINT_SIZE)),
+        programId: program,
+      }),
+      spl.createInitializeMint2Instruction(mint.publicKey, 6, payer.publicKey, null, program),
+    ],
+    [payer, mint],
+  )
+  expect(landed.err).toBeNull()
+  return mint.publicKey
 }
