@@ -10,7 +10,7 @@ interface Measurement {
   floor: string
 }
 
-const suites: Record<string, () => Promise<Measurement[]>> = { 'start-up': startUp, merkle, localnet }
+const suites: Record<string, () => Promise<Measurement[]>> = { 'start-up': startUp, localnet, merkle }
 
 const wanted = process.argv.slice(2)
 for (const [name, suite] of Object.entries(suites)) {
