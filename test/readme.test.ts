@@ -62,6 +62,16 @@ describe('the README', () => {
     },
   )
 
+  it.each(blocksOf('README.md', 'Without a cluster').map((block) => [block]))(
+    'shows the embedded chain: %s',
+    async (block) => {
+      const { exitCode, stdout, stderr } = await paste(block)
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toContain('has 10 SOL')
+      expect(stdout).toMatch(/SLOT +\d+/)
+    },
+  )
+
   it('links only to files that exist', () => {
     const files = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
     const missing = files
