@@ -3,6 +3,7 @@ import type { AnyRoute, Input, Page, Result } from '../src/api/route.ts'
 import type { Meta } from '../src/client.ts'
 import type { Context } from '../src/context.ts'
 import { ApiError, badRequest } from '../src/errors.ts'
+import { validate } from '../src/operations/validate.ts'
 import type { Tx } from '../src/store/store.ts'
 import type { Kernel } from './kernel.ts'
 import { envelope, errorAnswer, jsonResponse } from './middleware/answer.ts'
@@ -11,7 +12,6 @@ import { type Body, hashRequest, parseForm, parseJsonObject, readBody, requireJs
 import { claimKey, readIdempotencyKey } from './middleware/idempotency.ts'
 import { quotasOf, rateLimitHeaders } from './middleware/rate-limit.ts'
 import { makeRequestId, readRequestId } from './middleware/request-id.ts'
-import { validate } from './middleware/validate.ts'
 
 export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Promise<Result<R>>
 

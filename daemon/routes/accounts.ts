@@ -1,8 +1,10 @@
 /** Accounts: one line per verb. */
 import { api } from '../../src/api/index.ts'
-import { type Mount, notYet } from '../mount.ts'
+import { fetchAccounts } from '../../src/operations/accounts/fetch-accounts.ts'
+import { getAccount } from '../../src/operations/accounts/get-account.ts'
+import type { Mount } from '../mount.ts'
 
 export function accountsRoutes(mount: Mount): void {
-  mount(api.accounts.get, notYet('Reading an account'))
-  mount(api.accounts.batchFetch, notYet('Reading accounts'))
+  mount(api.accounts.get, getAccount)
+  mount(api.accounts.batchFetch, fetchAccounts)
 }

@@ -14,7 +14,7 @@ import { getMerkleTree } from '../../src/operations/merkle-trees/get-merkle-tree
 import { getProof } from '../../src/operations/merkle-trees/get-proof.ts'
 import { listEntries } from '../../src/operations/merkle-trees/list-entries.ts'
 import { listMerkleTrees } from '../../src/operations/merkle-trees/list-merkle-trees.ts'
-import { validate } from '../middleware/validate.ts'
+import { validate } from '../../src/operations/validate.ts'
 import type { Mount } from '../mount.ts'
 import type { Prepare } from '../pipeline.ts'
 

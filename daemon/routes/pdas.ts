@@ -1,7 +1,8 @@
 /** PDAs: one line per verb. */
 import { api } from '../../src/api/index.ts'
-import { type Mount, notYet } from '../mount.ts'
+import { derivePda } from '../../src/operations/pdas/derive-pda.ts'
+import type { Mount } from '../mount.ts'
 
 export function pdasRoutes(mount: Mount): void {
-  mount(api.pdas.derive, notYet('Deriving an address'))
+  mount(api.pdas.derive, derivePda)
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { type ApiError, internal } from '../errors.ts'
 import { type Log, silentLog } from '../log.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
+import { withExactLamports } from './exact-lamports.ts'
 import type { Rpc } from './localnet/rpc/index.ts'
 import type { LocalChain } from './localnet/types.ts'
 import { chainOwner } from './owner.ts'
@@ -134,7 +135,7 @@ async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number
 
 async function connectTo(rpc: Rpc, { rpcUrl }: Cluster): Promise<Connection> {
   const [{ Connection }, { localFetch }] = await Promise.all([import('@solana/web3.js'), import('./localnet/fetch.ts')])
-  return new Connection(rpcUrl, { commitment: 'confirmed', fetch: localFetch(rpc) as typeof fetch })
+  return new Connection(rpcUrl, { commitment: 'confirmed', fetch: withExactLamports(localFetch(rpc)) })
 }
 
 /** The URL stays in here: what goes wrong names the cluster alone. */
@@ -149,7 +150,7 @@ async function connect(url: string, label: string): Promise<Connection> {
       throw internal(`The RPC node of ${label} cannot be reached (${why})`)
     }
   }
-  return new Connection(url, { commitment: 'confirmed', fetch: send as typeof fetch })
+  return new Connection(url, { commitment: 'confirmed', fetch: withExactLamports(send as typeof fetch) })
 }
 
 function inUse(dataDir: string, pid: number): ApiError {

@@ -104,7 +104,8 @@ describe('a refusal', () => {
     [['keys', 'revoke', 'key_nobody', '--yes'], 3, 'not_found'],
     [['webhooks', 'get', 'whs_nobody'], 3, 'not_found'],
     [['pools', 'get', 'nothing'], 2, 'bad_request'],
-    [['accounts', 'get', 'So11111111111111111111111111111111111111112'], 1, 'internal_error'],
+    [['stakes', 'get', 'So11111111111111111111111111111111111111112'], 1, 'internal_error'],
+    [['accounts', 'get', '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'], 3, 'not_found'],
   ])('of %j exits %i with the envelope of the API', async (args, exitCode, code) => {
     const json = await svc([...args, '--json'])
     expect({ exitCode: json.exitCode, stdout: json.stdout }).toEqual({ exitCode, stdout: '' })
@@ -121,5 +122,31 @@ describe('a refusal', () => {
     expect(exitCode).toBe(2)
     expect(stderr).toContain('--yes')
     expect(JSON.parse((await svc(['keys', 'list', '--json'])).stdout)[0]).toMatchObject({ id, status: 'active' })
+  })
+})
+
+describe('what the chain holds', () => {
+  const MINT = 'So11111111111111111111111111111111111111112'
+  const ABSENT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
+
+  it('is shown of one account and of many, an absent one as an empty row', async () => {
+    const one = await svc(['accounts', 'get', MINT])
+    expect(one.stdout, one.stderr).toMatch(/^LAMPORTS +\d+$/m)
+    expect(one.stdout).toMatch(/^SPACE +82$/m)
+    const many = await svc(['accounts', 'batch', MINT, ABSENT, '--json'])
+    const { accounts } = JSON.parse(many.stdout)
+    expect([accounts[0].address, accounts[1]]).toEqual([MINT, null])
+    const rows = (await svc(['accounts', 'batch', MINT, ABSENT])).stdout
+    expect(rows).toContain(ABSENT)
+    expect(rows).not.toMatch(/undefined|null/)
+  })
+
+  it('is derived where it will be', async () => {
+    const { stdout, stderr } = await svc(['pdas', 'derive', 'metadata', `mint=${MINT}`])
+    expect(stdout, stderr).toContain('6dM4TqWyWJsbx7obrdLcviBkTafD5E8av61zfU6jq57X')
+    const refused = await svc(['pdas', 'derive', 'metadata'])
+    expect(refused.exitCode).toBe(2)
+    const wrong = await svc(['pdas', 'derive', 'ata', `mint=${MINT}`])
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('args.owner: is required')])
   })
 })

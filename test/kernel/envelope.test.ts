@@ -229,7 +229,7 @@ describe('a fault of the service', () => {
     expect(answer.json.error.message).toBe('Something went wrong')
     expect(answer.json.error.details).toBeUndefined()
     expect(logged).toHaveLength(1)
-    const later = await service.request('GET', `/v2/accounts/${MINT}`)
+    const later = await service.request('GET', `/v2/stakes/${MINT}`)
     expect(later.json.error.message).toBe('Something went wrong')
   })
 })

@@ -1,6 +1,6 @@
-/** Validation against a route's schemas; the first fault names its field by dotted path. */
-import type { ZodError, ZodObject, z } from 'zod'
-import { badRequest } from '../../src/errors.ts'
+/** Validation against the contract's schemas; the first fault names its field by dotted path. */
+import type { ZodError, ZodType, z } from 'zod'
+import { badRequest } from '../errors.ts'
 
 type Issue = ZodError['issues'][number]
 const LISTED_ISSUES = 20
@@ -8,7 +8,7 @@ const LISTED_ISSUES = 20
 const LONGEST_PATH = 256
 
 /** The parsed value; throws bad_request with `param` and `details.issues`. */
-export function validate<S extends ZodObject>(schema: S, value: Record<string, unknown>): z.output<S> {
+export function validate<S extends ZodType>(schema: S, value: Record<string, unknown>): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw invalid(result.error.issues, value)

@@ -1,0 +1,60 @@
+/** Derives addresses of programs from their seeds, without asking the chain. */
+import type { PublicKey } from '@solana/web3.js'
+import type { Pda, PdaKind, PdaRequest } from '../api/pdas.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './localnet/addresses.ts'
+import { PROGRAMS } from './programs.ts'
+
+const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
+const TOKEN_PROGRAMS = { spl: TOKEN_PROGRAM, token2022: TOKEN_2022_PROGRAM } as const
+
+type Key = (address: string) => Buffer
+type ArgsOf<K extends PdaKind> = Extract<PdaRequest, { kind: K }>['args']
+type Seeds = { [K in PdaKind]: (args: ArgsOf<K>, key: Key, derive: Derive) => Derivation }
+type Derive = (derivation: Derivation) => [PublicKey, number]
+
+interface Derivation {
+  programId: string
+  seeds: Uint8Array[]
+}
+
+const SEEDS: Seeds = {
+  ata: ({ owner, mint, token_program }, key) => ({
+    programId: ASSOCIATED_TOKEN_PROGRAM,
+    seeds: [key(owner), key(TOKEN_PROGRAMS[token_program]), key(mint)],
+  }),
+  metadata: ({ mint }, key) => {
+    const programId = PROGRAMS.tokenMetadata.id
+    return { programId, seeds: [Buffer.from('metadata'), key(programId), key(mint)] }
+  },
+  dbc_pool: (args, key) => ({ programId: PROGRAMS.dbc.id, seeds: poolSeeds(args, key) }),
+  damm_v2_pool: (args, key) => ({ programId: PROGRAMS.dammV2.id, seeds: poolSeeds(args, key) }),
+  merkle_distributor: (args, key) => distributor(args, key),
+  claim_status: ({ claimer, ...tree }, key, derive) => ({
+    programId: PROGRAMS.distributor.id,
+    seeds: [Buffer.from('ClaimStatus'), key(claimer), derive(distributor(tree, key))[0].toBuffer()],
+  }),
+  gold_lock: ({ user }, key) => ({ programId: PROGRAMS.lock.id, seeds: [Buffer.from('escrow'), key(user)] }),
+}
+
+/** The address of a kind, and the bump that takes it off the curve. */
+export async function derivePda<K extends PdaKind>(kind: K, args: ArgsOf<K>): Promise<Pda> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const key: Key = (address) => new PublicKey(address).toBuffer()
+  const derive: Derive = ({ programId, seeds }) => PublicKey.findProgramAddressSync(seeds, new PublicKey(programId))
+  const derivation = SEEDS[kind](args, key, derive)
+  const [address, bump] = derive(derivation)
+  return { kind, address: address.toBase58(), bump, program_id: derivation.programId }
+}
+
+/** Meteora's pools: the greater mint first, whichever is base and quote. */
+function poolSeeds({ config, base_mint, quote_mint }: ArgsOf<'dbc_pool' | 'damm_v2_pool'>, key: Key): Uint8Array[] {
+  const mints = [key(base_mint), key(quote_mint)].sort((a, b) => b.compare(a))
+  return [Buffer.from('pool'), key(config), ...mints]
+}
+
+/** `airdrop_count` is the distributor's version. */
+function distributor({ mint, airdrop_count }: ArgsOf<'merkle_distributor'>, key: Key): Derivation {
+  const version = Buffer.alloc(8)
+  version.writeBigUInt64LE(BigInt(airdrop_count))
+  return { programId: PROGRAMS.distributor.id, seeds: [Buffer.from('MerkleDistributor'), key(mint), version] }
+}

@@ -1,0 +1,11 @@
+/** Many accounts in one read; null stands where there is none. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { readAccounts } from '../../chain/accounts.ts'
+import type { Context } from '../../context.ts'
+
+type Route = Api['accounts']['batchFetch']
+
+export async function fetchAccounts({ chain }: Context, { addresses }: Input<Route>): Promise<Result<Route>> {
+  return { accounts: await readAccounts(await chain.connection(), addresses) }
+}

@@ -1,0 +1,12 @@
+/** One account as the chain has it. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { readAccount } from '../../chain/accounts.ts'
+import type { Context } from '../../context.ts'
+import { found } from '../found.ts'
+
+type Route = Api['accounts']['get']
+
+export async function getAccount({ chain }: Context, { address }: Input<Route>): Promise<Result<Route>> {
+  return found(await readAccount(await chain.connection(), address), 'account', address)
+}

@@ -1,0 +1,14 @@
+/** A program-derived address from named inputs; the chain is not asked. */
+import type { Api } from '../../api/index.ts'
+import { pdaRequest } from '../../api/pdas.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { derivePda as derive } from '../../chain/pdas.ts'
+import type { Context } from '../../context.ts'
+import { validate } from '../validate.ts'
+
+type Route = Api['pdas']['derive']
+
+export async function derivePda(_: Context, given: Input<Route>): Promise<Result<Route>> {
+  const { kind, args } = validate(pdaRequest, { kind: given.kind, args: given.args })
+  return derive(kind, args)
+}

@@ -1,0 +1,13 @@
+/** What a transaction would do, signed or not. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { simulateTransaction as simulate } from '../../chain/simulations.ts'
+import { decodeTransaction } from '../../chain/transactions.ts'
+import type { Context } from '../../context.ts'
+
+type Route = Api['transactions']['simulate']
+
+export async function simulateTransaction({ chain }: Context, { transaction }: Input<Route>): Promise<Result<Route>> {
+  const decoded = decodeTransaction(transaction)
+  return simulate(await chain.connection(), decoded)
+}

@@ -1,0 +1,148 @@
+/** Account reads through the app, on the embedded chain. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Service, startService } from './support/service.ts'
+
+const MINT = 'So11111111111111111111111111111111111111112'
+const SYSTEM = '11111111111111111111111111111111'
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const someone = () => Keypair.generate().publicKey.toBase58()
+
+async function funded({ services }: Service, lamports: bigint): Promise<string> {
+  const address = someone()
+  const chain = await services.chain.local()
+  chain.airdrop(address, lamports)
+  return address
+}
+
+describe('one account', () => {
+  it('is read with its data, owner and slot', async () => {
+    const service = await startService()
+    const { status, json } = await service.request('GET', `/v2/accounts/${MINT}`)
+    const chain = await service.services.chain.local()
+    const known = chain.account(MINT)!
+    expect([status, json.data]).toEqual([
+      200,
+      {
+        address: MINT,
+        lamports: String(known.lamports),
+        owner: TOKEN_PROGRAM,
+        executable: false,
+        data: Buffer.from(known.data).toString('base64'),
+        space: 82,
+        slot: expect.any(Number),
+      },
+    ])
+  })
+
+  it('that is a program says so', async () => {
+    const { request } = await startService()
+    const { json } = await request('GET', `/v2/accounts/${TOKEN_PROGRAM}`)
+    expect(json.data).toMatchObject({ executable: true })
+    expect(Buffer.from(json.data.data, 'base64')).toHaveLength(json.data.space)
+  })
+
+  it('keeps every lamport of a balance beyond 2^53', async () => {
+    const { request, services } = await startService()
+    const address = someone()
+    const whale = { lamports: 2n ** 53n + 1n, owner: SYSTEM, executable: false, data: new Uint8Array(), rentEpoch: 0n }
+    const chain = await services.chain.local()
+    chain.setAccount(address, whale)
+    const one = await request('GET', `/v2/accounts/${address}`)
+    expect(one.json.data).toMatchObject({ lamports: '9007199254740993', owner: SYSTEM, data: '', space: 0 })
+    const { json } = await request('POST', '/v2/accounts/batch-fetch', { body: { addresses: [address] } })
+    expect(json.data.accounts[0].lamports).toBe('9007199254740993')
+  })
+
+  it('that is absent is not found, by its address', async () => {
+    const { request } = await startService()
+    const address = someone()
+    const { status, json } = await request('GET', `/v2/accounts/${address}`)
+    expect([status, json.error.code]).toEqual([404, 'not_found'])
+    expect(json.error.message).toContain(address)
+  })
+
+  it('at no address is a bad request', async () => {
+    const { request } = await startService()
+    const { status, json } = await request('GET', `/v2/accounts/${'1'.repeat(33)}`)
+    expect([status, json.error.param]).toEqual([400, 'address'])
+  })
+})
+
+describe('a batch', () => {
+  it('keeps order and repeats, with null in the place of what is absent, at one slot', async () => {
+    const service = await startService()
+    const wallet = await funded(service, 5_000_000n)
+    const addresses = [someone(), MINT, wallet, someone(), MINT]
+    const { status, json } = await service.request('POST', '/v2/accounts/batch-fetch', { body: { addresses } })
+    expect(status).toBe(200)
+    const { accounts } = json.data
+    expect(accounts.map((account: { address: string } | null) => account?.address ?? null)).toEqual([
+      null,
+      MINT,
+      wallet,
+      null,
+      MINT,
+    ])
+    expect(accounts[2].lamports).toBe('5000000')
+    expect(new Set([accounts[1].slot, accounts[2].slot, accounts[4].slot]).size).toBe(1)
+  })
+
+  it('has 1 to 100 addresses', async () => {
+    const { request } = await startService()
+    const ask = (addresses: unknown[]) => request('POST', '/v2/accounts/batch-fetch', { body: { addresses } })
+    const full = await ask(Array.from({ length: 100 }, someone))
+    expect([full.status, full.json.data.accounts]).toEqual([200, Array(100).fill(null)])
+    for (const addresses of [[], Array(101).fill(MINT)]) {
+      const { status, json } = await ask(addresses)
+      expect([status, json.error.code, json.error.param]).toEqual([400, 'bad_request', 'addresses'])
+    }
+    expect((await ask([MINT, 'x'])).json.error.param).toBe('addresses.1')
+  })
+})
+
+it('an RPC node that cannot be reached is an internal_error that tells no URL', async () => {
+  const { request } = await startService({ settings: { url: 'http://127.0.0.1:1/secret-path' } })
+  const answer = await request('GET', `/v2/accounts/${MINT}`)
+  expect([answer.status, answer.json.error.code]).toEqual([500, 'internal_error'])
+  expect(answer.json.error.message).toMatch(/cannot be reached/)
+  expect(answer.text).not.toContain('secret-path')
+})
+
+/** A node that answers as it should not. */
+async function node(status: number, body: string): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { id } = JSON.parse(await text(request))
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(body.replace('ID', JSON.stringify(id)))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+it.each([
+  [
+    'an error',
+    200,
+    '{"jsonrpc":"2.0","id":ID,"error":{"code":-32005,"message":"Node is behind by 50 slots"}}',
+    /behind by 50/,
+  ],
+  ['no JSON', 200, '<html>', /failed at the RPC node/],
+  ['a server error', 503, 'overloaded', /503/],
+  ['another shape', 200, '{"jsonrpc":"2.0","id":ID,"result":{"value":3}}', /failed at the RPC node/],
+])('a node that answers with %s is an internal_error that says so', async (_, status, body, message) => {
+  const url = await node(status, body)
+  const { request } = await startService({ settings: { url } })
+  for (const answer of [
+    await request('GET', `/v2/accounts/${MINT}`),
+    await request('POST', '/v2/accounts/batch-fetch', { body: { addresses: [MINT] } }),
+  ]) {
+    expect([answer.status, answer.json.error.code]).toEqual([500, 'internal_error'])
+    expect(answer.json.error.message).toMatch(message)
+    expect(answer.text).not.toContain('node_modules')
+  }
+})
