@@ -1,0 +1,127 @@
+/** Turns a validator's transaction error and its log into the failing program, a name, a sentence and a hint. */
+import { type Failure, failureIn } from './logs.ts'
+import { ANY_ANCHOR, INNER_HINTS, KNOWN_PROGRAMS, type KnownProgram, SYSTEM_PROGRAM } from './programs.ts'
+import { INSTRUCTION_WORDS, TRANSACTION_WORDS, wordsOf } from './runtime.ts'
+import type { ErrorContext, ExplainedError } from './types.ts'
+
+export type { ErrorContext, ExplainedError } from './types.ts'
+
+/**
+ * Explains the `err` of a status, a simulation or a refused send. Never throws, whatever a node sent.
+ * The failing program is the innermost that the log shows, else the program of the outer instruction.
+ */
+export function explainTransactionError(err: unknown, context: ErrorContext = {}): ExplainedError {
+  if (typeof err === 'string') return ofTransaction(err, null, context)
+  const [kind, detail] = onlyEntry(err) ?? []
+  if (kind === undefined) {
+    return told({ name: 'Unknown', message: `the transaction failed: ${shown(err)}` })
+  }
+  if (kind !== 'InstructionError') return ofTransaction(kind, detail, context)
+  const [index, reason] = Array.isArray(detail) ? detail : []
+  return ofInstruction(numberOf(index), reason, context)
+}
+
+function ofTransaction(name: string, detail: unknown, { accountKeys }: ErrorContext): ExplainedError {
+  const [message, hint] = wordsFor(TRANSACTION_WORDS, name)
+  const index = numberOf(onlyEntry(detail)?.[0] === 'account_index' ? onlyEntry(detail)![1] : null)
+  const account = index === null ? null : (accountKeys?.[index] ?? `number ${index} of the transaction`)
+  return told({
+    name,
+    instruction: name === 'DuplicateInstruction' ? numberOf(detail) : null,
+    message: account === null ? message : `${message}: account ${account}`,
+    hint: hint === null ? null : filled(hint, index === null ? undefined : accountKeys?.[index]),
+  })
+}
+
+function ofInstruction(instruction: number | null, reason: unknown, context: ErrorContext): ExplainedError {
+  const [kind, detail] = typeof reason === 'string' ? [reason, null] : (onlyEntry(reason) ?? ['Unknown', null])
+  const code = kind === 'Custom' ? numberOf(detail) : null
+  const outer = instruction === null ? null : (context.programIds?.[instruction] ?? null)
+  const failure = fitting(failureIn(textLines(context.logs)), code)
+  const id = failure?.programId ?? outer
+  const known = id !== null && Object.hasOwn(KNOWN_PROGRAMS, id) ? KNOWN_PROGRAMS[id]! : null
+  const program = known?.name ?? id
+  if (code !== null) return told({ program, instruction, code, ...ofCode(code, known, failure, outer) })
+
+  const [message, hint] = wordsFor(INSTRUCTION_WORDS, kind)
+  return told({
+    program,
+    name: kind,
+    instruction,
+    message: failure?.said ? `${message}: ${failure.said}` : message,
+    hint,
+  })
+}
+
+type Named = Pick<ExplainedError, 'name' | 'message' | 'hint'>
+
+function ofCode(code: number, known: KnownProgram | null, failure: Failure | null, outer: string | null): Named {
+  // The log of the program that ran is newer than any table.
+  const logged = failure?.anchor?.number === code ? failure.anchor : null
+  const { codes, hints } = known ?? (logged ? ANY_ANCHOR : { codes: {}, hints: {} })
+  const row = codes[code]
+  const name = logged?.name ?? row?.[0] ?? `Custom${code}`
+  const said = failure?.said ? `: ${failure.said}` : ''
+  const message =
+    logged?.message ?? row?.[1] ?? `the program failed with its own error ${code} (0x${code.toString(16)})${said}`
+  // Where the log's name differs, the number has another meaning in that version, and a hint would mislead.
+  const same = logged === null || row === undefined || logged.name === row[0]
+  const inner =
+    failure && outer && failure.programId !== outer ? INNER_HINTS[outer]?.[`${failure.programId} ${code}`] : null
+  const hint = inner ?? (same ? (hints[code] ?? null) : null)
+  const account = logged?.account ? ` (account ${logged.account})` : ''
+  if (failure?.programId !== SYSTEM_PROGRAM) return { name, message: message + account, hint }
+  return { name, ...withNotes({ code, message, hint }, failure.notes) }
+}
+
+/** The System program's own lines have the lamports and the address that its error lacks. */
+function withNotes({ code, message, hint }: { code: number; message: string; hint: string | null }, notes: string[]) {
+  const text = notes.join('\n')
+  const lamports = code === 1 ? /insufficient lamports (\d+), need (\d+)/.exec(text) : null
+  if (lamports) return { message: `${message}: it has ${lamports[1]} lamports and needs ${lamports[2]}`, hint }
+  const address = code === 0 ? /address: ([1-9A-HJ-NP-Za-km-z]{32,44})\b/.exec(text) : null
+  return { message: address ? `${message}: ${address[1]}` : message, hint }
+}
+
+/** Logs of another run say nothing about this error: the codes have to agree. */
+function fitting(failure: Failure | null, code: number | null): Failure | null {
+  return failure && failure.code !== null && failure.code !== code ? null : failure
+}
+
+function wordsFor(table: Readonly<Record<string, readonly [string, string | null]>>, name: string) {
+  return Object.hasOwn(table, name) ? table[name]! : ([wordsOf(name), null] as const)
+}
+
+const filled = (hint: string, address?: string) => (address ? hint.replace('<address>', address) : hint)
+
+function onlyEntry(value: unknown): [string, unknown] | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  return Object.entries(value)[0] ?? null
+}
+
+function numberOf(value: unknown): number | null {
+  const number = typeof value === 'bigint' ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null
+}
+
+const textLines = (logs: unknown): string[] =>
+  Array.isArray(logs) ? logs.filter((line): line is string => typeof line === 'string') : []
+
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner)) ?? String(value)
+  } catch {
+    return 'with an error that cannot be shown'
+  }
+}
+
+/** Names and messages may come from a program's log: one line, without control characters, and not endless. */
+const oneLine = (text: string) => {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return line.length > 400 ? `${line.slice(0, 400)}…` : line
+}
+
+function told(error: Pick<ExplainedError, 'name' | 'message'> & Partial<ExplainedError>): ExplainedError {
+  const { program = null, name, code = null, instruction = null, message, hint = null } = error
+  return { program, name: oneLine(name), code, instruction, message: oneLine(message), hint }
+}

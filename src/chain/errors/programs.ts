@@ -1,0 +1,179 @@
+/** The programs whose errors svc can name: their tables, and what to do about the errors that users meet. */
+import { PROGRAMS } from '../programs.ts'
+import { ANCHOR_CODES } from './anchor-codes.ts'
+import { DISTRIBUTOR_CODES, LOCK_CODES } from './lock-codes.ts'
+import { CORE_CODES, TOKEN_METADATA_CODES } from './metaplex-codes.ts'
+import { DAMM_V2_CODES, DBC_CODES } from './meteora-codes.ts'
+import { ASSOCIATED_TOKEN_CODES, SYSTEM_CODES, TOKEN_2022_ADDED_CODES, TOKEN_CODES } from './solana-codes.ts'
+import type { ErrorTable } from './types.ts'
+
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
+
+export interface KnownProgram {
+  name: string
+  codes: ErrorTable
+  hints: Readonly<Record<number, string>>
+}
+
+const RENT =
+  'the account would keep fewer lamports than its rent: send more SOL to it; on the embedded chain `svc localnet airdrop <address> <sol>`'
+
+const TOKEN_HINTS = {
+  0: RENT,
+  1: 'the token account holds less than the amount: check the balance, and that the amount is in raw units',
+  2: 'the account is not a mint of this token program: check the mint address',
+  3: 'the token account belongs to another mint: check both addresses',
+  4: 'the signer is not the authority or owner it must be: sign with the wallet that `svc tokens get <mint>` shows as the authority',
+  5: 'the mint authority was revoked: no more tokens can ever be minted',
+  6: 'the account exists already: use a new keypair, or go on from the existing account',
+  9: 'the account was not created yet: create it first',
+  11: 'the token account still holds tokens: move or burn them before closing it',
+  16: 'the freeze authority was revoked or never set: accounts of this mint cannot be frozen',
+  17: 'the token account is frozen: its freeze authority has to thaw it first',
+  18: 'the decimals differ from those of the mint: read them with `svc tokens get <mint>`',
+}
+
+const TOO_MUCH_SLIPPAGE = 'the price moved while the transaction was on its way: build again, or accept more slippage'
+const ZERO = 'the amount comes to 0: use a larger one'
+
+const ANCHOR_HINTS: Readonly<Record<number, string>> = {
+  101: 'the program on this cluster lacks the instruction: on the embedded chain renew the program cache with `svc localnet pull`',
+  102: 'the program on this cluster expects other arguments: on the embedded chain renew the program cache with `svc localnet pull`',
+  2001: 'an account does not belong to the others: check the addresses and who signs',
+  2002: 'a signature is missing: sign with every wallet that the build names',
+  3002: 'the account is of another kind: check the address',
+  3007: 'the account belongs to another program: check the address, and that the mint is of a token program that is supported here',
+  3008: 'a program address is wrong: build again',
+  3010: 'a signature is missing: sign with every wallet that the build names',
+  3012: 'the account does not exist yet: create it first, and check address and cluster',
+}
+
+const anchor = (codes: ErrorTable, hints: Record<number, string>) => ({
+  codes: { ...ANCHOR_CODES, ...codes },
+  hints: { ...ANCHOR_HINTS, ...hints },
+})
+
+/** For programs that are not below but say that they are Anchor's. */
+export const ANY_ANCHOR = { codes: ANCHOR_CODES, hints: ANCHOR_HINTS }
+
+export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
+  [SYSTEM_PROGRAM]: {
+    name: 'System program',
+    codes: SYSTEM_CODES,
+    hints: {
+      0: 'the account exists already: an earlier try may have landed; read its state, or use a new keypair',
+      1: 'send SOL to the paying account; on the embedded chain `svc localnet airdrop <address> <sol>`',
+      8: 'the nonce was used: build again with its present value',
+    },
+  },
+  TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA: { name: 'SPL Token', codes: TOKEN_CODES, hints: TOKEN_HINTS },
+  TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb: {
+    name: 'Token-2022',
+    codes: { ...TOKEN_CODES, ...TOKEN_2022_ADDED_CODES },
+    hints: {
+      ...TOKEN_HINTS,
+      28: 'burn all tokens of the mint before closing it',
+      29: 'the authority was revoked for good: this cannot be done any more',
+      31: 'the mint has a transfer fee or hook: build with an instruction that names the mint',
+      35: 'harvest the withheld transfer fees to the mint, then close the account',
+      36: 'the receiving account demands a memo: add one before the transfer',
+      37: 'tokens of this mint cannot be transferred',
+      67: 'the mint is paused: wait until its authority resumes it',
+    },
+  },
+  ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL: {
+    name: 'Associated Token Account',
+    codes: ASSOCIATED_TOKEN_CODES,
+    hints: { 0: 'the account at that address has another owner now: use another token account of the wallet' },
+  },
+  [PROGRAMS.tokenMetadata.id]: {
+    name: PROGRAMS.tokenMetadata.name,
+    codes: TOKEN_METADATA_CODES,
+    hints: {
+      3: 'the mint has metadata already',
+      7: 'sign with the metadata update authority that `svc tokens get <mint>` shows',
+      8: 'the metadata update authority has to sign',
+      9: 'the mint authority has to sign',
+      10: 'metadata needs the mint authority: create it before the mint authority is revoked',
+      11: 'a name has at most 32 bytes',
+      12: 'a symbol has at most 10 bytes',
+      13: 'a uri has at most 200 bytes',
+    },
+  },
+  [PROGRAMS.core.id]: {
+    name: PROGRAMS.core.name,
+    codes: CORE_CODES,
+    hints: {
+      4: 'the asset has no such plugin: it is not staked, or was unstaked before',
+      9: 'the signer may not do this: the asset is frozen (staked), or belongs to another wallet; unstake it, or sign with its owner',
+      10: 'the asset is frozen (staked): unstake it first',
+    },
+  },
+  [PROGRAMS.dbc.id]: {
+    name: PROGRAMS.dbc.name,
+    ...anchor(DBC_CODES, {
+      6002: TOO_MUCH_SLIPPAGE,
+      6005: ZERO,
+      6012: 'the pool holds too little for this amount: use a smaller one',
+      6013: 'the curve is full: trade on the DAMM v2 pool once it has migrated',
+      6014: 'the curve is not full yet: migrate when it is',
+      6020: 'the curve needs more tokens than its supply: allow a leftover, or change supply or migration fee',
+      6022: 'sign with the wallet that the pool names for this',
+      6025: 'the surplus was withdrawn before: nothing is left to do',
+      6026: 'the leftover was withdrawn before: nothing is left to do',
+      6033: 'the amount is more than the curve has left: use a smaller one, or one that may be filled partly',
+      6040: 'the migration fee was withdrawn before: nothing is left to do',
+      6053: 'sign with the wallet that the pool names for this',
+    }),
+  },
+  [PROGRAMS.dammV2.id]: {
+    name: PROGRAMS.dammV2.name,
+    ...anchor(DAMM_V2_CODES, {
+      6002: TOO_MUCH_SLIPPAGE,
+      6003: 'the pool is not open for this yet: wait for its activation',
+    }),
+  },
+  [PROGRAMS.lock.id]: {
+    name: PROGRAMS.lock.name,
+    ...anchor(LOCK_CODES, {
+      6005: 'only the recipient of the lock can claim: sign with that wallet',
+      6006: "the tokens must go to the recipient's own token account",
+      6009: 'the unlock time must lie in the future',
+      6014: 'the mint uses a token extension that locks do not support',
+      6019: 'the lock still holds tokens: claim them before it is closed',
+    }),
+  },
+  [PROGRAMS.distributor.id]: {
+    name: PROGRAMS.distributor.name,
+    ...anchor(DISTRIBUTOR_CODES, {
+      3007: 'the mint is not of SPL Token: airdrops take no Token-2022 mints',
+      6002: 'the amount or the wallet is not what the tree has: claim with the proof that was made for this wallet',
+      6003: 'the airdrop has paid out its cap: nothing more can be claimed',
+      6004: 'the airdrop has reached its number of claims: nothing more can be claimed',
+      6005: "sign with the airdrop's admin",
+      6006: 'the tokens must go to a token account of the claiming wallet',
+      6008: 'the vault can be withdrawn only after the clawback time',
+      6009: 'the vault was withdrawn before: nothing is left to do',
+      6010: 'set the clawback time at least one day after the end',
+      6013: 'the vault was withdrawn: this airdrop can no longer be claimed',
+      6015: 'set the start before the end',
+      6016: 'start, end and clawback must all lie in the future: build again with later times',
+    }),
+  },
+  ComputeBudget111111111111111111111111111111: { name: 'Compute Budget', codes: {}, hints: {} },
+  AddressLookupTab1e1111111111111111111111111: { name: 'Address Lookup Table', codes: {}, hints: {} },
+  MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr: { name: 'Memo', codes: {}, hints: {} },
+}
+
+/** A common failure of two programs together: the inner one's error tells little without the outer one. */
+export const INNER_HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [PROGRAMS.distributor.id]: {
+    [`${SYSTEM_PROGRAM} 0`]:
+      'the account exists already: this wallet has claimed before, or the airdrop of this mint and number was created before (choose another airdrop_count)',
+    'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA 1': "the airdrop's vault holds too little: fund it, then claim again",
+  },
+  [PROGRAMS.dbc.id]: {
+    [`${SYSTEM_PROGRAM} 1`]:
+      'the paying account, or on a migration the pool authority FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM, has too few lamports; on the embedded chain `svc localnet airdrop <address> <sol>`',
+  },
+}
