@@ -1,0 +1,74 @@
+/** Metaplex Token Metadata, by hand: the two instructions that tokens need, and the metadata account. */
+import { base58 } from '@scure/base'
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { PROGRAMS } from '../programs.ts'
+import { borshReader, borshString } from './borsh.ts'
+import type { TokenMetadata } from './types.ts'
+
+const CREATE_METADATA_ACCOUNT_V3 = 33
+const UPDATE_METADATA_ACCOUNT_V2 = 15
+/** The account's first byte: `Key::MetadataV1`. */
+const METADATA_V1 = 4
+
+/** Where the program keeps a mint's metadata. */
+export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const program = new PublicKey(PROGRAMS.tokenMetadata.id)
+  return PublicKey.findProgramAddressSync([Buffer.from('metadata'), program.toBuffer(), mint.toBuffer()], program)[0]
+}
+
+/** Mutable metadata without royalties, creators or collection; the authority pays and may update. */
+export async function createMetadata(
+  mint: PublicKey,
+  authority: PublicKey,
+  { name, symbol, uri }: Pick<TokenMetadata, 'name' | 'symbol' | 'uri'>,
+): Promise<TransactionInstruction> {
+  const { PublicKey, SystemProgram, TransactionInstruction } = await import('@solana/web3.js')
+  const none = 0
+  return new TransactionInstruction({
+    programId: new PublicKey(PROGRAMS.tokenMetadata.id),
+    keys: [
+      { pubkey: await metadataAddress(mint), isSigner: false, isWritable: true },
+      { pubkey: mint, isSigner: false, isWritable: false },
+      // Mint authority, payer, update authority.
+      { pubkey: authority, isSigner: true, isWritable: false },
+      { pubkey: authority, isSigner: true, isWritable: true },
+      { pubkey: authority, isSigner: false, isWritable: false },
+      { pubkey: SystemProgram.programId, isSigner: false, isWritable: false },
+    ],
+    data: Buffer.concat([
+      Buffer.from([CREATE_METADATA_ACCOUNT_V3]),
+      ...[name, symbol, uri].map(borshString),
+      // Royalty (two bytes), creators, collection, uses; then mutable; then collection details.
+      Buffer.from([0, 0, none, none, none, 1, none]),
+    ]),
+  })
+}
+
+/** Makes metadata immutable for good: nobody, its update authority included, can change it any more. */
+export async function freezeMetadata(mint: PublicKey, authority: PublicKey): Promise<TransactionInstruction> {
+  const { PublicKey, TransactionInstruction } = await import('@solana/web3.js')
+  const [none, some, no] = [0, 1, 0]
+  return new TransactionInstruction({
+    programId: new PublicKey(PROGRAMS.tokenMetadata.id),
+    keys: [
+      { pubkey: await metadataAddress(mint), isSigner: false, isWritable: true },
+      { pubkey: authority, isSigner: true, isWritable: false },
+    ],
+    // Data, update authority and primary sale stay; only `is_mutable` is set.
+    data: Buffer.from([UPDATE_METADATA_ACCOUNT_V2, none, none, none, some, no]),
+  })
+}
+
+/** Null for an account that is not metadata of this mint. Throws RangeError for one that is cut short. */
+export function decodeMetaplex(data: Uint8Array, mint: string): TokenMetadata | null {
+  const fields = borshReader(data)
+  if (data.length === 0 || fields.u8() !== METADATA_V1) return null
+  const updateAuthority = base58.encode(fields.take(32))
+  if (base58.encode(fields.take(32)) !== mint) return null
+  const [name, symbol, uri] = [fields.string(), fields.string(), fields.string()]
+  fields.take(2)
+  if (fields.u8() === 1) fields.take(fields.u32() * 34)
+  fields.take(1)
+  return { name, symbol, uri, updateAuthority, isMutable: fields.u8() === 1, source: 'metaplex' }
+}

@@ -1,0 +1,51 @@
+/** A fungible token in nouns, for both token programs. */
+import type { TransactionInstruction } from '@solana/web3.js'
+
+export type TokenProgram = 'spl' | 'token2022'
+export type TokenAuthority = 'mint' | 'freeze' | 'metadata'
+export type TokenStatus = 'created' | 'mint_authority_revoked' | 'freeze_authority_revoked' | 'fully_immutable'
+
+/** A v0 transaction that nobody has signed. */
+export interface UnsignedTransaction {
+  /** Wire format, with zeros in place of every signature. */
+  transaction: Uint8Array
+  /** Addresses that must sign, the fee payer first. */
+  requiredSigners: string[]
+}
+
+/** What every built transaction takes. */
+export interface Envelope {
+  /** Address that pays and holds the authorities. */
+  payer: string
+  recentBlockhash: string
+  /** Ahead of the token's instructions: compute limit and price. */
+  before?: readonly TransactionInstruction[]
+  /** Behind them: the platform fee. */
+  after?: readonly TransactionInstruction[]
+}
+
+export interface TokenMetadata {
+  name: string
+  symbol: string
+  uri: string
+  /** Null when nobody holds it. */
+  updateAuthority: string | null
+  isMutable: boolean
+  /** Where it lives: in an account of Metaplex Token Metadata, or in the Token-2022 mint itself. */
+  source: 'metaplex' | 'extension'
+}
+
+export interface TokenState {
+  mint: string
+  tokenProgram: TokenProgram
+  decimals: number
+  /** Raw units. */
+  supply: bigint
+  mintAuthority: string | null
+  freezeAuthority: string | null
+  metadata: TokenMetadata | null
+  /** Token-2022: who may say that the metadata is elsewhere. Null for SPL. */
+  metadataPointerAuthority: string | null
+  /** Token-2022: where the pointer says that the metadata is, when that is neither the mint nor Metaplex's account. */
+  metadataElsewhere: string | null
+}

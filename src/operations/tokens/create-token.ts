@@ -1,0 +1,52 @@
+/** Builds the creation of a token: mint, metadata, supply and revocations in one transaction. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
+import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
+import { buildTokenCreation, mintBytes } from '../../chain/tokens/index.ts'
+import type { Context } from '../../context.ts'
+
+type Route = Api['tokens']['create']
+
+export async function createToken({ chain }: Context, input: Input<Route>): Promise<Result<Route>> {
+  const { payer, name, symbol, decimals, uri, token_program: tokenProgram } = input
+  if (tokenProgram === 'spl') await requireProgram(chain, PROGRAMS.tokenMetadata)
+  const connection = await chain.connection()
+  const { Keypair } = await import('@solana/web3.js')
+  const mintKey = Keypair.generate()
+  const mint = mintKey.publicKey.toBase58()
+  const [recentBlockhash, rent] = await Promise.all([
+    latestBlockhash(connection),
+    rentFor(connection, await mintBytes({ tokenProgram, name, symbol, uri })),
+  ])
+  const { transaction, requiredSigners } = await buildTokenCreation({
+    payer,
+    mint,
+    name,
+    symbol,
+    decimals,
+    uri,
+    tokenProgram,
+    rent,
+    recentBlockhash,
+    initialSupply: BigInt(input.initial_supply),
+    revokeMintAuthority: input.revoke_mint_authority,
+    revokeFreezeAuthority: input.revoke_freeze_authority,
+  })
+  return {
+    mode: 'unsigned',
+    transaction: Buffer.from(transaction).toString('base64'),
+    requiredSigners,
+    mint,
+    required_signers: { mint_secret_key: [...mintKey.secretKey] },
+    tracked_resource: {
+      resource_type: 'token',
+      resource_id: mint,
+      related_events: [
+        'token.created',
+        ...(input.revoke_mint_authority ? (['token.mint_authority_revoked'] as const) : []),
+        ...(input.revoke_freeze_authority ? (['token.freeze_authority_revoked'] as const) : []),
+      ],
+    },
+  }
+}

@@ -1,0 +1,82 @@
+/** Golden transactions: a builder's message, byte for byte, as the real programs once took it. */
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { base58 } from '@scure/base'
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { expect } from 'vitest'
+import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
+import type { TestChain } from './local-chain.ts'
+
+const FOLDER = resolve(import.meta.dirname, '../chain/golden')
+const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111'
+const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111'
+/** Bytes ahead of the ELF in the account of an upgradeable program's code. */
+const PROGRAM_DATA_HEADER = 45
+
+/** True while `SVC_RECORD_GOLDEN=1` runs the real programs and writes the files anew. */
+export const RECORDING = process.env.SVC_RECORD_GOLDEN === '1'
+export const GOLDEN_BLOCKHASH = base58.encode(new Uint8Array(32).fill(7))
+
+export interface Golden {
+  /** Base64. */
+  message: string
+  /** SHA-256 of the code of each program that took part, by address. */
+  programs: Record<string, string>
+  unitsConsumed: number
+  err: null
+}
+
+/** The same key every time; `seed` from 0 to 255. */
+export const goldenKey = (seed: number): Keypair => Keypair.fromSeed(new Uint8Array(32).fill(seed))
+
+/**
+ * Compares an unsigned transaction with `test/chain/golden/<name>.json` and answers its size in bytes.
+ * Recording runs it on the chain that `arrange` opens with all that it needs, and refuses one that fails.
+ */
+export async function expectGolden(
+  name: string,
+  transaction: Uint8Array,
+  arrange: () => Promise<TestChain>,
+): Promise<number> {
+  const file = join(FOLDER, `${name}.json`)
+  if (RECORDING) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, `${JSON.stringify(record(await arrange(), transaction), null, 2)}\n`)
+  }
+  const golden = JSON.parse(readFileSync(file, 'utf8')) as Golden
+  expect(golden).toEqual({
+    message: messageOf(transaction),
+    programs: expect.any(Object),
+    unitsConsumed: expect.any(Number),
+    err: null,
+  })
+  expect(Object.keys(golden.programs).length).toBeGreaterThan(0)
+  expect(transaction.length).toBeLessThanOrEqual(MAX_TRANSACTION_BYTES)
+  return transaction.length
+}
+
+function record({ chain }: TestChain, transaction: Uint8Array): Golden {
+  const { err, logs, unitsConsumed } = chain.simulate(transaction, { sigVerify: false, replaceRecentBlockhash: true })
+  expect(err, logs.join('\n')).toBeNull()
+  const keys = VersionedTransaction.deserialize(transaction).message.staticAccountKeys.map((key) => key.toBase58())
+  const programs = keys
+    .sort()
+    .map((key) => [key, codeHash(chain, key)] as const)
+    .filter((entry): entry is [string, string] => entry[1] !== null)
+  return { message: messageOf(transaction), programs: Object.fromEntries(programs), unitsConsumed, err: null }
+}
+
+const messageOf = (transaction: Uint8Array): string =>
+  Buffer.from(VersionedTransaction.deserialize(transaction).message.serialize()).toString('base64')
+
+/** Null for what is no program, or is part of the runtime itself. */
+function codeHash(chain: TestChain['chain'], address: string): string | null {
+  const account = chain.account(address)
+  if (!account?.executable || account.owner === NATIVE_LOADER) return null
+  const code =
+    account.owner === UPGRADEABLE_LOADER
+      ? chain.account(base58.encode(account.data.subarray(4, 36)))!.data.subarray(PROGRAM_DATA_HEADER)
+      : account.data
+  return createHash('sha256').update(code).digest('hex')
+}
