@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
 import { createKernel, type Kernel } from './kernel.ts'
+import type { Metrics } from './metrics.ts'
 import { errorAnswer, jsonResponse } from './middleware/answer.ts'
 import { requestIdOf } from './middleware/request-id.ts'
 import { type Mount, mountOn } from './mount.ts'
@@ -19,8 +20,8 @@ export interface App {
 }
 
 /** Builds the app over open services; nothing listens and no worker runs. */
-export async function createApp(services: Services, { processMetrics = false } = {}): Promise<App> {
-  const kernel = await createKernel(services, processMetrics)
+export async function createApp(services: Services, { metrics }: { metrics?: Metrics } = {}): Promise<App> {
+  const kernel = await createKernel(services, metrics)
   const hono = new Hono()
   const mount: Mount = mountOn(hono, kernel)
   mountRoutes(mount)

@@ -12,11 +12,16 @@ export interface Kernel extends Services {
   owner: string
 }
 
-export async function createKernel(services: Services, processMetrics = false): Promise<Kernel> {
+export async function createKernel(services: Services, metrics: Metrics = createMetrics()): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
+  return { ...services, limiter, metrics, owner: newOwner() }
+}
+
+/** Another name for this process, that no other process has had. */
+export function newOwner(): string {
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
   owners.add(owner)
-  return { ...services, limiter, metrics: createMetrics({ processMetrics }), owner }
+  return owner
 }
 
 /** Every name that this process goes by: another one with its id is of a process that had the id before. */

@@ -1,9 +1,11 @@
 /** Prometheus metrics of this process. */
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export interface Metrics {
   /** Counts one answered request. */
   request(method: string, route: string, status: number, seconds: number): void
+  /** Counts one tick of a worker that ended at `at` (Unix milliseconds). */
+  tick(worker: string, outcome: { failed: boolean; seconds: number; at: number }): void
   text(): Promise<string>
   contentType: string
   registry: Registry
@@ -26,7 +28,27 @@ export function createMetrics({ processMetrics = false } = {}): Metrics {
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
     registers: [registry],
   })
+  const ofWorker = { labelNames: ['worker'] as const, registers: [registry] }
+  const ticks = new Counter({ name: 'svc_worker_ticks_total', help: 'Successful ticks of a worker', ...ofWorker })
+  const failures = new Counter({ name: 'svc_worker_errors_total', help: 'Failed ticks of a worker', ...ofWorker })
+  const lastTicks = new Gauge({
+    name: 'svc_worker_last_tick_timestamp_seconds',
+    help: 'When the last successful tick of a worker ended',
+    ...ofWorker,
+  })
+  const tickDurations = new Histogram({
+    name: 'svc_worker_tick_duration_seconds',
+    help: 'Time that a tick of a worker took',
+    buckets: [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
+    ...ofWorker,
+  })
   return {
+    tick(worker, { failed, seconds, at }) {
+      tickDurations.observe({ worker }, seconds)
+      if (failed) return failures.inc({ worker })
+      ticks.inc({ worker })
+      lastTicks.set({ worker }, at / 1000)
+    },
     request(method, route, status, seconds) {
       const labels = { method, route, status: String(status) }
       requests.inc(labels)

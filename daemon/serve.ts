@@ -7,11 +7,14 @@ import { type Config, DAEMON_FILE } from '../src/config.ts'
 import { type ApiError, conflict, internal } from '../src/errors.ts'
 import { createApp } from './app.ts'
 import { createHttpServer } from './http-server.ts'
+import { newOwner } from './kernel.ts'
 import { type ServedChain, serveChain } from './localnet.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
+import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
-import { startHousekeeping } from './workers/housekeeping.ts'
+import { startWorkers, type Workers } from './workers/frame.ts'
+import { housekeeping } from './workers/housekeeping.ts'
 
 const DRAIN_MS = 10_000
 const SWEEP_MS = 50
@@ -37,7 +40,10 @@ export async function serve(config: Config): Promise<Serving> {
     const unlock = await lockFolder(config.dataDir)
     if (unlock === undefined) throw secondDaemon(config)
     await operatorKey(services)
-    const app = await createApp(services, { processMetrics: true })
+    const metrics = createMetrics({ processMetrics: true })
+    let workers: Workers | undefined
+    const states = () => workers?.status() ?? services.workers()
+    const app = await createApp({ ...services, workers: states }, { metrics })
     const server = createHttpServer(app)
     localnet = await serveChain(config, services.chain, log).catch((error) => {
       throw unusable(error, config.values.host)
@@ -45,7 +51,7 @@ export async function serve(config: Config): Promise<Serving> {
     const url = await listen(server, config)
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
-    const housekeeping = startHousekeeping(services)
+    workers = startWorkers(services, [housekeeping], { owner: newOwner(), metrics })
     log.info(
       { url, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
       'listening',
@@ -57,7 +63,7 @@ export async function serve(config: Config): Promise<Serving> {
       closing ??= (async () => {
         log.info({}, 'shutting down')
         await drain(server)
-        await housekeeping.stop()
+        await workers?.stop()
         await app.close()
         removeDaemonFile(config)
         await localnet?.close()

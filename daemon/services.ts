@@ -3,7 +3,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { WORKER_NAMES, type Worker } from '../src/api/service.ts'
 import { openChain } from '../src/chain/connection.ts'
 import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Services, systemClock } from '../src/context.ts'
@@ -14,6 +13,7 @@ import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
 import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
 import { openStore } from '../src/store/open.ts'
 import { openVault } from '../src/store/vault.ts'
+import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
   close(): Promise<void>
@@ -37,7 +37,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       log,
       trees,
       chain,
-      workers: () => WORKER_NAMES.map(idleWorker),
+      workers: () => workerStates([]),
       async close() {
         await trees.close()
         await chain.close()
@@ -109,14 +109,3 @@ function readOperatorKey(file: string): string {
   }
   return key
 }
-
-/** A worker that has not been started in this process. */
-const idleWorker = (name: Worker['name']): Worker => ({
-  name,
-  running: false,
-  last_tick_at: null,
-  ticks_total: 0,
-  errors_total: 0,
-  last_error: null,
-  last_error_at: null,
-})

@@ -1,27 +1,13 @@
 /** Forgets what is past its time: expired Idempotency-Keys. Hourly, and once at the start. */
-import { schedule } from 'node-cron'
-import type { Services } from '../../src/context.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
+import type { WorkerDefinition } from './frame.ts'
 
-export interface Housekeeping {
-  stop(): Promise<void>
-}
-
-export function startHousekeeping({ store, clock, log }: Services): Housekeeping {
-  let running: Promise<void> = Promise.resolve()
-  const tidy = () => {
-    running = store
-      .write((tx) => pruneIdempotencyKeys(tx, clock.now()))
-      .then((count) => log.debug({ count }, 'expired idempotency keys forgotten'))
-      .catch((error) => log.error({ err: error }, 'housekeeping failed'))
-    return running
-  }
-  const task = schedule('17 * * * *', tidy)
-  void tidy()
-  return {
-    async stop() {
-      await task.destroy()
-      await running
-    },
-  }
+export const housekeeping: WorkerDefinition = {
+  name: 'housekeeping',
+  schedule: '0 17 * * * *',
+  leaseMs: 60_000,
+  async tick({ store, clock, log }) {
+    const count = await store.write((tx) => pruneIdempotencyKeys(tx, clock.now()))
+    log.debug({ count }, 'expired idempotency keys forgotten')
+  },
 }

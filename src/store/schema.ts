@@ -197,6 +197,17 @@ export interface WebhookDeliveriesTable {
   created_at: number
 }
 
+/** Who does a background job. */
+export interface LeasesTable {
+  name: string
+  /** Process that holds it, or held it last. */
+  owner: string
+  /** 0 once released. */
+  until: number
+  /** Latest moment of the job's schedule that was given to a process. */
+  slot: number
+}
+
 export interface Tables {
   api_keys: ApiKeysTable
   rate_hits: RateHitsTable
@@ -215,6 +226,7 @@ export interface Tables {
   transactions: TransactionsTable
   webhook_subscriptions: WebhookSubscriptionsTable
   webhook_deliveries: WebhookDeliveriesTable
+  leases: LeasesTable
 }
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>

@@ -3,11 +3,13 @@ import { type Kysely, type Migration, Migrator } from 'kysely'
 import { internal } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
 import { ground } from './0001-ground.ts'
+import { leases } from './0002-leases.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
 const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0001-ground': ground,
+  '0002-leases': leases,
 }
 
 /**

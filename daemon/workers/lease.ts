@@ -1,0 +1,69 @@
+/** A worker's lease on its name: taken before a tick, renewed while it runs, given back at its end. */
+import type { Services } from '../../src/context.ts'
+import { claimLease, releaseLease, renewLease } from '../../src/store/leases.ts'
+import type { Timing } from './timing.ts'
+
+/** Renewals that may fail in a row before the lease runs out. */
+const RENEWALS = 3
+
+export interface LeaseOptions {
+  name: string
+  owner: string
+  leaseMs: number
+  slot: number | undefined
+  timing: Timing
+  /** Ends the tick when the lease is no longer this process's; once aborted, nothing is renewed. */
+  controller: AbortController
+}
+
+export interface Lease {
+  /** Gives it back; where that fails it runs out by itself. */
+  end(): Promise<void>
+}
+
+type LeaseServices = Pick<Services, 'store' | 'clock' | 'log'>
+
+/** The lease, or null where another process has it or has done this slot. */
+export async function takeLease({ store, clock, log }: LeaseServices, options: LeaseOptions): Promise<Lease | null> {
+  const { name, owner, leaseMs, slot, timing, controller } = options
+  let until = 0
+  const claimed = await store.write((tx) => {
+    const now = clock.now()
+    until = now + leaseMs
+    return claimLease(tx, { name, owner, now, leaseMs, ...(slot === undefined ? {} : { slot }) })
+  })
+  if (!claimed) return null
+
+  let ended = false
+  let renewing: Promise<void> = Promise.resolve()
+  const plan = () =>
+    timing.after(leaseMs / RENEWALS, () => {
+      renewing = renew()
+    })
+  let cancel = plan()
+
+  async function renew(): Promise<void> {
+    if (ended || controller.signal.aborted) return
+    try {
+      const next = clock.now() + leaseMs
+      const kept = await store.write((tx) => renewLease(tx, { name, owner }, next))
+      if (!kept) return controller.abort(new Error('the lease was taken over by another process'))
+      until = next
+    } catch (error) {
+      log.warn({ err: error, worker: name }, 'a lease could not be renewed')
+      if (clock.now() >= until) return controller.abort(new Error('the lease ran out: it could not be renewed'))
+    }
+    if (!ended) cancel = plan()
+  }
+
+  return {
+    async end() {
+      ended = true
+      cancel()
+      await renewing
+      await store
+        .write((tx) => releaseLease(tx, { name, owner }))
+        .catch((error) => log.warn({ err: error, worker: name }, 'a lease could not be released'))
+    },
+  }
+}

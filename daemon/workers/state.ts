@@ -1,0 +1,37 @@
+/** What is known of a worker in this process: its ticks and its last error, as the API shows them. */
+import { WORKER_NAMES, type Worker } from '../../src/api/service.ts'
+import { redact } from '../middleware/answer.ts'
+
+const MAX_ERROR = 300
+
+/** Counts of one worker, `name` being one of the API's or a task that it does not show. */
+export interface WorkerState extends Omit<Worker, 'name'> {
+  name: string
+}
+
+export const initialState = (name: string): WorkerState => ({
+  name,
+  running: false,
+  last_tick_at: null,
+  ticks_total: 0,
+  errors_total: 0,
+  last_error: null,
+  last_error_at: null,
+})
+
+/** Every worker of the API in its order; one without a state here has not been started in this process. */
+export function workerStates(states: readonly WorkerState[]): Worker[] {
+  return WORKER_NAMES.map((name) => ({
+    ...(states.find((state) => state.name === name) ?? initialState(name)),
+    name,
+  }))
+}
+
+/** What went wrong, on one line and without credentials; cut only afterwards, so that no half of one is left. */
+export function errorLine(error: unknown): string {
+  const { message, name, code } = (error instanceof Error ? error : { message: String(error) }) as Error & {
+    code?: unknown
+  }
+  const line = redact(message).replace(/\s+/g, ' ').trim() || String(code ?? name ?? 'unknown error')
+  return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR - 1)}…` : line
+}
