@@ -2,7 +2,7 @@
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../src/chain/programs.ts'
-import { hasProgram } from './support/local-chain.ts'
+import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'
 
 const body = { name: 'My Token', symbol: 'MTK', initial_supply: '1000000000000', uri: 'https://example.com/token.json' }

@@ -1,7 +1,7 @@
 /** An embedded chain in a temporary folder with a clock of the test's own, and transactions signed for it. */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
 import {
@@ -23,11 +23,7 @@ export const SOL = 1_000_000_000n
 /** 2027-01-15T08:00:00Z, in Unix milliseconds. */
 export const START_MS = 1_800_000_000_000
 
-/** Folder with the public programs; nothing in the repository comes from there. */
-export const PROGRAMS_DIR =
-  process.env.SVC_PROGRAMS_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'svc', 'programs')
-
-export const hasProgram = (id: string): boolean => existsSync(join(PROGRAMS_DIR, `${id}.so`))
+export { hasProgram, PROGRAMS_DIR } from './programs.ts'
 
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>
 

@@ -9,6 +9,7 @@ import { type Config, loadConfig, type SettingName } from '../../src/config.ts'
 import type { Log } from '../../src/log.ts'
 import { mintApiKey } from '../../src/operations/api-keys/mint-api-key.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
+import { PROGRAMS_DIR } from './programs.ts'
 import { type Requester, requester } from './request.ts'
 
 export const ORIGIN = 'http://svc.test'
@@ -61,7 +62,7 @@ export interface ServiceOptions {
 export async function openService(options: ServiceOptions & { dataDir: string }): Promise<Service> {
   const { dataDir, clock = testClock(), settings = {}, production = false, log } = options
   const config: Config = {
-    ...loadConfig({ flags: { 'data-dir': dataDir, ...settings }, env: {}, cwd: dataDir }),
+    ...loadConfig({ flags: { 'data-dir': dataDir, 'programs-dir': PROGRAMS_DIR, ...settings }, env: {}, cwd: dataDir }),
     production,
   }
   const services: OpenServices = { ...(await openServices(config, log)), clock }
