@@ -1,7 +1,10 @@
 /** One daemon per data folder, one server per chain: SQLite's file lock, which the system takes back however the process ends. */
 import { join } from 'node:path'
+import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 
-const LOCK_FILES = { daemon: 'daemon.lock', chain: 'localnet.lock' } as const
+const LOCK_FILES = { daemon: 'daemon.lock', chain: CHAIN_LOCK_FILE } as const
+/** Longer than anybody looks whether it is held. */
+const PATIENCE_MS = 100
 
 /** Takes the folder; answers how to give it back, or undefined where another process has it. */
 export async function lockFolder(
@@ -9,7 +12,7 @@ export async function lockFolder(
   what: keyof typeof LOCK_FILES = 'daemon',
 ): Promise<(() => void) | undefined> {
   const { default: Database } = await import('better-sqlite3')
-  const database = new Database(join(folder, LOCK_FILES[what]), { timeout: 0 })
+  const database = new Database(join(folder, LOCK_FILES[what]), { timeout: PATIENCE_MS })
   try {
     database.exec('BEGIN EXCLUSIVE')
     return () => void database.close()

@@ -8,6 +8,7 @@ import { withExactLamports } from './exact-lamports.ts'
 import type { Rpc } from './localnet/rpc/index.ts'
 import type { LocalChain } from './localnet/types.ts'
 import { chainOwner } from './owner.ts'
+import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './programs.ts'
 
 export interface Chain extends ProgramLookup {
@@ -20,7 +21,7 @@ export interface Chain extends ProgramLookup {
   local(): Promise<LocalChain>
   /** JSON-RPC over the embedded chain; throws like `local`. */
   rpc(): Promise<Rpc>
-  /** Rejects when the chain does not answer. An embedded chain that nothing has used yet is not opened for it. */
+  /** Rejects when the chain does not answer or has stopped. An embedded chain that nothing has used yet is not opened for it. */
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -104,7 +105,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     },
     async ping() {
       if (cluster.kind === 'embedded' && owner() === undefined) {
-        if (opened !== undefined) (await opened).slot()
+        if (opened !== undefined) (await opened).latestBlockhash()
         return
       }
       await withTimeout((await connection()).getSlot('processed'), cluster.label)
@@ -141,9 +142,11 @@ async function connectTo(rpc: Rpc, { rpcUrl }: Cluster): Promise<Connection> {
 /** The URL stays in here: what goes wrong names the cluster alone. */
 async function connect(url: string, label: string): Promise<Connection> {
   const { Connection } = await import('@solana/web3.js')
-  const send = async (input: string | URL | Request, init?: RequestInit) => {
+  const { href, authorization } = withoutUser(url)
+  const send = async (_: string | URL | Request, init?: RequestInit) => {
     try {
-      return await fetch(input, { ...init, signal: AbortSignal.timeout(RPC_TIMEOUT_MS) })
+      const headers = { ...(init?.headers as Record<string, string>), ...authorization }
+      return await fetch(href, { ...init, headers, signal: AbortSignal.timeout(RPC_TIMEOUT_MS) })
     } catch (error) {
       const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
       const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')

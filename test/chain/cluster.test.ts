@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { lockFolder } from '../../daemon/lock.ts'
 import { clusterOf, parseCluster, publicRpcUrl } from '../../src/chain/cluster.ts'
 import { openChain } from '../../src/chain/connection.ts'
-import { claimChain } from '../../src/chain/owner.ts'
+import { chainOwner, claimChain } from '../../src/chain/owner.ts'
 import { PROGRAMS, requireProgram } from '../../src/chain/programs.ts'
 import { loadConfig, redactUrl, type SettingName } from '../../src/config.ts'
 
@@ -209,6 +210,8 @@ describe('the chain of a process', () => {
     mkdirSync(settled.dataDir, { recursive: true })
     claimChain(settled.dataDir, { rpc_url: url, ws_url: 'ws://127.0.0.1:1' })
     const file = join(settled.dataDir, 'localnet.json')
+    const unlock = await lockFolder(settled.dataDir, 'chain')
+    onTestFinished(() => unlock?.())
     writeFileSync(file, JSON.stringify({ pid: process.ppid, rpc_url: url, ws_url: 'ws://127.0.0.1:1' }))
     expect(await (await chain.connection()).getSlot()).toBe(77)
     expect(chain.endpoint()).toEqual({ rpcUrl: url, wsUrl: 'ws://127.0.0.1:1' })
@@ -216,6 +219,36 @@ describe('the chain of a process', () => {
     writeFileSync(file, JSON.stringify({ pid: 2 ** 22 + 1, rpc_url: url, ws_url: 'ws://127.0.0.1:1' }))
     expect((await chain.local()).slot()).toBeGreaterThan(0)
     expect(seen).toEqual(['getSlot'])
+  })
+
+  it('does not believe the file of a process that ended, though its id is alive again', async () => {
+    const { settled, chain } = opened()
+    mkdirSync(settled.dataDir, { recursive: true })
+    const file = join(settled.dataDir, 'localnet.json')
+    writeFileSync(
+      file,
+      JSON.stringify({ pid: process.ppid, rpc_url: 'http://127.0.0.1:1', ws_url: 'ws://127.0.0.1:2' }),
+    )
+    expect(chainOwner(settled.dataDir)).toBeUndefined()
+    const unlock = await lockFolder(settled.dataDir, 'chain')
+    expect(chainOwner(settled.dataDir)?.pid).toBe(process.ppid)
+    expect(chainOwner(settled.dataDir)?.pid).toBe(process.ppid)
+    expect(await lockFolder(settled.dataDir, 'chain')).toBeUndefined()
+    unlock?.()
+    expect(chainOwner(settled.dataDir)).toBeUndefined()
+    expect(chain.endpoint()).toBeNull()
+    expect((await chain.local()).slot()).toBeGreaterThan(0)
+  })
+
+  it('gives a cluster the user of its URL in a header', async () => {
+    const seen: (string | undefined)[] = []
+    const url = await answering((body, authorization) => {
+      seen.push(authorization)
+      return { status: 200, text: JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result: 42 }) }
+    })
+    const { chain } = opened({ url: url.replace('//', '//someone:pass%20word@') })
+    expect(await (await chain.connection()).getSlot()).toBe(42)
+    expect(seen).toEqual([`Basic ${Buffer.from('someone:pass word').toString('base64')}`])
   })
 
   it('reaches a cluster through its URL and says of a failure no more than the host', async () => {
@@ -260,14 +293,16 @@ async function closedPort(): Promise<number> {
 }
 
 /** A server that answers every POST with what `answer` says; closed with the test. */
-async function answering(answer: (body: string) => { status: number; text: string }): Promise<string> {
+async function answering(
+  answer: (body: string, authorization?: string) => { status: number; text: string },
+): Promise<string> {
   const server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text) => {
       body += text
     })
     request.on('end', () => {
-      const { status, text } = answer(body)
+      const { status, text } = answer(body, request.headers.authorization)
       response.writeHead(status, { 'content-type': 'application/json' }).end(text)
     })
   })

@@ -14,6 +14,7 @@ import Database from 'better-sqlite3'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ChainLockedError, openLocalChain } from '../../src/chain/localnet/index.ts'
+import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/chain/programs.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, thrownBy, transfer } from '../support/local-chain.ts'
 
@@ -77,6 +78,21 @@ describe('a reopened chain', () => {
     expect(test.chain.slot()).toBe(slot)
     test.wall.ms += 400
     expect(test.chain.slot()).toBe(slot + 1)
+  })
+
+  it('goes on after the last transaction where a wall clock was set back before a sudden end', async () => {
+    const test = await openTestChain()
+    const payer = test.wallet()
+    test.wall.ms += 3_600_000
+    const { slot, blockTime } = test.send([transfer(payer, payer.publicKey, 1)], [payer])
+    const copy = temporaryFolder()
+    for (const file of ['chain.db', 'chain.db-wal']) copyFileSync(join(test.dataDir, file), join(copy, file))
+    const after = await openLocalChain({ dataDir: copy, programsDir: '/nonexistent', now: () => START_MS })
+    onTestFinished(() => after.close())
+    expect(after.slot()).toBe(slot)
+    expect(after.unixTimestamp()).toBeGreaterThanOrEqual(blockTime)
+    const { blockhash } = after.latestBlockhash()
+    expect(after.send(test.sign([transfer(payer, payer.publicKey, 2)], [payer], { blockhash })).slot).toBe(slot)
   })
 
   it('keeps what was set, and keeps closed what it began with', async () => {
@@ -204,6 +220,22 @@ describe('the folder of a chain', () => {
     await test.reopen()
     expect(test.chain.account(address)?.lamports).toBe(100n * SOL)
     expect(test.chain.transactionCount()).toBe(1)
+  })
+
+  it('that cannot be written ends the chain before a clock is answered that would be lost', async () => {
+    const test = await openTestChain()
+    const slot = test.chain.slot()
+    const { commit } = test.parts.journal
+    test.parts.journal.commit = () => {
+      throw new Error('database or disk is full')
+    }
+    expect(() => test.chain.advance(1000)).toThrow(/stopped: its journal could not be written/)
+    expect(() => test.chain.latestBlockhash()).toThrow('open it again')
+    const health = await createRpc(test.chain).handle('{"jsonrpc":"2.0","id":1,"method":"getHealth"}')
+    expect(health).toContain('"code":-32603')
+    test.parts.journal.commit = commit
+    await test.reopen()
+    expect(test.chain.slot()).toBe(slot)
   })
 
   it('of a newer release is left alone', async () => {

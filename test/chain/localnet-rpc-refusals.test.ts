@@ -32,6 +32,33 @@ describe('JSON', () => {
     )
   })
 
+  it('refuses text that is no JSON at once, however it is made', async () => {
+    const body = `1234567890123456"${'\\"'.repeat(500_000)}`
+    const begun = performance.now()
+    expect(await opened.rpc.handle(body)).toContain('"code":-32700')
+    // In quadratic time it would take minutes.
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
+
+  it('is answered for a batch up to 64 MiB, and what is asked beyond that is refused one by one', async () => {
+    const one = (id: number) => ({ jsonrpc: '2.0', id, method: 'getLeaderSchedule', params: [] })
+    const body = JSON.stringify(Array.from({ length: 40 }, (_, id) => one(id)))
+    const text = (await opened.rpc.handle(body))!
+    expect(text.length).toBeLessThan(70 * 1024 * 1024)
+    const answers = JSON.parse(text) as { id: number; error?: { code: number; message: string } }[]
+    expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, id) => id))
+    expect(answers[0]?.error).toBeUndefined()
+    expect(answers.at(-1)?.error).toMatchObject({ code: -32603, message: expect.stringContaining('smaller batches') })
+  })
+
+  it('that nests where text is due is a wrong parameter', async () => {
+    const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    for (const encoding of [nested, '{"toString":1}']) {
+      const body = `{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["aa",{"encoding":${encoding}}]}`
+      expect(await opened.rpc.handle(body)).toContain('"code":-32602')
+    }
+  })
+
   it('answers an amount beyond 2^53 to the lamport', async () => {
     const rich = fresh().toBase58()
     const empty = { owner: SYSTEM, data: new Uint8Array(), executable: false }

@@ -72,9 +72,10 @@ export class SlotClock {
     return this.#tick
   }
 
-  /** Continues a slot that was begun before the chain was opened. */
+  /** Continues a slot that was begun before the chain was opened, even where the wall clock is behind it now. */
   resume(tick: Tick): void {
     this.#tick = tick
+    this.#lastMs = Math.max(this.#lastMs, this.#genesisMs + (tick.slot - GENESIS_SLOT) * SLOT_MS)
   }
 
   /** Moves ahead; `seconds` may have a fraction. */

@@ -55,7 +55,7 @@ export class Ledger {
     const { clock } = this.#parts
     const journal = this.journal
     clock.advance(seconds)
-    journal.commit(() => this.#saveClock(journal))
+    this.#durably(() => this.#saveClock(journal))
   }
 
   send(raw: Uint8Array): LandedTransaction {
@@ -180,7 +180,7 @@ export class Ledger {
     }
   }
 
-  /** The runtime is ahead of the journal, so nothing more may build on it. */
+  /** The runtime or the clock is ahead of the journal, so nothing more may build on it. */
   #stop(what: string, cause: unknown): Error {
     const reason = cause instanceof Error ? cause.message : String(cause)
     this.#ended = `The embedded chain in ${this.#parts.dataDir} stopped: ${what} (${reason}); open it again`

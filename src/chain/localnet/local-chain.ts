@@ -50,6 +50,7 @@ export class EmbeddedChain implements LocalChain {
   }
 
   latestBlockhash(commitment: Commitment = 'processed'): { blockhash: string; lastValidBlockHeight: number } {
+    this.#ledger.assertOpen()
     const slot = this.slot(commitment)
     return { blockhash: this.blockhashOf(slot), lastValidBlockHeight: slot + BLOCKHASH_SLOTS }
   }

@@ -72,7 +72,7 @@ function readAnswer(text: string): Asked {
 }
 
 /** fetch refuses URLs with a user; it goes into the header. */
-function withoutUser(text: string): { href: string; authorization: Record<string, string> } {
+export function withoutUser(text: string): { href: string; authorization: Record<string, string> } {
   const url = new URL(text)
   if (url.username === '' && url.password === '') return { href: text, authorization: {} }
   const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`

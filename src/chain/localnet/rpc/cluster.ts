@@ -125,7 +125,11 @@ export const clusterMethods: Methods = {
   }),
   getGenesisHash: (chain) => chain.genesisHash,
   getVersion: () => ({ 'solana-core': API_VERSION, 'feature-set': FEATURE_SET }),
-  getHealth: () => 'ok',
+  getHealth: (chain) => {
+    // A chain that has stopped throws.
+    chain.latestBlockhash()
+    return 'ok'
+  },
   getIdentity: (chain) => ({ identity: identityOf(chain) }),
   getClusterNodes: (chain) => [clusterNode(chain)],
   getVoteAccounts: () => ({ current: [], delinquent: [] }),

@@ -30,6 +30,9 @@ export interface Rpc {
   handle(body: string | Uint8Array, options?: HandleOptions): Promise<string | undefined>
 }
 
+/** Characters that the answers of one batch may have together; a body of 1 MiB could ask for gigabytes. */
+const MAX_BATCH_ANSWER = 64 * 1024 * 1024
+
 type Id = string | number | bigint | null
 
 const ok = (id: Id, result: unknown): string =>
@@ -69,6 +72,9 @@ export function idOf(value: unknown): Id {
 }
 
 const textOf = (body: string | Uint8Array): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
+
+const batchTooLarge = () =>
+  new RpcError(CODE.internal, 'The answers of this batch are too large: ask in smaller batches')
 
 /** Serves a chain; `handle` takes the body of a POST. */
 export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc {
@@ -114,9 +120,11 @@ export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc 
       if (!Array.isArray(request)) return answer(request, operator)
       if (request.length === 0) return errorAnswer(null, new RpcError(CODE.invalidRequest, 'Invalid request'))
       const answers: string[] = []
+      let size = 0
       for (const one of request) {
-        const text = answer(one, operator)
+        const text = size <= MAX_BATCH_ANSWER ? answer(one, operator) : errorAnswer(idOf(one), batchTooLarge())
         if (text !== undefined) answers.push(text)
+        size += text?.length ?? 0
         // A long batch lets other requests in between.
         await new Promise((resolve) => setImmediate(resolve))
       }

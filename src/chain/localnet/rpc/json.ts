@@ -12,7 +12,9 @@ function revive(_key: string, value: unknown): unknown {
 
 /** Parses JSON; integers of 16 digits or more become bigint. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
-  if (!/\d{16}/.test(text)) return JSON.parse(text)
+  // Also first where integers are long: on text that is no JSON the pattern would take quadratic time.
+  const plain: unknown = JSON.parse(text)
+  if (!/\d{16}/.test(text)) return plain
   const marked = text.replace(TOKEN, (token) => (LONG_INTEGER.test(token) ? `{"${MARK}":"${token}"}` : token))
   return JSON.parse(marked, revive)
 }

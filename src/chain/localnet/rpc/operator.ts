@@ -13,7 +13,11 @@ function advance(chain: LocalChain, params: readonly unknown[]) {
   if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= MAX_SECONDS)) {
     throw invalidParams(`Invalid param: seconds must be a number above 0 and at most ${MAX_SECONDS}`)
   }
-  chain.advance(seconds)
+  try {
+    chain.advance(seconds)
+  } catch (error) {
+    throw error instanceof RangeError ? invalidParams(`Invalid param: ${error.message}`) : error
+  }
   return { slot: chain.slot(), unixTimestamp: chain.unixTimestamp() }
 }
 

@@ -14,6 +14,7 @@ const MESSAGE = 'solana_message::versions::VersionedMessage'
 export function wireEncodingOf(encoding: unknown, otherwise: WireEncoding = 'base58'): WireEncoding {
   if (encoding === undefined || encoding === null) return otherwise
   if (encoding === 'base58' || encoding === 'base64') return encoding
+  if (typeof encoding !== 'string') throw invalidParams('Invalid params: invalid type, expected a string.')
   throw invalidParams(`unsupported encoding: ${encoding}. Supported encodings: base58, base64`)
 }
 
