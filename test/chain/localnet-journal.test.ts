@@ -1,4 +1,5 @@
 /** What the embedded chain keeps in its folder: journal, lock, programs, and that a reopened chain is the same chain. */
+import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,6 +79,25 @@ describe('a reopened chain', () => {
     expect(test.chain.slot()).toBe(slot)
     test.wall.ms += 400
     expect(test.chain.slot()).toBe(slot + 1)
+  })
+
+  it('knows a message that landed, though its payer signs it anew', async () => {
+    const test = await openTestChain()
+    const [payer, cosigner] = [test.wallet(), test.wallet()]
+    const raw = test.sign([transfer(cosigner, payer.publicKey, SOL)], [payer, cosigner])
+    expect(test.chain.send(raw).err).toBeNull()
+    const again = () => resigned(raw, payer)
+    expect(again().subarray(0, 65)).not.toEqual(raw.subarray(0, 65))
+    const bundle = [again(), again()]
+    expect(thrownBy(() => test.chain.send(again()))).toMatchObject({ err: 'AlreadyProcessed' })
+    await test.reopen()
+    expect(thrownBy(() => test.chain.send(again()))).toMatchObject({ err: 'AlreadyProcessed' })
+    expect(test.chain.sendBundle(bundle)).toMatchObject({ landed: false, err: 'AlreadyProcessed' })
+    const fresh = test.sign([transfer(cosigner, payer.publicKey, 2n * SOL)], [payer, cosigner])
+    expect(test.chain.sendBundle([fresh, resigned(fresh, payer)])).toMatchObject({ landed: false })
+    expect(test.chain.send(resigned(fresh, payer)).err).toBeNull()
+    expect(test.chain.account(cosigner.publicKey.toBase58())?.lamports).toBe(97n * SOL)
+    expect(test.chain.transactionCount()).toBe(4)
   })
 
   it('goes on after the last transaction where a wall clock was set back before a sudden end', async () => {
@@ -323,6 +343,27 @@ describe('the program cache', () => {
     ).toEqual([PROGRAMS.distributor.name])
   })
 })
+
+/** The transaction with another valid signature of its payer: Ed25519 takes any nonce, and a key pair is one. */
+function resigned(raw: Uint8Array, payer: Keypair): Uint8Array {
+  const order = 2n ** 252n + 27742317777372353535851937790883648493n
+  const sha512 = (...parts: Uint8Array[]) => createHash('sha512').update(Buffer.concat(parts)).digest()
+  const number = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
+  const scalarOf = ({ secretKey }: Keypair) => {
+    const bytes = sha512(secretKey.subarray(0, 32)).subarray(0, 32)
+    bytes[0]! &= 248
+    bytes[31] = (bytes[31]! & 63) | 64
+    return number(bytes)
+  }
+  const nonce = Keypair.generate()
+  const [r, key] = [nonce.publicKey.toBytes(), payer.publicKey.toBytes()]
+  const hash = number(sha512(r, key, raw.subarray(1 + 64 * raw[0]!)))
+  const s = (scalarOf(nonce) + hash * scalarOf(payer)) % order
+  const changed = Uint8Array.from(raw)
+  changed.set(r, 1)
+  changed.set(Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse(), 33)
+  return changed
+}
 
 function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4)

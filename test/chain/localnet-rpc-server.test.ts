@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { connect as connectTcp } from 'node:net'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -30,6 +31,18 @@ describe('over HTTP', () => {
     expect((await answerOf(post(request('getTipAccounts'), json, '/api/v1/bundles'))).result).toHaveLength(8)
     const nothing = await post('{"jsonrpc":"2.0","method":"getSlot"}')
     expect([nothing.status, await nothing.text()]).toEqual([200, ''])
+  })
+
+  it('makes no fault of a client that hangs up in the middle of a request', async () => {
+    const { port } = new URL(server.url)
+    const socket = connectTcp(Number(port), '127.0.0.1')
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{')
+    // Answered after the other's head was read.
+    expect((await post(request('getHealth'))).status).toBe(200)
+    socket.resetAndDestroy()
+    await once(socket, 'close')
+    expect((await post(request('getHealth'))).status).toBe(200)
+    expect(server.faults).toEqual([])
   })
 
   it('lets pages of a browser in, but not to the clock', async () => {

@@ -42,7 +42,8 @@ export interface ExecutionParts {
   runtime: Runtime
   index: AccountIndex
   blockhashes: Blockhashes
-  hasTransaction(signature: string): boolean
+  /** Whether a transaction, or its message under other signatures, has landed. */
+  hasTransaction(transaction: Pick<DecodedTransaction, 'signature' | 'raw'>): boolean
 }
 
 /** Everything a validator looks at before it loads the accounts. Throws TransactionRefused. */
@@ -52,10 +53,10 @@ export function checkTransaction(
   { slot }: Tick,
   { sigVerify, anyBlockhash = false }: CheckOptions,
 ): CheckedTransaction {
-  const { message, signature } = transaction
+  const { message } = transaction
   const account = (address: string) => runtime.get(address)
   try {
-    if (!anyBlockhash && hasTransaction(signature)) throw new TransactionRefused('AlreadyProcessed')
+    if (!anyBlockhash && hasTransaction(transaction)) throw new TransactionRefused('AlreadyProcessed')
     const usable = anyBlockhash || blockhashes.slotOf(message.recentBlockhash, slot) !== null
     const nonce = usable ? null : nonceAccountOf(message, account)
     if (!usable && nonce === null) throw new TransactionRefused('BlockhashNotFound')

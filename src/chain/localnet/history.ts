@@ -1,7 +1,9 @@
 /** Transactions that landed, in the journal: written once, found by signature, address and slot. */
+import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { Database } from 'better-sqlite3'
 import { addressBytes } from './addresses.ts'
+import { messageBytesOf } from './messages.ts'
 import { encodeMeta, fromRow, type TransactionRow } from './transaction-rows.ts'
 import { BLOCKHASH_SLOTS, type LandedTransaction, type SignatureInfo } from './types.ts'
 
@@ -45,8 +47,24 @@ export function openHistory(db: Database) {
   const writers = db
     .prepare<[Uint8Array, number], number>('SELECT seq FROM mentions WHERE address = ? AND seq >= ? AND writable = 1')
     .pluck()
+  const living = db.prepare<[number], Pick<TransactionRow, 'slot' | 'raw'>>(
+    'SELECT slot, raw FROM transactions WHERE slot >= ? ORDER BY seq',
+  )
   const recent = new Map<string, LandedTransaction>()
-  let count = last.get()?.seq ?? 0
+  /** Slots of the messages whose blockhash may still live, oldest first. */
+  const messages = new Map<string, number>()
+  const newest = last.get()
+  let count = newest?.seq ?? 0
+  for (const { slot, raw } of living.iterate((newest?.slot ?? 0) - BLOCKHASH_SLOTS))
+    messages.set(messageHash(raw), slot)
+
+  function noteMessage({ raw, slot }: LandedTransaction): void {
+    messages.set(messageHash(raw), slot)
+    for (const [hash, at] of messages) {
+      if (at >= slot - BLOCKHASH_SLOTS) break
+      messages.delete(hash)
+    }
+  }
 
   function remember(transaction: LandedTransaction): LandedTransaction {
     recent.delete(transaction.signature)
@@ -67,7 +85,11 @@ export function openHistory(db: Database) {
       for (const [i, key] of accountKeys.entries()) mention.run(addressBytes(key), seq, writable[i] ? 1 : 0)
       count = seq
     },
-    remember,
+    /** After it was recorded for good. */
+    remember(transaction: LandedTransaction): void {
+      noteMessage(transaction)
+      remember(transaction)
+    },
     transactionCount: () => count,
     /** After a rolled back write. */
     recount(): void {
@@ -77,8 +99,10 @@ export function openHistory(db: Database) {
       const row = last.get()
       return row === undefined ? null : fromRow(row)
     },
-    hasTransaction(signature: string): boolean {
-      return recent.has(signature) || seqOf.get(base58.decode(signature)) !== undefined
+    /** Whether it landed, be it under other signatures: its message counts, as on a validator. */
+    hasTransaction({ signature, raw }: Pick<LandedTransaction, 'signature' | 'raw'>): boolean {
+      if (recent.has(signature) || messages.has(messageHash(raw))) return true
+      return seqOf.get(base58.decode(signature)) !== undefined
     },
     transaction(signature: string): LandedTransaction | null {
       const known = recent.get(signature)
@@ -121,6 +145,10 @@ export function openHistory(db: Database) {
       return Array.from(lowest, ([at, prioritizationFee]) => ({ slot: at, prioritizationFee }))
     },
   }
+}
+
+function messageHash(raw: Uint8Array): string {
+  return createHash('sha256').update(messageBytesOf(raw)).digest('base64')
 }
 
 const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER)

@@ -6,7 +6,7 @@ import type { SlotClock, Tick } from './clock.ts'
 import { type CheckedTransaction, checkTransaction, type ExecutionParts, type Landed, land } from './execution.ts'
 import type { Faucet } from './faucet.ts'
 import type { Journal } from './journal.ts'
-import { decodeTransaction } from './messages.ts'
+import { decodeTransaction, messageBytesOf } from './messages.ts'
 import type { Runtime } from './runtime.ts'
 import {
   type BundleOutcome,
@@ -72,8 +72,9 @@ export class Ledger {
     const tick = this.enterSlot()
     const before = new Map<string, ChainAccount | null>()
     const landed: Landed[] = []
-    const hasTransaction = (signature: string) =>
-      landed.some(({ transaction }) => transaction.signature === signature) || this.execution.hasTransaction(signature)
+    const hasTransaction: ExecutionParts['hasTransaction'] = (asked) =>
+      landed.some(({ transaction }) => isSameMessage(transaction.raw, asked.raw)) ||
+      this.execution.hasTransaction(asked)
     for (const transaction of transactions) {
       try {
         const parts = { ...this.execution, hasTransaction }
@@ -227,6 +228,8 @@ function tell(listener: ChainListener, ...news: Parameters<NonNullable<ChainList
     process.emitWarning(`A listener of the embedded chain failed: ${error instanceof Error ? error.message : error}`)
   }
 }
+
+const isSameMessage = (a: Uint8Array, b: Uint8Array) => Buffer.compare(messageBytesOf(a), messageBytesOf(b)) === 0
 
 function isSame(a: ChainAccount | null, b: ChainAccount | null): boolean {
   if (a === null || b === null) return a === b

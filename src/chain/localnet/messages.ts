@@ -112,6 +112,9 @@ export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
   return { raw, signature: base58.encode(signatures[0]!), signatures, messageBytes, message }
 }
 
+/** The message in the bytes of a transaction that was decoded before; a packet has no room for 128 signatures. */
+export const messageBytesOf = (raw: Uint8Array): Uint8Array => raw.subarray(1 + 64 * raw[0]!)
+
 /** Decodes and sanitizes a message alone, as getFeeForMessage gets it. Throws MalformedTransaction. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {
   const reader = new Reader(bytes)

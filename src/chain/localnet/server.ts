@@ -203,7 +203,8 @@ export async function serveLocalnet(options: ServeLocalnetOptions): Promise<Loca
   const opening = opener(options)
   const http = createServer((request, response) => {
     respond(opening.open, request, response).catch((error) => {
-      onError?.(error, 'http')
+      // A client that hung up is no fault.
+      if (error.code !== 'ECONNRESET') onError?.(error, 'http')
       response.destroy()
     })
   })
