@@ -1,4 +1,5 @@
 /** Errors of transactions in words: the tables against their sources, and real failures on the embedded chain. */
+
 import { createRequire } from 'node:module'
 import type { Instruction } from '@metaplex-foundation/umi'
 import * as spl from '@solana/spl-token'
@@ -14,6 +15,7 @@ import { INSTRUCTION_WORDS, TRANSACTION_WORDS } from '../../src/chain/errors/run
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from '../../src/chain/localnet/transaction-errors.ts'
 import type { TransactionRefused } from '../../src/chain/localnet/types.ts'
 import { PROGRAMS } from '../../src/chain/programs.ts'
+import { launchCurve } from '../support/curve.ts'
 import {
   hasProgram,
   mintOf,
@@ -372,48 +374,7 @@ describe('a real failure', () => {
 /** A DBC config with a migration fee and no leftover: its supply falls short by the rounding, which the program refuses. */
 async function configWithoutLeftover(payer: PublicKey, config: PublicKey) {
   const dbc = await import('@meteora-ag/dynamic-bonding-curve-sdk')
-  const curve = dbc.buildCurveWithMarketCap({
-    token: {
-      tokenType: dbc.TokenType.SPLToken,
-      tokenBaseDecimal: 6,
-      tokenQuoteDecimal: 9,
-      tokenAuthorityOption: dbc.TokenAuthorityOption.Immutable,
-      totalTokenSupply: 1_000_000_000,
-      leftover: 0,
-    },
-    fee: {
-      baseFeeParams: {
-        baseFeeMode: dbc.BaseFeeMode.FeeSchedulerLinear,
-        feeSchedulerParam: { startingFeeBps: 100, endingFeeBps: 100, numberOfPeriod: 0, totalDuration: 0 },
-      },
-      dynamicFeeEnabled: false,
-      collectFeeMode: dbc.CollectFeeMode.QuoteToken,
-      creatorTradingFeePercentage: 0,
-      poolCreationFee: 0,
-      enableFirstSwapWithMinFee: false,
-    },
-    migration: {
-      migrationOption: dbc.MigrationOption.MET_DAMM_V2,
-      migrationFeeOption: dbc.MigrationFeeOption.FixedBps100,
-      migrationFee: { feePercentage: 5, creatorFeePercentage: 0 },
-    },
-    liquidityDistribution: {
-      partnerPermanentLockedLiquidityPercentage: 50,
-      partnerLiquidityPercentage: 50,
-      creatorPermanentLockedLiquidityPercentage: 0,
-      creatorLiquidityPercentage: 0,
-    },
-    lockedVesting: {
-      totalLockedVestingAmount: 0,
-      numberOfVestingPeriod: 0,
-      cliffUnlockAmount: 0,
-      totalVestingDuration: 0,
-      cliffDurationFromMigrationTime: 0,
-    },
-    activationType: dbc.ActivationType.Timestamp,
-    initialMarketCap: 30,
-    migrationMarketCap: 400,
-  })
+  const curve = launchCurve(dbc, 5)
   const client = new dbc.DynamicBondingCurveClient(new Connection('http://127.0.0.1:1'), 'confirmed')
   const { instructions } = await client.partner.createConfig({
     payer,

@@ -1,4 +1,5 @@
 /** Foreign clients, unmodified, against the embedded chain as a server. */
+
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { create as createAsset, createCollection, fetchAsset, mplCore } from '@metaplex-foundation/mpl-core'
@@ -52,6 +53,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localFetch } from '../../src/chain/localnet/fetch.ts'
 import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
+import { launchCurve } from '../support/curve.ts'
 import { openServer, PROGRAMS_DIR } from './serving.ts'
 
 const SYSTEM = '11111111111111111111111111111111'
@@ -334,57 +336,13 @@ describe('Umi', () => {
   })
 })
 
-const curveOf = (sdk: typeof import('@meteora-ag/dynamic-bonding-curve-sdk')) =>
-  sdk.buildCurveWithMarketCap({
-    token: {
-      tokenType: sdk.TokenType.SPLToken,
-      tokenBaseDecimal: 6,
-      tokenQuoteDecimal: 9,
-      tokenAuthorityOption: sdk.TokenAuthorityOption.Immutable,
-      totalTokenSupply: 1_000_000_000,
-      leftover: 0,
-    },
-    fee: {
-      baseFeeParams: {
-        baseFeeMode: sdk.BaseFeeMode.FeeSchedulerLinear,
-        feeSchedulerParam: { startingFeeBps: 100, endingFeeBps: 100, numberOfPeriod: 0, totalDuration: 0 },
-      },
-      dynamicFeeEnabled: false,
-      collectFeeMode: sdk.CollectFeeMode.QuoteToken,
-      creatorTradingFeePercentage: 0,
-      poolCreationFee: 0,
-      enableFirstSwapWithMinFee: false,
-    },
-    migration: {
-      migrationOption: sdk.MigrationOption.MET_DAMM_V2,
-      migrationFeeOption: sdk.MigrationFeeOption.FixedBps100,
-      migrationFee: { feePercentage: 0, creatorFeePercentage: 0 },
-    },
-    liquidityDistribution: {
-      partnerPermanentLockedLiquidityPercentage: 50,
-      partnerLiquidityPercentage: 50,
-      creatorPermanentLockedLiquidityPercentage: 0,
-      creatorLiquidityPercentage: 0,
-    },
-    lockedVesting: {
-      totalLockedVestingAmount: 0,
-      numberOfVestingPeriod: 0,
-      cliffUnlockAmount: 0,
-      totalVestingDuration: 0,
-      cliffDurationFromMigrationTime: 0,
-    },
-    activationType: sdk.ActivationType.Timestamp,
-    initialMarketCap: 30,
-    migrationMarketCap: 400,
-  } as never)
-
 describe('the Meteora DBC SDK', () => {
   it.skipIf(!hasProgram(DBC))('creates a config and reads it and its pools', async () => {
     const sdk = await import('@meteora-ag/dynamic-bonding-curve-sdk')
     const client = sdk.DynamicBondingCurveClient.create(connection, 'confirmed')
     const payer = wallet()
     const config = Keypair.generate()
-    const curve = curveOf(sdk)
+    const curve = launchCurve(sdk)
     const transaction = await client.partner.createConfig({
       ...curve,
       config: config.publicKey,

@@ -1,4 +1,5 @@
 /** Each public program that svc builds on executes real instructions in the embedded chain, where the cache has it. */
+
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { createCollection, mplCore } from '@metaplex-foundation/mpl-core'
@@ -18,6 +19,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import type { LocalChain } from '../../src/chain/localnet/types.ts'
 import { PROGRAMS } from '../../src/chain/programs.ts'
+import { launchCurve } from '../support/curve.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, type TestChain } from '../support/local-chain.ts'
 
 /** The SDK's big numbers, which come without types. */
@@ -115,7 +117,7 @@ describe('in the embedded chain', () => {
         feeClaimer: platform.publicKey,
         leftoverReceiver: platform.publicKey,
         quoteMint: spl.NATIVE_MINT,
-        ...curve(),
+        ...launchCurve(dbc),
         preCreatePoolParam: {
           name: 'Test Coin',
           symbol: 'TST',
@@ -317,48 +319,3 @@ describe('in the embedded chain', () => {
     },
   )
 })
-
-function curve() {
-  return dbc.buildCurveWithMarketCap({
-    token: {
-      tokenType: dbc.TokenType.SPLToken,
-      tokenBaseDecimal: 6,
-      tokenQuoteDecimal: 9,
-      tokenAuthorityOption: dbc.TokenAuthorityOption.Immutable,
-      totalTokenSupply: 1_000_000_000,
-      leftover: 0,
-    },
-    fee: {
-      baseFeeParams: {
-        baseFeeMode: dbc.BaseFeeMode.FeeSchedulerLinear,
-        feeSchedulerParam: { startingFeeBps: 100, endingFeeBps: 100, numberOfPeriod: 0, totalDuration: 0 },
-      },
-      dynamicFeeEnabled: false,
-      collectFeeMode: dbc.CollectFeeMode.QuoteToken,
-      creatorTradingFeePercentage: 0,
-      poolCreationFee: 0,
-      enableFirstSwapWithMinFee: false,
-    },
-    migration: {
-      migrationOption: dbc.MigrationOption.MET_DAMM_V2,
-      migrationFeeOption: dbc.MigrationFeeOption.FixedBps100,
-      migrationFee: { feePercentage: 0, creatorFeePercentage: 0 },
-    },
-    liquidityDistribution: {
-      partnerPermanentLockedLiquidityPercentage: 50,
-      partnerLiquidityPercentage: 50,
-      creatorPermanentLockedLiquidityPercentage: 0,
-      creatorLiquidityPercentage: 0,
-    },
-    lockedVesting: {
-      totalLockedVestingAmount: 0,
-      numberOfVestingPeriod: 0,
-      cliffUnlockAmount: 0,
-      totalVestingDuration: 0,
-      cliffDurationFromMigrationTime: 0,
-    },
-    activationType: dbc.ActivationType.Timestamp,
-    initialMarketCap: 30,
-    migrationMarketCap: 400,
-  })
-}

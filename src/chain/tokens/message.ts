@@ -1,10 +1,8 @@
 /** Compiles instructions into a v0 transaction that waits for its signatures. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../errors.ts'
+import { MAX_TRANSACTION_BYTES } from '../localnet/types.ts'
 import type { Envelope, UnsignedTransaction } from './types.ts'
-
-/** Largest serialized transaction that the chain takes, in bytes. */
-const MAX_BYTES = 1232
 
 /** Throws bad_request when the transaction is larger than the chain takes. */
 export async function compileUnsigned(
@@ -20,8 +18,10 @@ export async function compileUnsigned(
   const { numRequiredSignatures } = message.header
   // The count of signatures takes one byte below 128 of them; web3.js itself gives up on messages past the limit.
   const bytes = 1 + 64 * numRequiredSignatures + serializedLength(() => message.serialize())
-  if (bytes > MAX_BYTES) {
-    throw badRequest(`The transaction is larger than the ${MAX_BYTES} bytes that the chain takes: shorten the texts`)
+  if (bytes > MAX_TRANSACTION_BYTES) {
+    throw badRequest(
+      `The transaction is larger than the ${MAX_TRANSACTION_BYTES} bytes that the chain takes: shorten the texts`,
+    )
   }
   return {
     transaction: new VersionedTransaction(message).serialize(),
@@ -33,7 +33,7 @@ function serializedLength(serialize: () => Uint8Array): number {
   try {
     return serialize().length
   } catch (error) {
-    if (error instanceof RangeError) return MAX_BYTES
+    if (error instanceof RangeError) return MAX_TRANSACTION_BYTES
     throw error
   }
 }
