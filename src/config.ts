@@ -17,6 +17,8 @@ export interface Setting {
   private?: true
   /** The only texts allowed. */
   choices?: readonly string[]
+  /** What a text must look like, and how that is said after "must be". */
+  pattern?: { is: RegExp; about: string }
   min?: number
   max?: number
 }
@@ -81,6 +83,31 @@ export const SETTINGS = define({
   'programs-dir': {
     kind: 'string',
     about: 'Program cache of the embedded chain (default: svc/programs in the XDG cache folder)',
+  },
+  'priority-fee': {
+    kind: 'string',
+    default: 'auto',
+    // Nineteen digits always fit in the 64 bits of the instruction.
+    pattern: { is: /^(?:auto|none|\d{1,19})$/, about: 'auto, none or micro-lamports per compute unit in digits' },
+    about: 'Priority fee of built transactions: auto (from recent fees), none, or micro-lamports per compute unit',
+  },
+  'priority-fee-cap': {
+    kind: 'integer',
+    default: 1_000_000,
+    min: 0,
+    about: 'Most lamports of priority fee for one transaction',
+  },
+  'relay-url': {
+    kind: 'string',
+    urlOr: [],
+    private: true,
+    about: 'Jito block engine that bundles go to; the embedded chain has its own',
+  },
+  'metadata-url': {
+    kind: 'string',
+    urlOr: [],
+    private: true,
+    about: 'DAS provider (getAsset) that token metadata is read from',
   },
   api: { kind: 'string', about: 'URL of the daemon that commands talk to (default: the running local one, else none)' },
   'api-key-file': { kind: 'string', about: 'File (0600) with the bearer key for `api`' },
@@ -159,7 +186,8 @@ export function parseSetting(name: SettingName, raw: unknown, origin: string): V
     if (typeof raw === 'string') return raw.split(',').filter(Boolean) as never
     return fail('a list')
   }
-  if (typeof raw !== 'string' || raw === '') return fail('a text')
+  if (typeof raw !== 'string' || raw === '') return fail(setting.pattern?.about ?? 'a text')
+  if (setting.pattern && !setting.pattern.is.test(raw)) return fail(setting.pattern.about)
   if (setting.choices && !setting.choices.includes(raw)) return fail(`one of ${setting.choices.join(', ')}`)
   if (setting.urlOr && !setting.urlOr.includes(raw) && !isHttpUrl(raw)) {
     return fail(`${[...setting.urlOr, ''].join(', ').replace(/, $/, ' or ')}an http or https URL`)

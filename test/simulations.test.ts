@@ -1,5 +1,9 @@
-/** Simulations through the app, on the embedded chain. */
+/** Simulations through the app, on the embedded chain: what a transaction does, costs and moves. */
+import * as spl from '@solana/spl-token'
 import {
+  AddressLookupTableAccount,
+  ComputeBudgetProgram,
+  Connection,
   Keypair,
   PublicKey,
   SystemProgram,
@@ -7,7 +11,13 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { balanceChanges, decodeTokenAccount } from '../src/chain/balance-changes.ts'
+import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../src/chain/localnet/addresses.ts'
+import { localFetch } from '../src/chain/localnet/fetch.ts'
+import { simulateTransaction } from '../src/chain/simulations.ts'
+import { decodeTransaction } from '../src/chain/transactions.ts'
 import { type Service, startService } from './support/service.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -69,11 +79,20 @@ it('one that fails is an answer with its error and logs', async () => {
   const { status, json } = await simulate(service, base64(unsigned(payer, [transfer]).serialize()))
   expect([status, json.data.err]).toEqual([200, { InstructionError: [0, { Custom: 1 }] }])
   expect(json.data.logs.join('\n')).toMatch(/insufficient lamports 999995000, need 2000000000/)
+  expect([json.data.fee, json.data.balance_changes]).toEqual(['5000', []])
   const stranger = unsigned(Keypair.generate(), [memo('a')])
   const poor = await simulate(service, base64(stranger.serialize()))
   expect([poor.status, poor.json.data]).toEqual([
     200,
-    { err: 'AccountNotFound', logs: [], units_consumed: 0, return_data: null, slot: expect.any(Number) },
+    {
+      err: 'AccountNotFound',
+      logs: [],
+      units_consumed: 0,
+      return_data: null,
+      slot: expect.any(Number),
+      fee: '5000',
+      balance_changes: [],
+    },
   ])
 })
 
@@ -118,4 +137,288 @@ it('what is no transaction is refused by its field', async () => {
     const { status, json } = await simulate(service, text)
     expect([status, json.error.param]).toEqual([400, 'transaction'])
   }
+})
+
+type Started = Awaited<ReturnType<typeof start>>
+interface Row {
+  address: string
+  mint: string | null
+  before: string
+  after: string
+  change: string
+}
+
+const lamportsRow = (address: PublicKey, before: bigint, after: bigint, ends = {}) => ({
+  address: address.toBase58(),
+  mint: null,
+  owner: null,
+  decimals: null,
+  before: `${before}`,
+  after: `${after}`,
+  change: `${after - before}`,
+  created: false,
+  closed: false,
+  space: expect.any(Number),
+  ...ends,
+})
+
+/** Lands it for real, and holds every row against the chain before and after. */
+async function landsAsSaid({ chain }: Started, build: VersionedTransaction, signers: Keypair[], rows: Row[]) {
+  const balance = ({ address, mint }: Row) => {
+    const account = chain.account(address)
+    return mint === null ? (account?.lamports ?? 0n) : ((account && decodeTokenAccount(account)?.amount) ?? 0n)
+  }
+  const before = rows.map(balance)
+  build.message.recentBlockhash = chain.latestBlockhash().blockhash
+  build.sign(signers)
+  expect(chain.send(build.serialize()).err).toBeNull()
+  const after = rows.map(balance)
+  expect(rows.map((row) => [row.before, row.after, row.change])).toEqual(
+    rows.map((_, i) => [`${before[i]}`, `${after[i]}`, `${after[i]! - before[i]!}`]),
+  )
+}
+
+it('the fee and every lamport that moves are told, as the chain then moves them', async () => {
+  const started = await start()
+  const { service, payer } = started
+  const to = Keypair.generate().publicKey
+  const build = unsigned(payer, [
+    ComputeBudgetProgram.setComputeUnitLimit({ units: 100_001 }),
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 12_345 }),
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 2_000_000 }),
+  ])
+  const { json } = await simulate(service, base64(build.serialize()))
+  // 5,000 for the signature; 100,001 units at 12,345 micro-lamports, rounded up.
+  expect(json.data.fee).toBe('6235')
+  expect(json.data.balance_changes).toEqual([
+    lamportsRow(payer.publicKey, 1_000_000_000n, 997_993_765n),
+    lamportsRow(to, 0n, 2_000_000n, { created: true }),
+  ])
+  await landsAsSaid(started, build, [payer], json.data.balance_changes)
+})
+
+it('an emptied wallet is closed, and lamports are exact beyond a JSON number', async () => {
+  const started = await start()
+  const { service, chain, payer } = started
+  const lamports = 2n ** 60n + 1n
+  chain.setAccount(payer.publicKey.toBase58(), {
+    lamports,
+    owner: SYSTEM_PROGRAM,
+    data: new Uint8Array(),
+    executable: false,
+  })
+  const to = Keypair.generate().publicKey
+  const all = lamports - 5000n
+  const build = unsigned(payer, [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: all })])
+  const { json } = await simulate(service, base64(build.serialize()))
+  expect(json.data.balance_changes).toEqual([
+    lamportsRow(payer.publicKey, lamports, 0n, { closed: true }),
+    lamportsRow(to, 0n, all, { created: true }),
+  ])
+  await landsAsSaid(started, build, [payer], json.data.balance_changes)
+})
+
+const mintInstructions = ({ payer, chain }: Started, mint: PublicKey, program: PublicKey, amount: bigint) => {
+  const account = spl.getAssociatedTokenAddressSync(mint, payer.publicKey, false, program)
+  return [
+    SystemProgram.createAccount({
+      fromPubkey: payer.publicKey,
+      newAccountPubkey: mint,
+      space: spl.MINT_SIZE,
+      lamports: Number(chain.minimumBalance(spl.MINT_SIZE)),
+      programId: program,
+    }),
+    spl.createInitializeMint2Instruction(mint, 7, payer.publicKey, null, program),
+    spl.createAssociatedTokenAccountInstruction(payer.publicKey, account, payer.publicKey, mint, program),
+    spl.createMintToInstruction(mint, account, payer.publicKey, amount, [], program),
+  ]
+}
+
+it.each([
+  ['SPL Token', spl.TOKEN_PROGRAM_ID],
+  ['Token-2022', spl.TOKEN_2022_PROGRAM_ID],
+])('tokens of %s that are minted, moved and left behind have rows of their own', async (_, program) => {
+  const started = await start()
+  const { service, payer } = started
+  const [mintKey, friend] = [Keypair.generate(), Keypair.generate().publicKey]
+  const [mint, wallet] = [mintKey.publicKey, payer.publicKey]
+  const amount = 2n ** 63n + 1n
+  const from = spl.getAssociatedTokenAddressSync(mint, wallet, false, program)
+  const to = spl.getAssociatedTokenAddressSync(mint, friend, false, program)
+  const tokens = (address: PublicKey, owner: PublicKey, before: bigint, after: bigint, ends: object) => ({
+    ...lamportsRow(address, before, after, ends),
+    mint: mint.toBase58(),
+    owner: owner.toBase58(),
+    decimals: 7,
+  })
+  const onlyTokens = (rows: Row[]) => rows.filter((row) => row.mint !== null)
+
+  const minting = unsigned(payer, mintInstructions(started, mint, program, amount))
+  const minted = (await simulate(service, base64(minting.serialize()))).json.data
+  expect(onlyTokens(minted.balance_changes)).toEqual([tokens(from, wallet, 0n, amount, { created: true })])
+  await landsAsSaid(started, minting, [payer, mintKey], minted.balance_changes)
+
+  // The mint is read-only here: its decimals are read apart.
+  const leaving = unsigned(payer, [
+    spl.createAssociatedTokenAccountInstruction(wallet, to, friend, mint, program),
+    spl.createTransferInstruction(from, to, wallet, amount, [], program),
+    spl.createCloseAccountInstruction(from, wallet, wallet, [], program),
+  ])
+  const left = (await simulate(service, base64(leaving.serialize()))).json.data
+  expect(onlyTokens(left.balance_changes).sort((a) => (a.address === from.toBase58() ? -1 : 1))).toEqual([
+    tokens(from, wallet, amount, 0n, { closed: true }),
+    tokens(to, friend, 0n, amount, { created: true }),
+  ])
+  expect(left.balance_changes).toHaveLength(5)
+  await landsAsSaid(started, leaving, [payer], left.balance_changes)
+})
+
+/** A table of the lookup table program that was filled long ago. */
+function tableData(addresses: PublicKey[]): Uint8Array {
+  const meta = Buffer.alloc(56)
+  meta.writeUInt32LE(1)
+  meta.writeBigUInt64LE(2n ** 64n - 1n, 4)
+  return Buffer.concat([meta, ...addresses.map((address) => address.toBuffer())])
+}
+
+it('accounts from lookup tables are among those that change; a table that cannot be used is the error of the run', async () => {
+  const started = await start()
+  const { service, chain, payer } = started
+  const [key, idle, to] = [Keypair, Keypair, Keypair].map((kind) => kind.generate().publicKey) as [
+    PublicKey,
+    PublicKey,
+    PublicKey,
+  ]
+  const table = new AddressLookupTableAccount({
+    key,
+    state: {
+      deactivationSlot: 2n ** 64n - 1n,
+      lastExtendedSlot: 0,
+      lastExtendedSlotStartIndex: 0,
+      addresses: [idle, to],
+    },
+  })
+  const message = new TransactionMessage({
+    payerKey: payer.publicKey,
+    recentBlockhash: OLD_BLOCKHASH,
+    instructions: [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 3_000_000 })],
+  }).compileToV0Message([table])
+  expect(message.addressTableLookups).toHaveLength(1)
+  const build = new VersionedTransaction(message)
+  const absent = (await simulate(service, base64(build.serialize()))).json.data
+  expect([absent.err, absent.balance_changes]).toEqual(['AddressLookupTableNotFound', []])
+
+  const data = tableData([idle, to])
+  chain.setAccount(key.toBase58(), { lamports: 10n ** 9n, owner: LOOKUP_TABLE_PROGRAM, data, executable: false })
+  const { json } = await simulate(service, base64(build.serialize()))
+  expect(json.data.err).toBeNull()
+  expect(json.data.balance_changes).toEqual([
+    lamportsRow(payer.publicKey, 1_000_000_000n, 996_995_000n),
+    lamportsRow(to, 0n, 3_000_000n, { created: true }),
+  ])
+  await landsAsSaid(started, build, [payer], json.data.balance_changes)
+})
+
+/** The chain's own JSON-RPC, with the answers to one method changed. */
+async function connectionWhere(service: Service, method: string, change: (answer: string) => string) {
+  const send = localFetch(await service.services.chain.rpc())
+  const altered = async (input: string | URL | Request, init?: RequestInit) => {
+    const response = await send(input, init)
+    return String(init?.body).includes(`"${method}"`) ? new Response(change(await response.text())) : response
+  }
+  return new Connection('http://embedded.test', { fetch: altered as typeof fetch, commitment: 'confirmed' })
+}
+
+it('a node that cannot tell the fee leaves it null, one that hides what changes is an error', async () => {
+  const { service, payer } = await start()
+  const decoded = decodeTransaction(base64(unsigned(payer, [memo('a')]).serialize()))
+  const unwilling = await connectionWhere(
+    service,
+    'getFeeForMessage',
+    () => '{"jsonrpc":"2.0","id":"1","error":{"code":-32601,"message":"Method not found"}}',
+  )
+  expect(await simulateTransaction(unwilling, decoded)).toMatchObject({
+    err: null,
+    fee: null,
+    balance_changes: [{ change: '-5000' }],
+  })
+  const hiding = await connectionWhere(service, 'simulateTransaction', (text) => {
+    const answer = JSON.parse(text)
+    answer.result.value.accounts = null
+    return JSON.stringify(answer)
+  })
+  await expect(simulateTransaction(hiding, decoded)).rejects.toMatchObject({ code: 'internal_error' })
+})
+
+const key = (byte: number) => new PublicKey(Buffer.alloc(32, byte))
+
+function tokenAccount(mint: PublicKey, amount: bigint, { delegate = 0, closeAuthority = 0 } = {}) {
+  const data = Buffer.alloc(spl.ACCOUNT_SIZE)
+  spl.AccountLayout.encode(
+    {
+      mint,
+      owner: key(9),
+      amount,
+      delegateOption: delegate === 0 ? 0 : 1,
+      delegate: key(delegate),
+      state: 1,
+      isNativeOption: 0,
+      isNative: 0n,
+      delegatedAmount: 0n,
+      closeAuthorityOption: closeAuthority === 0 ? 0 : 1,
+      closeAuthority: key(closeAuthority),
+    },
+    data,
+  )
+  return { lamports: 7n, owner: spl.TOKEN_PROGRAM_ID.toBase58(), data, executable: false }
+}
+
+it('a token account tells who may move its tokens and its lamports', () => {
+  expect(decodeTokenAccount(tokenAccount(key(1), 5n, { delegate: 2, closeAuthority: 3 }))).toMatchObject({
+    mint: key(1).toBase58(),
+    owner: key(9).toBase58(),
+    amount: 5n,
+    delegate: key(2).toBase58(),
+    closeAuthority: key(3).toBase58(),
+  })
+  expect(decodeTokenAccount(tokenAccount(key(1), 5n))).toMatchObject({ delegate: null, closeAuthority: null })
+  expect(decodeTokenAccount({ ...tokenAccount(key(1), 5n), owner: SYSTEM_PROGRAM })).toBeNull()
+})
+
+it('a token account that becomes one of another mint loses the one and gains the other', () => {
+  const rows = balanceChanges(['a'], [tokenAccount(key(1), 5n)], [tokenAccount(key(2), 6n)])
+  expect(rows).toMatchObject([
+    { mint: key(1).toBase58(), before: '5', after: '0', change: '-5', created: false, closed: true },
+    { mint: key(2).toBase58(), before: '0', after: '6', change: '6', created: true, closed: false },
+  ])
+})
+
+it('there is a row for exactly the balances that differ, whatever the accounts hold', () => {
+  const account = fc.option(
+    fc.record({
+      lamports: fc.bigInt(0n, 3n).map((n) => n * 2n ** 62n),
+      owner: fc.constantFrom(SYSTEM_PROGRAM, spl.TOKEN_PROGRAM_ID.toBase58(), spl.TOKEN_2022_PROGRAM_ID.toBase58()),
+      data: fc.oneof(
+        fc.uint8Array({ maxLength: 400 }),
+        fc.uint8Array({ minLength: 165, maxLength: 165 }),
+        fc.bigInt(0n, 2n).map((amount) => tokenAccount(key(1), amount).data as Uint8Array),
+      ),
+      executable: fc.boolean(),
+    }),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.tuple(account, account), { maxLength: 5 }), (pairs) => {
+      const addresses = pairs.map((_, i) => `${i}`)
+      const [before, after] = [pairs.map(([a]) => a), pairs.map(([, b]) => b)]
+      const rows = balanceChanges(addresses, before, after)
+      const moved = addresses.filter((_, i) => (before[i]?.lamports ?? 0n) !== (after[i]?.lamports ?? 0n))
+      expect(rows.filter(({ mint }) => mint === null).map(({ address }) => address)).toEqual(moved)
+      for (const row of rows) {
+        expect(BigInt(row.after) - BigInt(row.before)).toBe(BigInt(row.change))
+        expect(row.change).not.toBe('0')
+        expect(row.created && row.closed).toBe(false)
+      }
+      expect(balanceChanges(addresses, before, before)).toEqual([])
+    }),
+  )
 })

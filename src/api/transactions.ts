@@ -1,6 +1,6 @@
 /** Transactions: submitting them, alone or as a bundle, following them, and simulating them. */
 import { z } from '@hono/zod-openapi'
-import { address, anything, signature, trackedResource, transactionBase64, writeBody } from './envelope.ts'
+import { address, anything, digits, signature, trackedResource, transactionBase64, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -43,6 +43,33 @@ export const submitted = z
   ])
   .openapi('Submitted')
 
+export const balanceChange = z
+  .object({
+    address: address.meta({ description: 'Account whose balance changes: a wallet, a token account, any other' }),
+    mint: address
+      .nullable()
+      .meta({ description: 'Mint of the tokens; null for lamports, which have a row of their own' }),
+    owner: address.nullable().meta({
+      description: 'Wallet that holds the token account: after the run, or before it where it ends; null for lamports',
+    }),
+    decimals: z.int().min(0).max(255).nullable().meta({
+      description: 'Of the mint; null for lamports, and where the mint cannot be read',
+    }),
+    before: digits.meta({ description: 'Lamports, or raw units of the mint; 0 where the account does not exist yet' }),
+    after: digits.meta({ description: 'The same after the run; 0 where the account ends' }),
+    change: z
+      .string()
+      .regex(/^-?[0-9]+$/, 'must be digits, with a minus for a loss')
+      .meta({ description: '`after` less `before`, with a minus for a loss', example: '-1005000' }),
+    created: z.boolean().meta({ description: 'The account (for tokens: as one of this mint) does not exist before' }),
+    closed: z.boolean().meta({ description: 'The account (for tokens: as one of this mint) does not exist after' }),
+    space: z
+      .int()
+      .min(0)
+      .meta({ description: 'Bytes of data after the run: what rent is paid for; 0 in a plain wallet' }),
+  })
+  .openapi('BalanceChange')
+
 export const simulation = z
   .object({
     err: anything.meta({ description: 'Null on success' }),
@@ -50,6 +77,18 @@ export const simulation = z
     units_consumed: z.int().min(0).nullable(),
     return_data: z.object({ program_id: address, data: z.base64() }).nullable(),
     slot: z.int().min(0),
+    fee: z
+      .string()
+      .regex(/^[0-9]+$/)
+      .nullable()
+      .meta({
+        description: 'Lamports that the payer is charged, priority fee included; null where the node cannot say',
+        example: '5000',
+      }),
+    balance_changes: z.array(balanceChange).meta({
+      description:
+        'Lamports and tokens of every writable account that a run would change, the fee included; empty when it fails',
+    }),
   })
   .openapi('Simulation')
 
@@ -107,6 +146,8 @@ export const transactions = {
     at: paths.transactions.simulate,
     tag: 'Transactions',
     summary: 'Run a transaction without submitting it',
+    description:
+      'Nothing is changed. Signatures are not checked and the blockhash is replaced by a recent one, so that an unsigned build of any age runs. A run that fails is an answer with `err`.',
     body: writeBody({ transaction: transactionBase64 }),
     data: simulation,
   }),

@@ -2,6 +2,7 @@
 import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
 import { notFound } from '../../errors.ts'
 import { PROGRAMS } from '../programs.ts'
+import { askNode } from '../rpc-faults.ts'
 import { decodeExtension } from './metadata-extension.ts'
 import { decodeMetaplex, metadataAddress } from './metaplex.ts'
 import type { TokenMetadata, TokenState, TokenStatus } from './types.ts'
@@ -16,6 +17,35 @@ export async function readToken(connection: Connection, mint: string): Promise<T
   const token = await decodeToken(mint, accounts[0] ?? null, accounts[1] ?? null)
   if (token === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   return token
+}
+
+/** Accounts of one getMultipleAccounts; a token takes two. */
+const TOKENS_PER_CALL = 50
+export const tokenReadCalls = (tokens: number) => Math.ceil(tokens / TOKENS_PER_CALL)
+
+/**
+ * Any number of tokens at the connection's commitment, fifty a call; null where no mint is. Throws internal_error where
+ * the node fails, or has not reached `slot`.
+ */
+export async function readTokens(
+  connection: Connection,
+  mints: readonly string[],
+  slot: number,
+): Promise<(TokenState | null)[]> {
+  if (mints.length === 0) return []
+  const { PublicKey } = await import('@solana/web3.js')
+  const states: (TokenState | null)[] = []
+  for (let at = 0; at < mints.length; at += TOKENS_PER_CALL) {
+    const part = mints.slice(at, at + TOKENS_PER_CALL)
+    const keys = part.map((mint) => new PublicKey(mint))
+    const addresses = [...keys, ...(await Promise.all(keys.map(metadataAddress)))]
+    const accounts = await askNode('Reading tokens', () =>
+      connection.getMultipleAccountsInfo(addresses, { minContextSlot: slot }),
+    )
+    const decoded = part.map((mint, i) => decodeToken(mint, accounts[i] ?? null, accounts[part.length + i] ?? null))
+    states.push(...(await Promise.all(decoded)))
+  }
+  return states
 }
 
 /**

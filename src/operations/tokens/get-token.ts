@@ -1,30 +1,26 @@
 /** One token as the chain has it, whoever made it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { readAsset } from '../../chain/metadata-provider.ts'
 import { readToken, tokenStatus } from '../../chain/tokens/index.ts'
 import type { Context } from '../../context.ts'
+import { rawOf } from './raw.ts'
 
 type Route = Api['tokens']['get']
 
-export async function getToken({ chain }: Context, { mint }: Input<Route>): Promise<Result<Route>> {
-  const token = await readToken(await chain.connection(), mint)
-  const { metadata } = token
-  return {
-    mint,
-    status: tokenStatus(token),
-    raw: {
-      token_program: token.tokenProgram,
-      decimals: token.decimals,
-      supply: String(token.supply),
-      mint_authority: token.mintAuthority,
-      freeze_authority: token.freezeAuthority,
-      metadata: metadata && {
-        name: metadata.name,
-        symbol: metadata.symbol,
-        uri: metadata.uri,
-        update_authority: metadata.updateAuthority,
-        is_mutable: metadata.isMutable,
-      },
-    },
+export async function getToken(context: Context, { mint }: Input<Route>): Promise<Result<Route>> {
+  const token = await readToken(await context.chain.connection(), mint)
+  return { mint, status: tokenStatus(token), raw: (await assetOf(context, mint)) ?? rawOf(token) }
+}
+
+/** Null without a provider, where it does not know the token, and where it fails: the chain's own data stands in. */
+async function assetOf({ config, log }: Context, mint: string): Promise<unknown> {
+  const url = config.values['metadata-url']
+  if (url === undefined) return null
+  try {
+    return await readAsset(url, mint)
+  } catch (error) {
+    log.warn({ err: error, mint }, 'the metadata provider failed')
+    return null
   }
 }

@@ -1,0 +1,70 @@
+/** What a run changes in balances: lamports and tokens of accounts, compared before and after. */
+import type { Simulation } from '../api/index.ts'
+import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from './localnet/rpc/token-state.ts'
+import type { ChainAccount } from './localnet/types.ts'
+
+/** With owner, delegate and close authority: who may move the tokens, or the lamports under them. */
+export { decodeTokenAccount, type TokenAccountState }
+
+export type BalanceChange = Simulation['balance_changes'][number]
+type Account = ChainAccount | null
+
+/**
+ * One row for every address whose lamports differ, one more where its tokens do (SPL Token and Token-2022), in the
+ * order of `addresses`; `before` and `after` are in the same order, null where no account is. Decimals are those of
+ * the mints among the accounts, else null.
+ */
+export function balanceChanges(
+  addresses: readonly string[],
+  before: readonly Account[],
+  after: readonly Account[],
+): BalanceChange[] {
+  const decimals = new Map<string, number>()
+  for (const accounts of [before, after]) {
+    for (const [i, address] of addresses.entries()) {
+      const mint = existing(accounts[i]) && readMint(accounts[i]!)
+      if (mint) decimals.set(address, mint.decimals)
+    }
+  }
+  return addresses.flatMap((address, i) => {
+    const [from, to] = [existing(before[i]), existing(after[i])]
+    const space = to?.data.length ?? 0
+    const ends = { created: from === null, closed: to === null, space }
+    const lamports = { address, mint: null, owner: null, decimals: null, ...ends }
+    return [
+      ...rowOf(lamports, from?.lamports ?? 0n, to?.lamports ?? 0n),
+      ...tokenRows({ address, space }, from && decodeTokenAccount(from), to && decodeTokenAccount(to), decimals),
+    ]
+  })
+}
+
+/** Two rows where an account was closed and opened again for another mint. */
+function tokenRows(
+  { address, space }: Pick<BalanceChange, 'address' | 'space'>,
+  from: TokenAccountState | null,
+  to: TokenAccountState | null,
+  decimals: ReadonlyMap<string, number>,
+): BalanceChange[] {
+  return [...new Set([from, to].flatMap((state) => state?.mint ?? []))].flatMap((mint) => {
+    const [old, now] = [from?.mint === mint ? from : null, to?.mint === mint ? to : null]
+    const owner = (now ?? old)?.owner ?? null
+    const ends = { created: old === null, closed: now === null, space }
+    const row = { address, mint, owner, decimals: decimals.get(mint) ?? null, ...ends }
+    return rowOf(row, old?.amount ?? 0n, now?.amount ?? 0n)
+  })
+}
+
+function rowOf(
+  row: Omit<BalanceChange, 'before' | 'after' | 'change'>,
+  before: bigint,
+  after: bigint,
+): BalanceChange[] {
+  if (before === after) return []
+  const { created, closed, space, ...rest } = row
+  const amounts = { before: `${before}`, after: `${after}`, change: `${after - before}` }
+  return [{ ...rest, ...amounts, created, closed, space }]
+}
+
+/** Nodes show an account that ended within the run as one without lamports. */
+const existing = (account: Account | undefined): Account =>
+  account === undefined || account === null || account.lamports === 0n ? null : account

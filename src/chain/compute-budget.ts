@@ -1,0 +1,88 @@
+/** Compute limit and priority fee of built transactions: what a simulation uses with a margin, and what blocks ask lately. */
+import type { Connection, TransactionInstruction } from '@solana/web3.js'
+import type { Config } from '../config.ts'
+import { decodeTransaction, isWritable } from './localnet/messages.ts'
+import type { UnsignedTransaction } from './tokens/index.ts'
+
+/** Most that one transaction can ask for. */
+export const MAX_UNITS = 1_400_000
+const SPARE_UNITS = 1_000
+const PERCENTILE = 75n
+const MICRO_LAMPORTS = 1_000_000n
+const MAX_PRICE = 2n ** 64n - 1n
+
+export interface BudgetServices {
+  connection: Connection
+  /** Its settings priority-fee and priority-fee-cap. */
+  config: Pick<Config, 'values'>
+}
+
+/**
+ * Builds twice: a trial that is simulated, then the transaction with the limit that the trial asks for and the price
+ * of `priority-fee`. The trial is never smaller than what is answered, so that its size check holds for both. Where
+ * it cannot be run, as for a payer without funds, the limit is `fallbackUnits`. Throws what `build` throws.
+ */
+export async function withComputeBudget(
+  { connection, config }: BudgetServices,
+  build: (before: readonly TransactionInstruction[]) => Promise<UnsignedTransaction>,
+  fallbackUnits: number,
+): Promise<UnsignedTransaction> {
+  const { ComputeBudgetProgram } = await import('@solana/web3.js')
+  const setting = config.values['priority-fee']
+  const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units })
+  const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
+  // A trial for nothing: the fee of the whole limit could be more than the payer has.
+  const { transaction } = await build([limit(MAX_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
+  const [used, asked] = await Promise.all([
+    unitsUsed(connection, transaction),
+    setting === 'auto' ? recentPrice(connection, transaction) : setting === 'none' ? 0n : BigInt(setting),
+  ])
+  const units = used === null ? fallbackUnits : unitsFor(used)
+  const offered = cappedPrice(asked, units, BigInt(config.values['priority-fee-cap']))
+  return build([limit(units), ...(offered > 0n ? [price(offered)] : [])])
+}
+
+/** A tenth and 1,000 more than were used: what a run needs varies with the accounts it meets. */
+export function unitsFor(used: number): number {
+  return Math.min(Math.ceil((used * 11) / 10) + SPARE_UNITS, MAX_UNITS)
+}
+
+/** Micro-lamports per unit, lowered until the priority fee of `units`, rounded up as the chain does, is within `cap` lamports. */
+export function cappedPrice(price: bigint, units: number, cap: bigint): bigint {
+  const highest = (cap * MICRO_LAMPORTS) / BigInt(units)
+  return [price, highest, MAX_PRICE].reduce((least, each) => (each < least ? each : least))
+}
+
+/** The 75th percentile by nearest rank; 0 of none. */
+export function percentileOf(fees: readonly bigint[]): bigint {
+  const sorted = [...fees].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const rank = (BigInt(sorted.length) * PERCENTILE + 99n) / 100n
+  return sorted[Number(rank) - 1] ?? 0n
+}
+
+/** Null where it does not run through, or the node fails. */
+async function unitsUsed(connection: Connection, transaction: Uint8Array): Promise<number | null> {
+  const { VersionedTransaction } = await import('@solana/web3.js')
+  try {
+    const options = { sigVerify: false, replaceRecentBlockhash: true }
+    const { value } = await connection.simulateTransaction(VersionedTransaction.deserialize(transaction), options)
+    return value.err === null ? (value.unitsConsumed ?? null) : null
+  } catch {
+    return null
+  }
+}
+
+/** What the transaction's writable accounts cost lately; 0 where the node does not say. */
+async function recentPrice(connection: Connection, transaction: Uint8Array): Promise<bigint> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const { message } = decodeTransaction(transaction)
+  const lockedWritableAccounts = message.keys
+    .filter((_, i) => isWritable(message, 0, i))
+    .map((address) => new PublicKey(address))
+  try {
+    const fees = await connection.getRecentPrioritizationFees({ lockedWritableAccounts })
+    return percentileOf(fees.map(({ prioritizationFee }) => BigInt(prioritizationFee)))
+  } catch {
+    return 0n
+  }
+}

@@ -1,0 +1,169 @@
+/** What transactions do to tokens, told from their instructions: those that svc builds, and those of strangers. */
+import * as spl from '@solana/spl-token'
+import {
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
+import {
+  buildAuthorityRevocation,
+  buildTokenCreation,
+  type TokenAuthority,
+  type TokenProgram,
+  tokenChangesIn,
+  type UnsignedTransaction,
+} from '../../src/chain/tokens/index.ts'
+
+const PAYER = Keypair.generate().publicKey
+const MINT = Keypair.generate().publicKey
+const OTHER = Keypair.generate().publicKey
+const BLOCKHASH = '11111111111111111111111111111111'
+const PROGRAMS: [TokenProgram, PublicKey][] = [
+  ['spl', spl.TOKEN_PROGRAM_ID],
+  ['token2022', spl.TOKEN_2022_PROGRAM_ID],
+]
+
+const changesIn = ({ transaction }: Pick<UnsignedTransaction, 'transaction'>) =>
+  tokenChangesIn(decodeTransaction(transaction).message)
+
+function changesOf(...instructions: TransactionInstruction[]) {
+  const message = new TransactionMessage({ payerKey: PAYER, recentBlockhash: BLOCKHASH, instructions })
+  return changesIn({ transaction: new VersionedTransaction(message.compileToV0Message()).serialize() })
+}
+
+describe.each(PROGRAMS)('what is built for a %s token', (tokenProgram, program) => {
+  const creation = (revokeMintAuthority: boolean, revokeFreezeAuthority: boolean) =>
+    buildTokenCreation({
+      payer: PAYER.toBase58(),
+      mint: MINT.toBase58(),
+      name: 'Genesis',
+      symbol: 'GEN',
+      uri: 'https://example.com/genesis.json',
+      decimals: 6,
+      initialSupply: 5n,
+      rent: 10_000_000n,
+      recentBlockhash: BLOCKHASH,
+      tokenProgram,
+      revokeMintAuthority,
+      revokeFreezeAuthority,
+    })
+
+  it.each<[boolean, boolean, TokenAuthority[]]>([
+    [false, false, []],
+    [true, false, ['mint']],
+    [false, true, ['freeze']],
+    [true, true, ['mint', 'freeze']],
+  ])('is created with mint revoked %s and freeze revoked %s', async (mint, freeze, revoked) => {
+    expect(changesIn(await creation(mint, freeze))).toEqual([{ mint: MINT.toBase58(), created: true, revoked }])
+  })
+
+  it.each<TokenAuthority>(['mint', 'freeze', 'metadata'])('loses its %s authority', async (type) => {
+    const envelope = { payer: PAYER.toBase58(), mint: MINT.toBase58(), recentBlockhash: BLOCKHASH }
+    const changes = changesIn(await buildAuthorityRevocation({ ...envelope, type, tokenProgram }))
+    // Metaplex's instruction does not name the mint.
+    const unseen = tokenProgram === 'spl' && type === 'metadata'
+    expect(changes).toEqual(unseen ? [] : [{ mint: MINT.toBase58(), created: false, revoked: [type] }])
+  })
+
+  it('is told one by one where a transaction changes several', () => {
+    const [drop, types] = [spl.createSetAuthorityInstruction, spl.AuthorityType]
+    const changes = changesOf(
+      drop(MINT, PAYER, types.FreezeAccount, null, [], program),
+      spl.createInitializeMintInstruction(OTHER, 0, PAYER, null, program),
+      drop(MINT, PAYER, types.MintTokens, null, [], program),
+      drop(MINT, PAYER, types.MintTokens, null, [], program),
+    )
+    expect(changes).toEqual([
+      { mint: MINT.toBase58(), created: false, revoked: ['mint', 'freeze'] },
+      { mint: OTHER.toBase58(), created: true, revoked: ['freeze'] },
+    ])
+  })
+
+  it('is not changed by authorities that only move, nor by those of token accounts', () => {
+    const set = spl.createSetAuthorityInstruction
+    const { MintTokens, FreezeAccount, AccountOwner, CloseAccount } = spl.AuthorityType
+    expect(
+      changesOf(
+        set(MINT, PAYER, MintTokens, OTHER, [], program),
+        set(MINT, PAYER, FreezeAccount, OTHER, [], program),
+        set(OTHER, PAYER, CloseAccount, null, [], program),
+        set(OTHER, PAYER, AccountOwner, PAYER, [], program),
+        spl.createTransferInstruction(OTHER, MINT, PAYER, 0n, [], program),
+        SystemProgram.transfer({ fromPubkey: PAYER, toPubkey: OTHER, lamports: 1 }),
+      ),
+    ).toEqual([])
+  })
+})
+
+it('metadata whose update authority goes to somebody else stays changeable', async () => {
+  const envelope = { payer: PAYER.toBase58(), mint: MINT.toBase58(), recentBlockhash: BLOCKHASH }
+  const built = await buildAuthorityRevocation({ ...envelope, type: 'metadata', tokenProgram: 'token2022' })
+  const { message } = decodeTransaction(built.transaction)
+  const [instruction] = message.instructions
+  expect(tokenChangesIn(message)).toHaveLength(1)
+  instruction!.data = Uint8Array.from([...instruction!.data.subarray(0, 8), ...OTHER.toBytes()])
+  expect(tokenChangesIn(message)).toEqual([])
+})
+
+const instructionData = fc.oneof(
+  fc.constantFrom(0, 1, 2).map((type) => Uint8Array.of(6, type, 0)),
+  fc
+    .tuple(fc.constantFrom(0, 20), fc.constantFrom(0, 1, 2), fc.constantFrom(0, 31, 32))
+    .map(([tag, option, left]) => Uint8Array.of(tag, ...new Uint8Array(33), option, ...new Uint8Array(left))),
+  fc.uint8Array({ maxLength: 80 }),
+  fc
+    .tuple(
+      fc.constantFrom(0, 6, 20),
+      fc.constantFrom(0, 1, 2, 255),
+      fc.constantFrom(0, 1),
+      fc.uint8Array({ maxLength: 80 }),
+    )
+    .map(([tag, type, option, rest]) => Uint8Array.of(tag, type, option, ...rest)),
+  fc.uint8Array({ maxLength: 40 }).map((rest) => Uint8Array.of(215, 228, 166, 228, 84, 100, 86, 123, ...rest)),
+)
+
+it('instructions of strangers, cut short or with accounts that a table holds, never throw and never invent a mint', () => {
+  const keys = [PAYER, MINT, OTHER, ...PROGRAMS.map(([, program]) => program)].map((key) => key.toBase58())
+  const instruction = fc.record({
+    programIdIndex: fc.constantFrom(3, 4, 1, 7),
+    accounts: fc.array(fc.constantFrom(0, 1, 2, 9), { maxLength: 3 }).map((indexes) => Uint8Array.from(indexes)),
+    data: instructionData,
+  })
+  let told = 0
+  fc.assert(
+    fc.property(fc.array(instruction, { maxLength: 6 }), (instructions) => {
+      const header = { version: 0, signers: 1, readonlySigners: 0, readonlyOthers: 0 } as const
+      const changes = tokenChangesIn({
+        ...header,
+        keys,
+        recentBlockhash: BLOCKHASH,
+        blockhashOffset: 0,
+        instructions,
+        lookups: [],
+      })
+      for (const { mint, created, revoked } of changes) {
+        expect(keys).toContain(mint)
+        expect(created || revoked.length > 0).toBe(true)
+      }
+      told += changes.length
+    }),
+    { numRuns: 1_000 },
+  )
+  expect(told).toBeGreaterThan(100)
+})
+
+it('an instruction that is too short for the key it announces changes nothing', () => {
+  const [keys, program] = [[{ pubkey: MINT, isSigner: false, isWritable: true }], spl.TOKEN_PROGRAM_ID]
+  const raw = (...data: number[]) => changesOf({ programId: program, keys, data: Buffer.from(data) })
+  const revoked = [{ mint: MINT.toBase58(), created: false, revoked: ['mint'] }]
+  expect([raw(), raw(6), raw(6, 0), raw(6, 0, 1), raw(20, 6), raw(20, 6, ...new Uint8Array(31))]).toEqual(
+    Array(6).fill([]),
+  )
+  expect(raw(6, 0, 0)).toEqual(revoked)
+})

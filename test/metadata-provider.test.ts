@@ -1,0 +1,152 @@
+/** Token metadata from a provider: a real server that knows one asset and misbehaves on demand. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readAsset } from '../src/chain/metadata-provider.ts'
+import type { ApiError } from '../src/errors.ts'
+import { startService } from './support/service.ts'
+
+const KNOWN = Keypair.generate().publicKey.toBase58()
+const UNKNOWN = Keypair.generate().publicKey.toBase58()
+const ASSET = { interface: 'FungibleToken', id: KNOWN, content: { metadata: { name: 'My Token', symbol: 'MTK' } } }
+const SECRET = 'a-secret-key'
+
+type Handler = (body: {
+  method: string
+  params: { id: string }
+}) => { status?: number; text: string } | 'hang' | 'break'
+
+const rpc = (answer: object) => ({ text: JSON.stringify({ jsonrpc: '2.0', id: 'svc', ...answer }) })
+const notFound = { code: -32000, message: 'Database Error: RecordNotFound Error: Asset Not Found' }
+const provider: Handler = ({ method, params }) =>
+  method === 'getAsset' && params.id === KNOWN ? rpc({ result: ASSET }) : rpc({ error: notFound })
+
+/** Answers where it listens: a URL with a key in path, query and user, as providers have them. */
+async function serve(handler: Handler) {
+  const seen: { body: string; authorization: string | undefined }[] = []
+  const server: Server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => {
+      body += chunk
+    })
+    request.on('end', () => {
+      seen.push({ body, authorization: request.headers.authorization })
+      const answer = handler(JSON.parse(body))
+      if (answer === 'break') response.destroy()
+      else if (answer !== 'hang') response.writeHead(answer.status ?? 200).end(answer.text)
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const host = `127.0.0.1:${port}`
+  return { host, seen, url: `http://user:${SECRET}@${host}/${SECRET}?api-key=${SECRET}` }
+}
+
+async function faultOf(handler: Handler, limitMs?: number): Promise<{ error: ApiError; host: string }> {
+  const { url, host } = await serve(handler)
+  const error = await readAsset(url, KNOWN, limitMs).then(
+    () => expect.unreachable(),
+    (thrown: ApiError) => thrown,
+  )
+  return { error, host }
+}
+
+describe('a metadata provider', () => {
+  it('gives the asset it knows, asked as the standard says', async () => {
+    const { url, seen } = await serve(provider)
+    expect(await readAsset(url, KNOWN)).toEqual(ASSET)
+    expect(JSON.parse(seen[0]!.body)).toEqual({ jsonrpc: '2.0', id: 'svc', method: 'getAsset', params: { id: KNOWN } })
+    expect(seen[0]!.authorization).toBe(`Basic ${Buffer.from(`user:${SECRET}`).toString('base64')}`)
+  })
+
+  it('gives nothing for what it does not know, whichever way it says so', async () => {
+    expect(await readAsset((await serve(provider)).url, UNKNOWN)).toBeNull()
+    expect(await readAsset((await serve(() => rpc({ result: null }))).url, KNOWN)).toBeNull()
+    const status = await serve(() => ({ status: 404, ...rpc({ error: notFound }) }))
+    expect(await readAsset(status.url, KNOWN)).toBeNull()
+  })
+
+  it('keeps whole numbers exact that a JSON number cannot hold', async () => {
+    const text = String.raw`{"result":{"supply":18446744073709551615,"low":-9007199254740993,"safe":9007199254740991,"price":0.12345678901234567890,"text":"\"x\" 18446744073709551615","18446744073709551615":[1e3]}}`
+    expect(await readAsset((await serve(() => ({ text }))).url, KNOWN)).toEqual({
+      supply: '18446744073709551615',
+      low: '-9007199254740993',
+      safe: 9007199254740991,
+      price: 0.12345678901234568,
+      text: '"x" 18446744073709551615',
+      '18446744073709551615': [1000],
+    })
+  })
+
+  it.each<[string, Handler, RegExp]>([
+    ['answers 500', () => ({ status: 500, text: `oops ${SECRET}` }), /answers HTTP 500$/],
+    ['refuses', () => rpc({ error: { code: -32401, message: `bad key ${SECRET}` } }), /refuses \(code -32401\)$/],
+    ['answers garbage', () => ({ text: `<html>${SECRET}` }), /answers something that is not JSON-RPC$/],
+    ['answers JSON of another kind', () => ({ text: '[1]' }), /answers something that is not JSON-RPC$/],
+    ['hangs', () => 'hang', /cannot be reached \(no answer in time\)$/],
+    ['breaks off', () => 'break', /cannot be reached \(.+\)$/],
+  ])('that %s is a fault that names its host and no more', async (_, handler, why) => {
+    const { error, host } = await faultOf(handler, 200)
+    expect([error.code, error.message]).toEqual(['internal_error', expect.stringMatching(why)])
+    expect(error.message).toContain(`The metadata provider ${host} `)
+    expect(JSON.stringify([error.message, error.details, error.stack, error.cause])).not.toContain(SECRET)
+  })
+})
+
+describe('a token read with metadata-url', () => {
+  async function tokenWith(handler: Handler | undefined) {
+    const logged: unknown[] = []
+    const nothing = () => {}
+    const log = { debug: nothing, info: nothing, error: nothing, warn: (...args: unknown[]) => logged.push(args) }
+    const provided = handler && (await serve(handler))
+    const settings = provided === undefined ? {} : { 'metadata-url': provided.url }
+    const { request, services } = await startService({ settings, log })
+    const chain = await services.chain.local()
+    const { MintLayout, MINT_SIZE, TOKEN_PROGRAM_ID } = await import('@solana/spl-token')
+    const data = Buffer.alloc(MINT_SIZE)
+    const nobody = Keypair.generate().publicKey
+    const none = {
+      mintAuthorityOption: 0,
+      mintAuthority: nobody,
+      freezeAuthorityOption: 0,
+      freezeAuthority: nobody,
+    } as const
+    MintLayout.encode({ ...none, supply: 5n, decimals: 2, isInitialized: true }, data)
+    const account = { lamports: 10n ** 9n, owner: TOKEN_PROGRAM_ID.toBase58(), data, executable: false }
+    chain.setAccount(KNOWN, account)
+    chain.setAccount(UNKNOWN, account)
+    const read = async (mint: string) => (await request('GET', `/v2/tokens/${mint}`)).json.data
+    return { read, logged }
+  }
+  const decoded = {
+    token_program: 'spl',
+    decimals: 2,
+    supply: '5',
+    mint_authority: null,
+    freeze_authority: null,
+    metadata: null,
+  }
+
+  it('shows what the provider gives, and what the chain has where it gives nothing', async () => {
+    const { read, logged } = await tokenWith(provider)
+    expect(await read(KNOWN)).toEqual({ mint: KNOWN, status: 'fully_immutable', raw: ASSET })
+    expect(await read(UNKNOWN)).toEqual({ mint: UNKNOWN, status: 'fully_immutable', raw: decoded })
+    expect(logged).toEqual([])
+    const without = await tokenWith(undefined)
+    expect((await without.read(KNOWN)).raw).toEqual(decoded)
+  })
+
+  it('shows what the chain has where the provider fails, and warns in the log without its URL', async () => {
+    const { read, logged } = await tokenWith(() => ({ status: 500, text: SECRET }))
+    expect(await read(KNOWN)).toEqual({ mint: KNOWN, status: 'fully_immutable', raw: decoded })
+    expect(logged).toMatchObject([
+      [{ mint: KNOWN, err: { message: expect.stringContaining('HTTP 500') } }, expect.any(String)],
+    ])
+    expect((logged[0] as [{ err: Error }])[0].err.stack).not.toContain(SECRET)
+  })
+})
