@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type Config, DAEMON_FILE } from '../src/config.ts'
+import type { Services } from '../src/context.ts'
 import { type ApiError, conflict, internal } from '../src/errors.ts'
 import { createApp } from './app.ts'
 import { createHttpServer } from './http-server.ts'
@@ -15,6 +16,7 @@ import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { housekeeping } from './workers/housekeeping.ts'
+import { transactionWatcher } from './workers/transaction-watcher.ts'
 
 const DRAIN_MS = 10_000
 const SWEEP_MS = 50
@@ -43,7 +45,8 @@ export async function serve(config: Config): Promise<Serving> {
     const metrics = createMetrics({ processMetrics: true })
     let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()
-    const app = await createApp({ ...services, workers: states }, { metrics })
+    const wake: Services['wake'] = (name) => workers?.wake(name)
+    const app = await createApp({ ...services, workers: states, wake }, { metrics })
     const server = createHttpServer(app)
     localnet = await serveChain(config, services.chain, log).catch((error) => {
       throw unusable(error, config.values.host)
@@ -51,7 +54,7 @@ export async function serve(config: Config): Promise<Serving> {
     const url = await listen(server, config)
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
-    workers = startWorkers(services, [housekeeping], { owner: newOwner(), metrics })
+    workers = startWorkers(services, [transactionWatcher, housekeeping], { owner: newOwner(), metrics })
     log.info(
       { url, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
       'listening',

@@ -38,6 +38,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       trees,
       chain,
       workers: () => workerStates([]),
+      wake() {},
       async close() {
         await trees.close()
         await chain.close()

@@ -1,5 +1,5 @@
 /** What an operation is given besides its input: the services of the process and the caller of this request. */
-import type { Worker } from './api/service.ts'
+import type { Worker, WorkerName } from './api/service.ts'
 import type { Chain } from './chain/connection.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
@@ -22,6 +22,8 @@ export interface Services {
   log: Log
   /** State of the background workers; empty in a command's own process. */
   workers(): Worker[]
+  /** Asks for a tick soon; does nothing in a command's own process, which runs no workers. */
+  wake(worker: WorkerName): void
   /** Builds big trees off the event loop. */
   trees: TreePool
   /** Opened at its first use. */

@@ -2,6 +2,7 @@
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../src/chain/programs.ts'
+import { followRound } from '../src/operations/transactions/follow/index.ts'
 import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'
 
@@ -18,6 +19,11 @@ async function wallet() {
     return chain.send(signed.serialize())
   }
   return { ...service, payer, address: payer.publicKey.toBase58(), land }
+}
+
+interface Built {
+  transaction: string
+  tracked_resource: object
 }
 
 const programs = [
@@ -59,6 +65,64 @@ describe.each(programs)('a token of the program %s', (token_program, runs) => {
     ])
     const again = await request('DELETE', `/v2/tokens/${mint}/authorities/mint`, { body: { payer: address } })
     expect([again.status, again.json.error.param]).toEqual([400, 'type'])
+  })
+})
+
+describe.each(programs)('a token of the program %s, submitted by a stranger', (token_program, runs) => {
+  it.skipIf(!runs)('is listed once it is confirmed, and every step of its life is an event', async () => {
+    const { request, payer, address, services, clock } = await wallet()
+    const chain = await services.chain.local()
+    const settle = async () => {
+      chain.advance(20)
+      clock.advance(20_000)
+      await followRound(services)
+    }
+    const submit = async (built: Built, ...signers: Keypair[]) => {
+      const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+      transaction.sign(signers)
+      const signed = Buffer.from(transaction.serialize()).toString('base64')
+      const { tracked_resource } = built
+      const sent = await request('POST', '/v2/transactions', { body: { transaction: signed, tracked_resource } })
+      expect(sent.status).toBe(200)
+      await settle()
+      return sent.json.data.signature as string
+    }
+    const created = await request('POST', '/v2/tokens', {
+      body: { ...body, payer: address, token_program, externalUid: 'launch:1' },
+    })
+    const { mint, required_signers } = created.json.data
+    expect((await request('GET', '/v2/tokens')).json.data).toEqual([])
+    const birth = await submit(
+      created.json.data,
+      payer,
+      Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key)),
+    )
+    const [listed] = (await request('GET', '/v2/tokens')).json.data
+    expect(listed).toMatchObject({ mint, status: 'freeze_authority_revoked', raw: { supply: '1000000000000' } })
+    const ends: string[] = []
+    for (const type of ['mint', 'metadata']) {
+      const built = await request('DELETE', `/v2/tokens/${mint}/authorities/${type}`, { body: { payer: address } })
+      ends.push(await submit(built.json.data, payer))
+    }
+    const one = (await request('GET', `/v2/tokens?status=fully_immutable`)).json.data
+    expect(one).toMatchObject([{ mint, status: 'fully_immutable' }])
+    const events = (await request('GET', `/v2/events?order=asc&resource_type=token&resource_id=${mint}`)).json.data
+    const told = events.map(({ type, data }: { type: string; data: { object: Record<string, string> } }) => [
+      type,
+      data.object.status,
+      data.object.source,
+      data.object.signature,
+    ])
+    expect(told).toEqual([
+      ['token.created', 'freeze_authority_revoked', 'chain', birth],
+      ['token.freeze_authority_revoked', 'freeze_authority_revoked', 'chain', birth],
+      ['token.mint_authority_revoked', 'mint_authority_revoked', 'chain', ends[0]],
+      ['token.fully_immutable', 'fully_immutable', 'chain', ends[1]],
+    ])
+    const transactions = (await request('GET', `/v2/events?order=asc&resource_type=transaction`)).json.data
+    expect(transactions.map(({ type }: { type: string }) => type)).toEqual(
+      Array(3).fill(['transaction.submitted', 'transaction.confirmed', 'transaction.finalized']).flat(),
+    )
   })
 })
 

@@ -233,6 +233,7 @@ export const trackedResource = z
     related_events: z.array(eventType).max(5).default([]),
   })
   .openapi('TrackedResource')
+export type TrackedResource = z.output<typeof trackedResource>
 
 const unsignedShape = {
   mode: z.literal('unsigned'),

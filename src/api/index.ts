@@ -42,6 +42,7 @@ export type Api = typeof api
 export * from './accounts.ts'
 export * from './airdrops.ts'
 export * from './api-keys.ts'
+export type { TrackedResource } from './envelope.ts'
 export * from './events.ts'
 export * from './fee-claims.ts'
 export * from './gold-locks.ts'

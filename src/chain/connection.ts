@@ -7,7 +7,9 @@ import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
 import type { Rpc } from './localnet/rpc/index.ts'
 import type { LocalChain } from './localnet/types.ts'
+import { callNode } from './node-call.ts'
 import { chainOwner } from './owner.ts'
+import { patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './programs.ts'
 
@@ -17,6 +19,8 @@ export interface Chain extends ProgramLookup {
   endpoint(): { rpcUrl: string; wsUrl: string } | null
   /** web3.js over the cluster; the embedded chain answers in this process, or in the one that owns it. */
   connection(): Promise<Connection>
+  /** One JSON-RPC call that web3.js does not have, or hides too much of. Throws `NodeRefusal` where the node says no. */
+  call<T>(method: string, params: readonly unknown[]): Promise<T>
   /** The embedded chain itself. Throws internal_error on another cluster, and where another process has it. */
   local(): Promise<LocalChain>
   /** JSON-RPC over the embedded chain; throws like `local`. */
@@ -35,17 +39,25 @@ export interface OpenChainOptions {
   log?: Log
   /** How long to wait for another process to let go of the embedded chain, in milliseconds. */
   lockPatienceMs?: number
+  /** Put around every request to the chain; tests inject faults here. */
+  around?: (send: typeof fetch) => typeof fetch
+}
+
+interface Wire {
+  url: string
+  send: typeof fetch
 }
 
 /** Opens nothing yet. A failure to open is told to its caller and tried again by the next. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
-  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS } = options
+  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send } = options
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
   let served: Promise<Rpc> | undefined
-  let inProcess: Promise<Connection> | undefined
-  let remote: { url: string; connection: Promise<Connection> } | undefined
+  let inProcess: Promise<Wire> | undefined
+  let remote: Wire | undefined
+  const connections = new WeakMap<Wire, Promise<Connection>>()
 
   const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
 
@@ -70,22 +82,32 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return served
   }
 
-  const over = (url: string, label: string): Promise<Connection> => {
-    if (remote?.url !== url) remote = { url, connection: connect(url, label) }
-    return remote.connection
+  const over = (url: string): Wire => {
+    if (remote?.url !== url) remote = { url, send: patiently(around(reaching(url, cluster.label))) }
+    return remote
   }
 
-  const connection = (): Promise<Connection> => {
-    if (cluster.kind !== 'embedded') return over(cluster.rpcUrl, cluster.label)
+  const wire = async (): Promise<Wire> => {
+    if (cluster.kind !== 'embedded') return over(cluster.rpcUrl)
     const other = owner()
-    if (other !== undefined) return over(other.rpc_url, cluster.label)
+    if (other !== undefined) return over(other.rpc_url)
     inProcess ??= rpc()
-      .then((local) => connectTo(local, cluster))
+      .then(async (local) => {
+        const { localFetch } = await import('./localnet/fetch.ts')
+        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local))) }
+      })
       .catch((error) => {
         inProcess = undefined
         throw error
       })
     return inProcess
+  }
+
+  const connection = async (): Promise<Connection> => {
+    const found = await wire()
+    const known = connections.get(found) ?? connect(found)
+    connections.set(found, known)
+    return known
   }
 
   return {
@@ -96,6 +118,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       return other === undefined ? null : { rpcUrl: other.rpc_url, wsUrl: other.ws_url }
     },
     connection,
+    async call<T>(method: string, params: readonly unknown[]) {
+      const { url, send } = await wire()
+      return (await callNode(send, url, method, params)) as T
+    },
     local,
     rpc,
     async hasProgram(id) {
@@ -134,16 +160,16 @@ async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number
   }
 }
 
-async function connectTo(rpc: Rpc, { rpcUrl }: Cluster): Promise<Connection> {
-  const [{ Connection }, { localFetch }] = await Promise.all([import('@solana/web3.js'), import('./localnet/fetch.ts')])
-  return new Connection(rpcUrl, { commitment: 'confirmed', fetch: withExactLamports(localFetch(rpc)) })
+async function connect({ url, send }: Wire): Promise<Connection> {
+  const { Connection } = await import('@solana/web3.js')
+  const options = { commitment: 'confirmed', disableRetryOnRateLimit: true } as const
+  return new Connection(url, { ...options, fetch: withExactLamports(send) })
 }
 
 /** The URL stays in here: what goes wrong names the cluster alone. */
-async function connect(url: string, label: string): Promise<Connection> {
-  const { Connection } = await import('@solana/web3.js')
+function reaching(url: string, label: string): typeof fetch {
   const { href, authorization } = withoutUser(url)
-  const send = async (_: string | URL | Request, init?: RequestInit) => {
+  return async (_, init) => {
     try {
       const headers = { ...(init?.headers as Record<string, string>), ...authorization }
       return await fetch(href, { ...init, headers, signal: AbortSignal.timeout(RPC_TIMEOUT_MS) })
@@ -153,7 +179,6 @@ async function connect(url: string, label: string): Promise<Connection> {
       throw internal(`The RPC node of ${label} cannot be reached (${why})`)
     }
   }
-  return new Connection(url, { commitment: 'confirmed', fetch: withExactLamports(send as typeof fetch) })
 }
 
 function inUse(dataDir: string, pid: number): ApiError {

@@ -1,6 +1,12 @@
 /** Transactions as clients send them: base64 of the wire format. */
 import { badRequest } from '../errors.ts'
-import { type DecodedTransaction, decodeTransaction as decodeBytes, MalformedTransaction } from './localnet/messages.ts'
+import {
+  type DecodedMessage,
+  type DecodedTransaction,
+  decodeTransaction as decodeBytes,
+  MalformedTransaction,
+} from './localnet/messages.ts'
+import { signatureHolds } from './localnet/signatures.ts'
 import { MAX_TRANSACTION_BYTES } from './localnet/types.ts'
 
 /** Decodes and sanitizes, versioned or legacy, signed or not. Throws bad_request naming `param`. */
@@ -18,4 +24,50 @@ export function decodeTransaction(base64: string, param = 'transaction'): Decode
     if (!(error instanceof MalformedTransaction)) throw error
     throw badRequest(`${param} is not a base64 versioned transaction. ${error.message}`, { param, cause: error })
   }
+}
+
+/** Base64 of a transaction that can be sent as it is: every signer has signed it. Throws bad_request naming who has not. */
+export function decodeSigned(base64: string, param = 'transaction'): DecodedTransaction {
+  const decoded = decodeTransaction(base64, param)
+  const { signatures, message } = decoded
+  const signers = message.keys.slice(0, message.signers)
+  const missing = signers.filter((_, i) => signatures[i]!.every((byte) => byte === 0))
+  if (missing.length > 0) {
+    throw badRequest(`${param} is not signed by ${missing.join(', ')}: sign it with every required signer`, {
+      param,
+      details: { missing_signers: missing },
+    })
+  }
+  const wrong = signers.filter((_, i) => !signatureHolds(decoded, i))
+  if (wrong.length > 0) {
+    throw badRequest(
+      `${param}: the signature of ${wrong.join(', ')} does not fit; change nothing after signing, and sign with that key`,
+      { param, details: { invalid_signers: wrong } },
+    )
+  }
+  return decoded
+}
+
+/** What ends a transaction that never lands: its blockhash grows old, or its durable nonce moves on. */
+export type Lifetime = { blockhash: string; nonceAccount: string | null }
+
+const SYSTEM_PROGRAM = '11111111111111111111111111111111'
+const ADVANCE_NONCE = 4
+
+/** A durable nonce is advanced by the first instruction (SystemProgram::AdvanceNonceAccount). */
+export function lifetimeOf({ keys, instructions, recentBlockhash }: DecodedMessage): Lifetime {
+  const [first] = instructions
+  const data = first && Buffer.from(first.data)
+  const advances =
+    first !== undefined &&
+    keys[first.programIdIndex] === SYSTEM_PROGRAM &&
+    data!.length >= 4 &&
+    data!.readUInt32LE(0) === ADVANCE_NONCE
+  const account = advances ? first.accounts[0] : undefined
+  return { blockhash: recentBlockhash, nonceAccount: account === undefined ? null : (keys[account] ?? null) }
+}
+
+/** Of an error's context: the program of each instruction and the accounts that the message itself names. */
+export function namesIn({ keys, instructions }: DecodedMessage) {
+  return { programIds: instructions.map(({ programIdIndex }) => keys[programIdIndex]!), accountKeys: keys }
 }

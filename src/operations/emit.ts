@@ -1,6 +1,6 @@
 /** Events: written in the transaction of the change that they report. */
 import type { EventType } from '../api/envelope.ts'
-import type { Context } from '../context.ts'
+import type { Clock, Context } from '../context.ts'
 import { appendEvent } from '../store/events.ts'
 import { newId } from '../store/id.ts'
 import type { Row } from '../store/schema.ts'
@@ -18,15 +18,32 @@ export interface Emission {
 
 /** Writes the event once per (type, resource, occasion); null when it was there already. */
 export function emit(context: Context, tx: Tx, event: Emission): Promise<Row<'events'> | null> {
+  const { clock, externalUid, metadata } = context
+  const metadata_json = metadata === undefined ? null : JSON.stringify(metadata)
+  return append(tx, clock, { external_uid: externalUid ?? null, metadata_json }, event)
+}
+
+/** The same for what a record's own request said along, long after that request. */
+export function emitOf(
+  { clock, row }: { clock: Clock; row: Originating },
+  tx: Tx,
+  event: Emission,
+): Promise<Row<'events'> | null> {
+  return append(tx, clock, row, event)
+}
+
+type Originating = Pick<Row<'events'>, 'external_uid' | 'metadata_json'>
+
+function append(tx: Tx, clock: Clock, { external_uid, metadata_json }: Originating, event: Emission) {
   return appendEvent(tx, {
     id: newId('evt'),
     type: event.type,
     resource_type: event.resource_type,
     resource_id: event.resource_id,
     object_json: JSON.stringify(event.object),
-    external_uid: context.externalUid ?? null,
-    metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
+    external_uid,
+    metadata_json,
     dedupe_key: JSON.stringify([event.type, event.resource_type, event.resource_id, event.occasion ?? '']),
-    created_at: context.clock.now(),
+    created_at: clock.now(),
   })
 }

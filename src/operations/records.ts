@@ -140,7 +140,12 @@ export const goldLockRecord = (row: Row<'gold_locks'>): GoldLock => ({
   created_at: iso(row.created_at),
 })
 
-export const transactionRecord = (row: Row<'transactions'>): Transaction => ({
+type TransactionState = Pick<
+  Row<'transactions'>,
+  'signature' | 'lifecycle' | 'confirmation_status' | 'err_json' | 'slot' | 'confirmations'
+>
+
+export const transactionRecord = (row: TransactionState): Transaction => ({
   signature: row.signature,
   lifecycle: row.lifecycle,
   confirmation_status: row.confirmation_status as Transaction['confirmation_status'],

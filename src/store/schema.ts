@@ -164,6 +164,23 @@ export interface TransactionsTable extends Recorded {
   slot: number
   confirmations: number
   tracked_resource_json: string | null
+  /** Bundle that it was submitted in; its transactions are only ever sent together. */
+  bundle_id: string | null
+  /** Given to the RPC node; 0 also stops sending again. */
+  max_retries: number
+  /** Blockhash of the message, or the value of its durable nonce. */
+  blockhash: string
+  nonce_account: string | null
+  /** A slot that the cluster had reached when it was first looked for; null before. */
+  since_slot: number | null
+  /** When it was last looked for; 0 before the first time. */
+  checked_at: number
+  /** When to look for it again; null once nothing more can happen. */
+  next_check_at: number | null
+  /** When to send it again; null while there is no reason to. */
+  next_send_at: number | null
+  /** How often the watcher has sent it. */
+  sends: number
 }
 
 export interface WebhookSubscriptionsTable {

@@ -1,6 +1,153 @@
-/** Submitted transactions with their signed bytes. */
-import { finding, insertingOnce, updating } from './records.ts'
+/** Submitted transactions with their signed bytes, and which of them are to be looked for or sent again. */
+import type { Updateable } from 'kysely'
+import { finding, insertingOnce } from './records.ts'
+import type { Row, TransactionsTable } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
 
 export const insertTransaction = insertingOnce('transactions')
 export const findTransaction = finding('transactions', 'signature')
-export const updateTransaction = updating('transactions', 'signature')
+
+/** A transaction without its bytes. */
+export type Followed = Omit<Row<'transactions'>, 'raw'>
+
+const FOLLOWED = [
+  'seq',
+  'signature',
+  'lifecycle',
+  'confirmation_status',
+  'err_json',
+  'slot',
+  'confirmations',
+  'tracked_resource_json',
+  'bundle_id',
+  'max_retries',
+  'blockhash',
+  'nonce_account',
+  'since_slot',
+  'checked_at',
+  'next_check_at',
+  'next_send_at',
+  'sends',
+  'external_uid',
+  'metadata_json',
+  'created_at',
+] as const satisfies readonly (keyof Followed)[]
+
+/** Those that it is time to look for, longest waiting first. */
+export function dueTransactions(reader: Reader, now: number, limit: number): Promise<Followed[]> {
+  return reader
+    .selectFrom('transactions')
+    .select(FOLLOWED)
+    .where('next_check_at', '<=', now)
+    .orderBy('next_check_at')
+    .limit(limit)
+    .execute()
+}
+
+/** The signed bytes by signature. */
+export async function rawTransactions(
+  reader: Reader,
+  signatures: readonly string[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  if (signatures.length === 0) return new Map()
+  const rows = await reader
+    .selectFrom('transactions')
+    .select(['signature', 'raw'])
+    .where('signature', 'in', signatures)
+    .execute()
+  return new Map(rows.map(({ signature, raw }) => [signature, raw]))
+}
+
+/** Changes it unless another process has moved it since it was read; false then, and nothing is changed. */
+export async function moveTransaction(
+  tx: Tx,
+  { signature, lifecycle, slot }: Followed,
+  changes: Updateable<TransactionsTable>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('transactions')
+    .set(changes)
+    .where('signature', '=', signature)
+    .where('lifecycle', '=', lifecycle)
+    .where('slot', '=', slot)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Notes that they were looked for at a node that had reached `slot`; those that have ended stay ended. */
+export async function noteChecked(
+  tx: Tx,
+  signatures: readonly string[],
+  { now, next, slot }: { now: number; next: number; slot: number },
+): Promise<void> {
+  if (signatures.length === 0) return
+  await tx
+    .updateTable('transactions')
+    .set((row) => ({
+      checked_at: now,
+      next_check_at: next,
+      since_slot: row.fn.coalesce('since_slot', row.val(slot)),
+    }))
+    .where('signature', 'in', signatures)
+    .where('next_check_at', 'is not', null)
+    .execute()
+}
+
+/** What is due to be sent, longest waiting first; of one transaction where a signature is given. */
+export function dueSends(
+  reader: Reader,
+  now: number,
+  limit: number,
+  signature?: string,
+): Promise<Pick<Followed, 'signature' | 'bundle_id' | 'sends' | 'max_retries'>[]> {
+  let due = reader
+    .selectFrom('transactions')
+    .select(['signature', 'bundle_id', 'sends', 'max_retries'])
+    .where('next_send_at', '<=', now)
+  if (signature !== undefined) due = due.where('signature', '=', signature)
+  return due.orderBy('next_send_at').orderBy('seq').limit(limit).execute()
+}
+
+export interface Send {
+  signature: string
+  /** When to send it once more, should it not be seen before. */
+  next: number | null
+}
+
+/** Takes the sending of those that are still due: of any number of processes one gets each. Answers their bytes. */
+export async function claimSends(
+  tx: Tx,
+  now: number,
+  sends: readonly Send[],
+): Promise<{ signature: string; raw: Uint8Array }[]> {
+  const claimed = []
+  for (const { signature, next } of sends) {
+    const row = await tx
+      .updateTable('transactions')
+      .set((of) => ({ next_send_at: next, sends: of('sends', '+', 1) }))
+      .where('signature', '=', signature)
+      .where('next_send_at', '<=', now)
+      .returning(['signature', 'raw'])
+      .executeTakeFirst()
+    if (row) claimed.push(row)
+  }
+  return claimed
+}
+
+/** Sets when to send it next; null: not again. */
+export async function planSend(tx: Tx, signature: string, next: number | null): Promise<void> {
+  await tx.updateTable('transactions').set({ next_send_at: next }).where('signature', '=', signature).execute()
+}
+
+/** The transactions of a bundle in its order. */
+export function bundleTransactions(
+  reader: Reader,
+  bundleId: string,
+): Promise<Pick<Row<'transactions'>, 'signature' | 'raw' | 'lifecycle'>[]> {
+  return reader
+    .selectFrom('transactions')
+    .select(['signature', 'raw', 'lifecycle'])
+    .where('bundle_id', '=', bundleId)
+    .orderBy('seq')
+    .execute()
+}

@@ -166,7 +166,7 @@ const LATER = [
   ...['pools.create', 'pools.curveProgress', 'pools.feeMetrics', 'pools.verify', 'feeClaims.create'],
   ...['airdrops.create', 'airdrops.claim', 'airdrops.withdraw', 'stakes.create', 'stakes.release', 'stakes.get'],
   ...['nfts.create', 'nfts.burn', 'nfts.get', 'goldLocks.create', 'goldLocks.unlock', 'goldLocks.get'],
-  ...['transactions.submit', 'storage.delegate', 'webhookSubscriptions.replay'],
+  ...['storage.delegate', 'webhookSubscriptions.replay'],
 ]
 
 /** What is wrong with an answer, or nothing. */

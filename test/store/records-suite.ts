@@ -9,7 +9,7 @@ import { findNft, insertNft, pageNfts, updateNft } from '../../src/store/nfts.ts
 import type { NewRow } from '../../src/store/schema.ts'
 import { findStake, findStakedByWallet, insertStake, pageStakes, updateStake } from '../../src/store/stakes.ts'
 import { insertToken, updateToken } from '../../src/store/tokens.ts'
-import { findTransaction, insertTransaction, updateTransaction } from '../../src/store/transactions.ts'
+import { findTransaction, insertTransaction, moveTransaction } from '../../src/store/transactions.ts'
 import { insertWebhookDelivery, pageWebhookDeliveries } from '../../src/store/webhook-deliveries.ts'
 import {
   deleteWebhookSubscription,
@@ -74,14 +74,26 @@ export function recordsSuite(database: TestDatabase): void {
         slot: 2 ** 40,
         confirmations: 0,
         tracked_resource_json: null,
+        bundle_id: null,
+        max_retries: 2,
+        blockhash: 'b',
+        nonce_account: null,
+        since_slot: null,
+        checked_at: 0,
+        next_check_at: null,
+        next_send_at: null,
+        sends: 0,
       }
       await store.write((tx) => insertTransaction(tx, row))
       const found = await findTransaction(store.db, 's')
       expect(found).toEqual({ ...row, seq: 1 })
       expect(Buffer.isBuffer(found?.raw)).toBe(true)
       expect(await store.write((tx) => insertTransaction(tx, row))).toBeNull()
-      const changed = await store.write((tx) => updateTransaction(tx, 's', { lifecycle: 'failed', err_json: '"x"' }))
-      expect(changed).toEqual({ ...row, seq: 1, lifecycle: 'failed', err_json: '"x"' })
+      const failed = { lifecycle: 'failed', err_json: '"x"' } as const
+      expect(await store.write((tx) => moveTransaction(tx, found!, failed))).toBe(true)
+      expect(await findTransaction(store.db, 's')).toEqual({ ...row, seq: 1, ...failed })
+      const late = await store.write((tx) => moveTransaction(tx, found!, { lifecycle: 'confirmed' }))
+      expect([late, (await findTransaction(store.db, 's'))?.lifecycle]).toEqual([false, 'failed'])
     })
 
     test('that are seen twice are stored once, and a change of nothing or of none is harmless', async () => {

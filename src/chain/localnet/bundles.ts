@@ -1,5 +1,5 @@
 /** The methods of Jito's block engine over the embedded chain: a bundle lands whole, in one slot, or not at all. */
-import { createHash } from 'node:crypto'
+import { bundleIdOf, TIP_ACCOUNTS } from '../bundles.ts'
 import { GENESIS_SLOT } from './clock.ts'
 import { invalidParams } from './rpc/errors.ts'
 import type { Method, Methods } from './rpc/method.ts'
@@ -18,24 +18,7 @@ const IN_FLIGHT_SLOTS = (5 * 60 * 1000) / SLOT_MS
 /** How much history is read once after a start to know the bundles of before. */
 const RESTORED = { transactions: 5_000, windows: 300 }
 
-/** The block engine's tip accounts, as its getTipAccounts answers on mainnet. */
-export const TIP_ACCOUNTS = [
-  '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',
-  'HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe',
-  'Cw8CFyM9FkoMi7K7Crf6HNQqf4uEMzpKw6QNghXLvLkY',
-  'ADaUMid9yfUytqMBgopwjb2DTLSokTSzL1zt6iGPaS49',
-  'DfXygSm4jCyNCybVYYK6DwvWqjKee8pbDmJGcLWNDXjh',
-  'ADuUkR4vqLUMWXxW9gh6D6L8pMSawimctcNZ5pGwDcEt',
-  'DttWaMuVvTiduZRnguLF7jNxTgiMBZ1hyAumKUiL2KRL',
-  '3AVi9Tg9Uo68tJfuvoKvqKNWKkC5wPdSSdeBnizKZ6jT',
-] as const
-
 type Outcome = { landed: true; slot: number; signatures: string[] } | { landed: false; slot: number }
-
-/** Id of a bundle: SHA-256 of its transactions' signatures joined by commas, in hex. */
-export function bundleIdOf(signatures: readonly string[]): string {
-  return createHash('sha256').update(signatures.join(',')).digest('hex')
-}
 
 function readBundle(params: readonly unknown[]): TransactionParam[] {
   requireParams(params, 1)

@@ -25,13 +25,16 @@ export function keyPairOf(seed: Uint8Array): KeyPair {
 }
 
 /** Whether every signature of a transaction is its signer's. */
-export function signaturesHold({ signatures, messageBytes, message }: DecodedTransaction): boolean {
-  return signatures.every((signature, i) => {
-    try {
-      const der = Buffer.concat([PUBLIC_KEY_PREFIX, base58.decode(message.keys[i]!)])
-      return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
-    } catch {
-      return false
-    }
-  })
+export function signaturesHold(transaction: DecodedTransaction): boolean {
+  return transaction.signatures.every((_, i) => signatureHolds(transaction, i))
+}
+
+/** Whether the signature at this place is its signer's. */
+export function signatureHolds({ signatures, messageBytes, message }: DecodedTransaction, place: number): boolean {
+  try {
+    const der = Buffer.concat([PUBLIC_KEY_PREFIX, base58.decode(message.keys[place]!)])
+    return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signatures[place]!)
+  } catch {
+    return false
+  }
 }

@@ -1,15 +1,35 @@
-/** One transaction by its signature; a signature that nobody submitted here reads as `unknown`. */
+/** One transaction by its signature, as the chain has it now. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { readStatuses } from '../../chain/statuses.ts'
 import type { Context } from '../../context.ts'
 import { findTransaction } from '../../store/transactions.ts'
 import { transactionRecord } from '../records.ts'
+import { followOne } from './follow/index.ts'
+import { stepOf } from './follow/transition.ts'
 
 type Route = Api['transactions']['get']
 
-export async function getTransaction({ store }: Context, { signature }: Input<Route>): Promise<Result<Route>> {
+/** Whoever polls faster is answered from the record. */
+const FRESH_MS = 300
+const UNKNOWN = { lifecycle: 'unknown', confirmation_status: null, err: null, slot: 0, confirmations: 0 } as const
+const UNSEEN = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 } as const
+
+/** Where no daemon watches, this look is what moves it along. A node that fails leaves the record as it was. */
+export async function getTransaction(context: Context, { signature }: Input<Route>): Promise<Result<Route>> {
+  const { store, chain, clock, log } = context
   const row = await findTransaction(store.db, signature)
-  return row === null
-    ? { signature, lifecycle: 'unknown', confirmation_status: null, err: null, slot: 0, confirmations: 0 }
-    : transactionRecord(row)
+  if (row === null) return onChain(chain, signature)
+  if (row.next_check_at === null || clock.now() - row.checked_at < FRESH_MS) return transactionRecord(row)
+  await followOne(context, row).catch((error) =>
+    log.warn({ err: error, signature }, 'a transaction was not looked for'),
+  )
+  return transactionRecord((await findTransaction(store.db, signature)) ?? row)
+}
+
+/** One that was submitted elsewhere; lifecycle `unknown` where the chain does not know it either. */
+async function onChain(chain: Context['chain'], signature: string): Promise<Result<Route>> {
+  const { slot, statuses } = await readStatuses(chain, [signature], true)
+  const step = stepOf(UNSEEN, { status: statuses[0] ?? null, slot, history: true })
+  return step === null ? { signature, ...UNKNOWN } : transactionRecord({ signature, ...step.state })
 }

@@ -1,0 +1,10 @@
+/** Follows submitted transactions: looks for them, sends them again, and proves that they landed or expired. */
+import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import type { WorkerDefinition } from './frame.ts'
+
+export const transactionWatcher: WorkerDefinition = {
+  name: 'transaction-watcher',
+  schedule: '*/2 * * * * *',
+  leaseMs: 30_000,
+  tick: (context) => followRound(context, { signal: context.signal }),
+}

@@ -1,0 +1,43 @@
+/** One JSON-RPC call over the `fetch` of a chain, with the node's refusal kept whole. */
+
+/** The node answered with an error: its code, and `data` as it came. */
+export class NodeRefusal extends Error {
+  override readonly name = 'NodeRefusal'
+  readonly code: number
+  readonly data: unknown
+
+  constructor(code: number, message: string, data: unknown) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+/** The result. Throws NodeRefusal, or an Error without any URL where there is no JSON-RPC answer. */
+export async function callNode(
+  send: typeof fetch,
+  url: string,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const response = await send(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const text = await response.text()
+  const answer = parsed(text)
+  const { code, message, data } = (answer?.error ?? {}) as { code?: unknown; message?: unknown; data?: unknown }
+  if (typeof code === 'number') throw new NodeRefusal(code, String(message), data)
+  if (!response.ok) throw new Error(`it answers HTTP ${response.status}`)
+  if (answer === undefined || !Object.hasOwn(answer, 'result')) {
+    throw new Error('it answers something that is not JSON-RPC')
+  }
+  return answer.result
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

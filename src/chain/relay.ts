@@ -1,0 +1,74 @@
+/** Where bundles go: a Jito block engine by its URL, or the relay inside the embedded chain. */
+import type { Config } from '../config.ts'
+import { badRequest, internal } from '../errors.ts'
+import { TIP_ACCOUNTS } from './bundles.ts'
+import type { Chain } from './connection.ts'
+import type { DecodedTransaction } from './localnet/messages.ts'
+import { isWritable } from './localnet/messages.ts'
+import { callNode, NodeRefusal } from './node-call.ts'
+import { patiently } from './patient-fetch.ts'
+import { askNode } from './rpc-faults.ts'
+
+export interface Relay {
+  /** Throws bad_request where the relay would not take these transactions as a bundle. */
+  check(transactions: readonly DecodedTransaction[]): void
+  /** Sends them, all or none; sending the same again is harmless. Throws internal_error. */
+  send(raws: readonly Uint8Array[]): Promise<void>
+}
+
+const RELAY_TIMEOUT_MS = 10_000
+const BUNDLES_PATH = '/api/v1/bundles'
+
+/** The configured relay; throws bad_request on a cluster that has none. */
+export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'cluster' | 'call'>): Relay {
+  const url = config.values['relay-url']
+  if (url === undefined && chain.cluster.kind !== 'embedded') {
+    throw badRequest(`Bundles on ${chain.cluster.label} need a relay: set relay-url to a Jito block engine`, {
+      param: 'bundle',
+    })
+  }
+  const send = async (raws: readonly Uint8Array[]) => {
+    const params = [raws.map((raw) => Buffer.from(raw).toString('base64')), { encoding: 'base64' }]
+    await askNode('Sending the bundle', () =>
+      url === undefined ? chain.call('sendBundle', params) : callRelay(url, 'sendBundle', params),
+    )
+  }
+  return {
+    check: (transactions) => {
+      if (url !== undefined) requireTip(transactions)
+    },
+    send,
+  }
+}
+
+/** A block engine drops what pays it nothing, without a word. */
+function requireTip(transactions: readonly DecodedTransaction[]): void {
+  const tips: readonly string[] = TIP_ACCOUNTS
+  const tipped = transactions.some(({ message }) =>
+    message.keys.some((key, i) => tips.includes(key) && isWritable(message, 0, i)),
+  )
+  if (tipped) return
+  throw badRequest('The bundle pays no tip: one of its transactions must send lamports to a tip account of the relay', {
+    param: 'signed_transactions',
+    details: { tip_accounts: tips },
+  })
+}
+
+/** The URL may hold a key: no error names it. */
+async function callRelay(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  const target = new URL(url)
+  if (target.pathname === '/') target.pathname = BUNDLES_PATH
+  const reach: typeof fetch = async (input, init) => {
+    try {
+      return await fetch(input, { ...init, signal: AbortSignal.timeout(RELAY_TIMEOUT_MS) })
+    } catch (error) {
+      throw internal('The relay cannot be reached', { cause: (error as Error).name })
+    }
+  }
+  try {
+    return await callNode(patiently(reach), target.href, method, params)
+  } catch (error) {
+    if (error instanceof NodeRefusal) throw internal(`The relay refuses the bundle: ${error.message.slice(0, 300)}`)
+    throw error
+  }
+}

@@ -1,0 +1,81 @@
+/** How far transactions have come, and whether those that did not land still can. */
+import { base58 } from '@scure/base'
+import type { ConfirmationStatus } from '../api/index.ts'
+import type { Chain } from './connection.ts'
+import { askNode } from './rpc-faults.ts'
+
+type Node = Pick<Chain, 'call'>
+
+/** Signatures of one getSignatureStatuses. */
+export const STATUSES_PER_CALL = 256
+/** Accounts of one getMultipleAccounts. */
+const ACCOUNTS_PER_CALL = 100
+
+export interface SignatureStatus {
+  slot: number
+  /** Null once finalized. */
+  confirmations: number | null
+  err: unknown
+  confirmationStatus: ConfirmationStatus
+}
+
+export interface Statuses {
+  /** Slot that the node had reached: it knows nothing of later ones. */
+  slot: number
+  /** In the order asked for; null where the node does not know the signature. */
+  statuses: (SignatureStatus | null)[]
+}
+
+/** Up to 256 signatures in one call; `history` searches beyond the node's recent ones. Throws internal_error. */
+export async function readStatuses(node: Node, signatures: readonly string[], history: boolean): Promise<Statuses> {
+  const { context, value } = await askNode('Reading the states of transactions', () =>
+    node.call<{ context: { slot: number }; value: (SignatureStatus | null)[] }>('getSignatureStatuses', [
+      signatures,
+      { searchTransactionHistory: history },
+    ]),
+  )
+  return { slot: context.slot, statuses: value }
+}
+
+export interface Ended {
+  /** Finalized slot that it was read at. */
+  slot: number
+  /** Whether each has ended, in the order asked for. */
+  ended: boolean[]
+}
+
+/** Whether a blockhash can no longer be used, at the finalized commitment; one that is still to come reads as ended too. */
+export async function readBlockhashEnd(node: Node, blockhash: string): Promise<Ended> {
+  const { context, value } = await askNode('Reading a blockhash', () =>
+    node.call<{ context: { slot: number }; value: boolean }>('isBlockhashValid', [
+      blockhash,
+      { commitment: 'finalized' },
+    ]),
+  )
+  return { slot: context.slot, ended: [!value] }
+}
+
+export interface Nonce {
+  account: string
+  /** Value that the transaction was built on, base58. */
+  value: string
+}
+
+/** Where the nonce's value begins in its account (System program: version, state, authority before it). */
+const NONCE_OFFSET = 40
+
+/** Whether each nonce has moved on, or is gone, at the finalized commitment. At most 100. */
+export async function readNonceEnds(node: Node, nonces: readonly Nonce[]): Promise<Ended> {
+  const asked = nonces.slice(0, ACCOUNTS_PER_CALL)
+  const { context, value } = await askNode('Reading nonces', () =>
+    node.call<{ context: { slot: number }; value: ({ data: [string, string] } | null)[] }>('getMultipleAccounts', [
+      asked.map(({ account }) => account),
+      { commitment: 'finalized', encoding: 'base64', dataSlice: { offset: NONCE_OFFSET, length: 32 } },
+    ]),
+  )
+  const ended = asked.map((nonce, i) => {
+    const data = value[i]?.data[0]
+    return data === undefined || base58.encode(Buffer.from(data, 'base64')) !== nonce.value
+  })
+  return { slot: context.slot, ended }
+}

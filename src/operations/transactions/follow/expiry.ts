@@ -1,0 +1,91 @@
+/** Proves that transactions can land no more: their blockhash or nonce is gone at finality, and the chain does not know them. */
+import { readBlockhashEnd, readNonceEnds, readStatuses, STATUSES_PER_CALL } from '../../../chain/statuses.ts'
+import type { Followed } from '../../../store/transactions.ts'
+import type { Budget } from './budget.ts'
+import { type FollowServices, write } from './look.ts'
+import { expiredStep } from './transition.ts'
+
+/** Slots for which a blockhash can be used, at the least: a skipped slot does not count. */
+const BLOCKHASH_SLOTS = 150
+/** How far behind the node may have been that was asked first: a blockhash that it had not seen yet reads as gone. */
+const LAG_SLOTS = 100
+const NONCES_PER_CALL = 100
+
+interface Missing {
+  row: Followed
+  slot: number
+}
+
+/** Rows that may have expired; a node that lags cannot say so. */
+const isOld = ({ row, slot }: Missing) =>
+  row.since_slot !== null && slot >= row.since_slot + BLOCKHASH_SLOTS + LAG_SLOTS
+
+/** Looks at those of `missing` that are old enough and ends the expired ones. Throws internal_error where the node fails. */
+export async function expire(services: FollowServices, missing: readonly Missing[], budget: Budget): Promise<void> {
+  const old = missing.filter(isOld).map(({ row }) => row)
+  if (old.length === 0) return
+  const ended = [...(await byBlockhash(services, old, budget)), ...(await byNonce(services, old, budget))]
+  for (let at = 0; at < ended.length && budget.take(); at += STATUSES_PER_CALL) {
+    await end(services, ended.slice(at, at + STATUSES_PER_CALL))
+  }
+}
+
+/** A row whose end was read at a finalized slot. */
+interface Candidate {
+  row: Followed
+  slot: number
+}
+
+/** The first bank that could have known the blockhash is long final, and it has forgotten it. */
+const isProven = (row: Followed, slot: number) => slot >= row.since_slot! + BLOCKHASH_SLOTS + LAG_SLOTS
+
+async function byBlockhash({ chain }: FollowServices, rows: readonly Followed[], budget: Budget) {
+  const groups = new Map<string, Followed[]>()
+  for (const row of rows) {
+    if (row.nonce_account !== null) continue
+    groups.set(row.blockhash, [...(groups.get(row.blockhash) ?? []), row])
+  }
+  const candidates: Candidate[] = []
+  for (const [blockhash, group] of groups) {
+    // One call is kept to look for what this proves.
+    if (budget.left < 2 || !budget.take()) break
+    const { slot, ended } = await readBlockhashEnd(chain, blockhash)
+    if (ended[0]) candidates.push(...group.filter((row) => isProven(row, slot)).map((row) => ({ row, slot })))
+  }
+  return candidates
+}
+
+async function byNonce({ chain }: FollowServices, rows: readonly Followed[], budget: Budget) {
+  const durable = rows.filter(({ nonce_account }) => nonce_account !== null)
+  const candidates: Candidate[] = []
+  for (let at = 0; at < durable.length; at += NONCES_PER_CALL) {
+    if (budget.left < 2 || !budget.take()) break
+    const part = durable.slice(at, at + NONCES_PER_CALL)
+    const { slot, ended } = await readNonceEnds(
+      chain,
+      part.map((row) => ({ account: row.nonce_account!, value: row.blockhash })),
+    )
+    candidates.push(...part.filter((row, i) => ended[i] && isProven(row, slot)).map((row) => ({ row, slot })))
+  }
+  return candidates
+}
+
+/** The last look: it must come after the end was read, at a node that is at least as far, in its whole history. */
+async function end(services: FollowServices, candidates: readonly Candidate[]): Promise<void> {
+  const { chain, store } = services
+  const { slot, statuses } = await readStatuses(
+    chain,
+    candidates.map(({ row }) => row.signature),
+    true,
+  )
+  const gone = candidates.filter((candidate, i) => statuses[i] === null && slot >= candidate.slot)
+  if (gone.length === 0) return
+  await store.write(async (tx) => {
+    for (const { row } of gone) {
+      await write(tx, services, {
+        row,
+        step: expiredStep(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
+      })
+    }
+  })
+}

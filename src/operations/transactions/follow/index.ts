@@ -1,0 +1,67 @@
+/** Follows submitted transactions to their end: looks for them, proves that they expired, sends them again. */
+import { STATUSES_PER_CALL } from '../../../chain/statuses.ts'
+import type { Config } from '../../../config.ts'
+import { dueTransactions, type Followed } from '../../../store/transactions.ts'
+import { type Budget, createBudget } from './budget.ts'
+import { expire } from './expiry.ts'
+import { type FollowServices, look } from './look.ts'
+import { sendDue } from './send.ts'
+
+export { FIRST_SEND_MS } from './send.ts'
+
+/** Calls to the RPC node of one round. */
+export const ROUND_CALLS = 40
+/** Of those, what may go into looking: the rest is for proving ends and for sending. */
+const LOOK_SHARE = 0.8
+/** Where a round is half full the next ones must have room for what this one had not. */
+const BUSY_WAIT_MS = 4_500
+/** A look at one transaction and what may come of it. */
+const ONE_CALLS = 6
+
+export interface RoundOptions {
+  /** Ends the round between two calls. */
+  signal?: AbortSignal
+  calls?: number
+}
+
+/**
+ * One round over everything that is due, in at most `calls` calls. What does not fit is due again in the next.
+ * Throws internal_error where the node fails; what was found until then is written.
+ */
+export async function followRound(
+  services: FollowServices & { config: Config },
+  { signal, calls = ROUND_CALLS }: RoundOptions = {},
+): Promise<void> {
+  const budget = createBudget(calls)
+  const most = Math.floor(calls * LOOK_SHARE) * STATUSES_PER_CALL
+  const rows = await dueTransactions(services.store.db, services.clock.now(), most)
+  try {
+    await lookAt(services, rows, budget, { signal, leastWaitMs: rows.length > most / 2 ? BUSY_WAIT_MS : 0 })
+  } finally {
+    // A node that answers no question may still take a transaction.
+    if (!signal?.aborted) await sendDue(services, budget)
+  }
+}
+
+/** Looks at one transaction now, whoever else follows it. Throws internal_error where the node fails. */
+export async function followOne(services: FollowServices & { config: Config }, row: Followed): Promise<void> {
+  const budget = createBudget(ONE_CALLS)
+  await lookAt(services, [row], budget)
+  await sendDue(services, budget, row.signature)
+}
+
+async function lookAt(
+  services: FollowServices,
+  rows: readonly Followed[],
+  budget: Budget,
+  { signal, leastWaitMs }: { signal?: AbortSignal | undefined; leastWaitMs?: number } = {},
+): Promise<void> {
+  const missing = []
+  for (let at = 0; at < rows.length && budget.take(); at += STATUSES_PER_CALL) {
+    signal?.throwIfAborted()
+    const part = rows.slice(at, at + STATUSES_PER_CALL)
+    missing.push(...(await look(services, part, budget, leastWaitMs)).missing)
+  }
+  signal?.throwIfAborted()
+  await expire(services, missing, budget)
+}

@@ -1,0 +1,156 @@
+/** Looks for transactions on the chain and writes what has become of them: state, records and events together. */
+import type { Chain } from '../../../chain/connection.ts'
+import { readStatuses, STATUSES_PER_CALL } from '../../../chain/statuses.ts'
+import { tokenReadCalls } from '../../../chain/tokens/index.ts'
+import type { Clock, Services } from '../../../context.ts'
+import type { Log } from '../../../log.ts'
+import type { Tx } from '../../../store/store.ts'
+import { type Followed, moveTransaction, noteChecked, rawTransactions } from '../../../store/transactions.ts'
+import { emitOf } from '../../emit.ts'
+import { transactionRecord } from '../../records.ts'
+import type { Budget } from './budget.ts'
+import { type Landing, landingOf, readLandedTokens, writeLanding } from './landing.ts'
+import { type Step, stepOf } from './transition.ts'
+
+export type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
+
+/** After a minute most of what has not landed never will. */
+const YOUNG_MS = 60_000
+const NEXT_LOOK_MS = { young: 2_000, old: 5_000, confirmed: 6_000 }
+
+/** A move and the landing that comes with it. */
+interface Move {
+  row: Followed
+  step: Step
+  landing?: Landing
+}
+
+/** What one look found. */
+export interface Looked {
+  /** Those that the node does not know, with the slot that it had reached. */
+  missing: { row: Followed; slot: number }[]
+}
+
+/**
+ * One call for up to 256 rows, and those for the tokens among what landed; none is looked for again before
+ * `leastWaitMs`. Throws internal_error where the node fails; what it had answered until then is written.
+ */
+export async function look(
+  services: FollowServices,
+  rows: readonly Followed[],
+  budget: Budget,
+  leastWaitMs = 0,
+): Promise<Looked> {
+  const { store, chain, clock } = services
+  const asked = rows.slice(0, STATUSES_PER_CALL)
+  const now = clock.now()
+  const history = asked.some((row) => row.lifecycle !== 'submitted' || now - row.created_at > YOUNG_MS)
+  const signatures = asked.map(({ signature }) => signature)
+  const { slot, statuses } = await readStatuses(chain, signatures, history)
+  const steps = asked.flatMap((row, i) => {
+    const step = stepOf(row, { status: statuses[i] ?? null, slot, history })
+    return step === null ? [] : [{ row, step }]
+  })
+  const planned = await withLandings(services, steps, budget)
+  const { moves, states, fault } = await withTokens(services, planned)
+  const moved = new Set(moves.map(({ row }) => row.signature))
+  const rest = asked.filter(({ signature }) => !moved.has(signature))
+  await store.write(async (tx) => {
+    for (const move of moves) await write(tx, services, move, states)
+    for (const [wait, part] of byWait(rest, now, leastWaitMs)) {
+      await noteChecked(
+        tx,
+        part.map(({ signature }) => signature),
+        { now, next: now + wait, slot },
+      )
+    }
+  })
+  if (fault !== undefined) throw fault
+  const missing = asked.flatMap((row, i) => (statuses[i] ? [] : [{ row, slot }]))
+  return { missing: missing.filter(({ row }) => row.lifecycle === 'submitted') }
+}
+
+/** Reads what the landed ones are about; where the budget does not reach, they stay as they are until the next look. */
+async function withLandings({ store }: FollowServices, steps: readonly Move[], budget: Budget): Promise<Move[]> {
+  const landed = steps.filter(({ step }) => step.landed)
+  const raws = await rawTransactions(
+    store.db,
+    landed.map(({ row }) => row.signature),
+  )
+  const moves: Move[] = []
+  let mints = 0
+  for (const { row, step } of steps) {
+    const raw = step.landed ? raws.get(row.signature) : undefined
+    if (raw === undefined) {
+      moves.push({ row, step })
+      continue
+    }
+    const landing = landingOf(row, raw)
+    const more = tokenReadCalls(mints + landing.tokens.size) - tokenReadCalls(mints)
+    if (!takeAll(budget, more)) continue
+    mints += landing.tokens.size
+    moves.push({ row, step, landing })
+  }
+  return moves
+}
+
+function takeAll(budget: Budget, calls: number): boolean {
+  if (budget.left < calls) return false
+  for (let i = 0; i < calls; i++) budget.take()
+  return true
+}
+
+/** What cannot be read now must not hold up the rest: those about tokens wait for the next look then. */
+async function withTokens({ chain }: { chain: Chain }, moves: readonly Move[]) {
+  const about = moves.filter(({ landing }) => landing !== undefined && landing.tokens.size > 0)
+  if (about.length === 0) return { moves, states: new Map() }
+  const slot = Math.max(...about.map(({ step }) => step.state.slot))
+  try {
+    const landings = about.map(({ landing }) => landing!)
+    return { moves, states: await readLandedTokens(await chain.connection(), landings, slot) }
+  } catch (fault) {
+    return { moves: moves.filter((move) => !about.includes(move)), states: new Map(), fault }
+  }
+}
+
+/** Moves one row with its events; nothing where another process has moved it since. */
+export async function write(
+  tx: Tx,
+  { clock, log }: { clock: Clock; log: Log },
+  { row, step, landing }: Move,
+  states: Parameters<typeof writeLanding>[5] = new Map(),
+): Promise<void> {
+  const now = clock.now()
+  const { state, events, dropped, final } = step
+  const sendAgain = dropped && row.max_retries > 0
+  const moved = await moveTransaction(tx, row, {
+    ...state,
+    checked_at: now,
+    next_check_at: final ? null : now + waitOf({ ...row, ...state }, now),
+    next_send_at: sendAgain ? now : null,
+  })
+  if (!moved) return
+  if (dropped) log.warn({ signature: row.signature, slot: row.slot }, 'a fork dropped a transaction')
+  const object = transactionRecord({ ...row, ...state })
+  for (const type of events) {
+    const { signature } = row
+    await emitOf({ clock, row }, tx, { type, resource_type: 'transaction', resource_id: signature, object })
+  }
+  if (landing !== undefined) await writeLanding(tx, clock, row, state.slot, landing, states)
+}
+
+function waitOf({ lifecycle, created_at }: Pick<Followed, 'lifecycle' | 'created_at'>, now: number): number {
+  if (lifecycle === 'confirmed' || lifecycle === 'failed') return NEXT_LOOK_MS.confirmed
+  return now - created_at > YOUNG_MS ? NEXT_LOOK_MS.old : NEXT_LOOK_MS.young
+}
+
+function byWait(rows: readonly Followed[], now: number, leastWaitMs: number): Map<number, Followed[]> {
+  const parts = new Map<number, Followed[]>()
+  for (const row of rows) {
+    const wait = Math.max(waitOf(row, now), leastWaitMs)
+    const part = parts.get(wait)
+    if (part === undefined) parts.set(wait, [row])
+    else part.push(row)
+  }
+  return parts
+}

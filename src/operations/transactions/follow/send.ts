@@ -1,0 +1,68 @@
+/** Sends the stored bytes of transactions that have not been seen yet, again and again, each from one process at a time. */
+
+import { type Relay, relayOf } from '../../../chain/relay.ts'
+import { broadcast } from '../../../chain/sending.ts'
+import type { Config } from '../../../config.ts'
+import { bundleTransactions, claimSends, dueSends, planSend } from '../../../store/transactions.ts'
+import type { Budget } from './budget.ts'
+import type { FollowServices } from './look.ts'
+
+/** What the request itself is given to send before the watcher does. */
+export const FIRST_SEND_MS = 2_000
+const LONGEST_WAIT_MS = 16_000
+/** Sends under way at once. */
+const PARALLEL = 8
+
+type SendServices = FollowServices & { config: Config }
+type Due = Awaited<ReturnType<typeof dueSends>>[number]
+
+/** Waits of 2, 4, 8 and 16 seconds, then 16 for good; a transaction that must not be sent again is sent until once it was taken. */
+const waitAfter = (sends: number) => Math.min(FIRST_SEND_MS * 2 ** Math.min(sends, 10), LONGEST_WAIT_MS)
+
+/** Sends what is due, of one transaction where a signature is given. A send that fails is due again; nothing is thrown. */
+export async function sendDue(services: SendServices, budget: Budget, signature?: string): Promise<void> {
+  const { store, clock, log } = services
+  const now = clock.now()
+  const due = await dueSends(store.db, now, budget.left, signature)
+  const claimed = await claim(services, due, now)
+  const [alone, bundles] = split(due.filter(({ signature }) => claimed.has(signature)))
+  const jobs = [
+    ...alone.map((row) => ({ row, send: () => sendOne(services, row, claimed.get(row.signature)!) })),
+    ...bundles.map((row) => ({ row, send: () => sendBundle(services, row.bundle_id!) })),
+  ]
+  for (let at = 0; at < jobs.length; at += PARALLEL) {
+    const part = jobs.slice(at, at + PARALLEL).filter(() => budget.take())
+    await Promise.all(
+      part.map(({ row, send }) =>
+        send().catch((error) => log.warn({ err: error, signature: row.signature }, 'a transaction was not sent')),
+      ),
+    )
+  }
+}
+
+async function claim({ store }: SendServices, due: readonly Due[], now: number): Promise<Map<string, Uint8Array>> {
+  if (due.length === 0) return new Map()
+  const sends = due.map(({ signature, sends }) => ({ signature, next: now + waitAfter(sends + 1) }))
+  const claimed = await store.write((tx) => claimSends(tx, now, sends))
+  return new Map(claimed.map(({ signature, raw }) => [signature, raw]))
+}
+
+/** One row for each bundle, whose transactions go together or not at all. */
+function split(rows: readonly Due[]): [alone: Due[], bundles: Due[]] {
+  const bundles = new Map<string, Due>()
+  for (const row of rows) if (row.bundle_id !== null) bundles.set(row.bundle_id, row)
+  return [rows.filter(({ bundle_id }) => bundle_id === null), [...bundles.values()]]
+}
+
+async function sendOne({ chain, store }: SendServices, { signature, max_retries }: Due, raw: Uint8Array) {
+  await broadcast(chain, raw, max_retries)
+  if (max_retries === 0) await store.write((tx) => planSend(tx, signature, null))
+}
+
+async function sendBundle({ config, chain, store }: SendServices, bundleId: string): Promise<void> {
+  const rows = await bundleTransactions(store.db, bundleId)
+  // Once one of them was seen the bundle has landed, or never will.
+  if (rows.some(({ lifecycle }) => lifecycle !== 'submitted')) return
+  const relay: Relay = relayOf(config, chain)
+  await relay.send(rows.map(({ raw }) => raw))
+}

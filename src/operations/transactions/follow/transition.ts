@@ -1,0 +1,94 @@
+/** What a look at the chain says about one transaction: the next state, and the events that report it. Pure. */
+import type { ConfirmationStatus, TransactionLifecycle } from '../../../api/index.ts'
+import type { SignatureStatus } from '../../../chain/statuses.ts'
+import type { Followed } from '../../../store/transactions.ts'
+
+/** Slots after which what is still missing from a node's chain was dropped with a fork: by then it would be final. */
+const FORK_SLOTS = 32
+/** A finalized status has no count: what is rooted has at least so many. */
+const FINAL_CONFIRMATIONS = 32
+
+const RANK: Record<ConfirmationStatus, number> = { processed: 1, confirmed: 2, finalized: 3 }
+const LIFECYCLE: Record<ConfirmationStatus, Exclude<TransactionLifecycle, 'unknown'>> = {
+  processed: 'processing',
+  confirmed: 'confirmed',
+  finalized: 'finalized',
+}
+
+export interface Look {
+  /** Null where the node does not know the signature. */
+  status: SignatureStatus | null
+  /** Slot that the node had reached. */
+  slot: number
+  /** Whether it searched its whole history. */
+  history: boolean
+}
+
+export type TransactionEvent = 'transaction.confirmed' | 'transaction.finalized' | 'transaction.failed'
+export type State = Pick<Followed, 'lifecycle' | 'confirmation_status' | 'err_json' | 'slot' | 'confirmations'>
+
+export interface Step {
+  state: State
+  events: readonly TransactionEvent[]
+  /** `landed`: it is confirmed without an error; `dropped`: the fork that it was on is gone; `final`: nothing more can happen. */
+  landed: boolean
+  dropped: boolean
+  final: boolean
+}
+
+/**
+ * The step that a look leads to, or null where it says nothing new. A node that lags behind is never believed: an older
+ * state of the same slot counts for nothing, and a missing one only where the node is far past the slot it was seen in.
+ */
+export function stepOf(row: State, { status, slot, history }: Look): Step | null {
+  const seen = rankOf(row)
+  if (status === null) return history && seen > 0 && slot >= row.slot + FORK_SLOTS ? dropped() : null
+  const level = status.confirmationStatus ?? (status.confirmations === null ? 'finalized' : 'processed')
+  const rank = RANK[level]
+  const failed = status.err !== null && status.err !== undefined
+  const state: State = {
+    lifecycle: failed && rank >= RANK.confirmed ? 'failed' : LIFECYCLE[level],
+    confirmation_status: level,
+    err_json: failed ? JSON.stringify(status.err) : null,
+    slot: status.slot,
+    confirmations: status.confirmations ?? FINAL_CONFIRMATIONS,
+  }
+  if (rank < seen || isSame(row, state)) return null
+  const confirmedNow = rank >= RANK.confirmed && seen < RANK.confirmed
+  const finalizedNow = rank === RANK.finalized && seen < RANK.finalized
+  const events: TransactionEvent[] = failed
+    ? confirmedNow
+      ? ['transaction.failed']
+      : []
+    : [
+        ...(confirmedNow ? (['transaction.confirmed'] as const) : []),
+        ...(finalizedNow ? (['transaction.finalized'] as const) : []),
+      ]
+  return { state, events, landed: confirmedNow && !failed, dropped: false, final: rank === RANK.finalized }
+}
+
+/** The end of one that can land no more: `reason` becomes its `err`. */
+export function expiredStep(reason: 'BlockhashExpired' | 'NonceAdvanced'): Step {
+  const state: State = {
+    lifecycle: 'failed',
+    confirmation_status: null,
+    err_json: JSON.stringify(reason),
+    slot: 0,
+    confirmations: 0,
+  }
+  return { state, events: ['transaction.failed'], landed: false, dropped: false, final: true }
+}
+
+function dropped(): Step {
+  const state: State = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 }
+  return { state, events: [], landed: false, dropped: true, final: false }
+}
+
+const rankOf = ({ confirmation_status: level }: State) => (level === null ? 0 : RANK[level as ConfirmationStatus])
+
+const isSame = (a: State, b: State) =>
+  a.lifecycle === b.lifecycle &&
+  a.confirmation_status === b.confirmation_status &&
+  a.slot === b.slot &&
+  a.confirmations === b.confirmations &&
+  a.err_json === b.err_json

@@ -1,0 +1,60 @@
+/** The record of a submitted transaction, written with its event before anything is sent. */
+import type { TrackedResource } from '../../api/index.ts'
+import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
+import { lifetimeOf } from '../../chain/transactions.ts'
+import type { Context } from '../../context.ts'
+import type { NewRow } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { insertTransaction } from '../../store/transactions.ts'
+import { emit } from '../emit.ts'
+import { transactionRecord } from '../records.ts'
+
+export interface Submission {
+  max_retries: number
+  tracked_resource?: TrackedResource | undefined
+}
+
+type Plan = Partial<Pick<NewRow<'transactions'>, 'since_slot' | 'next_send_at' | 'bundle_id'>>
+
+/** Writes the record and its event; nothing where it is stored already. */
+export async function storeSubmitted(
+  context: Context,
+  tx: Tx,
+  { raw, signature, message }: DecodedTransaction,
+  { max_retries, tracked_resource }: Submission,
+  plan: Plan,
+): Promise<void> {
+  const { clock, externalUid, metadata } = context
+  const { blockhash, nonceAccount } = lifetimeOf(message)
+  const row = await insertTransaction(tx, {
+    signature,
+    raw: Buffer.from(raw),
+    lifecycle: 'submitted',
+    confirmation_status: null,
+    err_json: null,
+    slot: 0,
+    confirmations: 0,
+    tracked_resource_json: tracked_resource === undefined ? null : JSON.stringify(tracked_resource),
+    bundle_id: null,
+    max_retries,
+    blockhash,
+    nonce_account: nonceAccount,
+    since_slot: null,
+    checked_at: 0,
+    next_check_at: clock.now(),
+    next_send_at: null,
+    sends: 0,
+    external_uid: externalUid ?? null,
+    metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
+    created_at: clock.now(),
+    ...plan,
+  })
+  if (row === null) return
+  const object = transactionRecord(row)
+  await emit(context, tx, {
+    type: 'transaction.submitted',
+    resource_type: 'transaction',
+    resource_id: signature,
+    object,
+  })
+}

@@ -1,0 +1,97 @@
+/** What a look at the chain may make of a transaction: properties that hold for any sequence of looks. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { SignatureStatus } from '../src/chain/statuses.ts'
+import { type Look, type State, stepOf } from '../src/operations/transactions/follow/transition.ts'
+
+const FRESH: State = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 }
+const SLOT = 1_000
+
+const levels = ['processed', 'confirmed', 'finalized'] as const
+const status = fc.record<SignatureStatus>({
+  slot: fc.integer({ min: SLOT, max: SLOT + 3 }),
+  confirmations: fc.option(fc.integer({ min: 0, max: 31 })),
+  err: fc.option(fc.constantFrom<unknown>('AccountInUse', { InstructionError: [0, { Custom: 1 }] })),
+  confirmationStatus: fc.constantFrom(...levels),
+})
+const look = fc.record<Look>({
+  status: fc.option(status),
+  slot: fc.integer({ min: SLOT - 60, max: SLOT + 200 }),
+  history: fc.boolean(),
+})
+const run = (looks: readonly Look[]) => {
+  const events: string[] = []
+  let state = FRESH
+  let drops = 0
+  for (const each of looks) {
+    const step = stepOf(state, each)
+    if (step === null) continue
+    events.push(...step.events)
+    drops += step.dropped ? 1 : 0
+    state = step.state
+    if (step.final) break
+  }
+  return { state, events, drops }
+}
+
+describe('the steps of a transaction', () => {
+  it('report a confirmation, a finality and a failure at most once each while no fork drops it', () => {
+    fc.assert(
+      fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
+        const { events, drops } = run(looks)
+        for (const type of new Set(events)) {
+          expect(events.filter((event) => event === type).length).toBeLessThanOrEqual(1 + drops)
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('never go back but by a fork that is far behind the node', () => {
+    const rank = ({ confirmation_status: level }: State) => levels.indexOf(level as (typeof levels)[number])
+    fc.assert(
+      fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
+        let state = FRESH
+        for (const each of looks) {
+          const step = stepOf(state, each)
+          if (step === null) continue
+          if (rank(step.state) < rank(state)) {
+            expect([each.status, each.history, step.dropped]).toEqual([null, true, true])
+            expect(each.slot).toBeGreaterThanOrEqual(state.slot + 32)
+          }
+          state = step.state
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('never fail for want of a status, and never fail before the error is confirmed', () => {
+    fc.assert(
+      fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
+        let state = FRESH
+        for (const each of looks) {
+          const step = stepOf(state, each)
+          if (step === null) continue
+          if (step.state.lifecycle === 'failed') {
+            expect(each.status?.err).not.toBeNull()
+            expect(each.status?.confirmationStatus).not.toBe('processed')
+          }
+          state = step.state
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('that were missed are caught up with: the first sight of a finalized one reports both', () => {
+    const finalized = { slot: SLOT, confirmations: null, err: null, confirmationStatus: 'finalized' as const }
+    const step = stepOf(FRESH, { status: finalized, slot: SLOT + 40, history: false })
+    expect(step).toMatchObject({
+      landed: true,
+      final: true,
+      events: ['transaction.confirmed', 'transaction.finalized'],
+    })
+    expect(stepOf(step!.state, { status: finalized, slot: SLOT + 41, history: true })).toBeNull()
+  })
+})

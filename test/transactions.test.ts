@@ -1,0 +1,209 @@
+/** The life of a transaction over HTTP: submitted with web3.js's signatures, followed on the embedded chain to its end. */
+import { base58 } from '@scure/base'
+import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { type Service, startService } from './support/service.ts'
+
+const SOL = 1_000_000_000
+
+async function start() {
+  const service = await startService()
+  const chain = await service.services.chain.local()
+  const payer = Keypair.generate()
+  chain.airdrop(payer.publicKey.toBase58(), 10n * BigInt(SOL))
+  const to = Keypair.generate().publicKey
+  const build = (lamports = SOL, signers = [payer]) => {
+    const instructions = [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })]
+    const { blockhash: recentBlockhash } = chain.latestBlockhash()
+    const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions })
+    const transaction = new VersionedTransaction(message.compileToV0Message())
+    transaction.sign(signers)
+    return transaction
+  }
+  return { ...service, service, chain, payer, to, build, round: () => followRound(service.services) }
+}
+
+const text = (transaction: VersionedTransaction) => Buffer.from(transaction.serialize()).toString('base64')
+const submit = ({ request }: Pick<Service, 'request'>, body: object) => request('POST', '/v2/transactions', { body })
+const events = async ({ request }: Pick<Service, 'request'>, id: string) =>
+  (await request('GET', `/v2/events?order=asc&resource_id=${id}`)).json.data.map(
+    ({ type, data, external_uid }: { type: string; data: { object: { source?: string } }; external_uid?: string }) =>
+      [type, data.object.source, external_uid].filter(Boolean).join(' '),
+  )
+
+describe('a submitted transaction', () => {
+  it('goes from submitted to finalized, each step one event', async () => {
+    const it = await start()
+    const transaction = text(it.build())
+    const tracked_resource = { resource_type: 'order', resource_id: 'order-7', related_events: ['token.created'] }
+    const { status, json } = await submit(it, { transaction, tracked_resource, externalUid: 'u:1' })
+    expect([status, Object.keys(json.data)]).toEqual([200, ['signature']])
+    const { signature } = json.data
+    const read = async () => (await it.request('GET', `/v2/transactions/${signature}`)).json.data
+    expect(await read()).toMatchObject({
+      signature,
+      lifecycle: 'processing',
+      confirmation_status: 'processed',
+      err: null,
+    })
+    expect(it.chain.account(it.to.toBase58())?.lamports).toBe(BigInt(SOL))
+    it.chain.advance(1)
+    it.clock.advance(10_000)
+    await it.round()
+    expect(await read()).toMatchObject({ lifecycle: 'confirmed', confirmation_status: 'confirmed' })
+    it.chain.advance(20)
+    it.clock.advance(10_000)
+    await it.round()
+    expect(await read()).toMatchObject({ lifecycle: 'finalized', confirmation_status: 'finalized', err: null })
+    await it.round()
+    expect(await events(it, signature)).toEqual([
+      'transaction.submitted u:1',
+      'transaction.confirmed u:1',
+      'transaction.finalized u:1',
+    ])
+    expect(await events(it, 'order-7')).toEqual(['token.created hint u:1'])
+  })
+
+  it('that is submitted twice is one', async () => {
+    const it = await start()
+    const transaction = text(it.build())
+    const answers = await Promise.all([
+      submit(it, { transaction }),
+      submit(it, { transaction }),
+      submit(it, { transaction }),
+    ])
+    const [signature] = answers.map(({ json }) => json.data.signature)
+    expect(answers.map(({ status, json }) => [status, json.data.signature])).toEqual(Array(3).fill([200, signature]))
+    expect(await events(it, signature)).toEqual(['transaction.submitted'])
+    expect(it.chain.account(it.to.toBase58())?.lamports).toBe(BigInt(SOL))
+  })
+
+  it('that would fail is refused with the program, the reason and the log, and nothing is stored', async () => {
+    const it = await start()
+    const { status, json } = await submit(it, { transaction: text(it.build(50 * SOL)) })
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'bad_request', 'transaction'])
+    expect(json.error.message).toContain('System')
+    expect(json.error.details.error).toMatchObject({ program: 'System program', code: 1, instruction: 0 })
+    expect(json.error.details.logs.join()).toContain('insufficient lamports')
+    expect((await it.request('GET', '/v2/events')).json.data).toEqual([])
+  })
+
+  it('that fails all the same is `failed` with its error once it is confirmed', async () => {
+    const it = await start()
+    const tracked_resource = { resource_type: 'order', resource_id: 'order-8', related_events: ['token.created'] }
+    const body = { transaction: text(it.build(50 * SOL)), skip_preflight: true, tracked_resource }
+    const { signature } = (await submit(it, body)).json.data
+    it.chain.advance(30)
+    it.clock.advance(10_000)
+    await it.round()
+    const { json } = await it.request('GET', `/v2/transactions/${signature}`)
+    expect(json.data).toMatchObject({ lifecycle: 'failed', err: { InstructionError: [0, { Custom: 1 }] } })
+    expect(await events(it, signature)).toEqual(['transaction.submitted', 'transaction.failed'])
+    expect(await events(it, 'order-8')).toEqual([])
+  })
+
+  it('without every signature names who must sign', async () => {
+    const it = await start()
+    const { status, json } = await submit(it, { transaction: text(it.build(SOL, [])) })
+    expect([status, json.error.param]).toEqual([400, 'transaction'])
+    expect(json.error.message).toContain(it.payer.publicKey.toBase58())
+    expect(json.error.details.missing_signers).toEqual([it.payer.publicKey.toBase58()])
+    const forged = it.build()
+    forged.signatures[0]![5]! ^= 1
+    const refused = await submit(it, { transaction: text(forged) })
+    expect([refused.status, refused.json.error.details.invalid_signers]).toEqual([400, [it.payer.publicKey.toBase58()]])
+  })
+
+  it('that never lands is `failed` with BlockhashExpired, once that is proven', async () => {
+    const it = await start()
+    const transaction = it.build()
+    it.chain.advance(100)
+    // Its blockhash is gone by the time it arrives: the node takes it without a look, and no leader does.
+    const { json } = await submit(it, { transaction: text(transaction), skip_preflight: true })
+    const { signature } = json.data
+    const lifecycle = async () => (await it.request('GET', `/v2/transactions/${signature}`)).json.data.lifecycle
+    expect(await lifecycle()).toBe('submitted')
+    it.chain.advance(80)
+    it.clock.advance(5_000)
+    await it.round()
+    expect(await lifecycle()).toBe('submitted')
+    it.chain.advance(80)
+    it.clock.advance(10_000)
+    await it.round()
+    const { json: last } = await it.request('GET', `/v2/transactions/${signature}`)
+    expect(last.data).toEqual({
+      signature,
+      lifecycle: 'failed',
+      confirmation_status: null,
+      err: 'BlockhashExpired',
+      slot: 0,
+      confirmations: 0,
+    })
+    expect(await events(it, signature)).toEqual(['transaction.submitted', 'transaction.failed'])
+  })
+
+  it('that nobody submitted here is read from the chain, and `unknown` where that does not know it', async () => {
+    const it = await start()
+    const landed = it.chain.send(it.build().serialize())
+    const { json } = await it.request('GET', `/v2/transactions/${landed.signature}`)
+    expect(json.data).toMatchObject({ lifecycle: 'processing', slot: landed.slot })
+    const unsent = it.build(7)
+    const { json: other } = await it.request('GET', `/v2/transactions/${signatureOf(unsent)}`)
+    expect(other.data).toMatchObject({ lifecycle: 'unknown', confirmation_status: null, slot: 0 })
+    const late = await submit(it, { transaction: Buffer.from(landed.raw).toString('base64') })
+    expect([late.status, late.json.data.signature]).toEqual([200, landed.signature])
+    expect(await events(it, landed.signature)).toEqual(['transaction.submitted'])
+  })
+})
+
+describe('a bundle', () => {
+  it('lands whole, under an id of its own', async () => {
+    const it = await start()
+    const bundle = [it.build(1_000_000), it.build(2_000_000)]
+    const { status, json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
+    expect(status).toBe(200)
+    expect(json.data.signatures).toEqual([json.data.bundle_id])
+    expect(json.data.transaction_signatures).toEqual(bundle.map(signatureOf))
+    expect(it.chain.account(it.to.toBase58())?.lamports).toBe(3_000_000n)
+    const [first, second] = await Promise.all(
+      json.data.transaction_signatures.map((one: string) => it.request('GET', `/v2/transactions/${one}`)),
+    )
+    expect(first.json.data.slot).toBe(second.json.data.slot)
+    const again = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
+    expect(again.json.data).toEqual(json.data)
+  })
+
+  it('of which one would fail does nothing, and is never sent in parts', async () => {
+    const it = await start()
+    const bundle = [it.build(1_000_000), it.build(50 * SOL)]
+    const { json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
+    for (let i = 0; i < 5; i++) {
+      it.clock.advance(20_000)
+      await it.round()
+    }
+    expect(it.chain.account(it.to.toBase58())).toBeNull()
+    it.chain.advance(200)
+    it.clock.advance(20_000)
+    await it.round()
+    for (const signature of json.data.transaction_signatures) {
+      const { data } = (await it.request('GET', `/v2/transactions/${signature}`)).json
+      expect([data.lifecycle, data.err]).toEqual(['failed', 'BlockhashExpired'])
+    }
+  })
+
+  it('names the transaction that is not signed, is there twice or was sent alone', async () => {
+    const it = await start()
+    const good = it.build(1_000_000)
+    const ask = async (...bundle: VersionedTransaction[]) => {
+      const { status, json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
+      return [status, json.error.param]
+    }
+    expect(await ask(good, it.build(2_000_000, []))).toEqual([400, 'signed_transactions.1'])
+    expect(await ask(good, good)).toEqual([400, 'signed_transactions.1'])
+    await submit(it, { transaction: text(good) })
+    expect(await ask(it.build(3_000_000), good)).toEqual([400, 'signed_transactions.1'])
+  })
+})
+
+const signatureOf = ({ signatures }: VersionedTransaction) => base58.encode(signatures[0]!)
