@@ -26,6 +26,15 @@ export interface Statuses {
   statuses: (SignatureStatus | null)[]
 }
 
+/** Whether a base58 text can be a signature at all: nodes refuse a whole call for one that cannot. */
+export function isSignature(text: string): boolean {
+  try {
+    return base58.decode(text).length === 64
+  } catch {
+    return false
+  }
+}
+
 /** Up to 256 signatures in one call; `history` searches beyond the node's recent ones. Throws internal_error. */
 export async function readStatuses(node: Node, signatures: readonly string[], history: boolean): Promise<Statuses> {
   const { context, value } = await askNode('Reading the states of transactions', () =>

@@ -1,7 +1,7 @@
 /** One transaction by its signature, as the chain has it now. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readStatuses } from '../../chain/statuses.ts'
+import { isSignature, readStatuses } from '../../chain/statuses.ts'
 import type { Context } from '../../context.ts'
 import { findTransaction } from '../../store/transactions.ts'
 import { transactionRecord } from '../records.ts'
@@ -29,6 +29,7 @@ export async function getTransaction(context: Context, { signature }: Input<Rout
 
 /** One that was submitted elsewhere; lifecycle `unknown` where the chain does not know it either. */
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<Route>> {
+  if (!isSignature(signature)) return { signature, ...UNKNOWN }
   const { slot, statuses } = await readStatuses(chain, [signature], true)
   const step = stepOf(UNSEEN, { status: statuses[0] ?? null, slot, history: true })
   return step === null ? { signature, ...UNKNOWN } : transactionRecord({ signature, ...step.state })
