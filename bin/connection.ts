@@ -5,10 +5,12 @@ import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import type { Transport } from '../src/client.ts'
 import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
-import { openHttp } from './http-transport.ts'
+import { type HttpTransport, openHttp } from './http-transport.ts'
 
 export interface Connection {
   send: Transport
+  /** Label of the cluster it works on; null where only the API knows. */
+  cluster: string | null
   close(): Promise<void> | void
 }
 
@@ -18,20 +20,24 @@ const PROBE_MS = 3_000
 /** Opens the way that the configuration leads to; `note` is told about leftovers of a dead daemon. */
 export async function connect(config: Config, note: (text: string) => void): Promise<Connection> {
   const { api } = config.values
-  if (api !== undefined) return openHttp(api, chosenKey(config))
+  if (api !== undefined) return over(await openHttp(api, chosenKey(config)), null)
   const explicit = explicitKey(config)
   const daemon = runningDaemon(config)
   if (daemon !== undefined && (await answers(daemon, note))) {
     compareClusters(config, daemon, note)
-    return openHttp(daemon.url, explicit ?? readKeyFile(join(config.dataDir, OPERATOR_KEY_FILE)))
+    const key = explicit ?? readKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
+    return over(await openHttp(daemon.url, key), daemon.cluster ?? null)
   }
   const { openLocal } = await import('../daemon/local.ts')
   const local = await openLocal(config)
   return {
     send: inProcess(local.fetch, explicit ?? local.bearer),
+    cluster: clusterOf(config).label,
     close: () => local.close(),
   }
 }
+
+const over = ({ send, close }: HttpTransport, cluster: string | null): Connection => ({ send, close, cluster })
 
 /** The bearer key for the setting `api`: of this command, else of the settings; refuses one that was not meant for it. */
 export const chosenKey = (config: Config): string | undefined => explicitKey(config) ?? configuredKey(config)

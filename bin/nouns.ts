@@ -25,13 +25,21 @@ export const NOUNS: readonly NounEntry[] = [
   { name: 'airdrops', summary: 'Read airdrops', load: () => import('../commands/airdrops.ts') },
   { name: 'pools', summary: 'Read pools, their progress and fees', load: () => import('../commands/pools.ts') },
   { name: 'fees', summary: 'Read fee claims and what pools owe', load: () => import('../commands/fee-claims.ts') },
-  { name: 'tokens', summary: 'Read tokens', load: () => import('../commands/tokens.ts') },
+  {
+    name: 'tokens',
+    summary: 'Create and read tokens, give up their authorities',
+    load: () => import('../commands/tokens.ts'),
+  },
   { name: 'nfts', summary: 'Read NFTs', load: () => import('../commands/nfts.ts') },
   { name: 'stakes', summary: 'Read stakes', load: () => import('../commands/stakes.ts') },
   { name: 'gold', summary: 'Read gold locks', load: () => import('../commands/gold-locks.ts') },
   { name: 'accounts', summary: 'Read accounts of the chain', load: () => import('../commands/accounts.ts') },
   { name: 'pdas', summary: 'Derive program addresses', load: () => import('../commands/pdas.ts') },
-  { name: 'tx', summary: 'Follow and simulate transactions', load: () => import('../commands/transactions.ts') },
+  {
+    name: 'tx',
+    summary: 'Submit, follow, sign and simulate transactions',
+    load: () => import('../commands/transactions.ts'),
+  },
   { name: 'events', summary: 'Read events', load: () => import('../commands/events.ts') },
   {
     name: 'webhooks',

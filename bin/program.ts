@@ -28,6 +28,8 @@ export interface Invocation {
 }
 
 export const flagName = (key: string) => `--${key.replaceAll('_', '-')}`
+/** `-k, --keypair`, as help and the reference show it. */
+export const flagNames = (key: string, { short }: Input) => `${short ? `-${short}, ` : ''}${flagName(key)}`
 
 /** Parses argv; help and version come back as text for stdout. Throws usage problems. */
 export async function parse(typed: readonly string[]): Promise<Invocation | { text: string }> {
@@ -147,8 +149,8 @@ const unguarded = (given: unknown): Invocation['raw'][string] =>
     : ((typeof given === 'string' ? given.replace(/^\0/, '') : given) as string | boolean | undefined)
 
 function optionOf(key: string, input: Input): Option {
-  if (input.kind === 'boolean') return new Option(flagName(key), help(input))
-  const option = new Option(`${flagName(key)} <${input.placeholder || key}>`, help(input))
+  if (input.kind === 'boolean') return new Option(flagNames(key, input), help(input))
+  const option = new Option(`${flagNames(key, input)} <${input.placeholder || key}>`, help(input))
   if (input.kind !== 'list') return option
   return option.argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value])
 }

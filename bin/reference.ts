@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Input, Verb } from '../commands/command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from './nouns.ts'
-import { flagName, usageOf } from './program.ts'
+import { flagNames, usageOf } from './program.ts'
 
 const FILE = 'docs/cli.md'
 
@@ -19,8 +19,8 @@ function inputRow(name: string, { about, required, choices, kind }: Input): stri
   return `| ${code(name)} | ${cell(about)}${allowed}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`
 }
 
-const flagTitle = (key: string, { kind, placeholder }: Input) =>
-  kind === 'boolean' ? flagName(key) : `${flagName(key)} <${placeholder || key}>`
+const flagTitle = (key: string, input: Input) =>
+  input.kind === 'boolean' ? flagNames(key, input) : `${flagNames(key, input)} <${input.placeholder || key}>`
 
 function verbSection(name: string, { about, details, args, flags, examples, calls }: Verb): string[] {
   const rows = [
@@ -53,7 +53,12 @@ The answer goes to stdout, everything else to stderr: progress, warnings, questi
   error as the API's error envelope on stderr. \`-o plain\` is one line a record with tabs between the fields and no
   heading; tab, line break and backslash inside a field are written \`\\t\`, \`\\n\`, \`\\\\\`; what is null is empty.
 - A required input that is missing is asked for on a terminal. Without one, with \`--no-input\` or in CI it is an error that
-  names it. \`keys revoke\` and \`webhooks delete\` ask before they act on a terminal; \`--yes\` skips that.
+  names it. \`keys revoke\`, \`webhooks delete\` and commands that sign ask before they act on a
+  terminal; \`--yes\` skips that.
+- A command that signs takes the keypair of \`-k FILE\`, else the Solana CLI's (\`keypair_path\` of its settings, else
+  \`~/.config/solana/id.json\`), which others must not be able to read. It shows what the transaction would do, asks (on
+  mainnet-beta or a cluster that it does not know always: without a terminal \`--yes\` is required there), signs here,
+  submits and waits.
 - A command talks to \`--api URL\` when that is given (its key: \`--api-key-file\`, else \`SVC_API_KEY\`), else to the running
   daemon of the data folder, else it runs the same routes in its own process. \`svc merkle\` touches neither network nor
   database but for \`--persist\`, \`--id\`, \`list\` and \`get\`.

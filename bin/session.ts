@@ -1,6 +1,7 @@
 /** The session of one command: configuration, terminal and client, each opened on first use. */
 import pc from 'picocolors'
 import type { Session } from '../commands/command.ts'
+import type { Wallet } from '../commands/signing/wallet.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { createUi } from '../commands/ui/ui.ts'
@@ -47,7 +48,9 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
 
   let opened: Promise<Connection> | undefined
   let connection: Connection | undefined
+  let lastWords: string | null = null
   const interrupted = () => {
+    if (lastWords !== null) ui.note(lastWords)
     void Promise.resolve(connection?.close()).finally(() => process.exit(EXIT.cancelled))
   }
   const open = async () => {
@@ -70,10 +73,19 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
     },
     settings: wrapped(settings),
     localnet: wrapped(createLocalnet(load)),
+    wallet: lazily(async () => (await import('./wallet.ts')).createWallet()),
+    clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
+    lastWords(text) {
+      lastWords = text
+    },
     async cluster() {
       const settled = await config()
       if (settled.values.api !== undefined) return null
-      return runningDaemon(settled)?.cluster ?? clusterOf(settled).label
+      // Who answers is known once somebody was asked: daemon.json may be a dead daemon's.
+      const answering = await opened?.catch(() => undefined)
+      if (answering !== undefined) return answering.cluster
+      const daemon = runningDaemon(settled)
+      return daemon === undefined ? clusterOf(settled).label : (daemon.cluster ?? null)
     },
     async serve({ host, port, rpc_port }, onReady) {
       const { serve } = await import('../daemon/serve.ts')
@@ -111,6 +123,17 @@ function once<T>(make: () => T): () => T {
   return () => {
     made ??= { value: make() }
     return made.value
+  }
+}
+
+/** The wallet, loaded when something of it is asked for. */
+function lazily(load: () => Promise<Wallet>): Wallet {
+  const wallet = once(load)
+  return {
+    address: async (file) => (await wallet()).address(file),
+    sign: async (transaction, keys) => (await wallet()).sign(transaction, keys),
+    decode: async (transaction) => (await wallet()).decode(transaction),
+    explain: async (transaction, err, logs) => (await wallet()).explain(transaction, err, logs),
   }
 }
 

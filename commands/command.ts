@@ -1,6 +1,7 @@
 /** What a command is: inputs declared as data and one function; parsing, prompts, help and the reference come from the declaration. */
 import type { At } from '../src/api/paths.ts'
 import type { Client } from '../src/client.ts'
+import type { Wallet } from './signing/wallet.ts'
 import type { Ui } from './ui/ui.ts'
 
 /** One flag or positional argument. Keys are written like API fields (`per_minute`) and shown as `--per-minute`. */
@@ -13,13 +14,15 @@ export interface Input<T = unknown> {
   choices?: readonly string[]
   min?: number
   max?: number
+  /** One letter, for `-k` beside `--keypair`. */
+  short?: string
   /** Carries the type only. */
   type?: T
 }
 export type Inputs = Record<string, Input>
 export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
-type Options = Partial<Pick<Input, 'placeholder' | 'min' | 'max'>>
+type Options = Partial<Pick<Input, 'placeholder' | 'min' | 'max' | 'short'>>
 
 export const text = (about: string, options: Options = {}): Input<string | undefined> => ({
   kind: 'text',
@@ -107,12 +110,21 @@ export interface Session {
   readonly ui: Ui
   readonly settings: Settings
   readonly localnet: Localnet
+  readonly wallet: Wallet
+  readonly clock: Clock
+  /** Said when Ctrl-C ends the command from now on; null says nothing. */
+  lastWords(text: string | null): void
   /** The cluster that commands work on: a moniker or a host; null where only the API knows. */
   cluster(): Promise<string | null>
   /** Runs the daemon until it is told to stop. */
   serve(flags: ServeFlags, onReady: (at: Serving) => void): Promise<void>
   /** Checks this installation, line by line. */
   diagnose(): Promise<Check[]>
+}
+/** Time as commands wait for it, in milliseconds. */
+export interface Clock {
+  now(): number
+  sleep(ms: number): Promise<void>
 }
 export interface ServeFlags {
   host?: string | undefined

@@ -1,4 +1,5 @@
 /** `svc localnet`: the embedded chain of the data folder, its clock, its money and its programs. */
+import { LAMPORT_DIGITS, MAX_U64, rawUnits, solOf } from './amounts.ts'
 import {
   integer,
   type LocalnetReport,
@@ -13,8 +14,6 @@ import {
 import { listOutcome } from './reads.ts'
 import { EXIT, usage } from './ui/problem.ts'
 
-const LAMPORT_DIGITS = 9
-const MAX_LAMPORTS = 2n ** 64n - 1n
 const TEN_YEARS = 315_360_000
 
 export const noun: Noun = {
@@ -97,21 +96,10 @@ export const noun: Noun = {
 
 /** Decimal SOL to lamports, exactly; a usage problem names what does not fit. */
 export function lamportsOf(sol: string): bigint {
-  const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(sol) ?? []
-  if (whole === undefined) throw usage(`<sol> must be an amount like 1.5, not "${sol}"`, { param: '<sol>' })
-  if (fraction.length > LAMPORT_DIGITS)
-    throw usage(`<sol> has more than ${LAMPORT_DIGITS} fractional digits`, { param: '<sol>' })
-  const lamports = BigInt(whole + fraction.padEnd(LAMPORT_DIGITS, '0'))
-  if (lamports === 0n || lamports > MAX_LAMPORTS)
-    throw usage(`<sol> must be more than 0 and at most ${solOf(MAX_LAMPORTS)}`, { param: '<sol>' })
+  const lamports = rawUnits(sol, LAMPORT_DIGITS, '<sol>')
+  if (lamports === 0n || lamports > MAX_U64)
+    throw usage(`<sol> must be more than 0 and at most ${solOf(MAX_U64)}`, { param: '<sol>' })
   return lamports
-}
-
-/** Lamports as decimal SOL without trailing zeros. */
-export function solOf(lamports: bigint): string {
-  const digits = lamports.toString().padStart(LAMPORT_DIGITS + 1, '0')
-  const fraction = digits.slice(-LAMPORT_DIGITS).replace(/0+$/, '')
-  return `${digits.slice(0, -LAMPORT_DIGITS)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
 const timeOf = (unixSeconds: number) => new Date(unixSeconds * 1000).toISOString()

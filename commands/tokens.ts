@@ -1,12 +1,83 @@
-/** `svc tokens`: fungible mints and the authorities that are left. */
+/** `svc tokens`: fungible mints, made and signed here, and the authorities that are left. */
 import { paths } from '../src/api/paths.ts'
-import { choice, type Noun, required, text } from './command.ts'
+import type { TokenCreated } from '../src/api/tokens.ts'
+import { MAX_U64, rawUnits } from './amounts.ts'
+import { choice, flag, integer, type Noun, required, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
+import { SIGNING } from './signing/flags.ts'
+import { signAndSubmit } from './signing/sign-and-submit.ts'
+import { usage } from './ui/problem.ts'
 
 const STATUSES = ['created', 'mint_authority_revoked', 'freeze_authority_revoked', 'fully_immutable'] as const
+const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const
+const DECIMALS = 6
+const { submit, get, simulate } = paths.transactions
 
 export const noun: Noun = {
   verbs: {
+    create: verb({
+      about: 'Create a token, its first supply in your wallet',
+      details: 'The freeze authority is given up at once unless you keep it; you stay mint and metadata authority.',
+      calls: [paths.tokens.create, simulate, submit, get],
+      flags: {
+        name: required(text('Name: 1 to 20 letters, digits or spaces')),
+        symbol: required(text('Symbol: up to 10 characters')),
+        uri: required(text('Where its metadata is', { placeholder: 'URL' })),
+        decimals: integer(`Decimals, 0 to 9 (default ${DECIMALS})`, { min: 0, max: 9 }),
+        supply: text('First supply in whole tokens, like 1000000 or 0.5', { placeholder: 'AMOUNT' }),
+        initial_supply: text('First supply in raw units, instead of --supply', { placeholder: 'UNITS' }),
+        token_program: choice(['spl', 'token2022'], 'Token program (default spl)'),
+        revoke_mint_authority: flag('Give up the mint authority at once: no more can ever be minted'),
+        keep_freeze_authority: flag('Keep the power to freeze what others hold'),
+        ...SIGNING,
+      },
+      examples: [
+        'svc tokens create --name "My Token" --symbol MTK --uri https://example.com/mtk.json --supply 1000000',
+        'svc tokens create --name Test --symbol TST --uri https://example.com/t.json --supply 1 --dry-run -k id.json',
+      ],
+      async run(input, session) {
+        const { name, symbol, uri, decimals = DECIMALS, token_program } = input
+        const initial_supply = supplyOf(input.supply, input.initial_supply, decimals)
+        return signAndSubmit<TokenCreated>(session, input, {
+          what: `Create the token ${name} (${symbol})`,
+          build: (payer) =>
+            session.client.tokens.create({
+              payer,
+              name,
+              symbol,
+              uri,
+              decimals,
+              initial_supply,
+              ...(token_program === undefined ? {} : { token_program }),
+              revoke_mint_authority: input.revoke_mint_authority,
+              revoke_freeze_authority: !input.keep_freeze_authority,
+            }),
+          secretKeys: ({ required_signers }) => [required_signers.mint_secret_key],
+          show: ({ mint }) => ({ mint }),
+        })
+      },
+    }),
+    revoke: verb({
+      about: 'Give up an authority of a token, for good',
+      details: 'Your keypair must hold it. What is given up cannot be had again, by anybody.',
+      calls: [paths.tokens.revokeAuthority, paths.tokens.get, simulate, submit, get],
+      args: {
+        mint: required(text('Mint of the token')),
+        type: required(choice(AUTHORITIES, 'Authority to give up: mint, freeze or metadata')),
+      },
+      flags: SIGNING,
+      examples: ['svc tokens revoke <mint> freeze', 'svc tokens revoke <mint> metadata --yes --wait finalized'],
+      async run({ mint, type, ...flags }, session) {
+        return signAndSubmit(session, flags, {
+          what: `Give up the ${type} authority of ${mint} for good`,
+          build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer }),
+          async show(_, landed) {
+            const status = landed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
+            return { mint, revoked: type, ...status }
+          },
+        })
+      },
+    }),
     list: listVerb({
       about: 'List tokens, newest first',
       at: paths.tokens.list,
@@ -21,4 +92,16 @@ export const noun: Noun = {
       call: (client, input) => client.tokens.get(input),
     }),
   },
+}
+
+/** Raw units as digits, from whole tokens or raw units. */
+export function supplyOf(whole: string | undefined, raw: string | undefined, decimals: number): string {
+  if ((whole === undefined) === (raw === undefined)) {
+    throw usage('give either --supply (whole tokens) or --initial-supply (raw units)', { param: '--supply' })
+  }
+  const shown = whole === undefined ? '--initial-supply' : '--supply'
+  const units = whole === undefined ? rawUnits(raw!, 0, shown) : rawUnits(whole, decimals, shown)
+  if (units > MAX_U64)
+    throw usage(`${shown} comes to more than ${MAX_U64} raw units, all that a mint can hold`, { param: shown })
+  return units.toString()
 }

@@ -1,28 +1,163 @@
-/** `svc tx`: how far a transaction has come, and what one would do. */
+/** `svc tx`: submitting what is signed, signing, following, simulating and reading transactions. */
+
 import { paths } from '../src/api/paths.ts'
-import { type Noun, required, text, verb } from './command.ts'
+import type { Transaction } from '../src/api/transactions.ts'
+import { choice, flag, integer, list, type Noun, type Outcome, required, type Session, text, verb } from './command.ts'
 import { recordVerb } from './reads.ts'
-import { readText } from './ui/files.ts'
+import { contentOutcome } from './signing/content.ts'
+import { KEYPAIR, WAIT, type Wait } from './signing/flags.ts'
+import { follow } from './signing/following.ts'
+import { type Given, readTransaction } from './signing/given.ts'
+import { effectLines, failureLines } from './signing/preview.ts'
+import { didFail } from './signing/sign-and-submit.ts'
+import { submitSigned } from './signing/submitting.ts'
+import { EXIT, usage } from './ui/problem.ts'
+
+const at = paths.transactions
+const transaction = required(text('The transaction in base64, @FILE that holds it, or - for standard input'))
+const signature = required(text('Signature of the transaction'))
+const BUNDLE_MAX = 5
 
 export const noun: Noun = {
   verbs: {
+    submit: verb({
+      about: 'Submit a signed transaction, or up to five as an atomic bundle, and wait',
+      details: 'What --build-only and `svc tx sign` print with --json is taken too, with what it tracks.',
+      calls: [at.submit, at.get],
+      args: { transaction: required(list('Signed, in base64, @FILE that holds it, or - for standard input')) },
+      flags: {
+        bundle: flag('As a bundle: all land in one slot, or none'),
+        skip_preflight: flag('Send without a simulation by the node'),
+        max_retries: integer('Times the node sends again (default 2); 0 also stops sending again from here', {
+          min: 0,
+          max: 10,
+        }),
+        wait: WAIT,
+      },
+      examples: ['svc tx submit @signed.txt', 'svc tx submit --bundle @first.txt @second.txt --wait finalized'],
+      run: submit,
+    }),
     status: recordVerb({
       about: 'Read how far a transaction has come',
-      at: paths.transactions.get,
-      args: { signature: required(text('Signature of the transaction')) },
+      at: at.get,
+      args: { signature },
       call: (client, input) => client.transactions.get(input),
+    }),
+    watch: verb({
+      about: 'Follow a transaction until it is finalized or failed',
+      details: 'Every step is a line on stderr; the answer is where it has come to.',
+      calls: [at.get],
+      args: { signature },
+      flags: { until: choice(['confirmed', 'finalized'], 'Stop when it is confirmed, or finalized (default)') },
+      async run({ signature, until }, session) {
+        const data = await follow(session, signature, until ?? 'finalized', ({ lifecycle, slot }) => {
+          session.ui.note(
+            `${new Date(session.clock.now()).toISOString()}  ${lifecycle}${slot > 0 ? `  slot ${slot}` : ''}`,
+          )
+        })
+        return { data, exitCode: data.lifecycle === 'failed' ? EXIT.failed : EXIT.done }
+      },
     }),
     simulate: verb({
       about: 'Run a transaction without submitting it',
-      calls: [paths.transactions.simulate],
-      args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
+      calls: [at.simulate],
+      args: { transaction },
       examples: ['svc tx simulate @transaction.txt'],
-      async run({ transaction }, { client }) {
-        const file = transaction === '-' ? '-' : transaction.startsWith('@') ? transaction.slice(1) : undefined
-        const given = file === undefined ? transaction : (await readText(file)).trim()
-        const { data } = await client.transactions.simulate({ transaction: given })
-        return { data, exitCode: data.err === null || data.err === undefined ? 0 : 1 }
+      async run({ transaction }, { client, wallet }) {
+        const given = await readTransaction(transaction)
+        const { data } = await client.transactions.simulate({ transaction: given.transaction })
+        const failed = data.err !== null && data.err !== undefined
+        const fault = failed ? failureLines(data, await wallet.explain(given.transaction, data.err, data.logs)) : []
+        const head = failed
+          ? 'It would fail.'
+          : `It would succeed, with ${data.units_consumed ?? 'unknown'} compute units.`
+        return {
+          data,
+          text: [head, ...effectLines(data), ...fault].join('\n'),
+          exitCode: failed ? EXIT.failed : EXIT.done,
+        }
+      },
+    }),
+    sign: verb({
+      about: 'Add your signature to a transaction; nothing is sent',
+      details: '`svc tx decode` and `svc tx simulate` show what you sign.',
+      args: { transaction },
+      flags: { keypair: KEYPAIR },
+      examples: ['svc tx sign @transaction.txt -k cold.json > signed.txt'],
+      async run({ transaction, keypair }, { wallet }) {
+        const given = await readTransaction(transaction)
+        const { signed, missing, ...rest } = await wallet.sign(given.transaction, { keypair })
+        const tracked = given.tracked_resource === undefined ? {} : { tracked_resource: given.tracked_resource }
+        return {
+          data: { ...rest, signed_by: signed, missing_signers: missing, ...tracked },
+          rows: { columns: ['transaction'], rows: [[rest.transaction]] },
+          text: rest.transaction,
+          notes: [
+            missing.length === 0
+              ? 'Signed by all; send it with `svc tx submit`.'
+              : `Must still be signed by ${missing.join(', ')}.`,
+          ],
+        }
+      },
+    }),
+    decode: verb({
+      about: 'Show what is in a transaction, without asking anybody',
+      details: 'An account of a lookup table is shown as TABLE[place]: what it is only the chain knows.',
+      args: { transaction },
+      examples: ['svc tx decode @transaction.txt'],
+      async run({ transaction }, { wallet }) {
+        return contentOutcome(await wallet.decode((await readTransaction(transaction)).transaction))
       },
     }),
   },
+}
+
+interface Submission {
+  transaction: string[]
+  bundle: boolean
+  skip_preflight: boolean
+  max_retries: number | undefined
+  wait: Wait | undefined
+}
+
+async function submit(input: Submission, session: Session): Promise<Outcome> {
+  const { bundle, skip_preflight, max_retries, wait = 'confirmed' } = input
+  const given: Given[] = []
+  for (const word of input.transaction) given.push(await readTransaction(word))
+  if (!bundle && given.length > 1)
+    throw usage('several transactions go as a bundle: add --bundle', { param: '--bundle' })
+  if (given.length > BUNDLE_MAX) throw usage(`a bundle holds at most ${BUNDLE_MAX} transactions, not ${given.length}`)
+  const signatures: string[] = []
+  for (const { transaction } of given) signatures.push(await signatureOf(session, transaction))
+
+  const tracked = given.find(({ tracked_resource }) => tracked_resource !== undefined)?.tracked_resource
+  const answer = await submitSigned(session, signatures[0]!, {
+    ...(bundle
+      ? { bundle: true, signed_transactions: given.map(({ transaction }) => transaction) }
+      : { transaction: given[0]!.transaction }),
+    ...(skip_preflight ? { skip_preflight } : {}),
+    ...(max_retries === undefined ? {} : { max_retries }),
+    ...(tracked === undefined ? {} : { tracked_resource: tracked }),
+  })
+  if (wait === 'none') return { data: answer }
+  const landed: Transaction[] = []
+  for (const signature of signatures) landed.push(await follow(session, signature, wait))
+  const failed = landed.findIndex(({ lifecycle }) => lifecycle === 'failed')
+  if (failed >= 0) throw await didFail(session, given[failed]!.transaction, landed[failed]!)
+  if (!bundle) return { data: landed[0] }
+  const columns = ['signature', 'lifecycle', 'slot'] as const
+  return {
+    data: { ...answer, transactions: landed },
+    rows: { columns, rows: landed.map((one) => columns.map((column) => one[column])) },
+  }
+}
+
+async function signatureOf({ wallet }: Session, transaction: string): Promise<string> {
+  const { signature, signers } = await wallet.decode(transaction)
+  const wanting = signers.filter(({ signature }) => signature !== 'valid')
+  if (signature !== null && wanting.length === 0) return signature
+  throw usage(`not signed: ${wanting.map(({ address, signature }) => `${address} (${signature})`).join(', ')}`, {
+    param: '<transaction>',
+    next: '`svc tx sign` adds a signature',
+  })
 }

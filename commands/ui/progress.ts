@@ -4,6 +4,8 @@
 export type ProgressBar = (done: number, total: number) => void
 
 const WIDTH = 24
+const TURNS = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const TURN_MS = 80
 
 export function createProgress(stream: NodeJS.WriteStream) {
   let drawn = ''
@@ -25,5 +27,24 @@ export function createProgress(stream: NodeJS.WriteStream) {
       stream.write(`\r\u001b[2K${line}`)
       drawn = line
     }
-  return { bar, clear }
+  let turning: { text: string; timer: NodeJS.Timeout } | undefined
+  let turn = 0
+  const waiting = (text: string | null) => {
+    if (!stream.isTTY) return
+    if (text === null) {
+      clearInterval(turning?.timer)
+      turning = undefined
+      clear()
+      return
+    }
+    const draw = () => {
+      drawn = `${TURNS[turn++ % TURNS.length]} ${turning?.text}`
+      // A line that wraps could not be taken away again.
+      stream.write(`\r\u001b[2K${drawn.slice(0, Math.max(1, (stream.columns ?? 80) - 1))}`)
+    }
+    if (turning !== undefined) turning.text = text
+    else turning = { text, timer: setInterval(draw, TURN_MS).unref() }
+    draw()
+  }
+  return { bar, clear, waiting }
 }

@@ -6,12 +6,18 @@ import { type Format, type Paint, render } from './render.ts'
 
 export interface Ui {
   readonly interactive: boolean
+  /** Whether `confirm` can be answered: by a person, or by `--yes` beforehand. */
+  readonly confirmable: boolean
   /** Prints the answer. */
   show(outcome: Outcome): Promise<void>
   note(text: string): void
   warn(text: string): void
+  /** Several lines for a person about what is to happen; a script that reads JSON gets none, so that stderr is an error or nothing. */
+  preview(lines: readonly string[]): Promise<void>
   /** Draws on a terminal's stderr; with a total of 0 it counts. */
   progress(label: string): ProgressBar
+  /** A turning sign on a terminal's stderr with what is waited for; null takes it away. */
+  waiting(text: string | null): void
   clear(): void
   /** Resolves when the person agrees, at once with `--yes`; throws Cancelled otherwise, and a usage error without a terminal. */
   confirm(question: string): Promise<void>
@@ -40,6 +46,7 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
   }
   return {
     interactive,
+    confirmable: interactive || yes,
     async show(outcome) {
       const text = await render(outcome, await format(), paint.out)
       progress.clear()
@@ -48,7 +55,11 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
     },
     note: (text) => say(paint.err.dim(text)),
     warn: (text) => say(`${paint.err.yellow('warning:')} ${text}`),
+    async preview(lines) {
+      if (interactive || (await format()) !== 'json') say(lines.join('\n'))
+    },
     progress: progress.bar,
+    waiting: progress.waiting,
     clear: progress.clear,
     async confirm(question) {
       if (yes) return

@@ -30,6 +30,12 @@ describe('svc', () => {
     expect(await svc(['help', 'keys', 'create'])).toEqual(direct)
   })
 
+  it('shows a short flag beside its name and takes it', async () => {
+    expect((await svc(['tx', 'sign', '--help'])).stdout).toContain('-k, --keypair <FILE>')
+    const { exitCode, stderr } = await svc(['tx', 'sign', 'AAAA', '-k', '/nowhere.json'])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('transaction')])
+  })
+
   it.each([
     [['polls', 'list'], "error: unknown command 'polls'\n  next: did you mean pools?\n"],
     [['pools', 'lits'], "error: unknown command 'lits'\n  next: did you mean list?\n"],

@@ -1,0 +1,122 @@
+/** The person's own keypair: its address, its signatures, and transactions read without asking anybody. */
+import type { SignedTransaction, SigningKeys, TransactionContent, Wallet } from '../commands/signing/wallet.ts'
+import { failure, usage } from '../commands/ui/problem.ts'
+import { explainTransactionError } from '../src/chain/errors/index.ts'
+import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
+import { type DecodedMessage, type DecodedTransaction, isWritable } from '../src/chain/localnet/messages.ts'
+import { type KeyPair, signatureHolds } from '../src/chain/localnet/signatures.ts'
+import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
+import { ApiError } from '../src/errors.ts'
+import { keyPairFrom, keypairPath, readKeypair } from './keypair-file.ts'
+
+export function createWallet(): Wallet {
+  const read = new Map<string, KeyPair>()
+  const local = (given: string | undefined): KeyPair => {
+    const file = keypairPath(given)
+    const pair = read.get(file) ?? readKeypair(file)
+    read.set(file, pair)
+    return pair
+  }
+  return {
+    address: async (given) => local(given).address,
+    async sign(transaction, { keypair, secretKeys = [], own = true }: SigningKeys): Promise<SignedTransaction> {
+      const returned = secretKeys.map((numbers) =>
+        keyPairFrom(numbers, (what) => failure(`a secret key of the answer cannot be used: it ${what}`)),
+      )
+      return signed(decodeTransaction(transaction), returned, own ? local(keypair) : undefined)
+    },
+    decode: async (transaction) => contentOf(decodeTransaction(transaction)),
+    async explain(transaction, err, logs) {
+      return explainTransactionError(err, { logs, ...contextOf(transaction) })
+    },
+  }
+}
+
+/** Puts signatures into their places; the message stays as it is. */
+function signed(
+  decoded: DecodedTransaction,
+  returned: readonly KeyPair[],
+  own: KeyPair | undefined,
+): SignedTransaction {
+  const { message, messageBytes } = decoded
+  const signers = message.keys.slice(0, message.signers)
+  const raw = Uint8Array.from(decoded.raw)
+  const put = ({ address, sign }: KeyPair): boolean => {
+    const place = signers.indexOf(address)
+    // The number of signatures takes one byte: a packet has no room for 128 of them.
+    if (place >= 0) raw.set(sign(messageBytes), 1 + 64 * place)
+    return place >= 0
+  }
+  for (const pair of returned) {
+    if (!put(pair)) throw failure(`the answer holds the secret key of ${pair.address}, which is no signer`)
+  }
+  if (own !== undefined && !put(own)) {
+    throw usage(`${own.address} is no signer of this transaction; it is signed by ${signers.join(', ')}`, {
+      param: '--keypair',
+      next: 'give the keypair of one of them with -k FILE',
+    })
+  }
+  const transaction = Buffer.from(raw).toString('base64')
+  const complete = decodeTransaction(transaction)
+  const holding = signers.filter((_, i) => signatureHolds(complete, i))
+  return {
+    transaction,
+    signature: holding[0] === signers[0] ? complete.signature : null,
+    signed: holding,
+    missing: signers.filter((signer) => !holding.includes(signer)),
+  }
+}
+
+function contextOf(transaction: string) {
+  try {
+    return namesIn(decodeTransaction(transaction).message)
+  } catch (error) {
+    if (error instanceof ApiError) return {}
+    throw error
+  }
+}
+
+function contentOf(decoded: DecodedTransaction): TransactionContent {
+  const { message, signatures, raw } = decoded
+  const accounts = accountsOf(message)
+  return {
+    version: message.version,
+    signature: isSigned(signatures[0]!) ? decoded.signature : null,
+    fee_payer: message.keys[0]!,
+    recent_blockhash: message.recentBlockhash,
+    size: raw.length,
+    signers: message.keys.slice(0, message.signers).map((address, i) => ({
+      address,
+      signature: !isSigned(signatures[i]!) ? 'missing' : signatureHolds(decoded, i) ? 'valid' : 'invalid',
+    })),
+    instructions: message.instructions.map(({ programIdIndex, accounts: used, data }) => {
+      const program = message.keys[programIdIndex]!
+      return {
+        program,
+        name: Object.hasOwn(KNOWN_PROGRAMS, program) ? KNOWN_PROGRAMS[program]!.name : null,
+        accounts: [...used].map((index) => accounts[index]!),
+        data: Buffer.from(data).toString('hex'),
+      }
+    }),
+  }
+}
+
+const isSigned = (signature: Uint8Array) => signature.some((byte) => byte !== 0)
+
+/** The message's own accounts, then those of lookup tables: writable ones first. What a table holds is on the chain. */
+function accountsOf(message: DecodedMessage): TransactionContent['instructions'][number]['accounts'] {
+  const looked = (writable: boolean) =>
+    message.lookups.flatMap((lookup) =>
+      [...(writable ? lookup.writable : lookup.readonly)].map((place) => ({
+        address: `${lookup.table}[${place}]`,
+        signer: false,
+        writable,
+      })),
+    )
+  const own = message.keys.map((address, i) => ({
+    address,
+    signer: i < message.signers,
+    writable: isWritable(message, 0, i),
+  }))
+  return [...own, ...looked(true), ...looked(false)]
+}

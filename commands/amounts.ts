@@ -1,0 +1,24 @@
+/** Amounts as people write them: decimal digits to raw units and back, exactly. */
+import { usage } from './ui/problem.ts'
+
+export const LAMPORT_DIGITS = 9
+export const MAX_U64 = 2n ** 64n - 1n
+
+/** Decimal text to raw units; a usage problem names `shown` and what does not fit. */
+export function rawUnits(text: string, digits: number, shown: string): bigint {
+  const [, whole, fraction = ''] = /^(\d{1,40})(?:\.(\d+))?$/.exec(text) ?? []
+  if (whole === undefined) throw usage(`${shown} must be an amount like 1.5, not "${text}"`, { param: shown })
+  if (fraction.length > digits) throw usage(`${shown} has more than ${digits} fractional digits`, { param: shown })
+  return BigInt(whole + fraction.padEnd(digits, '0'))
+}
+
+/** Raw units as decimal text without trailing zeros. */
+export function decimalOf(raw: bigint, digits: number): string {
+  if (raw < 0n) return `-${decimalOf(-raw, digits)}`
+  const text = raw.toString().padStart(digits + 1, '0')
+  const fraction = text.slice(text.length - digits).replace(/0+$/, '')
+  return `${text.slice(0, text.length - digits)}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+/** Lamports as decimal SOL. */
+export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_DIGITS)

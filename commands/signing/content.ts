@@ -1,0 +1,30 @@
+/** A decoded transaction for a person: who signs, and every instruction with its accounts. */
+import type { Outcome } from '../command.ts'
+import { pair } from './preview.ts'
+import type { TransactionContent } from './wallet.ts'
+
+export function contentOutcome(content: TransactionContent): Outcome {
+  const { version, signature, fee_payer, recent_blockhash, size, signers, instructions } = content
+  const head = [
+    ['version', String(version)],
+    ['signature', signature ?? 'none yet'],
+    ['fee payer', fee_payer],
+    ['blockhash', recent_blockhash],
+    ['size', `${size} bytes`],
+  ] as const
+  return {
+    data: content,
+    text: [
+      ...head.map(([name, value]) => pair(name, value).slice(2)),
+      'signatures',
+      ...signers.map(({ address, signature }) => pair(signature, address)),
+      ...instructions.flatMap(({ program, name, accounts, data }, i) => [
+        `instruction ${i}: ${name === null ? program : `${name} (${program})`}`,
+        ...accounts.map(
+          ({ address, signer, writable }) => `  ${writable ? 'w' : '-'}${signer ? 's' : '-'}  ${address}`,
+        ),
+        `  data  ${data === '' ? 'none' : data}`,
+      ]),
+    ].join('\n'),
+  }
+}

@@ -1,0 +1,366 @@
+/** Signing at the command line: signatures beside web3.js's, and what is asked before anything is sent. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { base58 } from '@scure/base'
+import {
+  AddressLookupTableAccount,
+  Keypair,
+  SystemProgram,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createWallet } from '../../bin/wallet.ts'
+import type { Session } from '../../commands/command.ts'
+import { type Built, type SignedCommand, signAndSubmit } from '../../commands/signing/sign-and-submit.ts'
+import { Cancelled, failure } from '../../commands/ui/problem.ts'
+import { memo, someone } from '../support/local-chain.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-signing-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const wallet = createWallet()
+const keypairFile = (keypair: Keypair) => {
+  const file = join(folder, `${keypair.publicKey.toBase58()}.json`)
+  writeFileSync(file, JSON.stringify([...keypair.secretKey]), { mode: 0o600 })
+  return file
+}
+const BLOCKHASH = someone().toBase58()
+
+/** Moves lamports from each of the signers; the first one pays. */
+function built(kind: 'legacy' | 'v0' | 'table', signers: readonly Keypair[]): VersionedTransaction {
+  const to = someone()
+  const instructions = [
+    ...signers.map(({ publicKey: fromPubkey }) => SystemProgram.transfer({ fromPubkey, toPubkey: to, lamports: 1 })),
+    memo('hello'),
+  ]
+  const message = new TransactionMessage({ payerKey: signers[0]!.publicKey, recentBlockhash: BLOCKHASH, instructions })
+  const state = {
+    deactivationSlot: 2n ** 64n - 1n,
+    lastExtendedSlot: 0,
+    lastExtendedSlotStartIndex: 0,
+    addresses: [someone(), to],
+  }
+  const table = new AddressLookupTableAccount({ key: someone(), state })
+  return new VersionedTransaction(
+    kind === 'legacy' ? message.compileToLegacyMessage() : message.compileToV0Message(kind === 'table' ? [table] : []),
+  )
+}
+const base64 = (transaction: VersionedTransaction) => Buffer.from(transaction.serialize()).toString('base64')
+
+describe('a signature', () => {
+  it('is byte for byte the one of web3.js, in whatever order the signers come', async () => {
+    const kinds = fc.constantFrom<'legacy' | 'v0' | 'table'>('legacy', 'v0', 'table')
+    const order = fc.shuffledSubarray([0, 1, 2], { minLength: 3 })
+    await fc.assert(
+      fc.asyncProperty(kinds, order, fc.boolean(), async (kind, order, returned) => {
+        const signers = order.map(() => Keypair.generate())
+        const transaction = built(kind, signers)
+        let signed = base64(transaction)
+        for (const [i, place] of order.entries()) {
+          const keypair = signers[place]!
+          const keys =
+            returned && i < 2 ? { secretKeys: [[...keypair.secretKey]], own: false } : { keypair: keypairFile(keypair) }
+          const answer = await wallet.sign(signed, keys)
+          expect(answer.signed).toContain(keypair.publicKey.toBase58())
+          expect(answer.missing).toHaveLength(order.length - i - 1)
+          signed = answer.transaction
+        }
+        transaction.sign(signers)
+        expect(signed).toBe(base64(transaction))
+        const { signature, missing } = await wallet.sign(signed, { keypair: keypairFile(signers[0]!) })
+        expect({ signature, missing }).toEqual({ signature: base58.encode(transaction.signatures[0]!), missing: [] })
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  it('is not made by a key that is no signer; the refusal names who must sign', async () => {
+    const [payer, stranger] = [Keypair.generate(), Keypair.generate()]
+    const transaction = base64(built('v0', [payer]))
+    await expect(wallet.sign(transaction, { keypair: keypairFile(stranger) })).rejects.toMatchObject({
+      code: 'bad_request',
+      message: expect.stringContaining(`it is signed by ${payer.publicKey.toBase58()}`),
+    })
+    await expect(wallet.sign(transaction, { secretKeys: [[...stranger.secretKey]], own: false })).rejects.toThrow(
+      'which is no signer',
+    )
+    await expect(wallet.sign(transaction, { secretKeys: [[1, 2, 3]], own: false })).rejects.toThrow('holds 3 entries')
+    await expect(wallet.sign('AAAA', { keypair: keypairFile(payer) })).rejects.toMatchObject({ code: 'bad_request' })
+  })
+
+  it('is told from a missing one and from one that does not fit', async () => {
+    const [payer, second] = [Keypair.generate(), Keypair.generate()]
+    const transaction = built('legacy', [payer, second])
+    const states = async () => (await wallet.decode(base64(transaction))).signers.map(({ signature }) => signature)
+    expect(await states()).toEqual(['missing', 'missing'])
+    transaction.sign([second])
+    expect(await states()).toEqual(['missing', 'valid'])
+    transaction.signatures[0] = transaction.signatures[1]!
+    expect(await states()).toEqual(['invalid', 'valid'])
+    const repaired = await wallet.sign(base64(transaction), { keypair: keypairFile(payer) })
+    expect(repaired.missing).toEqual([])
+  })
+
+  it('is made over a message that is shown as web3.js reads it', async () => {
+    const payer = Keypair.generate()
+    const transaction = built('table', [payer])
+    const content = await wallet.decode(base64(transaction))
+    const { message } = transaction
+    expect(content).toMatchObject({
+      version: 0,
+      signature: null,
+      fee_payer: payer.publicKey.toBase58(),
+      recent_blockhash: BLOCKHASH,
+    })
+    expect(content.instructions.map(({ program, name, data }) => [program, name, data])).toEqual(
+      message.compiledInstructions.map(({ programIdIndex, data }, i) => [
+        message.staticAccountKeys[programIdIndex]!.toBase58(),
+        ['System program', 'Memo'][i],
+        Buffer.from(data).toString('hex'),
+      ]),
+    )
+    const table = message.addressTableLookups[0]!
+    expect(content.instructions[0]!.accounts).toEqual([
+      { address: payer.publicKey.toBase58(), signer: true, writable: true },
+      { address: `${table.accountKey.toBase58()}[${table.writableIndexes[0]}]`, signer: false, writable: true },
+    ])
+  })
+})
+
+interface Setting {
+  cluster?: string | null
+  interactive?: boolean
+  yes?: boolean
+  simulation?: object
+  lifecycles?: string[]
+  /** What each attempt to submit comes to. */
+  submits?: (Error | null)[]
+}
+
+/** A session whose API is a few lines, with a real wallet; it keeps what happened, in order. */
+function setting({
+  cluster = 'embedded',
+  interactive = false,
+  yes = false,
+  simulation = {},
+  lifecycles = ['confirmed'],
+  submits = [],
+}: Setting) {
+  const payer = Keypair.generate()
+  const mint = Keypair.generate()
+  const did: string[] = []
+  const said: string[] = []
+  const keys: unknown[] = []
+  let now = 0
+  let submitted = ''
+  let words: string | null = null
+  const sleep = async (ms: number) => {
+    now += ms
+  }
+  const session = {
+    wallet,
+    clock: { now: () => now, sleep },
+    lastWords: (text: string | null) => {
+      if (text !== null) words = text
+    },
+    cluster: async () => cluster,
+    ui: {
+      interactive,
+      confirmable: interactive || yes,
+      note: (text: string) => said.push(text),
+      waiting: () => undefined,
+      preview: async (lines: string[]) => void said.push(...lines),
+      async confirm(question: string) {
+        did.push('ask')
+        said.push(question)
+        if (!yes) throw new Cancelled()
+      },
+    },
+    client: {
+      transactions: {
+        async simulate() {
+          did.push('simulate')
+          return {
+            data: {
+              err: null,
+              logs: [],
+              units_consumed: 1,
+              return_data: null,
+              slot: 1,
+              fee: '10000',
+              balance_changes: [],
+              ...simulation,
+            },
+          }
+        },
+        async submit({ transaction }: { transaction: string }, { idempotencyKey }: { idempotencyKey: string }) {
+          did.push('submit')
+          keys.push(idempotencyKey)
+          submitted = transaction
+          const fate = submits.shift()
+          if (fate) throw fate
+          return { data: { signature: '' } }
+        },
+        async get({ signature }: { signature: string }) {
+          did.push('get')
+          const lifecycle = lifecycles.length > 1 ? lifecycles.shift() : lifecycles[0]
+          return {
+            data: {
+              signature,
+              lifecycle,
+              confirmation_status: null,
+              err: lifecycle === 'failed' ? 'BlockhashNotFound' : null,
+              slot: 7,
+              confirmations: 0,
+            },
+          }
+        },
+      },
+    },
+  }
+  const command: SignedCommand<Built & { secret: number[] }> = {
+    what: 'Create the token X',
+    async build(address: string) {
+      did.push('build')
+      expect(address).toBe(payer.publicKey.toBase58())
+      return { data: { transaction: base64(built('v0', [payer, mint])), secret: [...mint.secretKey] } }
+    },
+    secretKeys: ({ secret }: { secret: number[] }) => [secret],
+    show: () => ({ mint: mint.publicKey.toBase58() }),
+  }
+  const flags = { keypair: keypairFile(payer), dry_run: false, build_only: false, wait: undefined }
+  return {
+    did,
+    said,
+    keys,
+    payer,
+    mint,
+    passed: () => now,
+    words: () => words,
+    submitted: () => VersionedTransaction.deserialize(Buffer.from(submitted, 'base64')),
+    run: (more: object = {}) => signAndSubmit(session as unknown as Session, { ...flags, ...more }, command),
+  }
+}
+
+describe('a signed command', () => {
+  it.each(['mainnet-beta', 'rpc.example.com', null])(
+    'on %s asks nothing of anybody without a terminal and --yes',
+    async (cluster) => {
+      const { run, did } = setting({ cluster })
+      await expect(run()).rejects.toMatchObject({
+        code: 'bad_request',
+        param: '--yes',
+        next: expect.stringContaining('--yes'),
+      })
+      expect(did).toEqual([])
+    },
+  )
+
+  it.each(['mainnet-beta', 'rpc.example.com', null])('on %s goes on with --yes', async (cluster) => {
+    const { run, did, said } = setting({ cluster, yes: true })
+    await run()
+    expect(did).toEqual(['build', 'simulate', 'ask', 'submit', 'get'])
+    expect(said).toContain(`Create the token X on ${cluster ?? 'the cluster of the API'}?`)
+    expect(said.at(-1)).toMatch(/^signature \w{80,}$/)
+  })
+
+  it.each(['embedded', 'devnet', 'testnet', 'localhost'])('on %s asks a person only', async (cluster) => {
+    const alone = setting({ cluster })
+    await alone.run()
+    expect(alone.did).toEqual(['build', 'simulate', 'submit', 'get'])
+    const asked = setting({ cluster, interactive: true })
+    await expect(asked.run()).rejects.toBeInstanceOf(Cancelled)
+    expect(asked.did).toEqual(['build', 'simulate', 'ask'])
+  })
+
+  it('submits what both keys have signed and waits as far as told', async () => {
+    const confirmed = setting({ lifecycles: ['submitted', 'processing', 'confirmed', 'finalized'] })
+    const { data } = await confirmed.run()
+    const { signatures } = confirmed.submitted()
+    expect(data).toEqual({
+      mint: confirmed.mint.publicKey.toBase58(),
+      signature: base58.encode(signatures[0]!),
+      lifecycle: 'confirmed',
+      slot: 7,
+    })
+    expect(signatures).toHaveLength(2)
+    expect(signatures.every((signature) => signature.some((byte) => byte !== 0))).toBe(true)
+    const finalized = setting({ lifecycles: ['submitted', 'confirmed', 'finalized'] })
+    expect((await finalized.run({ wait: 'finalized' })).data).toMatchObject({ lifecycle: 'finalized' })
+    const unwatched = setting({})
+    expect((await unwatched.run({ wait: 'none' })).data).toMatchObject({ lifecycle: 'submitted' })
+    expect(unwatched.did).not.toContain('get')
+  })
+
+  it('sends nothing that would fail, and says what to do', async () => {
+    const { run, did, said, payer } = setting({
+      simulation: { err: 'AccountNotFound', logs: ['Program log: \u001b[31mred'], fee: null },
+      yes: true,
+    })
+    await expect(run()).rejects.toMatchObject({
+      code: 'internal_error',
+      message: expect.stringContaining('nothing was sent'),
+      next: `give the signer SOL: \`svc localnet airdrop ${payer.publicKey.toBase58()} 10\``,
+    })
+    expect(did).toEqual(['build', 'simulate'])
+    expect(said.join('\n')).not.toContain('\u001b')
+    expect(said).toContain('  fee       not known')
+  })
+
+  it('names the signature when it is not known whether it was sent, after trying again with the same idempotency key', async () => {
+    const gone = () => failure('http://127.0.0.1:1 cannot be reached: it closed the connection')
+    const { run, keys, submitted, words } = setting({ submits: [gone(), gone(), gone()] })
+    const error = (await run().catch((error) => error)) as Error & { next: string }
+    const signature = base58.encode(submitted().signatures[0]!)
+    expect(error.message).toContain(`whether ${signature} was sent is not known`)
+    expect(error.next).toContain(`svc tx status ${signature}`)
+    expect(words()).toContain(`svc tx status ${signature}`)
+    expect(new Set(keys).size).toBe(1)
+    expect(keys).toHaveLength(3)
+    const recovered = setting({ submits: [gone(), null] })
+    expect((await recovered.run()).data).toMatchObject({ lifecycle: 'confirmed' })
+  })
+
+  it('exits 1 when it failed on the chain, and after two minutes without an end', async () => {
+    const failed = setting({ lifecycles: ['submitted', 'failed'] })
+    await expect(failed.run()).rejects.toMatchObject({
+      code: 'internal_error',
+      details: { err: 'BlockhashNotFound', signature: expect.any(String) },
+    })
+    const stuck = setting({ lifecycles: ['processing'] })
+    await expect(stuck.run()).rejects.toMatchObject({
+      message: expect.stringContaining('still processing after 120 seconds'),
+      next: expect.stringContaining('svc tx watch '),
+    })
+    expect(stuck.passed()).toBeGreaterThanOrEqual(120_000)
+    expect(stuck.passed()).toBeLessThan(125_000)
+    expect(stuck.did.length).toBeLessThan(90)
+    expect(stuck.words()).toContain('svc tx watch')
+  })
+
+  it('prints with --build-only what the returned key has signed and no secret, without --yes', async () => {
+    const { run, did, payer, mint } = setting({ cluster: 'mainnet-beta' })
+    const { data, notes } = await run({ build_only: true })
+    expect(did).toEqual(['build'])
+    expect(data).toMatchObject({
+      signed_by: [mint.publicKey.toBase58()],
+      missing_signers: [payer.publicKey.toBase58()],
+    })
+    expect(JSON.stringify({ data, notes })).not.toContain([...mint.secretKey].slice(0, 4).join(','))
+    expect(notes?.join()).toContain(payer.publicKey.toBase58())
+  })
+
+  it('stops with --dry-run after the simulation, and exits 1 where it would fail', async () => {
+    const well = setting({ cluster: 'mainnet-beta' })
+    expect(await well.run({ dry_run: true })).toMatchObject({
+      exitCode: 0,
+      data: { err: null, cluster: 'mainnet-beta' },
+    })
+    expect(well.did).toEqual(['build', 'simulate'])
+    const ill = setting({ simulation: { err: { InstructionError: [0, { Custom: 1 }] }, logs: ['a', 'b'] } })
+    expect(await ill.run({ dry_run: true })).toMatchObject({ exitCode: 1, text: expect.stringContaining('failed') })
+    await expect(ill.run({ dry_run: true, build_only: true })).rejects.toThrow('either')
+  })
+})
