@@ -1,5 +1,6 @@
 /** Reads keypair files as the Solana CLI writes them; nothing of what a file holds is ever said. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Problem, usage } from '../commands/ui/problem.ts'
@@ -36,6 +37,22 @@ export function readKeypair(file: string): KeyPair {
     throw fault(file, 'is not JSON')
   }
   return keyPairFrom(numbers, (what) => fault(file, what))
+}
+
+/** Writes a new key as the Solana CLI does; false, and nothing is touched, where the file exists. */
+export function makeKeypair(file: string): boolean {
+  const seed = randomBytes(32)
+  const text = `[${[...seed, ...keyPairOf(seed).publicKey].join(',')}]\n`
+  try {
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return false
+    throw usage(`the keypair file ${file} cannot be made: ${code === 'ENOENT' ? 'there is no such folder' : code}`, {
+      param: '<file>',
+    })
+  }
 }
 
 /** Key pair of 64 integers, seed then public key; `refuse` makes the error of what is wrong with them. */

@@ -130,6 +130,7 @@ function once<T>(make: () => T): () => T {
 function lazily(load: () => Promise<Wallet>): Wallet {
   const wallet = once(load)
   return {
+    make: async (file) => (await wallet()).make(file),
     address: async (file) => (await wallet()).address(file),
     sign: async (transaction, keys) => (await wallet()).sign(transaction, keys),
     decode: async (transaction) => (await wallet()).decode(transaction),

@@ -7,7 +7,7 @@ import { type DecodedMessage, type DecodedTransaction, isWritable } from '../src
 import { type KeyPair, signatureHolds } from '../src/chain/localnet/signatures.ts'
 import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
 import { ApiError } from '../src/errors.ts'
-import { keyPairFrom, keypairPath, readKeypair } from './keypair-file.ts'
+import { keyPairFrom, keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 
 export function createWallet(): Wallet {
   const read = new Map<string, KeyPair>()
@@ -18,6 +18,7 @@ export function createWallet(): Wallet {
     return pair
   }
   return {
+    make: async (file) => makeKeypair(file),
     address: async (given) => local(given).address,
     async sign(transaction, { keypair, secretKeys = [], own = true }: SigningKeys): Promise<SignedTransaction> {
       const returned = secretKeys.map((numbers) =>

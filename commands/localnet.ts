@@ -55,6 +55,24 @@ export const noun: Noun = {
         return { data, text: `${address} has ${solOf(BigInt(balance))} SOL.`, notes: [`signature ${signature}`] }
       },
     }),
+    wallet: verb({
+      about: 'Make a keypair file for the embedded chain, and put SOL on it',
+      details:
+        'A file that exists is kept, and its wallet gets the SOL. Use it with -k FILE; it is no place for real money.',
+      args: { file: required(text('Keypair file to make (0600)')), sol: text('Amount in SOL (default 10)') },
+      examples: ['svc localnet wallet wallet.json', 'svc tokens list'],
+      async run({ file, sol = '10' }, { localnet, wallet }) {
+        const lamports = lamportsOf(sol)
+        const made = await wallet.make(file)
+        const address = await wallet.address(file)
+        const { balance } = await localnet.airdrop(address, lamports)
+        return {
+          data: { address, file, made, balance },
+          text: `${address} has ${solOf(BigInt(balance))} SOL.`,
+          notes: [made ? `${file} was made; sign with -k ${file}` : `${file} was there already`],
+        }
+      },
+    }),
     advance: verb({
       about: 'Move the clock of the embedded chain ahead',
       args: { seconds: required(integer('How far, in seconds', { min: 1, max: TEN_YEARS })) },

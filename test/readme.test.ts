@@ -72,6 +72,29 @@ describe('the README', () => {
     },
   )
 
+  it.each(blocksOf('README.md', 'A token').map((block) => [block]))('shows a token: %s', async (block) => {
+    const wallet = join(home, 'wallet.json')
+    const { exitCode, stdout, stderr } = await paste(block.replaceAll('wallet.json', wallet))
+    expect(exitCode, stderr).toBe(0)
+    expect(stdout).toContain('has 10 SOL')
+    expect(stdout).toMatch(/freeze_authority_revoked/)
+    expect(stdout).toContain('token.created')
+  })
+
+  it.each(blocksOf('docs/transactions.md', 'On the command line').map((block) => [block]))(
+    'shows what docs/transactions.md does: %s',
+    async (block) => {
+      const wallet = join(home, 'other.json')
+      const given = block.replace('token2022', `token2022 -k ${wallet} --json | tee ${wallet}.out`)
+      const signature = `$(node -p 'JSON.parse(require("fs").readFileSync("${wallet}.out")).signature')`
+      const { exitCode, stdout, stderr } = await paste(
+        `npx svc localnet wallet ${wallet}\n${given.replace('<signature>', signature)}`,
+      )
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toContain('confirmed')
+    },
+  )
+
   it('links only to files that exist', () => {
     const files = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
     const missing = files

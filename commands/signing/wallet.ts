@@ -2,6 +2,8 @@
 
 /** The keypair of the person at the keyboard; it never leaves this process. Transactions are base64 of the wire format. */
 export interface Wallet {
+  /** Writes a new keypair file (0600); false where there is one already, which stays. */
+  make(file: string): Promise<boolean>
   /** Public key of the keypair file, or of the Solana CLI's where none is given. Throws a usage problem naming the file. */
   address(file?: string): Promise<string>
   /** Adds signatures and changes nothing else. Throws a usage problem for a keypair that is no signer. */

@@ -36,7 +36,7 @@ export async function startDaemon({ root, dataDir, report }: Options): Promise<D
       env: { SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' },
       reject: false,
     })
-  const child = run(['serve', '--port', '0'])
+  const child = run(['serve', '--port', '0', '--rpc-port', '0'])
   let url = ''
   await report.step('svc serve listens', async () => {
     url = await new Promise<string>((resolve, reject) => {

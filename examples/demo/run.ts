@@ -7,17 +7,19 @@ import { keysAndLimits } from './keys-and-limits.ts'
 import { merkleTree } from './merkle-tree.ts'
 import { startDaemon } from './program.ts'
 import { Report } from './report.ts'
+import { token } from './token.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-'))
 const report = new Report()
 const root = resolve(import.meta.dirname, '../..')
 
-report.title('svc: a CSV becomes a merkle tree, stored, served and proven')
+report.title('svc: a CSV becomes a merkle tree, stored, served and proven; a token is launched')
 let exitCode = 1
 const daemon = await startDaemon({ root, dataDir, report })
 try {
   await merkleTree({ root, daemon, report })
   await keysAndLimits({ daemon, report })
+  await token({ dataDir, daemon, report })
   await report.step('the daemon stops in order', async () => {
     const code = await daemon.stop()
     report.expect(code === 0, `exit code ${code}`)
