@@ -2,6 +2,7 @@
 import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
 import { startUp } from './start-up.ts'
+import { transactions } from './transactions.ts'
 
 interface Measurement {
   name: string
@@ -10,7 +11,7 @@ interface Measurement {
   floor: string
 }
 
-const suites: Record<string, () => Promise<Measurement[]>> = { 'start-up': startUp, localnet, merkle }
+const suites: Record<string, () => Promise<Measurement[]>> = { 'start-up': startUp, localnet, merkle, transactions }
 
 const wanted = process.argv.slice(2)
 for (const [name, suite] of Object.entries(suites)) {

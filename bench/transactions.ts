@@ -1,0 +1,185 @@
+/** Submitting and following transactions: against the embedded chain alone, and against the same status calls alone. */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { base58 } from '@scure/base'
+import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { createApp } from '../daemon/app.ts'
+import { openServices, operatorKey } from '../daemon/services.ts'
+import { openChain } from '../src/chain/connection.ts'
+import { readStatuses, STATUSES_PER_CALL } from '../src/chain/statuses.ts'
+import { loadConfig } from '../src/config.ts'
+import { followRound, ROUND_CALLS } from '../src/operations/transactions/follow/index.ts'
+import type { NewRow } from '../src/store/schema.ts'
+import { callTime, median } from './merkle/timing.ts'
+import type { Measurement } from './merkle.ts'
+
+const SUBMISSIONS = 1000
+/** Requests under way at once: as many share a commit. */
+const PARALLEL = 16
+const PENDING = 10_000
+const ROUNDS = 5
+const PROGRAMS_DIR = '/nonexistent'
+
+/** All figures of transactions; about half a minute. */
+export async function transactions(): Promise<Measurement[]> {
+  return [...(await inFolder(submitting)), ...(await inFolder(following))]
+}
+
+async function inFolder(measure: (folder: string) => Promise<Measurement[]>): Promise<Measurement[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-transactions-'))
+  try {
+    return await measure(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const configOf = (folder: string, flags: object = {}) =>
+  loadConfig({ flags: { 'data-dir': folder, 'programs-dir': PROGRAMS_DIR, ...flags }, env: {}, cwd: folder })
+
+/** The whole app in this process: key, rate limit, validation, preflight, commit, send. */
+async function submitting(folder: string): Promise<Measurement[]> {
+  const services = await openServices(configOf(folder))
+  const key = await operatorKey(services)
+  const app = await createApp(services)
+  try {
+    const chain = await services.chain.local()
+    const [from, to] = [Keypair.generate(), Keypair.generate()]
+    for (const { publicKey } of [from, to]) chain.airdrop(publicKey.toBase58(), 1_000_000_000_000n)
+    let lamports = 0
+    const signed = () => {
+      const recentBlockhash = chain.latestBlockhash().blockhash
+      return Array.from({ length: SUBMISSIONS }, () => {
+        const instructions = [
+          SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports: ++lamports }),
+        ]
+        const message = new TransactionMessage({ payerKey: from.publicKey, recentBlockhash, instructions })
+        const transaction = new VersionedTransaction(message.compileToV0Message())
+        transaction.sign([from])
+        return transaction.serialize()
+      })
+    }
+    const submit = async (raw: Uint8Array, skip_preflight: boolean) => {
+      const body = JSON.stringify({ transaction: Buffer.from(raw).toString('base64'), skip_preflight })
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const response = await app.fetch(
+        new Request('http://svc.test/v2/transactions', { method: 'POST', headers, body }),
+      )
+      if (response.status !== 200) throw new Error(await response.text())
+    }
+    const submitAll = async (skip: boolean) => {
+      const raws = signed()
+      const started = performance.now()
+      let next = 0
+      await Promise.all(
+        Array.from({ length: PARALLEL }, async () => {
+          while (next < raws.length) await submit(raws[next++]!, skip)
+        }),
+      )
+      return performance.now() - started
+    }
+    const sendAll = () => {
+      const raws = signed()
+      const started = performance.now()
+      for (const raw of raws) chain.send(raw)
+      return performance.now() - started
+    }
+    const times = { floor: [] as number[], skipped: [] as number[], whole: [] as number[] }
+    // In turns, so that a slow moment of the machine falls on each.
+    for (let round = 0; round < ROUNDS; round++) {
+      times.floor.push(sendAll())
+      times.skipped.push(await submitAll(true))
+      times.whole.push(await submitAll(false))
+    }
+    const floor = median(times.floor)
+    const shown = (name: string, ms: number) => ({
+      name: `1,000 ${name}, ${Math.round((SUBMISSIONS / ms) * 1000).toLocaleString('en')} a second`,
+      ms,
+      ratio: ms / floor,
+      floor: 'chain.send',
+    })
+    return [
+      shown('by chain.send', floor),
+      shown('submitted, no preflight', median(times.skipped)),
+      shown('submitted, preflight', median(times.whole)),
+    ]
+  } finally {
+    await app.close()
+    await services.close()
+  }
+}
+
+/** Rounds over transactions that have not landed, at a node that costs next to nothing. */
+async function following(folder: string): Promise<Measurement[]> {
+  const config = configOf(folder, { url: 'http://node.test' })
+  const services = await openServices(config)
+  const node: typeof fetch = async (_, init) => {
+    const { params } = JSON.parse(String(init?.body)) as { params: [string[]] }
+    return Response.json({
+      jsonrpc: '2.0',
+      id: 1,
+      result: { context: { slot: 1 }, value: params[0].map(() => null) },
+    })
+  }
+  const chain = openChain(config, { around: () => node })
+  let now = Date.now()
+  const following = { ...services, chain, clock: { now: () => now } }
+  try {
+    const rows = Array.from({ length: PENDING }, (): NewRow<'transactions'> => pendingRow(now))
+    await services.store.write(async (tx) => {
+      for (let at = 0; at < PENDING; at += 500) {
+        await tx
+          .insertInto('transactions')
+          .values(rows.slice(at, at + 500))
+          .execute()
+      }
+    })
+    const signatures = rows.map(({ signature }) => signature)
+    const floor = await callTime(ROUNDS, async () => {
+      for (let at = 0; at < ROUND_CALLS * STATUSES_PER_CALL; at += STATUSES_PER_CALL) {
+        await readStatuses(chain, signatures.slice(at, at + STATUSES_PER_CALL), false)
+      }
+    })
+    // Both rounds that 10,000 need, all of them due.
+    const whole = await callTime(ROUNDS, async () => {
+      now += 20_000
+      await followRound(following)
+      await followRound(following)
+    })
+    return [
+      { name: '10,000 pending looked for, in two rounds', ms: whole, ratio: whole / floor, floor: 'its 40 calls' },
+    ]
+  } finally {
+    await chain.close()
+    await services.close()
+  }
+}
+
+function pendingRow(now: number): NewRow<'transactions'> {
+  const signature = randomBytes(64)
+  return {
+    signature: base58.encode(signature),
+    raw: Buffer.concat([Buffer.of(1), signature, randomBytes(150)]),
+    lifecycle: 'submitted',
+    confirmation_status: null,
+    err_json: null,
+    slot: 0,
+    confirmations: 0,
+    tracked_resource_json: null,
+    bundle_id: null,
+    max_retries: 3,
+    blockhash: base58.encode(randomBytes(32)),
+    nonce_account: null,
+    since_slot: null,
+    checked_at: 0,
+    next_check_at: now,
+    next_send_at: null,
+    sends: 0,
+    external_uid: null,
+    metadata_json: null,
+    created_at: now,
+  }
+}

@@ -1,0 +1,247 @@
+/** Suite: ten thousand pending transactions cost a bounded round, none waits for ever, and daemons share them without doing one twice. */
+import { describe, expect, test } from 'vitest'
+import { FIRST_SEND_MS, followRound, ROUND_CALLS } from '../../src/operations/transactions/follow/index.ts'
+import type { Store } from '../../src/store/store.ts'
+import { freshStore, numbers, type TestDatabase, twoStores } from '../store/databases.ts'
+import { START, testClock } from '../support/service.ts'
+import { fakeNode, insertPending, NAME, ROUND_MS, startWatcher } from './transaction-watcher-setting.ts'
+
+const MANY = 10_000
+/** A confirmed one is looked for again after six seconds; what did not fit then is in the round after. */
+const LONGEST_GAP_ROUNDS = 4
+const LONGEST_SEND_WAIT_MS = 16_000
+
+const twice = (names: readonly string[]) => names.filter((name, i) => i > 0 && name === names[i - 1])
+const repeated = (names: readonly string[]) => twice(names.toSorted())
+
+async function eventNames(store: Store): Promise<string[]> {
+  const rows = await store.db
+    .selectFrom('events')
+    .select(['type', 'resource_id', 'sequence'])
+    .orderBy('sequence')
+    .execute()
+  expect(rows.findIndex(({ sequence }, n) => sequence !== n + 1)).toBe(-1)
+  return rows.map(({ type, resource_id }) => `${type} ${resource_id}`)
+}
+const unended = async (store: Store) =>
+  Number(
+    (
+      await store.db
+        .selectFrom('transactions')
+        .select((row) => row.fn.countAll().as('count'))
+        .where('next_check_at', 'is not', null)
+        .executeTakeFirstOrThrow()
+    ).count,
+  )
+
+export function transactionWatcherSuite(database: TestDatabase): void {
+  describe(`${MANY} pending transactions`, () => {
+    test('are shared by two daemons: at most 40 calls a round, each asked once a round, none starves, each told once', async () => {
+      const stores = await twoStores(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      const daemons = [
+        await startWatcher(stores[0], { clock, fetch: node.fetch }),
+        await startWatcher(stores[1], { clock, fetch: node.fetch }),
+      ]
+      const signatures = await insertPending(stores[0], MANY)
+      const lastAsked = new Map(signatures.map((signature) => [signature, -1]))
+      const times: string[] = []
+      let done = 0
+
+      for (let round = 0; (await unended(stores[0])) > 0; round++) {
+        expect(round).toBeLessThan(60)
+        // Nothing has landed in the first rounds; then everything lands at once, the most that a round can have to do.
+        if (round === 6) for (const signature of signatures) node.landed.set(signature, node.slot() - 3)
+        const began = performance.now()
+        const outcomes = await Promise.all(
+          daemons.map(({ workers }) => workers.runOnce(NAME, START + round * ROUND_MS)),
+        )
+        const { calls, asked, sent } = node.take()
+        times.push(`${asked.length}: ${Math.round(performance.now() - began)} ms`)
+        expect(outcomes.sort(), JSON.stringify(daemons.map(({ workers }) => workers.status()))).toEqual([
+          'done',
+          'idle',
+        ])
+        done++
+        expect(calls.length).toBeLessThanOrEqual(ROUND_CALLS)
+        expect(sent).toEqual([])
+        expect(repeated(asked)).toEqual([])
+        for (const signature of asked) {
+          expect(round - lastAsked.get(signature)!, `round ${round}`).toBeLessThanOrEqual(LONGEST_GAP_ROUNDS)
+          lastAsked.set(signature, round)
+        }
+        if (round === 1) expect([...lastAsked.values()].filter((at) => at < 0)).toEqual([])
+        // What is still followed was looked for a short while ago.
+        if (round < 6) for (const at of lastAsked.values()) expect(round - at).toBeLessThan(LONGEST_GAP_ROUNDS)
+        clock.advance(ROUND_MS)
+      }
+
+      process.stdout.write(`  ${database.kind}, transactions asked for and time of each round: ${times.join(', ')}\n`)
+      const told = await eventNames(stores[0])
+      expect(repeated(told)).toEqual([])
+      expect(told.length).toBe(2 * MANY)
+      for (const { workers } of daemons) {
+        const state = workers.status().find(({ name }) => name === NAME)
+        expect(state).toMatchObject({ ticks_total: done, errors_total: 0 })
+      }
+    }, 240_000)
+
+    test('leave calls for sending: what is due goes out within three rounds, once', async () => {
+      const store = await freshStore(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
+      const all = await insertPending(store, MANY, (n) => (n % 500 === 499 ? { next_send_at: START } : {}))
+      const due = all.filter((_, n) => n % 500 === 499)
+      const sent: string[] = []
+      for (const round of numbers(3)) {
+        expect(await workers.runOnce(NAME, START + round * ROUND_MS)).toBe('done')
+        const took = node.take()
+        expect(took.calls.length).toBeLessThanOrEqual(ROUND_CALLS)
+        sent.push(...took.sent)
+        clock.advance(ROUND_MS)
+      }
+      expect(new Set(sent)).toEqual(new Set(due))
+    })
+
+    test('that all wait to be sent go out oldest first, some in every two rounds', async () => {
+      const store = await freshStore(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
+      const all = await insertPending(store, MANY, () => ({ next_send_at: START }))
+      const sent: string[] = []
+      for (const round of numbers(8)) {
+        const before = sent.length
+        for (const half of numbers(2)) {
+          expect(await workers.runOnce(NAME, START + (2 * round + half) * ROUND_MS)).toBe('done')
+          const took = node.take()
+          expect(took.calls.length).toBeLessThanOrEqual(ROUND_CALLS)
+          sent.push(...took.sent)
+          clock.advance(ROUND_MS)
+        }
+        expect(sent.length).toBeGreaterThan(before)
+      }
+      process.stdout.write(`  ${database.kind}, sent in 16 rounds of ${MANY} that are due: ${sent.length}\n`)
+      expect(sent).toEqual(all.slice(0, sent.length))
+    })
+
+    test('that expire, each with a blockhash of its own, hold up neither a new one nor what is to be sent', async () => {
+      const store = await freshStore(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
+      const old = { since_slot: node.slot() - 400, created_at: START - 160_000 }
+      const expired = await insertPending(store, 1000, (n) => ({ ...old, blockhash: `old ${n}` }))
+      for (const n of numbers(1000)) node.gone.add(`old ${n}`)
+      const young = await insertPending(store, 5, () => ({ next_send_at: START }))
+      for (const signature of young) node.landed.set(signature, node.slot() + 20)
+      const sent: string[] = []
+      for (const round of numbers(5)) {
+        expect(await workers.runOnce(NAME, START + round * ROUND_MS)).toBe('done')
+        const took = node.take()
+        expect(took.calls.length).toBeLessThanOrEqual(ROUND_CALLS)
+        sent.push(...took.sent)
+        clock.advance(ROUND_MS)
+      }
+      expect(new Set(sent)).toEqual(new Set(young))
+      let round = 5
+      for (; (await unended(store)) > 0 && round < 200; round++) {
+        expect(await workers.runOnce(NAME, START + round * ROUND_MS)).toBe('done')
+        expect(node.take().calls.length).toBeLessThanOrEqual(ROUND_CALLS)
+        clock.advance(ROUND_MS)
+      }
+      process.stdout.write(`  ${database.kind}, rounds until 1,000 blockhashes are proven to be gone: ${round}\n`)
+      expect((await eventNames(store)).toSorted()).toEqual(
+        [
+          ...expired.map((signature) => `transaction.failed ${signature}`),
+          ...young.map((signature) => `transaction.confirmed ${signature}`),
+          ...young.map((signature) => `transaction.finalized ${signature}`),
+        ].toSorted(),
+      )
+    }, 120_000)
+  })
+
+  describe('rounds side by side', () => {
+    test('without any lease move, tell and send each once all the same', async () => {
+      const stores = await twoStores(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      const daemons = [
+        await startWatcher(stores[0], { clock, fetch: node.fetch }),
+        await startWatcher(stores[1], { clock, fetch: node.fetch }),
+      ]
+      const signatures = await insertPending(stores[0], 600, (n) => (n < 20 ? { next_send_at: START } : {}))
+      for (const signature of signatures.slice(100)) node.landed.set(signature, node.slot() - 5)
+      const round = () =>
+        Promise.all(
+          numbers(4).map((n) => {
+            const { chain, config } = daemons[n % 2]!
+            const log = { debug() {}, info() {}, warn() {}, error() {} }
+            return followRound({ store: stores[n % 2]!, chain, clock, log, config })
+          }),
+        )
+      await round()
+      const first = node.take().sent
+      expect([repeated(first), first.toSorted()]).toEqual([[], signatures.slice(0, 20).toSorted()])
+      // A send that is due again is again the work of one.
+      clock.advance(2 * FIRST_SEND_MS)
+      await round()
+      const second = node.take().sent
+      expect(repeated(second)).toEqual([])
+      for (const signature of signatures.slice(0, 100)) node.landed.set(signature, node.slot() - 5)
+      for (const _ of numbers(12)) {
+        clock.advance(ROUND_MS)
+        await round()
+      }
+      expect(await unended(stores[1])).toBe(0)
+      const told = await eventNames(stores[0])
+      expect([repeated(told), told.length]).toEqual([[], 1200])
+    }, 60_000)
+
+    test('send each again after 2, 4, 8 and 16 seconds, whoever of two daemons has the round', async () => {
+      const stores = await twoStores(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      const daemons = [
+        await startWatcher(stores[0], { clock, fetch: node.fetch }),
+        await startWatcher(stores[1], { clock, fetch: node.fetch }),
+      ]
+      const [signature] = await insertPending(stores[0], 1, () => ({ next_send_at: START + FIRST_SEND_MS }))
+      const sends: number[] = []
+      for (const n of numbers(40)) {
+        await Promise.all(daemons.map(({ workers }) => workers.runOnce(NAME, START + n * ROUND_MS)))
+        const { sent } = node.take()
+        expect(sent.length).toBeLessThanOrEqual(1)
+        if (sent[0] === signature) sends.push((clock.now() - START) / 1000)
+        clock.advance(ROUND_MS)
+      }
+      expect(sends.slice(0, 4)).toEqual([2, 6, 14, 30])
+      const waits = sends.slice(1).map((at, i) => (at - sends[i]!) * 1000)
+      expect(Math.max(...waits)).toBe(LONGEST_SEND_WAIT_MS)
+    })
+
+    test('of which one daemon dies go on with the other when its lease has run out', async () => {
+      const stores = await twoStores(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      let hang = true
+      const stuck = await startWatcher(stores[0], {
+        clock,
+        fetch: () => (hang ? new Promise(() => {}) : node.fetch('')),
+      })
+      const other = await startWatcher(stores[1], { clock, fetch: node.fetch })
+      const signatures = await insertPending(stores[0], 300)
+      for (const signature of signatures) node.landed.set(signature, node.slot() - 50)
+      void stuck.workers.runOnce(NAME, START)
+      const leased = () => stores[1].db.selectFrom('leases').select('owner').where('name', '=', NAME).executeTakeFirst()
+      await expect.poll(leased).toBeDefined()
+      expect(await other.workers.runOnce(NAME, START)).toBe('idle')
+      clock.advance(30_001)
+      expect(await other.workers.runOnce(NAME, START + 30_000)).toBe('done')
+      expect(await unended(stores[1])).toBe(0)
+      hang = false
+    })
+  })
+}
