@@ -26,4 +26,16 @@ export function newOwner(): string {
 
 /** Every name that this process goes by: another one with its id is of a process that had the id before. */
 const owners = new Set<string>()
-export const isOwnName = (owner: string) => owners.has(owner)
+
+/** Whether the process of that name is known to be gone: same host, and no such pid or only this process has it now. */
+export function isDeadOwner(owner: string): boolean {
+  const [host, pid] = owner.split('/')
+  if (host !== hostname()) return false
+  if (Number(pid) === process.pid) return !owners.has(owner)
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}

@@ -16,6 +16,7 @@ import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { housekeeping } from './workers/housekeeping.ts'
+import { releaseDeadLeases } from './workers/lease.ts'
 import { transactionWatcher } from './workers/transaction-watcher.ts'
 
 const DRAIN_MS = 10_000
@@ -54,6 +55,7 @@ export async function serve(config: Config): Promise<Serving> {
     const url = await listen(server, config)
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
+    await releaseDeadLeases(services)
     workers = startWorkers(services, [transactionWatcher, housekeeping], { owner: newOwner(), metrics })
     log.info(
       { url, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },

@@ -1,9 +1,8 @@
 /** Idempotency-Key: one effect per key, its answer sealed beside it, replayed byte for byte. */
-import { hostname } from 'node:os'
 import { badRequest, conflict } from '../../src/errors.ts'
 import * as records from '../../src/store/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
-import { isOwnName, type Kernel } from '../kernel.ts'
+import { isDeadOwner, type Kernel } from '../kernel.ts'
 
 const LEASE_MS = 30_000
 
@@ -57,7 +56,7 @@ export async function claimKey(
   let outcome = await attempt()
   if (outcome.kind === 'conflict' && outcome.reason === 'running') {
     const holder = await records.findIdempotencyKey(store.db, { apiKeyId, key })
-    if (holder !== null && isDead(holder.owner)) {
+    if (holder !== null && isDeadOwner(holder.owner)) {
       await store.write((tx) => records.releaseOwner(tx, holder.owner))
       outcome = await attempt()
     }
@@ -88,16 +87,3 @@ export async function claimKey(
 const stillRunning = () =>
   conflict('A request with this Idempotency-Key is still in progress', { param: 'Idempotency-Key' })
 const usedOtherwise = () => conflict('This Idempotency-Key was used with another request', { param: 'Idempotency-Key' })
-
-/** Whether the process that holds a key is known to be gone: same host, and no such pid or only this process has it now. */
-function isDead(owner: string): boolean {
-  const [host, pid] = owner.split('/')
-  if (host !== hostname()) return false
-  if (Number(pid) === process.pid) return !isOwnName(owner)
-  try {
-    process.kill(Number(pid), 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}

@@ -1,6 +1,7 @@
 /** A worker's lease on its name: taken before a tick, renewed while it runs, given back at its end. */
 import type { Services } from '../../src/context.ts'
-import { claimLease, releaseLease, renewLease } from '../../src/store/leases.ts'
+import { claimLease, heldLeases, releaseLease, renewLease } from '../../src/store/leases.ts'
+import { isDeadOwner } from '../kernel.ts'
 import type { Timing } from './timing.ts'
 
 /** Renewals that may fail in a row before the lease runs out. */
@@ -19,6 +20,15 @@ export interface LeaseOptions {
 export interface Lease {
   /** Gives it back; where that fails it runs out by itself. */
   end(): Promise<void>
+}
+
+/** Gives back what processes held that are known to be gone, so that a start after a crash need not wait for it. */
+export async function releaseDeadLeases({ store, clock, log }: LeaseServices): Promise<void> {
+  const dead = (await heldLeases(store.db, clock.now())).filter(({ owner }) => isDeadOwner(owner))
+  for (const { name, owner } of dead) {
+    await store.write((tx) => releaseLease(tx, { name, owner }))
+    log.info({ worker: name }, 'the lease of a process that is gone was released')
+  }
 }
 
 type LeaseServices = Pick<Services, 'store' | 'clock' | 'log'>

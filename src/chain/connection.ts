@@ -41,6 +41,8 @@ export interface OpenChainOptions {
   lockPatienceMs?: number
   /** Put around every request to the chain; tests inject faults here. */
   around?: (send: typeof fetch) => typeof fetch
+  /** Waits before a busy node is asked again, in milliseconds. */
+  wait?: (milliseconds: number) => Promise<void>
 }
 
 interface Wire {
@@ -50,7 +52,7 @@ interface Wire {
 
 /** Opens nothing yet. A failure to open is told to its caller and tried again by the next. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
-  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send } = options
+  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send, wait } = options
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
@@ -83,7 +85,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 
   const over = (url: string): Wire => {
-    if (remote?.url !== url) remote = { url, send: patiently(around(reaching(url, cluster.label))) }
+    if (remote?.url !== url) remote = { url, send: patiently(around(reaching(url, cluster.label)), wait) }
     return remote
   }
 
@@ -94,7 +96,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('./localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local))) }
+        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local)), wait) }
       })
       .catch((error) => {
         inProcess = undefined

@@ -33,6 +33,17 @@ export async function callNode(
   return answer.result
 }
 
+/**
+ * Slot and value of a result that was read at a slot. Throws an Error where it is shaped otherwise, as the answer of a
+ * proxy without its node is: nothing follows from what it does not say.
+ */
+export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): { slot: number; value: T } {
+  const { context, value } = (result ?? {}) as { context?: { slot?: unknown } | null; value?: unknown }
+  const slot = context?.slot
+  if (!Number.isSafeInteger(slot) || !fits(value)) throw new Error('it answers with parts missing')
+  return { slot: slot as number, value: value as T }
+}
+
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -3,15 +3,15 @@ import { badRequest } from '../errors.ts'
 import type { Chain } from './connection.ts'
 import { explainTransactionError } from './errors/index.ts'
 import type { DecodedTransaction } from './localnet/messages.ts'
-import { NodeRefusal } from './node-call.ts'
+import { atSlot, NodeRefusal } from './node-call.ts'
 import { askNode } from './rpc-faults.ts'
 import { namesIn } from './transactions.ts'
 
 type Node = Pick<Chain, 'call'>
 
 interface Trial {
-  context: { slot: number }
-  value: { err: unknown; logs: string[] | null }
+  err: unknown
+  logs: string[] | null
 }
 
 export interface Preflight {
@@ -27,17 +27,17 @@ export interface Preflight {
  */
 export async function preflight(node: Node, transaction: DecodedTransaction, param: string): Promise<Preflight> {
   const options = { sigVerify: true, encoding: 'base64', commitment: 'confirmed' }
-  const { context, value } = await askNode('The preflight', async () => {
+  const { slot, value } = await askNode('The preflight', async () => {
     try {
-      return await node.call<Trial>('simulateTransaction', [base64Of(transaction), options])
+      return atSlot<Trial>(await node.call('simulateTransaction', [base64Of(transaction), options]), isTrial)
     } catch (error) {
       if (!isInvalid(error)) throw error
       throw badRequest(`${param}: ${error.message}`, { param, cause: error })
     }
   })
   const { err, logs } = value
-  if (err === null || err === undefined) return { slot: context.slot, landed: false }
-  if (err === 'AlreadyProcessed') return { slot: context.slot, landed: true }
+  if (err === null || err === undefined) return { slot, landed: false }
+  if (err === 'AlreadyProcessed') return { slot, landed: true }
   const error = explainTransactionError(err, { logs: logs ?? null, ...namesIn(transaction.message) })
   const { program, name, message, hint } = error
   const whole = [`${program === null ? '' : `${program}: `}${name}: ${message}`, ...(hint === null ? [] : [hint])]
@@ -58,6 +58,7 @@ export async function broadcast(node: Node, raw: Uint8Array, maxRetries: number)
   )
 }
 
+const isTrial = (value: unknown) => typeof value === 'object' && value !== null && 'err' in value
 const base64Of = ({ raw }: DecodedTransaction) => Buffer.from(raw).toString('base64')
 
 /** JSON-RPC's invalid params, and Solana's own "signature verification failure" and "unsupported version". */

@@ -2,6 +2,7 @@
 import { base58 } from '@scure/base'
 import type { ConfirmationStatus } from '../api/index.ts'
 import type { Chain } from './connection.ts'
+import { atSlot } from './node-call.ts'
 import { askNode } from './rpc-faults.ts'
 
 type Node = Pick<Chain, 'call'>
@@ -37,13 +38,13 @@ export function isSignature(text: string): boolean {
 
 /** Up to 256 signatures in one call; `history` searches beyond the node's recent ones. Throws internal_error. */
 export async function readStatuses(node: Node, signatures: readonly string[], history: boolean): Promise<Statuses> {
-  const { context, value } = await askNode('Reading the states of transactions', () =>
-    node.call<{ context: { slot: number }; value: (SignatureStatus | null)[] }>('getSignatureStatuses', [
-      signatures,
-      { searchTransactionHistory: history },
-    ]),
+  const { slot, value } = await askNode('Reading the states of transactions', async () =>
+    atSlot<(SignatureStatus | null)[]>(
+      await node.call('getSignatureStatuses', [signatures, { searchTransactionHistory: history }]),
+      isListOf(signatures),
+    ),
   )
-  return { slot: context.slot, statuses: value }
+  return { slot, statuses: value }
 }
 
 export interface Ended {
@@ -55,13 +56,13 @@ export interface Ended {
 
 /** Whether a blockhash can no longer be used, at the finalized commitment; one that is still to come reads as ended too. */
 export async function readBlockhashEnd(node: Node, blockhash: string): Promise<Ended> {
-  const { context, value } = await askNode('Reading a blockhash', () =>
-    node.call<{ context: { slot: number }; value: boolean }>('isBlockhashValid', [
-      blockhash,
-      { commitment: 'finalized' },
-    ]),
+  const { slot, value } = await askNode('Reading a blockhash', async () =>
+    atSlot<boolean>(
+      await node.call('isBlockhashValid', [blockhash, { commitment: 'finalized' }]),
+      (value) => typeof value === 'boolean',
+    ),
   )
-  return { slot: context.slot, ended: [!value] }
+  return { slot, ended: [!value] }
 }
 
 export interface Nonce {
@@ -76,15 +77,22 @@ const NONCE_OFFSET = 40
 /** Whether each nonce has moved on, or is gone, at the finalized commitment. At most 100. */
 export async function readNonceEnds(node: Node, nonces: readonly Nonce[]): Promise<Ended> {
   const asked = nonces.slice(0, ACCOUNTS_PER_CALL)
-  const { context, value } = await askNode('Reading nonces', () =>
-    node.call<{ context: { slot: number }; value: ({ data: [string, string] } | null)[] }>('getMultipleAccounts', [
-      asked.map(({ account }) => account),
-      { commitment: 'finalized', encoding: 'base64', dataSlice: { offset: NONCE_OFFSET, length: 32 } },
-    ]),
+  const { slot, value } = await askNode('Reading nonces', async () =>
+    atSlot<({ data: [string, string] } | null)[]>(
+      await node.call('getMultipleAccounts', [
+        asked.map(({ account }) => account),
+        { commitment: 'finalized', encoding: 'base64', dataSlice: { offset: NONCE_OFFSET, length: 32 } },
+      ]),
+      isListOf(asked),
+    ),
   )
   const ended = asked.map((nonce, i) => {
     const data = value[i]?.data[0]
     return data === undefined || base58.encode(Buffer.from(data, 'base64')) !== nonce.value
   })
-  return { slot: context.slot, ended }
+  return { slot, ended }
 }
+
+/** As many as were asked for: none may stand in another's place. */
+const isListOf = (asked: readonly unknown[]) => (value: unknown) =>
+  Array.isArray(value) && value.length === asked.length

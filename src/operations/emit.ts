@@ -1,7 +1,7 @@
 /** Events: written in the transaction of the change that they report. */
 import type { EventType } from '../api/envelope.ts'
 import type { Clock, Context } from '../context.ts'
-import { appendEvent } from '../store/events.ts'
+import { appendEvent, appendEvents, type NewEvent } from '../store/events.ts'
 import { newId } from '../store/id.ts'
 import type { Row } from '../store/schema.ts'
 import type { Tx } from '../store/store.ts'
@@ -20,22 +20,26 @@ export interface Emission {
 export function emit(context: Context, tx: Tx, event: Emission): Promise<Row<'events'> | null> {
   const { clock, externalUid, metadata } = context
   const metadata_json = metadata === undefined ? null : JSON.stringify(metadata)
-  return append(tx, clock, { external_uid: externalUid ?? null, metadata_json }, event)
+  return appendEvent(tx, eventOf(clock, { external_uid: externalUid ?? null, metadata_json }, event))
 }
 
-/** The same for what a record's own request said along, long after that request. */
-export function emitOf(
-  { clock, row }: { clock: Clock; row: Originating },
-  tx: Tx,
-  event: Emission,
-): Promise<Row<'events'> | null> {
-  return append(tx, clock, row, event)
+/** An event about a record, with what its own request said along, long after that request. */
+export interface LateEmission extends Emission {
+  of: Originating
+}
+
+/** The same for many; those that are there already are left out. */
+export function emitAll(tx: Tx, clock: Clock, events: readonly LateEmission[]): Promise<void> {
+  return appendEvents(
+    tx,
+    events.map(({ of, ...event }) => eventOf(clock, of, event)),
+  )
 }
 
 type Originating = Pick<Row<'events'>, 'external_uid' | 'metadata_json'>
 
-function append(tx: Tx, clock: Clock, { external_uid, metadata_json }: Originating, event: Emission) {
-  return appendEvent(tx, {
+function eventOf(clock: Clock, { external_uid, metadata_json }: Originating, event: Emission): NewEvent {
+  return {
     id: newId('evt'),
     type: event.type,
     resource_type: event.resource_type,
@@ -45,5 +49,5 @@ function append(tx: Tx, clock: Clock, { external_uid, metadata_json }: Originati
     metadata_json,
     dedupe_key: JSON.stringify([event.type, event.resource_type, event.resource_id, event.occasion ?? '']),
     created_at: clock.now(),
-  })
+  }
 }

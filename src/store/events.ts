@@ -33,7 +33,31 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'
   return null
 }
 
-function moveCounter(tx: Tx, by: 1 | -1): Promise<{ value: number }> {
+/** Rows of one insert, below SQLite's limit of variables. */
+const EVENTS_PER_INSERT = 500
+
+/** Appends those of which the `dedupe_key` is not known, in order, the first of equal ones; the same guarantees in few queries. */
+export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+  for (let at = 0; at < events.length; at += EVENTS_PER_INSERT) {
+    const part = new Map<string, NewEvent>()
+    for (const event of events.slice(at, at + EVENTS_PER_INSERT)) {
+      if (!part.has(event.dedupe_key)) part.set(event.dedupe_key, event)
+    }
+    // Takes the counter's lock: nobody else appends between the look and the insert.
+    const { value } = await moveCounter(tx, 0)
+    const known = tx
+      .selectFrom('events')
+      .select('dedupe_key')
+      .where('dedupe_key', 'in', [...part.keys()])
+    for (const { dedupe_key } of await known.execute()) part.delete(dedupe_key)
+    if (part.size === 0) continue
+    const rows = [...part.values()].map((event, i) => ({ ...event, sequence: value + 1 + i }))
+    await tx.insertInto('events').values(rows).execute()
+    await moveCounter(tx, rows.length)
+  }
+}
+
+function moveCounter(tx: Tx, by: number): Promise<{ value: number }> {
   return tx
     .updateTable('counters')
     .set((expression) => ({ value: expression('value', '+', by) }))

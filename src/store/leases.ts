@@ -54,6 +54,11 @@ export async function releaseLease(tx: Tx, { name, owner }: LeaseHolder): Promis
   await tx.updateTable('leases').set({ until: 0 }).where('name', '=', name).where('owner', '=', owner).execute()
 }
 
+/** Leases that somebody is believed to hold. */
+export function heldLeases(reader: Reader, now: number): Promise<Row<'leases'>[]> {
+  return reader.selectFrom('leases').selectAll().where('until', '>', now).execute()
+}
+
 export async function findLease(reader: Reader, name: string): Promise<Row<'leases'> | null> {
   return (await reader.selectFrom('leases').selectAll().where('name', '=', name).executeTakeFirst()) ?? null
 }

@@ -1,6 +1,6 @@
 /** Suite: events are numbered without gaps, and the same one is written once. */
 import { describe, expect, test } from 'vitest'
-import { appendEvent, findEvent, type NewEvent, pageEvents } from '../../src/store/events.ts'
+import { appendEvent, appendEvents, findEvent, type NewEvent, pageEvents } from '../../src/store/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from './databases.ts'
@@ -42,6 +42,24 @@ export function eventsSuite(database: TestDatabase): void {
       const kept = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
       expect(kept.sort((a, b) => a - b)).toEqual(upTo(180))
       expect(await sequences(stores[0]!)).toEqual(upTo(180))
+    })
+
+    test('that are appended together are numbered in order, and those that are known or come twice are left out', async () => {
+      const stores = await twoStores(database)
+      await append(stores[0], '7')
+      const batches = numbers(20).map((n) => numbers(60).map((i) => event(`${(n * 30 + i) % 400}`)))
+      await Promise.all(batches.map((batch, n) => stores[n % 2]!.write((tx) => appendEvents(tx, batch))))
+      const rows = await stores[0].db.selectFrom('events').selectAll().orderBy('sequence').execute()
+      expect(rows.map((row) => row.sequence)).toEqual(upTo(400))
+      expect(new Set(rows.map((row) => row.dedupe_key)).size).toBe(400)
+      await stores[1].write((tx) =>
+        appendEvents(
+          tx,
+          numbers(1_200).map((n) => event(`more ${n}`)),
+        ),
+      )
+      await append(stores[0], 'last')
+      expect(await sequences(stores[0])).toEqual(upTo(1_601))
     })
 
     test('never show a follower a number before all the smaller ones', async () => {

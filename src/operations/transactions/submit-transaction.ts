@@ -24,7 +24,8 @@ export async function submitTransaction(context: Context, input: Input<Route>): 
   const trial = input.skip_preflight ? undefined : await preflight(chain, transaction, 'transaction')
   const sends = trial?.landed !== true
   const answer = await context.commit(async (tx) => {
-    const next_send_at = sends ? clock.now() + FIRST_SEND_MS : null
+    // Also where it seems to have landed: that block may yet be dropped.
+    const next_send_at = clock.now() + FIRST_SEND_MS
     await storeSubmitted(context, tx, transaction, input, { since_slot: trial?.slot ?? null, next_send_at })
     return { signature }
   })

@@ -2,7 +2,7 @@
 import { readBlockhashEnd, readNonceEnds, readStatuses, STATUSES_PER_CALL } from '../../../chain/statuses.ts'
 import type { Followed } from '../../../store/transactions.ts'
 import type { Budget } from './budget.ts'
-import { type FollowServices, write } from './look.ts'
+import { type FollowServices, writeMoves } from './look.ts'
 import { expiredStep } from './transition.ts'
 
 /** Slots for which a blockhash can be used, at the least: a skipped slot does not count. */
@@ -10,6 +10,8 @@ const BLOCKHASH_SLOTS = 150
 /** How far behind the node may have been that was asked first: a blockhash that it had not seen yet reads as gone. */
 const LAG_SLOTS = 100
 const NONCES_PER_CALL = 100
+/** Kept back: one call for the last look, the others for sending. */
+const RESERVED_CALLS = 4
 
 interface Missing {
   row: Followed
@@ -24,7 +26,11 @@ const isOld = ({ row, slot }: Missing) =>
 export async function expire(services: FollowServices, missing: readonly Missing[], budget: Budget): Promise<void> {
   const old = missing.filter(isOld).map(({ row }) => row)
   if (old.length === 0) return
-  const ended = [...(await byBlockhash(services, old, budget)), ...(await byNonce(services, old, budget))]
+  const reserved = budget.left > 2 * RESERVED_CALLS ? RESERVED_CALLS : 1
+  const ended = [
+    ...(await byBlockhash(services, old, budget, reserved)),
+    ...(await byNonce(services, old, budget, reserved)),
+  ]
   for (let at = 0; at < ended.length && budget.take(); at += STATUSES_PER_CALL) {
     await end(services, ended.slice(at, at + STATUSES_PER_CALL))
   }
@@ -39,7 +45,7 @@ interface Candidate {
 /** The first bank that could have known the blockhash is long final, and it has forgotten it. */
 const isProven = (row: Followed, slot: number) => slot >= row.since_slot! + BLOCKHASH_SLOTS + LAG_SLOTS
 
-async function byBlockhash({ chain }: FollowServices, rows: readonly Followed[], budget: Budget) {
+async function byBlockhash({ chain }: FollowServices, rows: readonly Followed[], budget: Budget, reserved: number) {
   const groups = new Map<string, Followed[]>()
   for (const row of rows) {
     if (row.nonce_account !== null) continue
@@ -47,19 +53,18 @@ async function byBlockhash({ chain }: FollowServices, rows: readonly Followed[],
   }
   const candidates: Candidate[] = []
   for (const [blockhash, group] of groups) {
-    // One call is kept to look for what this proves.
-    if (budget.left < 2 || !budget.take()) break
+    if (budget.left <= reserved || !budget.take()) break
     const { slot, ended } = await readBlockhashEnd(chain, blockhash)
     if (ended[0]) candidates.push(...group.filter((row) => isProven(row, slot)).map((row) => ({ row, slot })))
   }
   return candidates
 }
 
-async function byNonce({ chain }: FollowServices, rows: readonly Followed[], budget: Budget) {
+async function byNonce({ chain }: FollowServices, rows: readonly Followed[], budget: Budget, reserved: number) {
   const durable = rows.filter(({ nonce_account }) => nonce_account !== null)
   const candidates: Candidate[] = []
   for (let at = 0; at < durable.length; at += NONCES_PER_CALL) {
-    if (budget.left < 2 || !budget.take()) break
+    if (budget.left <= reserved || !budget.take()) break
     const part = durable.slice(at, at + NONCES_PER_CALL)
     const { slot, ended } = await readNonceEnds(
       chain,
@@ -80,12 +85,9 @@ async function end(services: FollowServices, candidates: readonly Candidate[]): 
   )
   const gone = candidates.filter((candidate, i) => statuses[i] === null && slot >= candidate.slot)
   if (gone.length === 0) return
-  await store.write(async (tx) => {
-    for (const { row } of gone) {
-      await write(tx, services, {
-        row,
-        step: expiredStep(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
-      })
-    }
-  })
+  const moves = gone.map(({ row }) => ({
+    row,
+    step: expiredStep(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
+  }))
+  await store.write((tx) => writeMoves(tx, services, moves))
 }

@@ -14,7 +14,7 @@ import type { Clock } from '../../../context.ts'
 import type { Tx } from '../../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
 import type { Followed } from '../../../store/transactions.ts'
-import { emitOf } from '../../emit.ts'
+import type { LateEmission } from '../../emit.ts'
 import { rawOf } from '../../tokens/raw.ts'
 
 /** What a transaction is about, read from its own bytes and its hint; `tokens` by mint. */
@@ -47,7 +47,7 @@ export async function readLandedTokens(
   return new Map(mints.flatMap((mint, i) => (states[i] ? [[mint, states[i]]] : [])))
 }
 
-/** Writes records and events of one landing; whatever of it was written before stays as it is. */
+/** Writes the records of one landing and answers its events; what was written before stays as it is. */
 export async function writeLanding(
   tx: Tx,
   clock: Clock,
@@ -55,8 +55,9 @@ export async function writeLanding(
   slot: number,
   { hint, tokens }: Landing,
   states: ReadonlyMap<string, TokenState>,
-): Promise<void> {
-  const origin = { clock, row }
+): Promise<LateEmission[]> {
+  const told: LateEmission[] = []
+  const occasion = row.signature
   const seen = { slot, signature: row.signature }
   for (const [mint, change] of tokens) {
     const state = states.get(mint)
@@ -69,21 +70,16 @@ export async function writeLanding(
       ...(change.revoked.includes('freeze') ? (['token.freeze_authority_revoked'] as const) : []),
       ...(last ? (['token.fully_immutable'] as const) : []),
     ]
-    for (const type of events) {
-      const object = { mint, status, ...seen, source: 'chain' }
-      await emitOf(origin, tx, { type, resource_type: 'token', resource_id: mint, object, occasion: row.signature })
-    }
+    const object = { mint, status, ...seen, source: 'chain' }
+    told.push(...events.map((type) => ({ type, resource_type: 'token', resource_id: mint, object, occasion, of: row })))
   }
-  for (const type of hint?.related_events ?? []) {
-    const { resource_type, resource_id } = hint!
-    await emitOf(origin, tx, {
-      type,
-      resource_type,
-      resource_id,
-      object: { ...seen, source: 'hint' },
-      occasion: row.signature,
-    })
+  if (hint !== null) {
+    const { resource_type, resource_id, related_events } = hint
+    const object = { ...seen, source: 'hint' }
+    // After what the chain shows: of the same event the first is kept.
+    told.push(...related_events.map((type) => ({ type, resource_type, resource_id, object, occasion, of: row })))
   }
+  return told
 }
 
 /** Authorities never come back: a state that was read late cannot undo a newer one. */

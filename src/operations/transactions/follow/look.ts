@@ -6,7 +6,7 @@ import type { Clock, Services } from '../../../context.ts'
 import type { Log } from '../../../log.ts'
 import type { Tx } from '../../../store/store.ts'
 import { type Followed, moveTransaction, noteChecked, rawTransactions } from '../../../store/transactions.ts'
-import { emitOf } from '../../emit.ts'
+import { emitAll, type LateEmission } from '../../emit.ts'
 import { transactionRecord } from '../../records.ts'
 import type { Budget } from './budget.ts'
 import { type Landing, landingOf, readLandedTokens, writeLanding } from './landing.ts'
@@ -19,7 +19,7 @@ const YOUNG_MS = 60_000
 const NEXT_LOOK_MS = { young: 2_000, old: 5_000, confirmed: 6_000 }
 
 /** A move and the landing that comes with it. */
-interface Move {
+export interface Move {
   row: Followed
   step: Step
   landing?: Landing
@@ -56,7 +56,7 @@ export async function look(
   const moved = new Set(moves.map(({ row }) => row.signature))
   const rest = asked.filter(({ signature }) => !moved.has(signature))
   await store.write(async (tx) => {
-    for (const move of moves) await write(tx, services, move, states)
+    await writeMoves(tx, services, moves, states)
     for (const [wait, part] of byWait(rest, now, leastWaitMs)) {
       await noteChecked(
         tx,
@@ -113,13 +113,27 @@ async function withTokens({ chain }: { chain: Chain }, moves: readonly Move[]) {
   }
 }
 
-/** Moves one row with its events; nothing where another process has moved it since. */
-export async function write(
+/** Moves rows with their events; nothing of one that another process has moved since. */
+export async function writeMoves(
+  tx: Tx,
+  services: { clock: Clock; log: Log },
+  moves: readonly Move[],
+  states: TokenStates = new Map(),
+): Promise<void> {
+  const told: LateEmission[] = []
+  for (const move of moves) told.push(...(await write(tx, services, move, states)))
+  await emitAll(tx, services.clock, told)
+}
+
+type TokenStates = Parameters<typeof writeLanding>[5]
+
+/** Answers the events of the move. */
+async function write(
   tx: Tx,
   { clock, log }: { clock: Clock; log: Log },
   { row, step, landing }: Move,
-  states: Parameters<typeof writeLanding>[5] = new Map(),
-): Promise<void> {
+  states: TokenStates,
+): Promise<LateEmission[]> {
   const now = clock.now()
   const { state, events, dropped, final } = step
   const sendAgain = dropped && row.max_retries > 0
@@ -129,14 +143,13 @@ export async function write(
     next_check_at: final ? null : now + waitOf({ ...row, ...state }, now),
     next_send_at: sendAgain ? now : null,
   })
-  if (!moved) return
+  if (!moved) return []
   if (dropped) log.warn({ signature: row.signature, slot: row.slot }, 'a fork dropped a transaction')
   const object = transactionRecord({ ...row, ...state })
-  for (const type of events) {
-    const { signature } = row
-    await emitOf({ clock, row }, tx, { type, resource_type: 'transaction', resource_id: signature, object })
-  }
-  if (landing !== undefined) await writeLanding(tx, clock, row, state.slot, landing, states)
+  const about = { resource_type: 'transaction', resource_id: row.signature, object, of: row }
+  const told = events.map((type) => ({ type, ...about }))
+  if (landing === undefined) return told
+  return [...told, ...(await writeLanding(tx, clock, row, state.slot, landing, states))]
 }
 
 function waitOf({ lifecycle, created_at }: Pick<Followed, 'lifecycle' | 'created_at'>, now: number): number {

@@ -1,0 +1,303 @@
+/** An RPC node over an embedded chain that goes wrong as it is told: one fault for one request, put in at the `fetch`. */
+import { base58 } from '@scure/base'
+import { onTestFinished, vi } from 'vitest'
+import { createApp } from '../../daemon/app.ts'
+import { openServices, operatorKey } from '../../daemon/services.ts'
+import { openChain } from '../../src/chain/connection.ts'
+import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
+import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
+import {
+  type ChainAccount,
+  COMMITMENT_DEPTH,
+  type Commitment,
+  type LocalChain,
+} from '../../src/chain/localnet/types.ts'
+import { loadConfig } from '../../src/config.ts'
+import type { Log } from '../../src/log.ts'
+import { openTestChain } from './local-chain.ts'
+import { requester } from './request.ts'
+import { ORIGIN, temporaryFolder } from './service.ts'
+
+/** Holds a key, as providers' URLs do: it must not be seen in any answer or log. */
+export const NODE_URL = 'https://node.faulty.test/?api-key=TOPSECRET'
+/** How far a node lags that is `behind`. */
+export const LAG = 50
+const STALE = 140
+const BLOCKHASH_SLOTS = 150
+/** What is younger may be missing on another fork; what is older is final on every one. */
+const FORK_DEPTH = 31
+
+const ANY = [
+  'busy',
+  'busy, retry after',
+  'http 500',
+  'http 503',
+  'html',
+  'malformed',
+  'node unhealthy',
+  'timeout',
+  'reset',
+  'answer lost',
+] as const
+const READS = ['repeated answer', 'behind', 'other fork'] as const
+const SENDS = ['dropped send', 'double send', 'phantom'] as const
+const BLOCKHASH = ['stale blockhash'] as const
+
+/** `phantom`: it lands on a fork that is dropped, and is seen there as processed for a while. */
+export type Fault = (typeof ANY | typeof READS | typeof SENDS | typeof BLOCKHASH)[number]
+export const FAULTS: readonly Fault[] = [...ANY, ...READS, ...SENDS, ...BLOCKHASH]
+
+/** The faults that a request of this method can meet. */
+export function faultsOf(method: string): readonly Fault[] {
+  if (method === 'sendTransaction') return [...ANY, ...SENDS]
+  if (method === 'getLatestBlockhash') return [...ANY, ...BLOCKHASH]
+  return [...ANY, ...READS]
+}
+
+export interface FaultyNode {
+  fetch: typeof fetch
+  /** Chooses what goes wrong with the next request; undefined: nothing. */
+  decide: (method: string) => Fault | undefined
+  /** Slots that every answer lags, whatever `decide` says. */
+  lag: number
+  /** Faults put in so far. */
+  counts: Map<Fault, number>
+  /** Base64 of every transaction that was handed over, with how often. */
+  sent: Map<string, number>
+  /** Requests by method. */
+  asked: Map<string, number>
+  /** The answers to this transaction say that it has landed, until the slot; it has not. */
+  haunt(signature: string, level: 'processed' | 'confirmed', slots: number): void
+}
+
+interface Status {
+  slot: number
+  confirmations: number | null
+  status: unknown
+  err: unknown
+  confirmationStatus: Commitment
+}
+
+interface View {
+  lag: number
+  forked: boolean
+}
+
+interface Call {
+  id: unknown
+  method: string
+  params: unknown[]
+}
+
+const HTML = '<html><head><title>502</title></head>\n<body>Bad gateway at upstream</body></html>'
+
+export function createFaultyNode(chain: LocalChain): FaultyNode {
+  const rpc = createRpc(chain)
+  const earlier = new Map<string, string>()
+  const phantoms = new Map<string, { slot: number; until: number; level: Commitment }>()
+  const versions = versionsOf(chain)
+  const slotOf = blockhashSlots(chain)
+
+  const plain = async (call: Call) =>
+    JSON.parse((await rpc.handle(JSON.stringify({ jsonrpc: '2.0', ...call }))) as string) as {
+      result: { context: { slot: number }; value: unknown }
+    }
+
+  const atSlot = (commitment: unknown, { lag }: View) =>
+    chain.slot('processed') - COMMITMENT_DEPTH[(commitment as Commitment) ?? 'finalized'] - lag
+
+  function statusOf(signature: string, status: Status | null, view: View): Status | null {
+    const tip = chain.slot() - view.lag
+    if (status === null) {
+      const phantom = phantoms.get(signature)
+      if (phantom === undefined || phantom.slot > tip || chain.slot() >= phantom.until) return null
+      const { slot, level } = phantom
+      const confirmations = COMMITMENT_DEPTH[level]
+      return { slot, confirmations, status: { Ok: null }, err: null, confirmationStatus: level }
+    }
+    const depth = tip - status.slot
+    if (depth < 0 || (view.forked && depth < FORK_DEPTH)) return null
+    const final = depth >= COMMITMENT_DEPTH.finalized
+    const confirmationStatus = final ? 'finalized' : depth >= COMMITMENT_DEPTH.confirmed ? 'confirmed' : 'processed'
+    return { ...status, confirmations: final ? null : depth, confirmationStatus }
+  }
+
+  /** What a node says that has come as far as `view`; a blockhash counts for the bank of the commitment, as in Agave. */
+  async function answer(call: Call, view: View): Promise<unknown> {
+    const { method, params } = call
+    const config = (params[1] ?? {}) as { commitment?: Commitment; dataSlice?: { offset: number; length: number } }
+    const whole = await plain(call)
+    if (whole.result?.context === undefined) return whole
+    const { result } = whole
+    const at = atSlot(method === 'getSignatureStatuses' ? 'processed' : config.commitment, view)
+    if (method === 'getSignatureStatuses') {
+      const statuses = result.value as (Status | null)[]
+      result.value = statuses.map((status, i) => statusOf((params[0] as string[])[i]!, status, view))
+    } else if (method === 'isBlockhashValid') {
+      const slot = slotOf(params[0] as string)
+      result.value = slot !== undefined && slot <= at && slot >= at - BLOCKHASH_SLOTS
+    } else if (method === 'getMultipleAccounts') {
+      const { offset = 0, length = 0 } = config.dataSlice ?? {}
+      result.value = (params[0] as string[]).map((address) => {
+        const account = versions(address, at)
+        if (account === null) return null
+        return { data: [Buffer.from(account.data.slice(offset, offset + length)).toString('base64'), 'base64'] }
+      })
+    } else if (method === 'simulateTransaction' && view.lag > 0) {
+      result.value = simulationAt(params[0] as string, result.value as { err: unknown }, at)
+    } else if (method === 'getLatestBlockhash' && view.lag > 0) {
+      result.value = { blockhash: chain.blockhashOf(at), lastValidBlockHeight: at + BLOCKHASH_SLOTS }
+    }
+    result.context.slot = at
+    return whole
+  }
+
+  function simulationAt(base64: string, value: { err: unknown }, at: number) {
+    const raw = Buffer.from(base64, 'base64')
+    const landed = chain.transaction(signatureIn(raw))
+    const fine = { ...value, err: null, logs: [] }
+    if (value.err === 'AlreadyProcessed' && landed !== null && landed.slot > at) return fine
+    const slot = slotOf(decodeTransaction(raw).message.recentBlockhash)
+    if (slot !== undefined && slot > at) return { ...value, err: 'BlockhashNotFound', logs: [] }
+    return value.err === 'BlockhashNotFound' && slot !== undefined && slot >= at - BLOCKHASH_SLOTS ? fine : value
+  }
+
+  const node: FaultyNode = {
+    decide: () => undefined,
+    lag: 0,
+    counts: new Map(),
+    sent: new Map(),
+    asked: new Map(),
+    haunt(signature, level, slots) {
+      const slot = chain.slot()
+      phantoms.set(signature, { slot, until: slot + slots, level })
+    },
+    async fetch(_, init) {
+      const call = JSON.parse(String(init?.body)) as Call
+      const { method, params } = call
+      const fault = node.decide(method)
+      count(node.asked, method)
+      if (fault !== undefined) count(node.counts, fault)
+      if (fault === 'timeout') throw new DOMException(`The operation timed out: ${NODE_URL}`, 'TimeoutError')
+      if (fault === 'reset') {
+        throw Object.assign(new TypeError(`fetch failed: ${NODE_URL}`), { cause: { code: 'ECONNRESET' } })
+      }
+      if (fault === 'busy') return http(429, '{"error":"Too many requests"}')
+      if (fault === 'busy, retry after') return http(429, 'slow down', { 'retry-after': '2' })
+      if (fault === 'http 500') return http(500, '{"jsonrpc":"2.0","id":1}')
+      if (fault === 'http 503') return http(503, 'no backend')
+      if (fault === 'html') return http(200, HTML)
+      if (fault === 'malformed') return http(200, malformed(call, chain.slot()))
+      if (fault === 'node unhealthy') {
+        const error = { code: -32005, message: `Node is behind by ${LAG} slots`, data: { numSlotsBehind: LAG } }
+        return http(200, JSON.stringify({ jsonrpc: '2.0', id: call.id, error }))
+      }
+      if (method === 'sendTransaction') {
+        const text = params[0] as string
+        const signature = signatureIn(Buffer.from(text, 'base64'))
+        count(node.sent, text)
+        if (fault === 'phantom' && chain.transaction(signature) === null) node.haunt(signature, 'processed', 8)
+        if (fault === 'phantom' || fault === 'dropped send') {
+          return http(200, JSON.stringify({ jsonrpc: '2.0', id: call.id, result: signature }))
+        }
+        if (fault === 'double send') await plain(call)
+      }
+      if (fault === 'stale blockhash') {
+        const slot = chain.slot() - STALE
+        const value = { blockhash: chain.blockhashOf(slot), lastValidBlockHeight: slot + BLOCKHASH_SLOTS }
+        return http(200, JSON.stringify({ jsonrpc: '2.0', id: call.id, result: { context: { slot }, value } }))
+      }
+      const asked = JSON.stringify([method, params])
+      if (fault === 'repeated answer' && earlier.has(asked)) return http(200, earlier.get(asked)!)
+      const view = { lag: fault === 'behind' ? Math.max(LAG, node.lag) : node.lag, forked: fault === 'other fork' }
+      const text = JSON.stringify(await answer(call, view))
+      if (fault === 'answer lost') {
+        throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'UND_ERR_SOCKET' } })
+      }
+      earlier.set(asked, text)
+      return http(200, text)
+    },
+  }
+  return node
+}
+
+const http = (status: number, body: string, headers: Record<string, string> = {}) =>
+  new Response(body, { status, headers })
+
+/** JSON-RPC by its envelope, with nothing useful inside: the answers of a proxy that has lost its backend. */
+function malformed({ id, method }: Call, slot: number): string {
+  const results = [null, {}, { context: { slot: slot + 1_000 } }, { context: { slot: slot + 1_000 }, value: [] }]
+  if (method === 'sendTransaction') return '{"jsonrpc":"2.0"}'
+  return JSON.stringify({ jsonrpc: '2.0', id, result: results[slot % results.length] })
+}
+
+/** Every account as it was at a slot, from the first change on. */
+function versionsOf(chain: LocalChain) {
+  const versions = new Map<string, { slot: number; account: ChainAccount | null }[]>()
+  chain.subscribe({
+    landed({ slot }, changed) {
+      for (const [address, account] of changed) {
+        versions.set(address, [...(versions.get(address) ?? []), { slot, account }])
+      }
+    },
+  })
+  return (address: string, at: number) => versions.get(address)?.findLast(({ slot }) => slot <= at)?.account ?? null
+}
+
+/** The slot of one of the last 600 blockhashes. */
+function blockhashSlots(chain: LocalChain) {
+  const slots = new Map<string, number>()
+  let known = Number.NEGATIVE_INFINITY
+  return (blockhash: string): number | undefined => {
+    const tip = chain.slot()
+    for (let slot = Math.max(known + 1, tip - 600); slot <= tip; slot++) slots.set(chain.blockhashOf(slot), slot)
+    known = tip
+    return slots.get(blockhash)
+  }
+}
+
+export const count = <K>(counts: Map<K, number>, key: K) => void counts.set(key, (counts.get(key) ?? 0) + 1)
+
+const signatureIn = (raw: Uint8Array) => base58.encode(raw.subarray(1, 65))
+
+/** One line of the log. */
+export interface Logged {
+  level: 'debug' | 'info' | 'warn' | 'error'
+  fields: Record<string, unknown>
+  message: string
+}
+
+/** The app over a faulty node's URL, with one clock for the chain and the service. No time passes but by `clock.advance`. */
+export async function startFaultyService() {
+  const test = await openTestChain()
+  const { chain, wall } = test
+  const clock = {
+    now: () => wall.ms,
+    advance(milliseconds: number) {
+      wall.ms += milliseconds
+    },
+  }
+  // A chain that has been running for a while: there are old blockhashes, and slots for a node to be behind by.
+  clock.advance(120_000)
+  const node = createFaultyNode(chain)
+  vi.stubGlobal('fetch', node.fetch)
+  const dataDir = temporaryFolder()
+  const logged: Logged[] = []
+  const to = (level: Logged['level']) => (fields: object, message: string) =>
+    void logged.push({ level, fields: fields as Logged['fields'], message })
+  const log: Log = { debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') }
+  const config = loadConfig({ flags: { 'data-dir': dataDir, url: NODE_URL }, env: {}, cwd: dataDir })
+  const opened = await openServices(config, log)
+  const wait = async (milliseconds: number) => clock.advance(milliseconds)
+  const services = { ...opened, clock, chain: openChain(config, { log, wait }) }
+  const app = await createApp(services)
+  const request = requester(ORIGIN, app.fetch, await operatorKey(services))
+  onTestFinished(async () => {
+    vi.unstubAllGlobals()
+    await app.close()
+    await services.close()
+  })
+  return { ...test, node, clock, services, request, logged }
+}
+
+export type FaultyService = Awaited<ReturnType<typeof startFaultyService>>
