@@ -117,7 +117,8 @@ async function following(folder: string): Promise<Measurement[]> {
   const config = configOf(folder, { url: 'http://node.test' })
   const services = await openServices(config)
   const node: typeof fetch = async (_, init) => {
-    const { params } = JSON.parse(String(init?.body)) as { params: [string[]] }
+    const { method, params } = JSON.parse(String(init?.body)) as { method: string; params: [string[]] }
+    if (method === 'getGenesisHash') return Response.json({ jsonrpc: '2.0', id: 1, result: 'g' })
     return Response.json({
       jsonrpc: '2.0',
       id: 1,
@@ -173,6 +174,7 @@ function pendingRow(now: number): NewRow<'transactions'> {
     max_retries: 3,
     blockhash: base58.encode(randomBytes(32)),
     nonce_account: null,
+    genesis: 'g',
     since_slot: null,
     checked_at: 0,
     next_check_at: now,

@@ -130,7 +130,13 @@ async function submit(input: Submission, session: Session): Promise<Outcome> {
   const signatures: string[] = []
   for (const { transaction } of given) signatures.push(await signatureOf(session, transaction))
 
-  const tracked = given.find(({ tracked_resource }) => tracked_resource !== undefined)?.tracked_resource
+  const tracked = given.at(-1)?.tracked_resource
+  const dropped = given.slice(0, -1).filter(({ tracked_resource }) => tracked_resource !== undefined)
+  if (dropped.length > 0) {
+    session.ui.warn(
+      'a bundle tracks what its last transaction is about; the tracked_resource of the others is left out',
+    )
+  }
   const answer = await submitSigned(session, signatures[0]!, {
     ...(bundle
       ? { bundle: true, signed_transactions: given.map(({ transaction }) => transaction) }

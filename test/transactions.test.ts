@@ -1,7 +1,9 @@
 /** The life of a transaction over HTTP: submitted with web3.js's signatures, followed on the embedded chain to its end. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { base58 } from '@scure/base'
-import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import { describe, expect, it } from 'vitest'
+import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
 import { type Service, startService } from './support/service.ts'
 
@@ -13,8 +15,10 @@ async function start() {
   const payer = Keypair.generate()
   chain.airdrop(payer.publicKey.toBase58(), 10n * BigInt(SOL))
   const to = Keypair.generate().publicKey
-  const build = (lamports = SOL, signers = [payer]) => {
+  const build = (lamports = SOL, signers = [payer], tip?: string) => {
     const instructions = [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })]
+    const toPubkey = tip === undefined ? undefined : new PublicKey(tip)
+    if (toPubkey) instructions.push(SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports }))
     const { blockhash: recentBlockhash } = chain.latestBlockhash()
     const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions })
     const transaction = new VersionedTransaction(message.compileToV0Message())
@@ -157,6 +161,76 @@ describe('a submitted transaction', () => {
   })
 })
 
+describe('the watcher', () => {
+  it('is not held up by what a hint names, and makes no record of it', async () => {
+    const it = await start()
+    const hints = ['z'.repeat(44), it.payer.publicKey.toBase58(), 'So11111111111111111111111111111111111111112']
+    const signatures = []
+    for (const [i, resource_id] of hints.entries()) {
+      const tracked_resource = { resource_type: 'token', resource_id, related_events: ['token.created'] }
+      const sent = await submit(it, { transaction: text(it.build(2_000_000 + i)), tracked_resource })
+      signatures.push(sent.json.data.signature)
+    }
+    it.chain.advance(30)
+    it.clock.advance(10_000)
+    await it.round()
+    for (const signature of signatures) {
+      expect(await events(it, signature)).toEqual([
+        'transaction.submitted',
+        'transaction.confirmed',
+        'transaction.finalized',
+      ])
+    }
+    for (const hint of hints) expect(await events(it, hint)).toEqual(['token.created hint'])
+    expect((await it.request('GET', '/v2/tokens')).json.data).toEqual([])
+  })
+
+  it('leaves alone what was submitted to another chain', async () => {
+    const it = await start()
+    const expired = it.build()
+    it.chain.advance(100)
+    const { signature } = (await submit(it, { transaction: text(expired), skip_preflight: true })).json.data
+    await it.services.store.write((tx) =>
+      tx.updateTable('transactions').set({ genesis: 'another' }).where('signature', '=', signature).execute(),
+    )
+    for (let i = 0; i < 3; i++) {
+      it.chain.advance(200)
+      it.clock.advance(10_000)
+      await it.round()
+    }
+    expect((await it.request('GET', `/v2/transactions/${signature}`)).json.data.lifecycle).toBe('submitted')
+  })
+
+  it('tells once that a token has become immutable, when everything landed between two looks', async () => {
+    const it = await start()
+    const address = it.payer.publicKey.toBase58()
+    const sign = async (built: { transaction: string; tracked_resource: object }, ...keys: Keypair[]) => {
+      const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+      transaction.sign([it.payer, ...keys])
+      const sent = await submit(it, { transaction: text(transaction), tracked_resource: built.tracked_resource })
+      expect(sent.status).toBe(200)
+      it.chain.advance(1)
+    }
+    const body = { payer: address, name: 'Token', symbol: 'T', uri: 'https://example.com/t.json', initial_supply: '1' }
+    const { json } = await it.request('POST', '/v2/tokens', {
+      body: { ...body, token_program: 'token2022', revoke_mint_authority: true },
+    })
+    const { mint, required_signers } = json.data
+    await sign(json.data, Keypair.fromSecretKey(Uint8Array.from(required_signers.mint_secret_key)))
+    const last = await it.request('DELETE', `/v2/tokens/${mint}/authorities/metadata`, { body: { payer: address } })
+    await sign(last.json.data)
+    it.chain.advance(60)
+    it.clock.advance(10_000)
+    await it.round()
+    expect((await events(it, mint)).sort()).toEqual([
+      'token.created chain',
+      'token.freeze_authority_revoked chain',
+      expect.stringMatching(/^token.fully_immutable (chain|hint)$/),
+      'token.mint_authority_revoked chain',
+    ])
+  })
+})
+
 describe('a bundle', () => {
   it('lands whole, under an id of its own', async () => {
     const it = await start()
@@ -190,6 +264,43 @@ describe('a bundle', () => {
       const { data } = (await it.request('GET', `/v2/transactions/${signature}`)).json
       expect([data.lifecycle, data.err]).toEqual(['failed', 'BlockhashExpired'])
     }
+  })
+
+  it('is never sent in parts, whoever submits its transactions besides', async () => {
+    const it = await start()
+    const [a, b, c] = [it.build(1_000_000), it.build(2_000_000), it.build(3_000_000)]
+    const bundle = (...parts: VersionedTransaction[]) =>
+      submit(it, { bundle: true, signed_transactions: parts.map(text) })
+    const answers = await Promise.all([bundle(a, b), bundle(a, c), submit(it, { transaction: text(a) })])
+    const accepted = answers.filter(({ status }) => status === 200)
+    expect(accepted.length).toBe(1)
+    for (const { json } of answers.filter(({ status }) => status !== 200)) {
+      expect([json.error.code, json.error.message]).toEqual(['bad_request', expect.stringMatching(/follow|submitted/)])
+      expect(json.error.message).not.toContain('sign it anew with')
+    }
+    it.clock.advance(20_000)
+    await it.round()
+    const sums = [3_000_000n, 4_000_000n, 1_000_000n]
+    expect(it.chain.account(it.to.toBase58())?.lamports).toBe(sums[answers.indexOf(accepted[0]!)])
+  })
+
+  it('that the relay refuses, or that has no relay, is an internal_error that says so', async () => {
+    const it = await start()
+    const relay = createServer((_, response) => {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'bundle rate limit' } }))
+    })
+    await new Promise<void>((done) => relay.listen(0, '127.0.0.1', done))
+    onTestFinished(() => void relay.close())
+    it.services.config.values['relay-url'] = `http://user:secret@127.0.0.1:${(relay.address() as AddressInfo).port}`
+    const bare = await submit(it, { bundle: true, signed_transactions: [text(it.build(1_000_000))] })
+    expect([bare.status, bare.json.error.param]).toEqual([400, 'signed_transactions'])
+    const [tip] = bare.json.error.details.tip_accounts
+    const tipped = it.build(1_000_000, [it.payer], tip)
+    const { status, json } = await submit(it, { bundle: true, signed_transactions: [text(tipped)] })
+    expect([status, json.error.code]).toEqual([500, 'internal_error'])
+    expect(json.error.message).toBe('The relay refuses the bundle: bundle rate limit')
+    const { data } = (await it.request('GET', `/v2/transactions/${signatureOf(tipped)}`)).json
+    expect(data.lifecycle).toBe('submitted')
   })
 
   it('names the transaction that is not signed, is there twice or was sent alone', async () => {

@@ -6,7 +6,7 @@ import { failure } from '../ui/problem.ts'
 import type { Wait } from './flags.ts'
 
 /** A transaction that no longer can land is told `failed` before this is over. */
-export const PATIENCE_MS = 120_000
+export const PATIENCE_MS = 180_000
 const FIRST_MS = 400
 const LATER_MS = 2_000
 const EAGER_MS = 10_000
@@ -19,7 +19,7 @@ const REACHED: Readonly<Record<Exclude<Wait, 'none'>, readonly string[]>> = {
 
 /**
  * Resolves with the transaction when it has come that far or failed. Throws a failure that names the signature after
- * 120 seconds; an API that does not answer is asked again until then.
+ * three minutes; an API that does not answer is asked again until then.
  */
 export async function follow(
   session: Session,

@@ -31,7 +31,7 @@ export function effectLines({ err, fee, balance_changes: changes }: Simulation, 
   const failed = err !== null && err !== undefined
   const rows = [...changes].sort((a, b) => rank(a, own) - rank(b, own))
   const opened = changes.filter(({ created, mint, space }) => created && mint === null && space > 0)
-  const rent = opened.reduce((sum, { after }) => sum + BigInt(after), 0n)
+  const rent = opened.reduce((sum, { after, space }) => sum + least(BigInt(after), rentFor(space)), 0n)
   return [
     pair('fee', fee === null ? 'not known' : `${solOf(BigInt(fee))} SOL`),
     ...(failed ? [] : [pair('rent', rentOf(opened.length, rent))]),
@@ -57,6 +57,10 @@ export function failureLines({ err, logs }: Simulation, { program, message, hint
 type Change = Simulation['balance_changes'][number]
 
 export const pair = (name: string, value: string) => `  ${name.padEnd(10)}${value}`.trimEnd()
+
+/** Lamports that keep so many bytes rent-exempt: the cluster's rate of two years, with 128 bytes for the account itself. */
+const rentFor = (space: number) => BigInt(space + 128) * 6_960n
+const least = (a: bigint, b: bigint) => (a < b ? a : b)
 
 function rentOf(accounts: number, lamports: bigint): string {
   if (accounts === 0) return 'none: no account is made'

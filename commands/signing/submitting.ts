@@ -23,9 +23,11 @@ export async function submitSigned(session: Session, signature: string, body: Bo
       try {
         return (await client.transactions.submit(body, { idempotencyKey })).data
       } catch (error) {
-        if (!(error instanceof ApiError) || error.code !== 'internal_error') throw error
+        if (!(error instanceof ApiError) || !isPassing(error, tries)) throw error
         const pause = AGAIN_MS[tries]
-        if (pause === undefined || 'envelope' in error) throw unclear(signature, error)
+        if (pause === undefined || (error.code === 'internal_error' && 'envelope' in error)) {
+          throw unclear(signature, error)
+        }
         await clock.sleep(pause)
       }
     }
@@ -34,6 +36,10 @@ export async function submitSigned(session: Session, signature: string, body: Bo
     session.lastWords(null)
   }
 }
+
+/** After a try whose answer was lost, a conflict says that it still runs, and a refused retry says nothing of it. */
+const isPassing = ({ code }: ApiError, tries: number) =>
+  code === 'internal_error' || (tries > 0 && (code === 'conflict' || code === 'rate_limited'))
 
 function unclear(signature: string, error: ApiError) {
   const { envelope } = error as { envelope?: { meta?: { request_id?: string } } }

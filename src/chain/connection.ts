@@ -12,6 +12,7 @@ import { chainOwner } from './owner.ts'
 import { patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './programs.ts'
+import { askNode } from './rpc-faults.ts'
 
 export interface Chain extends ProgramLookup {
   readonly cluster: Cluster
@@ -21,6 +22,8 @@ export interface Chain extends ProgramLookup {
   connection(): Promise<Connection>
   /** One JSON-RPC call that web3.js does not have, or hides too much of. Throws `NodeRefusal` where the node says no. */
   call<T>(method: string, params: readonly unknown[]): Promise<T>
+  /** Base58; tells chains apart, whatever URL leads to them. Asked once for each node. Throws internal_error. */
+  genesisHash(): Promise<string>
   /** The embedded chain itself. Throws internal_error on another cluster, and where another process has it. */
   local(): Promise<LocalChain>
   /** JSON-RPC over the embedded chain; throws like `local`. */
@@ -60,6 +63,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   let inProcess: Promise<Wire> | undefined
   let remote: Wire | undefined
   const connections = new WeakMap<Wire, Promise<Connection>>()
+  const hashes = new WeakMap<Wire, string>()
 
   const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
 
@@ -123,6 +127,18 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     async call<T>(method: string, params: readonly unknown[]) {
       const { url, send } = await wire()
       return (await callNode(send, url, method, params)) as T
+    },
+    async genesisHash() {
+      const found = await wire()
+      const known = hashes.get(found)
+      if (known !== undefined) return known
+      const hash = await askNode('Reading the genesis hash', async () => {
+        const answer = await callNode(found.send, found.url, 'getGenesisHash', [])
+        if (typeof answer !== 'string' || answer === '') throw new Error('it answers with parts missing')
+        return answer
+      })
+      hashes.set(found, hash)
+      return hash
     },
     local,
     rpc,

@@ -1,31 +1,40 @@
 /** Where bundles go: a Jito block engine by its URL, or the relay inside the embedded chain. */
 import type { Config } from '../config.ts'
-import { badRequest, internal } from '../errors.ts'
+import { ApiError, badRequest, internal } from '../errors.ts'
 import { TIP_ACCOUNTS } from './bundles.ts'
 import type { Chain } from './connection.ts'
 import type { DecodedTransaction } from './localnet/messages.ts'
 import { isWritable } from './localnet/messages.ts'
 import { callNode, NodeRefusal } from './node-call.ts'
 import { patiently } from './patient-fetch.ts'
-import { askNode } from './rpc-faults.ts'
+import { withoutUser } from './program-cache/rpc.ts'
+import { askNode, reasonOf } from './rpc-faults.ts'
 
 export interface Relay {
   /** Throws bad_request where the relay would not take these transactions as a bundle. */
   check(transactions: readonly DecodedTransaction[]): void
-  /** Sends them, all or none; sending the same again is harmless. Throws internal_error. */
+  /** Sends them, all or none; sending the same again is harmless. Throws internal_error, `RelayRefusal` where the relay says no. */
   send(raws: readonly Uint8Array[]): Promise<void>
+}
+
+/** The relay answered that it does not take the bundle. */
+export class RelayRefusal extends ApiError {
+  constructor(cause: NodeRefusal) {
+    super('internal_error', `The relay refuses the bundle: ${reasonOf(cause)}`, { cause })
+    this.name = 'RelayRefusal'
+  }
 }
 
 const RELAY_TIMEOUT_MS = 10_000
 const BUNDLES_PATH = '/api/v1/bundles'
 
-/** The configured relay; throws bad_request on a cluster that has none. */
+/** The configured relay; throws internal_error on a cluster that has none. */
 export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'cluster' | 'call'>): Relay {
   const url = config.values['relay-url']
   if (url === undefined && chain.cluster.kind !== 'embedded') {
-    throw badRequest(`Bundles on ${chain.cluster.label} need a relay: set relay-url to a Jito block engine`, {
-      param: 'bundle',
-    })
+    throw internal(
+      `Bundles on ${chain.cluster.label} need a relay, and none is set: set relay-url to a Jito block engine`,
+    )
   }
   const send = async (raws: readonly Uint8Array[]) => {
     const params = [raws.map((raw) => Buffer.from(raw).toString('base64')), { encoding: 'base64' }]
@@ -56,11 +65,13 @@ function requireTip(transactions: readonly DecodedTransaction[]): void {
 
 /** The URL may hold a key: no error names it. */
 async function callRelay(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
-  const target = new URL(url)
+  const { href, authorization } = withoutUser(url)
+  const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
   const reach: typeof fetch = async (input, init) => {
     try {
-      return await fetch(input, { ...init, signal: AbortSignal.timeout(RELAY_TIMEOUT_MS) })
+      const headers = { ...(init?.headers as Record<string, string>), ...authorization }
+      return await fetch(input, { ...init, headers, signal: AbortSignal.timeout(RELAY_TIMEOUT_MS) })
     } catch (error) {
       throw internal('The relay cannot be reached', { cause: (error as Error).name })
     }
@@ -68,7 +79,7 @@ async function callRelay(url: string, method: string, params: readonly unknown[]
   try {
     return await callNode(patiently(reach), target.href, method, params)
   } catch (error) {
-    if (error instanceof NodeRefusal) throw internal(`The relay refuses the bundle: ${error.message.slice(0, 300)}`)
+    if (error instanceof NodeRefusal) throw new RelayRefusal(error)
     throw error
   }
 }

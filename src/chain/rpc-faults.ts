@@ -14,7 +14,7 @@ export async function askNode<T>(what: string, ask: () => Promise<T>): Promise<T
 }
 
 /** First line of an error, as nodes put whole pages into theirs. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON)}…` : line
 }

@@ -4,7 +4,8 @@ import type { Chain } from './connection.ts'
 import { explainTransactionError } from './errors/index.ts'
 import type { DecodedTransaction } from './localnet/messages.ts'
 import { atSlot, NodeRefusal } from './node-call.ts'
-import { askNode } from './rpc-faults.ts'
+import { askNode, reasonOf } from './rpc-faults.ts'
+import { readStatuses } from './statuses.ts'
 import { namesIn } from './transactions.ts'
 
 type Node = Pick<Chain, 'call'>
@@ -32,12 +33,14 @@ export async function preflight(node: Node, transaction: DecodedTransaction, par
       return atSlot<Trial>(await node.call('simulateTransaction', [base64Of(transaction), options]), isTrial)
     } catch (error) {
       if (!isInvalid(error)) throw error
-      throw badRequest(`${param}: ${error.message}`, { param, cause: error })
+      throw badRequest(`${param}: ${reasonOf(error)}`, { param, cause: error })
     }
   })
   const { err, logs } = value
   if (err === null || err === undefined) return { slot, landed: false }
   if (err === 'AlreadyProcessed') return { slot, landed: true }
+  // A validator looks at the age of the blockhash first, and forgets within minutes what it has processed.
+  if (err === 'BlockhashNotFound' && (await isKnown(node, transaction))) return { slot, landed: true }
   const error = explainTransactionError(err, { logs: logs ?? null, ...namesIn(transaction.message) })
   const { program, name, message, hint } = error
   const whole = [`${program === null ? '' : `${program}: `}${name}: ${message}`, ...(hint === null ? [] : [hint])]
@@ -61,6 +64,12 @@ export async function broadcast(node: Node, raw: Uint8Array, maxRetries: number)
 const isTrial = (value: unknown) => typeof value === 'object' && value !== null && 'err' in value
 const base64Of = ({ raw }: DecodedTransaction) => Buffer.from(raw).toString('base64')
 
-/** JSON-RPC's invalid params, and Solana's own "signature verification failure" and "unsupported version". */
-const INVALID = new Set([-32602, -32003, -32015])
-const isInvalid = (error: unknown): error is NodeRefusal => error instanceof NodeRefusal && INVALID.has(error.code)
+async function isKnown(node: Node, { signature }: DecodedTransaction): Promise<boolean> {
+  const { statuses } = await readStatuses(node, [signature], true)
+  return statuses[0] !== null
+}
+
+/** What a validator says of the transaction itself; a provider's own limits share its codes. */
+const INVALID =
+  /^(invalid transaction|failed to deserialize|transaction signature verification|transaction version|.*too large)/i
+const isInvalid = (error: unknown): error is NodeRefusal => error instanceof NodeRefusal && INVALID.test(error.message)

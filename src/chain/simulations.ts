@@ -15,6 +15,8 @@ import { latestBlockhash } from './rpc-reads.ts'
 const REFUSED = /^failed to simulate transaction: ((?:invalid|failed to deserialize|.* too large).*)/
 /** Accounts that a node reads in one call. */
 const MAX_ACCOUNTS = 100
+/** Runs until the accounts hold still; on accounts that everybody writes to, the last one has to do. */
+const MOST_RUNS = 3
 
 type Account = ChainAccount | null
 
@@ -49,13 +51,29 @@ export async function simulateTransaction(
   }
 }
 
-/** The state before is read first, so that nothing which the run sees is missing from it. */
+/** Others change the same accounts too: the state before counts only where it is the same after the run. */
 async function runWithAccounts(connection: Connection, transaction: VersionedTransaction, message: DecodedMessage) {
   const addresses = await writableAddresses(connection, message)
-  const before = await accountsAt(connection, addresses)
-  const run = await askNode('The simulation', async () => {
+  let before = await accountsAt(connection, addresses)
+  for (let tries = 1; ; tries++) {
+    const run = await runOnce(connection, transaction, addresses)
+    const again = await accountsAt(connection, addresses)
+    if (tries === MOST_RUNS || isSame(before, again)) return { addresses, before, run }
+    before = again
+  }
+}
+
+const isSame = (a: readonly Account[], b: readonly Account[]) =>
+  a.every((account, i) => {
+    const other = b[i] ?? null
+    if (account === null || other === null) return account === other
+    return account.lamports === other.lamports && Buffer.from(account.data).equals(other.data)
+  })
+
+async function runOnce(connection: Connection, transaction: VersionedTransaction, addresses: readonly string[]) {
+  return askNode('The simulation', async () => {
     try {
-      const accounts = { encoding: 'base64', addresses } as const
+      const accounts = { encoding: 'base64' as const, addresses: [...addresses] }
       return await connection.simulateTransaction(transaction, {
         sigVerify: false,
         replaceRecentBlockhash: true,
@@ -67,7 +85,6 @@ async function runWithAccounts(connection: Connection, transaction: VersionedTra
       throw badRequest(`transaction: ${refusal}`, { param: 'transaction', cause: error })
     }
   })
-  return { addresses, before, run }
 }
 
 /** Lamports with a fresh blockhash; null where the node does not say, or not exactly. */

@@ -27,10 +27,23 @@ export interface Statuses {
   statuses: (SignatureStatus | null)[]
 }
 
+/** The first slot that the node's history still reaches back to. Throws internal_error. */
+export async function readFirstBlock(node: Node): Promise<number> {
+  return askNode('Reading the first block', async () => {
+    const slot = await node.call<unknown>('getFirstAvailableBlock', [])
+    if (!Number.isSafeInteger(slot)) throw new Error('it answers with parts missing')
+    return slot as number
+  })
+}
+
 /** Whether a base58 text can be a signature at all: nodes refuse a whole call for one that cannot. */
-export function isSignature(text: string): boolean {
+export const isSignature = (text: string): boolean => hasLength(text, 64)
+/** The same of an address. */
+export const isAddress = (text: string): boolean => hasLength(text, 32)
+
+function hasLength(text: string, bytes: number): boolean {
   try {
-    return base58.decode(text).length === 64
+    return base58.decode(text).length === bytes
   } catch {
     return false
   }

@@ -23,6 +23,7 @@ const FOLLOWED = [
   'max_retries',
   'blockhash',
   'nonce_account',
+  'genesis',
   'since_slot',
   'checked_at',
   'next_check_at',
@@ -33,13 +34,15 @@ const FOLLOWED = [
   'created_at',
 ] as const satisfies readonly (keyof Followed)[]
 
-/** Those that it is time to look for, longest waiting first. */
-export function dueTransactions(reader: Reader, now: number, limit: number): Promise<Followed[]> {
+/** Those of one chain that it is time to look for, longest waiting first. */
+export function dueTransactions(reader: Reader, genesis: string, now: number, limit: number): Promise<Followed[]> {
   return reader
     .selectFrom('transactions')
     .select(FOLLOWED)
     .where('next_check_at', '<=', now)
+    .where('genesis', '=', genesis)
     .orderBy('next_check_at')
+    .orderBy('seq')
     .limit(limit)
     .execute()
 }
@@ -93,19 +96,21 @@ export async function noteChecked(
     .execute()
 }
 
-/** What is due to be sent, longest waiting first; of one transaction where a signature is given. */
+/** What is due to be sent on one chain, least often sent first; of one transaction where a signature is given. */
 export function dueSends(
   reader: Reader,
+  genesis: string,
   now: number,
   limit: number,
   signature?: string,
-): Promise<Pick<Followed, 'signature' | 'bundle_id' | 'sends' | 'max_retries'>[]> {
+): Promise<Pick<Followed, 'signature' | 'bundle_id' | 'sends' | 'max_retries' | 'nonce_account' | 'created_at'>[]> {
   let due = reader
     .selectFrom('transactions')
-    .select(['signature', 'bundle_id', 'sends', 'max_retries'])
+    .select(['signature', 'bundle_id', 'sends', 'max_retries', 'nonce_account', 'created_at'])
     .where('next_send_at', '<=', now)
+    .where('genesis', '=', genesis)
   if (signature !== undefined) due = due.where('signature', '=', signature)
-  return due.orderBy('next_send_at').orderBy('seq').limit(limit).execute()
+  return due.orderBy('sends').orderBy('next_send_at').orderBy('seq').limit(limit).execute()
 }
 
 export interface Send {

@@ -78,6 +78,7 @@ export function recordsSuite(database: TestDatabase): void {
         max_retries: 2,
         blockhash: 'b',
         nonce_account: null,
+        genesis: 'g',
         since_slot: null,
         checked_at: 0,
         next_check_at: null,

@@ -19,6 +19,7 @@ import { type HandTiming, handTiming } from './frame-setting.ts'
 export const NAME = transactionWatcher.name
 export const ROUND_MS = 2000
 const SLOT_MS = 400
+const GENESIS = 'genesis of a fake node'
 const FIRST_SLOT = 10_000
 const FINAL_SLOTS = 32
 
@@ -54,6 +55,8 @@ export function fakeNode(clock: TestClock): FakeNode {
       return { context: { slot: slot() }, value: signatures.map(statusOf) }
     },
     isBlockhashValid: ([blockhash]) => ({ context: { slot: slot() - FINAL_SLOTS }, value: !gone.has(blockhash) }),
+    getGenesisHash: () => GENESIS,
+    getFirstAvailableBlock: () => 0,
     sendTransaction([text]) {
       const signature = base58.encode(Buffer.from(text, 'base64').subarray(1, 65))
       taken.sent.push(signature)
@@ -112,6 +115,7 @@ export async function insertPending(
       max_retries: 3,
       blockhash: message.recentBlockhash,
       nonce_account: null,
+      genesis: GENESIS,
       since_slot: null,
       checked_at: 0,
       next_check_at: START,

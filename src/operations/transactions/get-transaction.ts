@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { isSignature, readStatuses } from '../../chain/statuses.ts'
 import type { Context } from '../../context.ts'
-import { findTransaction } from '../../store/transactions.ts'
+import { type Followed, findTransaction } from '../../store/transactions.ts'
 import { transactionRecord } from '../records.ts'
 import { followOne } from './follow/index.ts'
 import { stepOf } from './follow/transition.ts'
@@ -21,16 +21,19 @@ export async function getTransaction(context: Context, { signature }: Input<Rout
   const row = await findTransaction(store.db, signature)
   if (row === null) return onChain(chain, signature)
   if (row.next_check_at === null || clock.now() - row.checked_at < FRESH_MS) return transactionRecord(row)
-  await followOne(context, row).catch((error) =>
-    log.warn({ err: error, signature }, 'a transaction was not looked for'),
-  )
+  await follow(context, row).catch((error) => log.warn({ err: error, signature }, 'a transaction was not looked for'))
   return transactionRecord((await findTransaction(store.db, signature)) ?? row)
+}
+
+/** Only the chain that it was submitted to can say what became of it. */
+async function follow(context: Context, row: Followed): Promise<void> {
+  if (row.genesis === (await context.chain.genesisHash())) await followOne(context, row)
 }
 
 /** One that was submitted elsewhere; lifecycle `unknown` where the chain does not know it either. */
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<Route>> {
   if (!isSignature(signature)) return { signature, ...UNKNOWN }
   const { slot, statuses } = await readStatuses(chain, [signature], true)
-  const step = stepOf(UNSEEN, { status: statuses[0] ?? null, slot, history: true })
+  const step = stepOf(UNSEEN, { status: statuses[0] ?? null, slot, since: null })
   return step === null ? { signature, ...UNKNOWN } : transactionRecord({ signature, ...step.state })
 }

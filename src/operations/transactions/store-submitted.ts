@@ -14,16 +14,17 @@ export interface Submission {
   tracked_resource?: TrackedResource | undefined
 }
 
-type Plan = Partial<Pick<NewRow<'transactions'>, 'since_slot' | 'next_send_at' | 'bundle_id'>>
+type Plan = Pick<NewRow<'transactions'>, 'genesis'> &
+  Partial<Pick<NewRow<'transactions'>, 'since_slot' | 'next_send_at' | 'bundle_id'>>
 
-/** Writes the record and its event; nothing where it is stored already. */
+/** Writes the record and its event; false, and nothing is written, where it is stored already. */
 export async function storeSubmitted(
   context: Context,
   tx: Tx,
   { raw, signature, message }: DecodedTransaction,
   { max_retries, tracked_resource }: Submission,
   plan: Plan,
-): Promise<void> {
+): Promise<boolean> {
   const { clock, externalUid, metadata } = context
   const { blockhash, nonceAccount } = lifetimeOf(message)
   const row = await insertTransaction(tx, {
@@ -49,7 +50,7 @@ export async function storeSubmitted(
     created_at: clock.now(),
     ...plan,
   })
-  if (row === null) return
+  if (row === null) return false
   const object = transactionRecord(row)
   await emit(context, tx, {
     type: 'transaction.submitted',
@@ -57,4 +58,5 @@ export async function storeSubmitted(
     resource_id: signature,
     object,
   })
+  return true
 }

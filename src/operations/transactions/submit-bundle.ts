@@ -2,68 +2,95 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { bundleIdOf } from '../../chain/bundles.ts'
-import { relayOf } from '../../chain/relay.ts'
+import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
+import { RelayRefusal, relayOf } from '../../chain/relay.ts'
 import { preflight } from '../../chain/sending.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { findTransaction } from '../../store/transactions.ts'
+import { type Followed, findTransaction, planSend } from '../../store/transactions.ts'
 import { FIRST_SEND_MS } from './follow/index.ts'
 import { storeSubmitted } from './store-submitted.ts'
 
 type Route = Api['transactions']['submit']
 
-/** Only the first can be tried beforehand: the others may need what it does. What is tracked hangs on the last. */
+/**
+ * Only the first can be tried beforehand: the others may need what it does. What is tracked hangs on the last. Where the
+ * relay refuses, the bundle stays stored and is followed, as an earlier try may have reached it: internal_error then.
+ */
 export async function submitBundle(context: Context, input: Input<Route>): Promise<Result<Route>> {
-  const { store, chain, clock, config, log } = context
-  const relay = relayOf(config, chain)
+  const { store, chain, config, log } = context
   const bundle = input.signed_transactions!.map((text, i) => decodeSigned(text, `signed_transactions.${i}`))
+  refuseTwice(bundle)
+  const relay = relayOf(config, chain)
+  relay.check(bundle)
   const signatures = bundle.map(({ signature }) => signature)
-  const twice = signatures.findIndex((signature, i) => signatures.indexOf(signature) < i)
-  if (twice >= 0) {
-    const param = `signed_transactions.${twice}`
-    throw badRequest(`${param} is in the bundle twice`, { param })
-  }
   const bundle_id = bundleIdOf(signatures)
   const answer = { bundle_id, signatures: [bundle_id], transaction_signatures: signatures }
   const known = await Promise.all(signatures.map((signature) => findTransaction(store.db, signature)))
-  if (known.every((row) => row?.bundle_id === bundle_id)) return answer
-  const other = known.findIndex((row) => row !== null)
-  if (other >= 0) {
-    const param = `signed_transactions.${other}`
-    throw badRequest(`${param} was submitted before, outside this bundle: sign it anew with a fresh blockhash`, {
-      param,
-    })
-  }
-  relay.check(bundle)
+  for (const [i, row] of known.entries()) refuseOther(row, bundle_id, i)
+  if (known.every((row) => row !== null && row.lifecycle !== 'submitted')) return answer
+  if (known.some((row) => row === null)) await storeBundle(context, input, bundle, bundle_id)
+  const sent = await relay.send(bundle.map(({ raw }) => raw)).then(
+    () => true,
+    (error) => {
+      if (error instanceof RelayRefusal) throw error
+      log.warn({ err: error, bundle_id }, 'a bundle was not sent at once')
+      return false
+    },
+  )
+  context.wake('transaction-watcher')
+  return context.commit(async (tx) => {
+    if (sent && input.max_retries === 0) for (const signature of signatures) await planSend(tx, signature, null)
+    return answer
+  })
+}
+
+/** Stored apart from the answer, and before it: only the relay's word makes that. A retry finds the same bundle. */
+async function storeBundle(
+  context: Context,
+  input: Input<Route>,
+  bundle: readonly DecodedTransaction[],
+  bundle_id: string,
+): Promise<void> {
+  const { store, chain, clock } = context
+  const genesis = await chain.genesisHash()
   const trial = input.skip_preflight ? undefined : await preflight(chain, bundle[0]!, 'signed_transactions.0')
   if (trial?.landed) {
     throw badRequest('signed_transactions.0 has landed already: a bundle is all or nothing', {
       param: 'signed_transactions.0',
     })
   }
-  await context.commit(async (tx) => {
+  const { max_retries } = input
+  await store.write(async (tx) => {
     for (const [i, transaction] of bundle.entries()) {
-      const last = i === bundle.length - 1
-      const { max_retries } = input
-      const tracked_resource = last ? input.tracked_resource : undefined
-      await storeSubmitted(
-        context,
-        tx,
-        transaction,
-        { max_retries, tracked_resource },
-        {
-          bundle_id,
-          since_slot: trial?.slot ?? null,
-          next_send_at: clock.now() + FIRST_SEND_MS,
-        },
-      )
+      const tracked_resource = i === bundle.length - 1 ? input.tracked_resource : undefined
+      const since_slot = trial?.slot ?? null
+      const plan = { genesis, bundle_id, since_slot, next_send_at: clock.now() + FIRST_SEND_MS }
+      if (await storeSubmitted(context, tx, transaction, { max_retries, tracked_resource }, plan)) continue
+      refuseOther(await findTransaction(tx, transaction.signature), bundle_id, i)
     }
-    return answer
   })
-  await relay
-    .send(bundle.map(({ raw }) => raw))
-    .catch((error) => log.warn({ err: error, bundle_id }, 'a bundle was not sent at once'))
-  context.wake('transaction-watcher')
-  return answer
+}
+
+function refuseTwice(bundle: readonly DecodedTransaction[]): void {
+  const signatures = bundle.map(({ signature }) => signature)
+  const twice = signatures.findIndex((signature, i) => signatures.indexOf(signature) < i)
+  if (twice < 0) return
+  const param = `signed_transactions.${twice}`
+  throw badRequest(`${param} is in the bundle twice`, { param })
+}
+
+/** A transaction belongs to the bundle that it was first submitted in, or to none. */
+function refuseOther(row: Followed | null, bundleId: string, place: number): void {
+  if (row === null || row.bundle_id === bundleId) return
+  const param = `signed_transactions.${place}`
+  const { signature, lifecycle, bundle_id } = row
+  const where = bundle_id === null ? 'alone' : `in the bundle ${bundle_id}`
+  const over = lifecycle === 'failed'
+  const next = over ? 'sign it anew with a fresh blockhash' : `follow ${signature}; signing it anew could do it twice`
+  throw badRequest(`${param} was submitted ${where} before, and is ${lifecycle}: ${next}`, {
+    param,
+    details: { signature, lifecycle, bundle_id },
+  })
 }

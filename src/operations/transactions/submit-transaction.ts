@@ -1,10 +1,12 @@
 /** Takes a signed transaction: checked, stored with its event, then sent. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
 import { broadcast, preflight } from '../../chain/sending.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
-import { findTransaction, planSend } from '../../store/transactions.ts'
+import { badRequest } from '../../errors.ts'
+import { type Followed, findTransaction, planSend } from '../../store/transactions.ts'
 import { FIRST_SEND_MS } from './follow/index.ts'
 import { storeSubmitted } from './store-submitted.ts'
 import { submitBundle } from './submit-bundle.ts'
@@ -12,29 +14,48 @@ import { submitBundle } from './submit-bundle.ts'
 type Route = Api['transactions']['submit']
 
 /**
- * The same transaction submitted twice is one: the second answers like the first and changes nothing. Once stored it is
- * sent until it lands or expires, so a node that fails now is not the caller's trouble.
+ * The same transaction submitted twice is one: the second answers like the first, and is sent once more while the first
+ * was not seen. Once stored it is sent until it lands or expires, so a node that fails now is not the caller's trouble.
  */
 export async function submitTransaction(context: Context, input: Input<Route>): Promise<Result<Route>> {
   if (input.bundle) return submitBundle(context, input)
-  const { store, chain, clock, log } = context
+  const { store, chain, clock } = context
   const transaction = decodeSigned(input.transaction!)
   const { signature } = transaction
-  if ((await findTransaction(store.db, signature)) !== null) return { signature }
+  const known = await findTransaction(store.db, signature)
+  if (known !== null) {
+    refuseBundled(known)
+    if (known.lifecycle === 'submitted') await send(context, transaction, input.max_retries)
+    return { signature }
+  }
+  const genesis = await chain.genesisHash()
   const trial = input.skip_preflight ? undefined : await preflight(chain, transaction, 'transaction')
-  const sends = trial?.landed !== true
+  const landed = trial?.landed === true
   const answer = await context.commit(async (tx) => {
-    // Also where it seems to have landed: that block may yet be dropped.
+    // Sent also where it seems to have landed: that block may yet be dropped, and only the first look can tell.
     const next_send_at = clock.now() + FIRST_SEND_MS
-    await storeSubmitted(context, tx, transaction, input, { since_slot: trial?.slot ?? null, next_send_at })
+    const since_slot = landed ? null : (trial?.slot ?? null)
+    const stored = await storeSubmitted(context, tx, transaction, input, { genesis, since_slot, next_send_at })
+    if (!stored) refuseBundled((await findTransaction(tx, signature))!)
     return { signature }
   })
-  if (sends) {
-    await broadcast(chain, transaction.raw, input.max_retries).then(
-      () => (input.max_retries === 0 ? store.write((tx) => planSend(tx, signature, null)) : undefined),
-      (error) => log.warn({ err: error, signature }, 'a transaction was not sent at once'),
-    )
-  }
+  if (!landed) await send(context, transaction, input.max_retries)
   context.wake('transaction-watcher')
   return answer
+}
+
+/** The first try is this request's; those that follow are the watcher's. */
+async function send({ store, chain, log }: Context, { raw, signature }: DecodedTransaction, maxRetries: number) {
+  await broadcast(chain, raw, maxRetries).then(
+    () => (maxRetries === 0 ? store.write((tx) => planSend(tx, signature, null)) : undefined),
+    (error) => log.warn({ err: error, signature }, 'a transaction was not sent at once'),
+  )
+}
+
+function refuseBundled({ bundle_id, lifecycle, signature }: Pick<Followed, 'bundle_id' | 'lifecycle' | 'signature'>) {
+  if (bundle_id === null) return
+  throw badRequest(
+    `transaction was submitted in the bundle ${bundle_id}, is ${lifecycle} and is never sent alone: follow ${signature}`,
+    { param: 'transaction', details: { bundle_id, lifecycle, signature } },
+  )
 }

@@ -9,9 +9,11 @@ export function following(): Migration {
       for (const name of ['since_slot', 'next_check_at', 'next_send_at']) {
         await table().addColumn(name, 'bigint').execute()
       }
-      await table()
-        .addColumn('blockhash', 'text', (column) => column.notNull().defaultTo(''))
-        .execute()
+      for (const name of ['blockhash', 'genesis']) {
+        await table()
+          .addColumn(name, 'text', (column) => column.notNull().defaultTo(''))
+          .execute()
+      }
       for (const name of ['max_retries', 'checked_at', 'sends']) {
         await table()
           .addColumn(name, 'bigint', (column) => column.notNull().defaultTo(0))

@@ -1,6 +1,6 @@
 /** Methods that read blocks. Every slot up to now has one, empty or not. */
 import { GENESIS_SLOT } from '../clock.ts'
-import type { LocalChain } from '../types.ts'
+import { COMMITMENT_DEPTH, type LocalChain } from '../types.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'
 import type { Methods } from './method.ts'
 import { asBoolean, asConfig, asInteger, oneOf, requireParams } from './params.ts'
@@ -86,6 +86,7 @@ export const blockMethods: Methods = {
   getBlocks: blocks,
   getBlocksWithLimit: blocksWithLimit,
   getBlockTime: blockTime,
-  getFirstAvailableBlock: () => GENESIS_SLOT,
+  // On a new chain the finalized commitment is still before its first slot.
+  getFirstAvailableBlock: () => GENESIS_SLOT - COMMITMENT_DEPTH.finalized,
   minimumLedgerSlot: () => GENESIS_SLOT,
 }

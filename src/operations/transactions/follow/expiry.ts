@@ -1,5 +1,11 @@
 /** Proves that transactions can land no more: their blockhash or nonce is gone at finality, and the chain does not know them. */
-import { readBlockhashEnd, readNonceEnds, readStatuses, STATUSES_PER_CALL } from '../../../chain/statuses.ts'
+import {
+  readBlockhashEnd,
+  readFirstBlock,
+  readNonceEnds,
+  readStatuses,
+  STATUSES_PER_CALL,
+} from '../../../chain/statuses.ts'
 import type { Followed } from '../../../store/transactions.ts'
 import type { Budget } from './budget.ts'
 import { type FollowServices, writeMoves } from './look.ts'
@@ -10,8 +16,11 @@ const BLOCKHASH_SLOTS = 150
 /** How far behind the node may have been that was asked first: a blockhash that it had not seen yet reads as gone. */
 const LAG_SLOTS = 100
 const NONCES_PER_CALL = 100
-/** Kept back: one call for the last look, the others for sending. */
-const RESERVED_CALLS = 4
+const ROUND_MS = 2_000
+/** Rows that the next round begins after. */
+const TURN = 97
+/** Kept back: two calls for the last look, the others for sending. */
+const RESERVED_CALLS = 5
 
 interface Missing {
   row: Followed
@@ -24,16 +33,27 @@ const isOld = ({ row, slot }: Missing) =>
 
 /** Looks at those of `missing` that are old enough and ends the expired ones. Throws internal_error where the node fails. */
 export async function expire(services: FollowServices, missing: readonly Missing[], budget: Budget): Promise<void> {
-  const old = missing.filter(isOld).map(({ row }) => row)
+  const old = inTurn(
+    missing.filter(isOld).map(({ row }) => row),
+    services.clock.now(),
+  )
   if (old.length === 0) return
-  const reserved = budget.left > 2 * RESERVED_CALLS ? RESERVED_CALLS : 1
+  const reserved = budget.left > 2 * RESERVED_CALLS ? RESERVED_CALLS : 2
   const ended = [
     ...(await byBlockhash(services, old, budget, reserved)),
     ...(await byNonce(services, old, budget, reserved)),
   ]
+  if (ended.length === 0 || budget.left < 2 || !budget.take()) return
+  const since = await readFirstBlock(services.chain)
   for (let at = 0; at < ended.length && budget.take(); at += STATUSES_PER_CALL) {
-    await end(services, ended.slice(at, at + STATUSES_PER_CALL))
+    await end(services, ended.slice(at, at + STATUSES_PER_CALL), since)
   }
+}
+
+/** Where there are more than a round can ask about, each comes first at some time. */
+function inTurn(rows: readonly Followed[], now: number): Followed[] {
+  const first = rows.length === 0 ? 0 : (Math.floor(now / ROUND_MS) * TURN) % rows.length
+  return [...rows.slice(first), ...rows.slice(0, first)]
 }
 
 /** A row whose end was read at a finalized slot. */
@@ -75,15 +95,20 @@ async function byNonce({ chain }: FollowServices, rows: readonly Followed[], bud
   return candidates
 }
 
-/** The last look: it must come after the end was read, at a node that is at least as far, in its whole history. */
-async function end(services: FollowServices, candidates: readonly Candidate[]): Promise<void> {
+/**
+ * The last look: it must come after the end was read, at a node that is at least as far, in a history that reaches back
+ * (`since`) to before the transaction.
+ */
+async function end(services: FollowServices, candidates: readonly Candidate[], since: number): Promise<void> {
   const { chain, store } = services
   const { slot, statuses } = await readStatuses(
     chain,
     candidates.map(({ row }) => row.signature),
     true,
   )
-  const gone = candidates.filter((candidate, i) => statuses[i] === null && slot >= candidate.slot)
+  const gone = candidates.filter(
+    (candidate, i) => statuses[i] === null && slot >= candidate.slot && since <= candidate.row.since_slot!,
+  )
   if (gone.length === 0) return
   const moves = gone.map(({ row }) => ({
     row,

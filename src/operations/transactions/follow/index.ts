@@ -34,7 +34,8 @@ export async function followRound(
 ): Promise<void> {
   const budget = createBudget(calls)
   const most = Math.floor(calls * LOOK_SHARE) * STATUSES_PER_CALL
-  const rows = await dueTransactions(services.store.db, services.clock.now(), most)
+  const genesis = await services.chain.genesisHash()
+  const rows = await dueTransactions(services.store.db, genesis, services.clock.now(), most)
   try {
     await lookAt(services, rows, budget, { signal, leastWaitMs: rows.length > most / 2 ? BUSY_WAIT_MS : 0 })
   } finally {

@@ -2,8 +2,10 @@
 
 import type { Connection } from '@solana/web3.js'
 import type { TrackedResource } from '../../../api/index.ts'
-import { decodeTransaction } from '../../../chain/localnet/messages.ts'
+import { type DecodedMessage, decodeTransaction } from '../../../chain/localnet/messages.ts'
+import { isAddress } from '../../../chain/statuses.ts'
 import {
+  metadataAddressOf,
   readTokens,
   type TokenChange,
   type TokenState,
@@ -25,16 +27,19 @@ export interface Landing {
 
 const nothing = (mint: string): TokenChange => ({ mint, created: false, revoked: [] })
 
-export function landingOf(row: Followed, raw: Uint8Array): Landing {
+export async function landingOf(row: Followed, raw: Uint8Array): Promise<Landing> {
   const hint = row.tracked_resource_json === null ? null : (JSON.parse(row.tracked_resource_json) as TrackedResource)
-  const tokens = new Map(tokenChangesIn(decodeTransaction(raw).message).map((change) => [change.mint, change]))
-  if (hint?.resource_type === 'token' && isAddress(hint.resource_id) && !tokens.has(hint.resource_id)) {
-    tokens.set(hint.resource_id, nothing(hint.resource_id))
-  }
+  const { message } = decodeTransaction(raw)
+  const tokens = new Map(tokenChangesIn(message).map((change) => [change.mint, change]))
+  const mint = hint?.resource_type === 'token' && isAddress(hint.resource_id) ? hint.resource_id : null
+  if (mint !== null && !tokens.has(mint) && (await touches(message, mint))) tokens.set(mint, nothing(mint))
   return { hint, tokens }
 }
 
-const isAddress = (text: string) => /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)
+/** A hint is only a place to look: the transaction must name the mint, or its metadata, itself. */
+async function touches({ keys }: DecodedMessage, mint: string): Promise<boolean> {
+  return keys.includes(mint) || keys.includes(await metadataAddressOf(mint))
+}
 
 /** The tokens of any number of landings as the chain has them, at `slot` or later; absent where no mint is. */
 export async function readLandedTokens(
@@ -63,7 +68,7 @@ export async function writeLanding(
     const state = states.get(mint)
     if (state === undefined) continue
     const status = tokenStatus(state)
-    const last = await recordToken(tx, clock, row, state)
+    const last = (await recordToken(tx, clock, row, state)) && isLast(change, hint)
     const events = [
       ...(change.created ? (['token.created'] as const) : []),
       ...(change.revoked.includes('mint') ? (['token.mint_authority_revoked'] as const) : []),
@@ -80,6 +85,15 @@ export async function writeLanding(
     told.push(...related_events.map((type) => ({ type, resource_type, resource_id, object, occasion, of: row })))
   }
   return told
+}
+
+/**
+ * Whether this transaction is the one that left nothing: the state was read later, and another may have landed since.
+ * The build knows, and says so in its hint; without one, a revocation of a token that was there before is taken for it.
+ */
+function isLast({ mint, created, revoked }: TokenChange, hint: TrackedResource | null): boolean {
+  if (hint?.resource_id === mint) return hint.related_events.includes('token.fully_immutable')
+  return !created && revoked.length > 0
 }
 
 /** Authorities never come back: a state that was read late cannot undo a newer one. */

@@ -1,6 +1,6 @@
 /** Looks for transactions on the chain and writes what has become of them: state, records and events together. */
 import type { Chain } from '../../../chain/connection.ts'
-import { readStatuses, STATUSES_PER_CALL } from '../../../chain/statuses.ts'
+import { readFirstBlock, readStatuses, STATUSES_PER_CALL } from '../../../chain/statuses.ts'
 import { tokenReadCalls } from '../../../chain/tokens/index.ts'
 import type { Clock, Services } from '../../../context.ts'
 import type { Log } from '../../../log.ts'
@@ -10,13 +10,15 @@ import { emitAll, type LateEmission } from '../../emit.ts'
 import { transactionRecord } from '../../records.ts'
 import type { Budget } from './budget.ts'
 import { type Landing, landingOf, readLandedTokens, writeLanding } from './landing.ts'
-import { type Step, stepOf } from './transition.ts'
+import { isMissing, type Step, stepOf } from './transition.ts'
 
 export type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
 /** After a minute most of what has not landed never will. */
 const YOUNG_MS = 60_000
-const NEXT_LOOK_MS = { young: 2_000, old: 5_000, confirmed: 6_000 }
+/** What is not proven to have ended by then waits for a node with a longer memory. */
+const ANCIENT_MS = 3_600_000
+const NEXT_LOOK_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
 
 /** A move and the landing that comes with it. */
 export interface Move {
@@ -44,11 +46,13 @@ export async function look(
   const { store, chain, clock } = services
   const asked = rows.slice(0, STATUSES_PER_CALL)
   const now = clock.now()
-  const history = asked.some((row) => row.lifecycle !== 'submitted' || now - row.created_at > YOUNG_MS)
+  const history = asked.some((row) => row.since_slot === null || isSeen(row) || now - row.created_at > YOUNG_MS)
   const signatures = asked.map(({ signature }) => signature)
   const { slot, statuses } = await readStatuses(chain, signatures, history)
+  const lost = history && asked.some((row, i) => statuses[i] === null && isMissing(row, slot))
+  const since = lost && budget.take() ? await readFirstBlock(chain) : null
   const steps = asked.flatMap((row, i) => {
-    const step = stepOf(row, { status: statuses[i] ?? null, slot, history })
+    const step = stepOf(row, { status: statuses[i] ?? null, slot, since })
     return step === null ? [] : [{ row, step }]
   })
   const planned = await withLandings(services, steps, budget)
@@ -85,7 +89,7 @@ async function withLandings({ store }: FollowServices, steps: readonly Move[], b
       moves.push({ row, step })
       continue
     }
-    const landing = landingOf(row, raw)
+    const landing = await landingOf(row, raw)
     const more = tokenReadCalls(mints + landing.tokens.size) - tokenReadCalls(mints)
     if (!takeAll(budget, more)) continue
     mints += landing.tokens.size
@@ -152,8 +156,11 @@ async function write(
   return [...told, ...(await writeLanding(tx, clock, row, state.slot, landing, states))]
 }
 
+const isSeen = ({ confirmation_status }: Followed) => confirmation_status !== null
+
 function waitOf({ lifecycle, created_at }: Pick<Followed, 'lifecycle' | 'created_at'>, now: number): number {
   if (lifecycle === 'confirmed' || lifecycle === 'failed') return NEXT_LOOK_MS.confirmed
+  if (now - created_at > ANCIENT_MS) return NEXT_LOOK_MS.ancient
   return now - created_at > YOUNG_MS ? NEXT_LOOK_MS.old : NEXT_LOOK_MS.young
 }
 

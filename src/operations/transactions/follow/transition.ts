@@ -20,8 +20,8 @@ export interface Look {
   status: SignatureStatus | null
   /** Slot that the node had reached. */
   slot: number
-  /** Whether it searched its whole history. */
-  history: boolean
+  /** First slot of the history that it searched; null where it looked only at recent ones. */
+  since: number | null
 }
 
 export type TransactionEvent = 'transaction.confirmed' | 'transaction.finalized' | 'transaction.failed'
@@ -40,22 +40,25 @@ export interface Step {
  * The step that a look leads to, or null where it says nothing new. A node that lags behind is never believed: an older
  * state of the same slot counts for nothing, and a missing one only where the node is far past the slot it was seen in.
  */
-export function stepOf(row: State, { status, slot, history }: Look): Step | null {
+export function stepOf(row: State, { status, slot, since }: Look): Step | null {
   const seen = rankOf(row)
-  if (status === null) return history && seen > 0 && slot >= row.slot + FORK_SLOTS ? dropped() : null
+  if (status === null) return isMissing(row, slot) && since !== null && since <= row.slot ? dropped() : null
   const level = status.confirmationStatus ?? (status.confirmations === null ? 'finalized' : 'processed')
   const rank = RANK[level]
   const failed = status.err !== null && status.err !== undefined
   const state: State = {
     lifecycle: failed && rank >= RANK.confirmed ? 'failed' : LIFECYCLE[level],
     confirmation_status: level,
-    err_json: failed ? JSON.stringify(status.err) : null,
+    // Below that it may yet be undone, and a client that sees an error signs anew.
+    err_json: failed && rank >= RANK.confirmed ? JSON.stringify(status.err) : null,
     slot: status.slot,
     confirmations: status.confirmations ?? FINAL_CONFIRMATIONS,
   }
   if (rank < seen || isSame(row, state)) return null
-  const confirmedNow = rank >= RANK.confirmed && seen < RANK.confirmed
-  const finalizedNow = rank === RANK.finalized && seen < RANK.finalized
+  // Another fork, another outcome: what was told of the first does not stand for the second.
+  const told = (row.lifecycle === 'failed') === failed ? seen : 0
+  const confirmedNow = rank >= RANK.confirmed && told < RANK.confirmed
+  const finalizedNow = rank === RANK.finalized && told < RANK.finalized
   const events: TransactionEvent[] = failed
     ? confirmedNow
       ? ['transaction.failed']
@@ -66,6 +69,9 @@ export function stepOf(row: State, { status, slot, history }: Look): Step | null
       ]
   return { state, events, landed: confirmedNow && !failed, dropped: false, final: rank === RANK.finalized }
 }
+
+/** Whether one that was seen should be there by now, if its fork is still the chain. */
+export const isMissing = (row: State, slot: number): boolean => rankOf(row) > 0 && slot >= row.slot + FORK_SLOTS
 
 /** The end of one that can land no more: `reason` becomes its `err`. */
 export function expiredStep(reason: 'BlockhashExpired' | 'NonceAdvanced'): Step {
