@@ -603,7 +603,7 @@ describe('a transaction on a durable nonce', () => {
     expect((await read(service, transfer)).lifecycle).toBe('submitted')
     expect(node.sent.get(transfer.text)).toBeGreaterThan(15)
     node.decide = () => undefined
-    await pass(service, 40, watcher.check)
+    await pass(service, 250, watcher.check)
     expect(chain.transaction(transfer.signature)?.err).toBeNull()
     expect(await read(service, transfer)).toMatchObject({ lifecycle: 'finalized', err: null })
     expect(chain.account(transfer.to)?.lamports).toBe(transfer.lamports)

@@ -133,7 +133,6 @@ export const transactions = {
       }
     }),
     data: submitted,
-    signed: 'refused',
   }),
   get: defineRoute({
     at: paths.transactions.get,
@@ -151,6 +150,5 @@ export const transactions = {
       'Nothing is changed. Signatures are not checked and the blockhash is replaced by a recent one, so that an unsigned build of any age runs. A run that fails is an answer with `err`.',
     body: writeBody({ transaction: transactionBase64 }),
     data: simulation,
-    signed: 'refused',
   }),
 }

@@ -171,7 +171,7 @@ export interface TransactionsTable extends Recorded {
   /** Blockhash of the message, or the value of its durable nonce. */
   blockhash: string
   nonce_account: string | null
-  /** Genesis hash of the chain that it was submitted to: no other can say what became of it. */
+  /** Genesis hash of the chain that it was submitted to: no other can say what became of it. Empty until a node has told. */
   genesis: string
   /** A slot that the cluster had reached when it was first looked for; null before. */
   since_slot: number | null

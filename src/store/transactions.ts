@@ -34,13 +34,22 @@ const FOLLOWED = [
   'created_at',
 ] as const satisfies readonly (keyof Followed)[]
 
+/** Whether anything is to be looked for or sent, on whatever chain. */
+export async function isAnythingDue(reader: Reader, now: number): Promise<boolean> {
+  const due = reader
+    .selectFrom('transactions')
+    .select('seq')
+    .where((is) => is.or([is('next_check_at', '<=', now), is('next_send_at', '<=', now)]))
+  return (await due.limit(1).executeTakeFirst()) !== undefined
+}
+
 /** Those of one chain that it is time to look for, longest waiting first. */
 export function dueTransactions(reader: Reader, genesis: string, now: number, limit: number): Promise<Followed[]> {
   return reader
     .selectFrom('transactions')
     .select(FOLLOWED)
     .where('next_check_at', '<=', now)
-    .where('genesis', '=', genesis)
+    .where('genesis', 'in', ['', genesis])
     .orderBy('next_check_at')
     .orderBy('seq')
     .limit(limit)
@@ -81,7 +90,7 @@ export async function moveTransaction(
 export async function noteChecked(
   tx: Tx,
   signatures: readonly string[],
-  { now, next, slot }: { now: number; next: number; slot: number },
+  { now, next, slot, genesis }: { now: number; next: number; slot: number; genesis: string },
 ): Promise<void> {
   if (signatures.length === 0) return
   await tx
@@ -90,6 +99,7 @@ export async function noteChecked(
       checked_at: now,
       next_check_at: next,
       since_slot: row.fn.coalesce('since_slot', row.val(slot)),
+      genesis,
     }))
     .where('signature', 'in', signatures)
     .where('next_check_at', 'is not', null)
@@ -108,7 +118,7 @@ export function dueSends(
     .selectFrom('transactions')
     .select(['signature', 'bundle_id', 'sends', 'max_retries', 'nonce_account', 'created_at'])
     .where('next_send_at', '<=', now)
-    .where('genesis', '=', genesis)
+    .where('genesis', 'in', ['', genesis])
   if (signature !== undefined) due = due.where('signature', '=', signature)
   return due.orderBy('sends').orderBy('next_send_at').orderBy('seq').limit(limit).execute()
 }

@@ -115,8 +115,6 @@ describe('the routes', () => {
       'goldLocks.unlock': 'refused',
       'tokens.create': 'refused',
       'tokens.revokeAuthority': 'refused',
-      'transactions.submit': 'refused',
-      'transactions.simulate': 'refused',
     })
     expect(by(({ scope }) => scope)).toEqual({
       'airdrops.withdraw': 'airdrop:admin',

@@ -27,7 +27,8 @@ export async function getTransaction(context: Context, { signature }: Input<Rout
 
 /** Only the chain that it was submitted to can say what became of it. */
 async function follow(context: Context, row: Followed): Promise<void> {
-  if (row.genesis === (await context.chain.genesisHash())) await followOne(context, row)
+  const genesis = await context.chain.genesisHash()
+  if (row.genesis === '' || row.genesis === genesis) await followOne(context, row)
 }
 
 /** One that was submitted elsewhere; lifecycle `unknown` where the chain does not know it either. */

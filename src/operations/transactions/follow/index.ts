@@ -1,7 +1,7 @@
 /** Follows submitted transactions to their end: looks for them, proves that they expired, sends them again. */
 import { STATUSES_PER_CALL } from '../../../chain/statuses.ts'
 import type { Config } from '../../../config.ts'
-import { dueTransactions, type Followed } from '../../../store/transactions.ts'
+import { dueTransactions, type Followed, isAnythingDue } from '../../../store/transactions.ts'
 import { type Budget, createBudget } from './budget.ts'
 import { expire } from './expiry.ts'
 import { type FollowServices, look } from './look.ts'
@@ -32,8 +32,10 @@ export async function followRound(
   services: FollowServices & { config: Config },
   { signal, calls = ROUND_CALLS }: RoundOptions = {},
 ): Promise<void> {
-  const budget = createBudget(calls)
+  // One is kept for the genesis hash, which is asked of a node once.
+  const budget = createBudget(calls - 1)
   const most = Math.floor(calls * LOOK_SHARE) * STATUSES_PER_CALL
+  if (!(await isAnythingDue(services.store.db, services.clock.now()))) return
   const genesis = await services.chain.genesisHash()
   const rows = await dueTransactions(services.store.db, genesis, services.clock.now(), most)
   try {

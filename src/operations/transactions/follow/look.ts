@@ -46,6 +46,7 @@ export async function look(
   const { store, chain, clock } = services
   const asked = rows.slice(0, STATUSES_PER_CALL)
   const now = clock.now()
+  const genesis = await chain.genesisHash()
   const history = asked.some((row) => row.since_slot === null || isSeen(row) || now - row.created_at > YOUNG_MS)
   const signatures = asked.map(({ signature }) => signature)
   const { slot, statuses } = await readStatuses(chain, signatures, history)
@@ -65,7 +66,7 @@ export async function look(
       await noteChecked(
         tx,
         part.map(({ signature }) => signature),
-        { now, next: now + wait, slot },
+        { now, next: now + wait, slot, genesis },
       )
     }
   })
