@@ -12,6 +12,13 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
+// bigint-buffer, under @solana/spl-token, says at load that it runs without its native part: no user can act on that.
+const { console } = globalThis
+const { warn } = console
+console.warn = (...line: unknown[]) => {
+  if (!String(line[0]).startsWith('bigint: Failed to load bindings')) warn(...line)
+}
+
 const argv = process.argv.slice(2)
 const [only] = argv
 if (argv.length === 1 && (only === '--version' || only === '-V')) process.stdout.write(`${VERSION}\n`)
