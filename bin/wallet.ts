@@ -5,9 +5,10 @@ import { explainTransactionError } from '../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
 import { type DecodedMessage, type DecodedTransaction, isWritable } from '../src/chain/localnet/messages.ts'
 import { type KeyPair, signatureHolds } from '../src/chain/localnet/signatures.ts'
+import { keyPairFrom } from '../src/chain/signer/keypair-file.ts'
 import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
 import { ApiError } from '../src/errors.ts'
-import { keyPairFrom, keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
+import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 
 export function createWallet(): Wallet {
   const read = new Map<string, KeyPair>()

@@ -1,137 +1,10 @@
-/** Settings as one table: every setting's name, type, default and meaning, and where its value came from. */
+/** Settings as they are in force: what each layer says, which one wins, and what may be shown of it. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { SETTINGS, type Setting, type SettingName, type Values } from './settings.ts'
 
-type Kind = 'string' | 'integer' | 'boolean' | 'list'
-
-export interface Setting {
-  kind: Kind
-  default?: string | number | boolean | readonly string[]
-  about: string
-  /** Never printed; `svc config` refuses to write it into a file. */
-  secret?: true
-  /** An http or https URL, or one of these words. */
-  urlOr?: readonly string[]
-  /** A URL that may hold a key: printed as its host alone. */
-  private?: true
-  /** The only texts allowed. */
-  choices?: readonly string[]
-  /** What a text must look like, and how that is said after "must be". */
-  pattern?: { is: RegExp; about: string }
-  min?: number
-  max?: number
-}
-
-const define = <T extends Record<string, Setting>>(settings: T) => settings
-
-export const SETTINGS = define({
-  'data-dir': { kind: 'string', about: 'Data folder: database, keys, daemon.json (default: the XDG data folder)' },
-  host: { kind: 'string', default: '127.0.0.1', about: 'Address that `svc serve` listens on' },
-  port: { kind: 'integer', default: 8787, min: 0, max: 65535, about: 'Port that `svc serve` listens on; 0 takes any' },
-  'database-url': { kind: 'string', secret: true, about: 'PostgreSQL URL; without one, SQLite in the data folder' },
-  'encryption-key': { kind: 'string', secret: true, about: '32 bytes in base64 or hex; required with PostgreSQL' },
-  'public-url': { kind: 'string', about: 'Public https address of this service, for links in its answers' },
-  'body-limit-mib': { kind: 'integer', default: 16, min: 1, max: 1024, about: 'Largest request body in MiB' },
-  'idempotency-hours': {
-    kind: 'integer',
-    default: 24,
-    min: 1,
-    max: 720,
-    about: 'How long an Idempotency-Key is remembered',
-  },
-  'rate-per-minute': {
-    kind: 'integer',
-    default: 120,
-    min: 1,
-    max: 1_000_000_000,
-    about: 'Requests a minute of a new key',
-  },
-  'rate-per-day': {
-    kind: 'integer',
-    default: 50_000,
-    min: 1,
-    max: 1_000_000_000,
-    about: 'Requests a day of a new key',
-  },
-  'log-level': {
-    kind: 'string',
-    default: 'info',
-    choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    about: 'fatal, error, warn, info, debug, trace or silent',
-  },
-  'webhooks.allow-private': {
-    kind: 'boolean',
-    default: false,
-    about: 'Allow http and private addresses as webhook receivers (development only)',
-  },
-  url: {
-    kind: 'string',
-    urlOr: ['embedded', 'mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't', 'localhost', 'l'],
-    private: true,
-    about:
-      'Cluster: embedded, mainnet-beta (m), devnet (d), testnet (t), localhost (l) or an RPC URL (default: what the Solana CLI is set to, else embedded)',
-  },
-  'public-rpc-url': { kind: 'string', urlOr: [], about: 'RPC URL that answers show to clients as `rpc_endpoint`' },
-  'rpc-port': {
-    kind: 'integer',
-    default: 8899,
-    min: 0,
-    max: 65534,
-    about: 'Port of the embedded chain (its WebSocket is on the next); 0 takes any',
-  },
-  'programs-dir': {
-    kind: 'string',
-    about: 'Program cache of the embedded chain (default: svc/programs in the XDG cache folder)',
-  },
-  'priority-fee': {
-    kind: 'string',
-    default: 'auto',
-    // Nineteen digits always fit in the 64 bits of the instruction.
-    pattern: { is: /^(?:auto|none|\d{1,19})$/, about: 'auto, none or micro-lamports per compute unit in digits' },
-    about: 'Priority fee of built transactions: auto (from recent fees), none, or micro-lamports per compute unit',
-  },
-  'priority-fee-cap': {
-    kind: 'integer',
-    default: 1_000_000,
-    min: 0,
-    about: 'Most lamports of priority fee for one transaction',
-  },
-  'relay-url': {
-    kind: 'string',
-    urlOr: [],
-    private: true,
-    about: 'Jito block engine that bundles go to; the embedded chain has its own',
-  },
-  'metadata-url': {
-    kind: 'string',
-    urlOr: [],
-    private: true,
-    about: 'DAS provider (getAsset) that token metadata is read from',
-  },
-  api: { kind: 'string', about: 'URL of the daemon that commands talk to (default: the running local one, else none)' },
-  'api-key-file': { kind: 'string', about: 'File (0600) with the bearer key for `api`' },
-  output: {
-    kind: 'string',
-    default: 'table',
-    choices: ['table', 'json', 'plain'],
-    about: 'How answers are printed: table, json or plain',
-  },
-})
-
-export type SettingName = keyof typeof SETTINGS
-interface Kinds {
-  string: string
-  integer: number
-  boolean: boolean
-  list: string[]
-}
-type Value<S extends { kind: Kind }> = Kinds[S['kind']]
-export type Values = {
-  [N in SettingName]:
-    | Value<(typeof SETTINGS)[N]>
-    | ((typeof SETTINGS)[N] extends { default: unknown } ? never : undefined)
-}
+export { SETTINGS, type Setting, type SettingName, type Values }
 
 export type Origin = 'flag' | 'environment' | 'project' | 'profile' | 'solana' | 'default'
 
@@ -158,11 +31,15 @@ export const OPERATOR_KEY_FILE = 'operator.key'
 export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
 export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
 
+const LONGEST_SHOWN = 64
+
 /** Reads `text` or a JSON value as the setting's type; throws ConfigError naming the setting and `origin`. */
 export function parseSetting(name: SettingName, raw: unknown, origin: string): Values[SettingName] {
   const setting: Setting = SETTINGS[name]
   const fail = (expected: string): never => {
-    const shown = setting.secret || setting.private ? '' : `, not ${JSON.stringify(raw)}`
+    // A key pasted into the wrong setting is longer than what is worth repeating.
+    const said = JSON.stringify(raw)
+    const shown = setting.secret || setting.private || said.length > LONGEST_SHOWN ? '' : `, not ${said}`
     throw new ConfigError(`${name} (${origin}) must be ${expected}${shown}`)
   }
   if (setting.kind === 'integer') {

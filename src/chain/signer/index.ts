@@ -1,0 +1,34 @@
+/** Opens the signer that the settings name: a keypair file, or a key at a provider that never leaves it. */
+import { type Config, ConfigError } from '../../config.ts'
+import { awsKmsProvider } from './aws-kms.ts'
+import { openKeypairSigner } from './keypair.ts'
+import { privyProvider } from './privy.ts'
+import { createRemoteSigner, type Provider } from './remote.ts'
+import { publicKeyOf } from './settings.ts'
+import { turnkeyProvider } from './turnkey.ts'
+import type { ProviderName, Signer, SignerOptions } from './types.ts'
+import { vaultProvider } from './vault.ts'
+
+export { type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
+
+/**
+ * The signer of the settings, or null where `signer` is none. Reads files but asks no provider: `check` does.
+ * Throws ConfigError naming the setting that is missing or wrong. `timeoutMs` (10,000) bounds each call of it.
+ */
+export async function openSigner(config: Config, options: SignerOptions = {}): Promise<Signer | null> {
+  const name = config.values.signer as ProviderName | 'none'
+  if (name === 'none') return null
+  if (name === 'keypair') return openKeypairSigner(config)
+  const address = publicKeyOf(config)
+  if (address === undefined) {
+    throw new ConfigError(`signer.public-key is missing: signer ${name} needs the address of its key`)
+  }
+  return createRemoteSigner(PROVIDERS[name](config, address), address, options)
+}
+
+const PROVIDERS: Record<Exclude<ProviderName, 'keypair'>, (config: Config, address: string) => Provider> = {
+  vault: vaultProvider,
+  turnkey: turnkeyProvider,
+  privy: privyProvider,
+  'aws-kms': awsKmsProvider,
+}

@@ -1,0 +1,87 @@
+/** Reads a keypair file as the Solana CLI writes it, if nobody else can; nothing of what it holds is ever said. */
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { type KeyPair, keyPairOf } from '../localnet/signatures.ts'
+
+export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as `solana-keygen new` writes it'
+
+/** Far above what a keypair takes: nothing larger is read. */
+const MAX_BYTES = 65_536
+
+export type KeypairFault = 'missing' | 'unreadable' | 'exposed' | 'content'
+
+/** What is wrong with a file, said after its name; `next` is the way out where there is a single one. */
+export class KeypairFileError extends Error {
+  override readonly name = 'KeypairFileError'
+  readonly fault: KeypairFault
+  readonly next: string | undefined
+
+  constructor(fault: KeypairFault, message: string, next?: string) {
+    super(message)
+    this.fault = fault
+    this.next = next
+  }
+}
+
+/** Key pair of a file. Throws KeypairFileError; with `owned` also where the file is another user's. */
+export function readKeypairFile(file: string, { owned = false } = {}): KeyPair {
+  const text = readPrivate(file, owned)
+  let numbers: unknown
+  try {
+    numbers = JSON.parse(text)
+  } catch {
+    // JSON.parse quotes what it read: its message goes no further.
+    throw content('is not JSON')
+  }
+  return keyPairFrom(numbers, content)
+}
+
+/** Key pair of 64 integers, seed then public key; `refuse` makes the error of what is wrong with them. */
+export function keyPairFrom(numbers: unknown, refuse: (what: string) => Error): KeyPair {
+  if (!Array.isArray(numbers)) throw refuse('holds no JSON array')
+  if (numbers.length === 32) throw refuse('holds 32 integers: the public key, its second half, is missing')
+  if (numbers.length !== 64) throw refuse(`holds ${numbers.length} entries, not 64`)
+  const wrong = numbers.findIndex((byte) => !Number.isInteger(byte) || byte < 0 || byte > 255)
+  if (wrong >= 0) throw refuse(`holds an entry that is no integer from 0 to 255, at place ${wrong + 1}`)
+  const bytes = Uint8Array.from(numbers as number[])
+  const pair = keyPairOf(bytes.subarray(0, 32))
+  const fits = Buffer.from(pair.publicKey).equals(bytes.subarray(32))
+  bytes.fill(0)
+  if (!fits) throw refuse('is damaged: its public key does not belong to its seed')
+  return pair
+}
+
+const content = (what: string) => new KeypairFileError('content', what)
+
+function readPrivate(file: string, owned: boolean): string {
+  let descriptor: number
+  try {
+    // A pipe without a writer would block the opening itself.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new KeypairFileError('missing', 'does not exist')
+    const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it does not open')
+    throw new KeypairFileError('unreadable', `cannot be read: ${why}`)
+  }
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) throw content('is not a file')
+    refuseExposed(file, stats, owned)
+    if (stats.size === 0) throw content('is empty')
+    if (stats.size > MAX_BYTES) throw content(`has ${stats.size} bytes, too many for a keypair`)
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function refuseExposed(file: string, { mode, uid }: Stats, owned: boolean) {
+  if ((mode & 0o077) !== 0) {
+    const shown = (mode & 0o777).toString(8)
+    throw new KeypairFileError('exposed', `can be read by others (mode ${shown})`, `chmod 600 ${file}`)
+  }
+  const user = process.getuid?.()
+  if (owned && user !== undefined && uid !== user) {
+    throw new KeypairFileError('exposed', `belongs to another user (uid ${uid}, not ${user})`, `chown ${user} ${file}`)
+  }
+}

@@ -1,0 +1,42 @@
+/** Signs with a keypair file, read once. */
+import { resolve } from 'node:path'
+import { type Config, ConfigError } from '../../config.ts'
+import { verifierOf } from './ed25519.ts'
+import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from './keypair-file.ts'
+import { publicKeyOf, required } from './settings.ts'
+import { type Signer, SignerUnavailable } from './types.ts'
+
+/** Throws ConfigError where the file is missing, open to others, malformed, or not the key expected. */
+export function openKeypairSigner(config: Config): Signer {
+  const file = resolve(required(config, 'signer.keypair'))
+  const expected = publicKeyOf(config)
+  const { address, sign } = read(file)
+  if (expected !== undefined && expected !== address) {
+    throw new ConfigError(
+      `signer.keypair: ${file} holds the key of ${address}, and signer.public-key is ${expected}; change one of them`,
+    )
+  }
+  const holds = verifierOf(address)
+  return {
+    provider: 'keypair',
+    address,
+    async sign(message) {
+      const content = Uint8Array.from(message)
+      const signature = Uint8Array.from(sign(content))
+      if (!holds(content, signature)) throw new SignerUnavailable(`the keypair file ${file} signs wrongly`, 'unknown')
+      return signature
+    },
+    async check() {},
+  }
+}
+
+function read(file: string) {
+  try {
+    return readKeypairFile(file, { owned: true })
+  } catch (error) {
+    if (!(error instanceof KeypairFileError)) throw error
+    const { fault, message, next } = error
+    const way = next ?? (fault === 'missing' ? 'make one with `solana-keygen new`' : KEYPAIR_SHAPE)
+    throw new ConfigError(`signer.keypair: the keypair file ${file} ${message}; ${way}`)
+  }
+}

@@ -1,0 +1,28 @@
+/** Privy: messages signed by a server wallet. */
+import type { Config } from '../../config.ts'
+import type { KeychainSigner, Provider } from './remote.ts'
+import { required, requiredHeader, requiredUrl } from './settings.ts'
+
+export function privyProvider(config: Config): Provider {
+  const apiBaseUrl = requiredUrl(config, 'signer.privy-url')
+  const appId = requiredHeader(config, 'signer.privy-app')
+  const appSecret = requiredHeader(config, 'signer.privy-secret')
+  const walletId = required(config, 'signer.privy-wallet')
+  return {
+    name: 'privy',
+    label: `Privy at ${new URL(apiBaseUrl).host}`,
+    where: 'signer.privy-url',
+    // It asks for the wallet's address first, which is compared with the one expected.
+    async open() {
+      const { PrivySigner } = await import('@solana/keychain-privy')
+      return (await PrivySigner.create({ apiBaseUrl, appId, appSecret, walletId })) as unknown as KeychainSigner
+    },
+    signs: ({ pathname }) => pathname.endsWith(`/wallets/${walletId}/rpc`),
+    onStatus: (status) =>
+      status === 401 || status === 403
+        ? 'its app secret is not accepted or may not sign; see signer.privy-app, signer.privy-secret and the policies there'
+        : `is there a wallet ${walletId}? see signer.privy-wallet`,
+    unusable: `the wallet ${walletId} must be one of Solana`,
+    addressIn: (answer) => /"address"\s*:\s*"([^"]{32,44})"/.exec(answer)?.[1],
+  }
+}

@@ -1,0 +1,159 @@
+/** Makes a signer of a provider's package: a limit in time, every signature verified, every failure one clear sentence. */
+import { verifierOf } from './ed25519.ts'
+import { type Call, exchanging } from './exchange.ts'
+import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
+
+const TIMEOUT_MS = 10_000
+
+/** Never the start of a transaction (its first byte marks an off-chain message): what is signed to prove a key. */
+const PROBE = Buffer.concat([Buffer.from([0xff]), Buffer.from('solana offchain: svc asks whether this key is its own')])
+
+/** The part of a `@solana/keychain-*` signer that is used: raw bytes in, 64 bytes by address out. */
+export interface KeychainSigner {
+  address: string
+  signMessages(
+    messages: readonly { content: Uint8Array; signatures: Record<string, never> }[],
+  ): Promise<readonly Record<string, Uint8Array>[]>
+  isAvailable(): Promise<boolean>
+}
+
+export interface Provider {
+  name: ProviderName
+  /** What people call it, with its host. */
+  label: string
+  /** Loads the package and makes its signer; asked again after a failure. */
+  open: () => Promise<KeychainSigner>
+  signs: Call['signs']
+  mayHaveSigned?: Call['mayHaveSigned']
+  adapt?: Call['adapt']
+  /** The setting that says where it is. */
+  where: string
+  /** What to look at when it answers this HTTP status. */
+  onStatus: (status: number) => string
+  /** What to look at when it is there but not usable as it is. */
+  unusable: string
+  /** The address that its answer to a check tells; undefined: it tells none, and signs a text instead. */
+  addressIn?: (answer: string) => string | undefined
+  /** Why a good answer holds no signature, where it says so. */
+  explain?: (answer: string) => string | undefined
+}
+
+/** A signer at a provider; nothing is asked of it before the first call. */
+export function createRemoteSigner(provider: Provider, address: string, options: SignerOptions = {}): Signer {
+  const { timeoutMs = TIMEOUT_MS, fetch, wait = pause } = options
+  const holds = verifierOf(address)
+  let opened: KeychainSigner | undefined
+  let proven = false
+
+  // Not shared while under way: a call that runs out of time would take others with it.
+  const open = async () => {
+    if (opened !== undefined) return opened
+    const signer = await provider.open()
+    if (signer.address !== address) throw otherKey()
+    opened = signer
+    return signer
+  }
+
+  const otherKey = () =>
+    new SignerUnavailable(
+      `the key at ${provider.label} is not ${address}: set signer.public-key to its address, or name the right key`,
+      'no',
+    )
+
+  /** Runs one call within its time. Throws SignerUnavailable and nothing else. */
+  async function within<T>(work: (call: Call) => Promise<T>): Promise<T> {
+    const ending = new AbortController()
+    const { signs, mayHaveSigned, adapt } = provider
+    const { signal } = ending
+    const call: Call = {
+      ...{ signs, mayHaveSigned, adapt, fetch, wait, signal },
+      ...{ signed: 'no', fault: undefined, answer: undefined },
+    }
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(unavailable(provider, call, `gave no answer within ${timeoutMs} ms`))
+        ending.abort()
+      }, timeoutMs)
+    })
+    try {
+      return await Promise.race([exchanging(call, () => work(call)), late])
+    } catch (error) {
+      if (error instanceof SignerUnavailable) throw error
+      throw unavailable(provider, call, faultText(provider, call))
+    } finally {
+      clearTimeout(timer)
+      ending.abort()
+    }
+  }
+
+  const sign = (message: Uint8Array): Promise<Uint8Array> => {
+    // Whoever gave the bytes may go on to change them.
+    const content = Uint8Array.from(message)
+    return within(async (call) => {
+      const [signatures] = await (await open()).signMessages([{ content, signatures: {} }])
+      const signature = signatures?.[address]
+      if (signature === undefined || !holds(content, signature)) {
+        const what = `answered with a signature that is not that of ${address} over this message, and it was not used`
+        throw unavailable(provider, call, `${what}: is signer.public-key the address of its key?`)
+      }
+      proven = true
+      return Uint8Array.from(signature)
+    })
+  }
+
+  /** Whatever fails here, no transaction was signed. */
+  async function check() {
+    try {
+      await within(async (call) => {
+        const available = await (await open()).isAvailable()
+        if (!available && call.fault !== undefined) throw unavailable(provider, call, faultText(provider, call))
+        const told = call.answer === undefined ? undefined : provider.addressIn?.(call.answer)
+        if (told !== undefined && told !== address) throw otherKey()
+        if (!available) throw new SignerUnavailable(`${provider.label} cannot sign: ${provider.unusable}`, 'no')
+        proven ||= told === address
+      })
+      if (!proven) await sign(PROBE)
+    } catch (error) {
+      throw new SignerUnavailable((error as Error).message.replace(MAYBE, ''), 'no')
+    }
+  }
+
+  return { provider: provider.name, address, sign, check }
+}
+
+const MAYBE = '; a signature may exist there'
+
+const unavailable = ({ label }: Provider, { signed }: Call, what: string) =>
+  new SignerUnavailable(`${label} ${what}${signed === 'unknown' ? MAYBE : ''}`, signed)
+
+function faultText(provider: Provider, { fault, signed, answer }: Call): string {
+  const { where, onStatus, unusable } = provider
+  switch (fault?.kind) {
+    case 'refused':
+      return `refuses connections: is it running there? ${where} says where it is`
+    case 'unknown host':
+      return `has a host name that leads nowhere: check ${where}`
+    case 'certificate':
+      return `shows a certificate that is not accepted: check ${where}, or name its CA in NODE_EXTRA_CA_CERTS`
+    case 'unreachable':
+      return `cannot be reached: check ${where} and the network between`
+    case 'lost':
+      return 'broke the connection before its answer was complete: try again'
+    case 'status':
+      return `answered HTTP ${fault.status}: ${statusText(fault.status) ?? onStatus(fault.status)}`
+  }
+  if (signed === 'no') return `was asked nothing: ${unusable}`
+  const why = answer === undefined ? undefined : provider.explain?.(answer)
+  return `answered with no signature that can be read${why === undefined ? '' : `: ${why}`}`
+}
+
+function statusText(status: number): string | undefined {
+  if (status === 429) return 'it takes no more requests for now, try again later'
+  if (status === 503) return 'it is not available for now, try again later'
+  if (status >= 500) return 'it failed, see its own log'
+  if (status < 400) return 'it leads elsewhere, and no token is carried there; set its final address'
+  return undefined
+}
+
+const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds))

@@ -1,0 +1,44 @@
+/** HashiCorp Vault: an ed25519 key in its transit engine. */
+import type { Config } from '../../config.ts'
+import { addressOf } from './ed25519.ts'
+import type { KeychainSigner, Provider } from './remote.ts'
+import { required, requiredHeader, requiredUrl } from './settings.ts'
+
+export function vaultProvider(config: Config, publicKey: string): Provider {
+  const vaultAddr = requiredUrl(config, 'signer.vault-url')
+  const keyName = required(config, 'signer.vault-key')
+  const vaultToken = requiredHeader(config, 'signer.vault-token')
+  return {
+    name: 'vault',
+    label: `Vault at ${new URL(vaultAddr).host}`,
+    where: 'signer.vault-url',
+    async open() {
+      const { VaultSigner } = await import('@solana/keychain-vault')
+      return new VaultSigner({ vaultAddr, vaultToken, keyName, publicKey }) as unknown as KeychainSigner
+    },
+    signs: ({ pathname }) => pathname.includes('/v1/transit/sign/'),
+    // The package reads signatures of a key's first version only; whether it is the right key is verified anyway.
+    adapt: (answer) => answer.replace(/"vault:v\d+:/, '"vault:v1:'),
+    onStatus: (status) =>
+      status === 403
+        ? `its token is wrong, has expired, or may not use transit/sign/${keyName} and transit/keys/${keyName}; see signer.vault-token`
+        : `is there a key ${keyName} in its transit engine? see signer.vault-key`,
+    unusable: `the key ${keyName} must be one of type ed25519 in its transit engine`,
+    addressIn: latestKey,
+  }
+}
+
+function latestKey(answer: string): string | undefined {
+  const { data } = parse(answer) as {
+    data?: { latest_version?: number; keys?: Record<string, { public_key?: unknown }> }
+  }
+  return addressOf(data?.keys?.[String(data.latest_version)]?.public_key, 'base64')
+}
+
+function parse(answer: string): object {
+  try {
+    return (JSON.parse(answer) as object | null) ?? {}
+  } catch {
+    return {}
+  }
+}
