@@ -15,6 +15,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import('../commands/localnet.ts'),
   },
   { name: 'keys', summary: 'Make, list and revoke API keys', load: () => import('../commands/api-keys.ts') },
+  {
+    name: 'signer',
+    summary: 'The platform wallet: policy, limits, pause switch',
+    load: () => import('../commands/signer.ts'),
+  },
+  { name: 'audit', summary: "Read and verify the signer's log", load: () => import('../commands/audit.ts') },
   { name: 'config', summary: 'Read and write settings and profiles', load: () => import('../commands/config.ts') },
   { name: 'doctor', summary: 'Check this installation', load: () => import('../commands/doctor.ts') },
   {

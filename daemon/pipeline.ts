@@ -1,7 +1,7 @@
 /** The one path of every request: id, body, bearer, rate, mode, scope, validation, idempotency, operation (contract 2). */
 import type { AnyRoute, Input, Page, Result } from '../src/api/route.ts'
 import type { Meta } from '../src/client.ts'
-import type { Context } from '../src/context.ts'
+import type { Context, SigningTie } from '../src/context.ts'
 import { ApiError, badRequest } from '../src/errors.ts'
 import { validate } from '../src/operations/validate.ts'
 import type { Tx } from '../src/store/store.ts'
@@ -105,7 +105,7 @@ async function run(
   }
   const sealed = (context: Context, result: unknown) => seal(route, context.status, result, meta)
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
-    const context = makeContext(kernel, key, meta, (work) => kernel.store.write(work))
+    const context = makeContext(kernel, key, meta, UNTIED, (work) => kernel.store.write(work))
     return sealed(context, await operation(context, input as never))
   }
 
@@ -115,7 +115,7 @@ async function run(
     return claim
   }
   let stored: { status: number; body: string } | undefined
-  const context: Context = makeContext(kernel, key, meta, async (work) => {
+  const context: Context = makeContext(kernel, key, meta, claim.signing, async (work) => {
     const [data, outcome] = await kernel.store.write(async (tx) => {
       const data = await work(tx)
       const outcome = sealed(context, data)
@@ -157,10 +157,14 @@ function readQuery(url: URL): Record<string, unknown> {
   return query
 }
 
+/** Of a request without an Idempotency-Key: whoever repeats it asks for another signature. */
+const UNTIED: SigningTie = { earlier: null, async bind() {}, unbind: async () => true }
+
 function makeContext(
   kernel: Kernel,
   key: ApiKey | undefined,
   meta: Meta,
+  signing: SigningTie,
   write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Context {
   let committed = false
@@ -170,6 +174,7 @@ function makeContext(
     requestId: meta.request_id,
     externalUid: meta.external_uid,
     metadata: meta.metadata,
+    signing,
     status: undefined,
     commit(work) {
       if (committed) throw new Error('an operation commits at most once')

@@ -4,6 +4,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
+import { openSigner } from '../src/chain/signer/index.ts'
 import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Services, systemClock } from '../src/context.ts'
 import { forbidden, internal } from '../src/errors.ts'
@@ -37,6 +38,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       log,
       trees,
       chain,
+      signer: once(() => openSigner(config)),
       workers: () => workerStates([]),
       wake() {},
       async close() {
@@ -48,6 +50,18 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
   } catch (error) {
     await store.close()
     throw error
+  }
+}
+
+/** The outcome of the first call that succeeds. */
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () => {
+    opened ??= open().catch((error) => {
+      opened = undefined
+      throw error
+    })
+    return opened
   }
 }
 

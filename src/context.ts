@@ -1,6 +1,7 @@
 /** What an operation is given besides its input: the services of the process and the caller of this request. */
 import type { Worker, WorkerName } from './api/service.ts'
 import type { Chain } from './chain/connection.ts'
+import type { Signer } from './chain/signer/index.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { TreePool } from './merkle/pool.ts'
@@ -28,11 +29,23 @@ export interface Services {
   trees: TreePool
   /** Opened at its first use. */
   chain: Chain
+  /** The platform wallet, opened at its first use; null where none is configured. Throws internal_error with the way out. */
+  signer(): Promise<Signer | null>
 }
 
 export interface Actor {
   apiKeyId: string
   scopes: readonly string[]
+}
+
+/** What ties a signing to the request's Idempotency-Key; without a key nothing is tied. */
+export interface SigningTie {
+  /** Id of the signing that an earlier, interrupted run of this request intended: that one is ended, no other begun. */
+  earlier: string | null
+  /** Ties a signing, in the transaction that intends it. Throws conflict where the key is no longer this request's. */
+  bind(tx: Tx, id: string): Promise<void>
+  /** Unties it where nothing was signed, so that a retry begins anew; false where the key is no longer this request's. */
+  unbind(tx: Tx): Promise<boolean>
 }
 
 /** Lives as long as one request. */
@@ -41,6 +54,7 @@ export interface Context extends Services {
   requestId: string
   externalUid: string | undefined
   metadata: Record<string, string> | undefined
+  signing: SigningTie
   /** Set before returning when the outcome is not the route's default status. */
   status: number | undefined
   /**

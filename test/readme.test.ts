@@ -95,6 +95,19 @@ describe('the README', () => {
     },
   )
 
+  it.each(blocksOf('docs/signer.md', 'Setting one up').map((block) => [block]))(
+    'shows how a platform wallet is set up: %s',
+    async (block) => {
+      const wallet = join(home, 'platform.json')
+      const given = block.replace('"$PWD/platform.json"', wallet).replace('wallet platform.json', `wallet ${wallet}`)
+      const { exitCode, stdout, stderr } = await paste(given)
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toMatch(/0\.5 SOL, of it at most .* of fee/)
+      expect(stdout).toContain('; submitted ')
+      expect(stdout).toMatch(/3 entries, all intact/)
+    },
+  )
+
   it('links only to files that exist', () => {
     const files = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
     const missing = files

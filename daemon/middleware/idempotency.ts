@@ -1,4 +1,5 @@
 /** Idempotency-Key: one effect per key, its answer sealed beside it, replayed byte for byte. */
+import type { SigningTie } from '../../src/context.ts'
 import { badRequest, conflict } from '../../src/errors.ts'
 import * as records from '../../src/store/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
@@ -13,8 +14,8 @@ export interface Replay {
 }
 export interface Claim {
   kind: 'claim'
-  /** Signature that an earlier, interrupted run of this request made; the operation answers with it. */
-  signature: string | null
+  /** What the operation signs is tied to this key. */
+  signing: SigningTie
   /** Stores the answer, in the transaction of the change that it reports. */
   finish(tx: Tx, status: number, body: string): Promise<void>
   /** Frees the key after a failure, unless something was signed. */
@@ -72,7 +73,14 @@ export async function claimKey(
   }, LEASE_MS / 3).unref()
   return {
     kind: 'claim',
-    signature: outcome.kind === 'resumed' ? outcome.signature : null,
+    signing: {
+      earlier: outcome.kind === 'resumed' ? outcome.signature : null,
+      async bind(tx, id) {
+        const { kind } = await records.rememberSignature(tx, { apiKeyId, key, owner, signature: id })
+        if (kind !== 'remembered') throw stillRunning()
+      },
+      unbind: (tx) => records.forgetSignature(tx, { apiKeyId, key, owner }),
+    },
     async finish(tx, status, body) {
       const response = vault.seal(body, purpose)
       if (!(await records.finish(tx, { apiKeyId, key, owner, status, response }))) throw stillRunning()

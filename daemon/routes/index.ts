@@ -3,6 +3,7 @@ import type { Mount } from '../mount.ts'
 import { accountsRoutes } from './accounts.ts'
 import { airdropsRoutes } from './airdrops.ts'
 import { apiKeysRoutes } from './api-keys.ts'
+import { auditEntriesRoutes } from './audit-entries.ts'
 import { eventsRoutes } from './events.ts'
 import { feeClaimsRoutes } from './fee-claims.ts'
 import { goldLocksRoutes } from './gold-locks.ts'
@@ -11,6 +12,7 @@ import { nftsRoutes } from './nfts.ts'
 import { pdasRoutes } from './pdas.ts'
 import { poolsRoutes } from './pools.ts'
 import { serviceRoutes } from './service.ts'
+import { signerRoutes } from './signer.ts'
 import { stakesRoutes } from './stakes.ts'
 import { storageRoutes } from './storage.ts'
 import { tokensRoutes } from './tokens.ts'
@@ -21,6 +23,7 @@ export function mountRoutes(mount: Mount): void {
   accountsRoutes(mount)
   airdropsRoutes(mount)
   apiKeysRoutes(mount)
+  auditEntriesRoutes(mount)
   eventsRoutes(mount)
   feeClaimsRoutes(mount)
   goldLocksRoutes(mount)
@@ -29,6 +32,7 @@ export function mountRoutes(mount: Mount): void {
   pdasRoutes(mount)
   poolsRoutes(mount)
   serviceRoutes(mount)
+  signerRoutes(mount)
   stakesRoutes(mount)
   storageRoutes(mount)
   tokensRoutes(mount)

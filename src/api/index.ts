@@ -2,6 +2,7 @@
 import { accounts } from './accounts.ts'
 import { airdrops } from './airdrops.ts'
 import { apiKeys } from './api-keys.ts'
+import { auditEntries } from './audit-entries.ts'
 import { events } from './events.ts'
 import { feeClaims } from './fee-claims.ts'
 import { goldLocks } from './gold-locks.ts'
@@ -12,6 +13,7 @@ import { pdas } from './pdas.ts'
 import { pools } from './pools.ts'
 import type { AnyRoute } from './route.ts'
 import { service } from './service.ts'
+import { signer } from './signer.ts'
 import { stakes } from './stakes.ts'
 import { storage } from './storage.ts'
 import { tokens } from './tokens.ts'
@@ -34,6 +36,8 @@ export const api = {
   storage,
   events,
   webhookSubscriptions,
+  signer,
+  auditEntries,
   apiKeys,
 } satisfies { [N in keyof typeof paths]: { [V in keyof (typeof paths)[N]]: AnyRoute } }
 
@@ -42,6 +46,7 @@ export type Api = typeof api
 export * from './accounts.ts'
 export * from './airdrops.ts'
 export * from './api-keys.ts'
+export * from './audit-entries.ts'
 export type { TrackedResource } from './envelope.ts'
 export * from './events.ts'
 export * from './fee-claims.ts'
@@ -51,6 +56,7 @@ export * from './nfts.ts'
 export * from './pdas.ts'
 export * from './pools.ts'
 export * from './service.ts'
+export * from './signer.ts'
 export * from './stakes.ts'
 export * from './storage.ts'
 export * from './tokens.ts'

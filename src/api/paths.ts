@@ -91,6 +91,18 @@ export const paths = {
     replay: ['post', '/v2/webhook-subscriptions/{id}/replays'],
     rotateSecret: ['post', '/v2/webhook-subscriptions/{id}/secret-rotations'],
   },
+  signer: {
+    get: ['get', '/v2/signer'],
+    updatePolicy: ['patch', '/v2/signer/policy'],
+    pause: ['post', '/v2/signer/pauses'],
+    resume: ['post', '/v2/signer/resumptions'],
+    reset: ['post', '/v2/signer/resets'],
+    test: ['post', '/v2/signer/tests'],
+  },
+  auditEntries: {
+    list: ['get', '/v2/audit-entries'],
+    verify: ['get', '/v2/audit-verification'],
+  },
   apiKeys: {
     create: ['post', '/v2/api-keys'],
     list: ['get', '/v2/api-keys'],

@@ -2,6 +2,7 @@
 import type {
   Airdrop,
   ApiKey,
+  AuditEntry,
   Event,
   FeeClaim,
   GoldLock,
@@ -36,6 +37,19 @@ export const apiKeyRecord = (row: Row<'api_keys'>): ApiKey => ({
   status: row.status,
   created_at: iso(row.created_at),
   revoked_at: isoOrNull(row.revoked_at),
+})
+
+export const auditEntryRecord = (row: Row<'audit_entries'>): AuditEntry => ({
+  sequence: row.sequence,
+  at: iso(row.at),
+  action: row.action as AuditEntry['action'],
+  signer: row.signer,
+  api_key_id: row.api_key_id,
+  request_id: row.request_id,
+  details: json<AuditEntry['details']>(row.details_json)!,
+  details_json: row.details_json,
+  previous_hash: row.previous_hash,
+  hash: row.hash,
 })
 
 /** What is delivered to a webhook, byte for byte the same on every attempt; GET /v2/events adds `sequence`. */

@@ -24,7 +24,7 @@ export type Claim =
   | { kind: 'conflict'; reason: 'mismatch' | 'running' }
   /** `response` is sealed. */
   | { kind: 'replay'; status: number; response: Buffer }
-  /** Taken over from an attempt that ended without an answer; `signature` is what that one had signed. */
+  /** Taken over from an attempt that ended without an answer; `signature` is the signing that it had intended. */
   | { kind: 'resumed'; signature: string | null }
 
 /** Claims a key for one request; of any number of claims at once exactly one is `claimed` (or `resumed`). */
@@ -83,6 +83,12 @@ export async function rememberSignature(
   const row = await findIdempotencyKey(tx, key)
   if (row?.state !== 'running' || row.owner !== owner || row.signature === null) return { kind: 'lost' }
   return row.signature === signature ? { kind: 'remembered' } : { kind: 'earlier', signature: row.signature }
+}
+
+/** Takes a remembered signature back, where none was made after all; false where the key is no longer this owner's. */
+export async function forgetSignature(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<boolean> {
+  const forgotten = owned(tx.updateTable('idempotency_keys').set({ signature: null }), key, owner)
+  return (await forgotten.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
 /** Extends the lease of everything `owner` runs; answers how many keys that are. */

@@ -227,6 +227,65 @@ export interface LeasesTable {
   slot: number
 }
 
+/** One per signing key. */
+export interface SignerPoliciesTable {
+  /** Address of the key. */
+  signer: string
+  paused: number
+  paused_reason: string | null
+  /** Amounts are digit strings. */
+  policy_json: string
+  /** Spends before this moment do not count: when the day was last reset; 0 before. */
+  spend_since: number
+  updated_at: number
+}
+
+/** Messages that the platform's key was, or is about to be, asked to sign. */
+export interface SigningsTable {
+  seq: Generated<number>
+  id: string
+  signer: string
+  /** What asked for it, for example `signer.test`. */
+  operation: string
+  /** The wire format with every signature but the platform's. */
+  transaction: Buffer
+  /** What the request answers and what is followed once it is signed. */
+  plan_json: string
+  genesis: string
+  since_slot: number | null
+  /** `intended` until the signature is stored; `abandoned` where the provider certainly made none. */
+  state: 'intended' | 'signed' | 'abandoned'
+  signature: string | null
+  created_at: number
+}
+
+/** What a signing takes out of the day; gone again where nothing was signed. */
+export interface SignerSpendsTable {
+  seq: Generated<number>
+  signing_id: string
+  signer: string
+  /** Empty: lamports. */
+  mint: string
+  /** Digits. */
+  amount: string
+  at: number
+}
+
+/** Append-only; each entry's hash covers the one before. */
+export interface AuditEntriesTable {
+  /** Gapless from 1. */
+  sequence: number
+  at: number
+  action: string
+  signer: string | null
+  api_key_id: string
+  request_id: string
+  details_json: string
+  /** SHA-256 in hex; 64 zeros before the first. */
+  previous_hash: string
+  hash: string
+}
+
 export interface Tables {
   api_keys: ApiKeysTable
   rate_hits: RateHitsTable
@@ -246,6 +305,10 @@ export interface Tables {
   webhook_subscriptions: WebhookSubscriptionsTable
   webhook_deliveries: WebhookDeliveriesTable
   leases: LeasesTable
+  signer_policies: SignerPoliciesTable
+  signings: SigningsTable
+  signer_spends: SignerSpendsTable
+  audit_entries: AuditEntriesTable
 }
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>

@@ -54,6 +54,11 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'webhookSubscriptions.test': {},
   'webhookSubscriptions.replay': { event_ids: ['evt_1'] },
   'webhookSubscriptions.rotateSecret': {},
+  'signer.updatePolicy': {},
+  'signer.pause': {},
+  'signer.resume': {},
+  'signer.reset': {},
+  'signer.test': {},
   'apiKeys.create': { name: 'n' },
   'apiKeys.revoke': {},
 }

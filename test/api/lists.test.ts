@@ -35,6 +35,7 @@ describe('a list', () => {
       'events.list': ['type', 'resource_type', 'resource_id', 'created_after', 'order'],
       'webhookSubscriptions.list': ['active'],
       'webhookSubscriptions.deliveries': [],
+      'auditEntries.list': ['action', 'order'],
       'apiKeys.list': [],
     })
   })

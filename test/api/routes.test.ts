@@ -67,6 +67,14 @@ describe('the routes', () => {
       GET /v2/webhook-subscriptions/{id}/deliveries
       POST /v2/webhook-subscriptions/{id}/replays
       POST /v2/webhook-subscriptions/{id}/secret-rotations
+      GET /v2/signer
+      PATCH /v2/signer/policy
+      POST /v2/signer/pauses
+      POST /v2/signer/resumptions
+      POST /v2/signer/resets
+      POST /v2/signer/tests
+      GET /v2/audit-entries
+      GET /v2/audit-verification
       POST /v2/api-keys
       GET /v2/api-keys
       DELETE /v2/api-keys/{id}`
@@ -119,6 +127,14 @@ describe('the routes', () => {
     expect(by(({ scope }) => scope)).toEqual({
       'airdrops.withdraw': 'airdrop:admin',
       'merkleTrees.create': 'airdrop:write',
+      'signer.get': '*',
+      'signer.updatePolicy': '*',
+      'signer.pause': '*',
+      'signer.resume': '*',
+      'signer.reset': '*',
+      'signer.test': '*',
+      'auditEntries.list': '*',
+      'auditEntries.verify': '*',
       'apiKeys.create': '*',
       'apiKeys.list': '*',
       'apiKeys.revoke': '*',

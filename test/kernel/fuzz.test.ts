@@ -4,9 +4,10 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { ERROR_STATUS } from '../../src/errors.ts'
 import { routes } from '../api/bodies.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { keypairFile } from '../support/platform-wallet.ts'
 import type { Answer, Ask } from '../support/request.ts'
 import { broken, fitting, hostile, type Schema } from '../support/schema-arbitrary.ts'
-import { ORIGIN, type Service, startService } from '../support/service.ts'
+import { ORIGIN, type Service, startService, temporaryFolder } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
 
 /** FUZZ_SEED=n asks other questions; a failure prints the seed and the request. */
@@ -162,6 +163,9 @@ function questionsOf(operation: Operation, document: Schema, ids: Record<string,
   ]
 }
 
+/** A platform wallet, so that what it signs is asked for too. */
+const platformSettings = () => ({ signer: 'keypair', 'signer.keypair': keypairFile(temporaryFolder()) })
+
 const LATER = [
   ...['pools.create', 'pools.curveProgress', 'pools.feeMetrics', 'pools.verify', 'feeClaims.create'],
   ...['airdrops.create', 'airdrops.claim', 'airdrops.withdraw', 'stakes.create', 'stakes.release', 'stakes.get'],
@@ -232,7 +236,7 @@ const shown = ({ body, headers }: Ask) =>
 
 describe(`with FUZZ_SEED=${SEED}`, () => {
   it('more than 2,000 requests end in the envelope, none in an unannounced 500, none hangs', async () => {
-    const { asked, faults, statuses } = await fuzz(await startService(), 1)
+    const { asked, faults, statuses } = await fuzz(await startService({ settings: platformSettings() }), 1)
     expect(faults.slice(0, 10), `${faults.length} faults`).toEqual([])
     expect(asked).toBeGreaterThan(2000)
     // The generator is worth nothing if it never gets through.
@@ -286,7 +290,7 @@ if ('missing' in server) {
   afterAll(() => server.stop())
   it('PostgreSQL answers as SQLite does', async () => {
     const settings = { 'database-url': await server.createDatabase(), 'encryption-key': 'ab'.repeat(32) }
-    const { faults } = await fuzz(await startService({ settings }), 0.5)
+    const { faults } = await fuzz(await startService({ settings: { ...platformSettings(), ...settings } }), 0.5)
     expect(faults.slice(0, 10), `${faults.length} faults`).toEqual([])
   })
 }

@@ -209,14 +209,13 @@ describe('scopes', () => {
   it('are never asked of an unsigned build, a submit or a read', async () => {
     const { request, key } = await startService()
     const none = await key()
-    const scoped = ['merkleTrees.create', 'airdrops.withdraw', 'apiKeys.create', 'apiKeys.list', 'apiKeys.revoke']
     const filled = (path: string) =>
       path
         .replace(/\{id\}/g, TREE)
         .replace(/\{kind\}/g, 'ata')
         .replace(/\{\w+\}/g, A)
     for (const [name, route] of routes) {
-      if (scoped.includes(name)) continue
+      if (route.scope !== undefined) continue
       const body = route.method === 'get' ? {} : { body: { ...MINIMAL[name], mode: 'unsigned' } }
       const { status } = await request(route.method.toUpperCase(), filled(route.path), { key: none, ...body })
       expect([401, 403, 429], name).not.toContain(status)

@@ -1,8 +1,9 @@
-/** A JSON-RPC proxy before a node that strikes at a chosen moment of a chosen call. */
-import { createServer, type ServerResponse } from 'node:http'
+/** A proxy before a JSON-RPC node, or any other HTTP server, that strikes at a chosen moment of a chosen call. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Trap {
+  /** Of JSON-RPC; elsewhere the HTTP method and the path. */
   method: string
   /** Before the node hears of it, once the node has answered and nobody else knows, or when the answer is on its way. */
   when: 'asked' | 'answered' | 'delivered'
@@ -40,11 +41,16 @@ export async function startTrappingProxy(target: string): Promise<TrappingProxy>
     return true
   }
 
-  async function handle(body: string, response: ServerResponse): Promise<void> {
-    const { method } = JSON.parse(body) as { method: string }
+  async function handle(request: IncomingMessage, body: string, response: ServerResponse): Promise<void> {
+    const method = (JSON.parse(body || '{}').method as string | undefined) ?? `${request.method} ${request.url}`
     calls.set(method, (calls.get(method) ?? 0) + 1)
     if (struck(method, 'asked')) return void response.destroy()
-    const passed = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers as Record<string, string>
+    const passed = await fetch(new URL(request.url!, target), {
+      method: request.method!,
+      headers,
+      ...(body === '' ? {} : { body }),
+    })
     const answer = await passed.text()
     if (struck(method, 'answered', answer)) return void response.destroy()
     response.writeHead(passed.status, { 'content-type': 'application/json' }).end(answer)
@@ -57,7 +63,7 @@ export async function startTrappingProxy(target: string): Promise<TrappingProxy>
       body += text
     })
     request.on('error', () => {})
-    request.on('end', () => void handle(body, response).catch(() => response.destroy()))
+    request.on('end', () => void handle(request, body, response).catch(() => response.destroy()))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -5,6 +5,7 @@ import type { Tables } from '../schema.ts'
 import { ground } from './0001-ground.ts'
 import { leases } from './0002-leases.ts'
 import { following } from './0003-following.ts'
+import { signing } from './0004-signing.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -12,6 +13,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0001-ground': ground,
   '0002-leases': leases,
   '0003-following': following,
+  '0004-signing': signing,
 }
 
 /**

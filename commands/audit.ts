@@ -1,0 +1,91 @@
+/** `svc audit`: every signature of the platform wallet and every change of its policy, in a log that proves itself. */
+import { writeFileSync } from 'node:fs'
+import type { AuditEntry } from '../src/api/audit-entries.ts'
+import { paths } from '../src/api/paths.ts'
+import { choice, flag, type Noun, required, text, verb } from './command.ts'
+import { listVerb } from './reads.ts'
+import { reason } from './ui/files.ts'
+import { EXIT, usage } from './ui/problem.ts'
+
+const at = paths.auditEntries
+const ACTIONS = [
+  'signing.intended',
+  'signing.signed',
+  'signing.refused',
+  'signing.failed',
+  'policy.changed',
+  'signer.paused',
+  'signer.resumed',
+  'spend.reset',
+] as const
+
+export const noun: Noun = {
+  verbs: {
+    list: listVerb({
+      about: 'List the audit log, newest first',
+      at: at.list,
+      filters: {
+        action: choice(ACTIONS, 'Only entries of this kind'),
+        order: choice(['asc', 'desc'], 'asc: oldest first'),
+      },
+      columns: ['sequence', 'at', 'action', 'details', 'api_key_id'],
+      call: (client, query) => client.auditEntries.list(query),
+    }),
+    verify: verb({
+      about: 'Recompute the log: exit 1 where an entry is not as it was written',
+      details:
+        'Whoever can write the database could rewrite the whole log: keep the head that this prints elsewhere, and give it as --head to see that it is still part of the log.',
+      calls: [at.verify],
+      flags: { head: text('Hash of an entry that must be there', { placeholder: 'HASH' }) },
+      async run({ head }, { client }) {
+        const { data } = await client.auditEntries.verify(head === undefined ? {} : { head })
+        const { intact, entries, broken } = data
+        return {
+          data,
+          text: intact
+            ? `${entries} entries, all intact. Head: ${data.head}`
+            : `Entry ${broken!.sequence} does not hold: ${broken!.why}. The ${entries} before it do.`,
+          exitCode: intact ? EXIT.done : EXIT.failed,
+        }
+      },
+    }),
+    export: verb({
+      about: 'Write the whole log to a file, oldest first, one JSON object a line',
+      calls: [at.list],
+      args: { file: required(text('File to write (0600)')) },
+      flags: { force: flag('Replace the file') },
+      async run({ file, force }, { client, ui }) {
+        const lines: string[] = []
+        let cursor: string | undefined
+        let last: AuditEntry | undefined
+        do {
+          const { data, meta } = await client.auditEntries.list({
+            order: 'asc',
+            limit: '100',
+            ...(cursor === undefined ? {} : { cursor }),
+          })
+          for (const entry of data) lines.push(JSON.stringify(entry))
+          last = data.at(-1) ?? last
+          cursor = meta.next_cursor ?? undefined
+          if (cursor !== undefined) ui.progress('Reading')(lines.length, 0)
+        } while (cursor !== undefined)
+        writeNew(file, lines.map((line) => `${line}\n`).join(''), force)
+        return {
+          data: { file, entries: lines.length, head: last?.hash ?? null },
+          text: `Wrote ${lines.length} entries to ${file}.`,
+        }
+      },
+    }),
+  },
+}
+
+/** Readable by this user alone; a file that is there is kept unless `force`. */
+function writeNew(file: string, text: string, force: boolean): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600, flag: force ? 'w' : 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw usage(`${file} is there already: replace it with --force`)
+    throw usage(`${file} cannot be written: ${reason(error)}`)
+  }
+}

@@ -1,0 +1,173 @@
+/** `svc signer`: the platform wallet, what its policy allows, and the switch that stops it. */
+import { paths } from '../src/api/paths.ts'
+import type { SignerState } from '../src/api/signer.ts'
+import { LAMPORT_DIGITS, rawUnits, solOf } from './amounts.ts'
+import { flag, list, type Noun, type Outcome, text, verb } from './command.ts'
+import { usage } from './ui/problem.ts'
+
+const at = paths.signer
+type Policy = NonNullable<SignerState['policy']>
+type TokenLimit = Policy['tokens'][number]
+
+export const noun: Noun = {
+  verbs: {
+    status: verb({
+      about: 'Show the signer, its policy and what it spent in 24 hours',
+      calls: [at.get],
+      run: async (_, { client }) => stateOutcome((await client.signer.get()).data),
+    }),
+    address: verb({
+      about: 'Print the address of the platform wallet',
+      calls: [at.get],
+      async run(_, { client }) {
+        const { address } = (await client.signer.get()).data
+        if (address === null) throw usage('no signer is configured', { next: 'svc config set signer keypair' })
+        return { data: { address }, rows: { columns: ['address'], rows: [[address]] }, text: address }
+      },
+    }),
+    test: verb({
+      about: 'Let the provider sign a text that no chain takes for a transaction',
+      details:
+        'With --submit a memo is signed and submitted: it costs a fee, and the policy must let it pass like any other.',
+      calls: [at.test],
+      flags: { submit: flag('Sign and submit a memo instead'), memo: text('Text of the memo') },
+      async run({ submit, memo }, { client }) {
+        const { data } = await client.signer.test({ submit, ...(memo === undefined ? {} : { memo }) })
+        const { provider, address, duration_ms, signature } = data
+        if (signature === null) return { data, text: `${provider} signed for ${address} in ${duration_ms} ms.` }
+        const notes = [`Follow it: svc tx watch ${signature}`]
+        return { data, text: `${provider} signed for ${address}; submitted ${signature}.`, notes }
+      },
+    }),
+    pause: verb({
+      about: 'Stop signing at once',
+      calls: [at.pause],
+      flags: { reason: text('Why; shown to whoever is refused') },
+      async run({ reason }, { client }) {
+        return stateOutcome((await client.signer.pause(reason === undefined ? {} : { reason })).data)
+      },
+    }),
+    resume: verb({
+      about: 'Sign again',
+      calls: [at.resume],
+      async run(_, { client, ui }) {
+        await ui.confirm('Let the signer sign again?')
+        return stateOutcome((await client.signer.resume()).data)
+      },
+    }),
+    policy: verb({
+      about: 'Change what the signer may sign; without flags, show it',
+      details: 'What is not given stays as it is. Until a limit is set, nothing may leave the platform wallet.',
+      calls: [at.get, at.updatePolicy],
+      flags: {
+        per_transaction: text('Most SOL that leaves in one transaction, fee and rent included', { placeholder: 'SOL' }),
+        per_day: text('Most SOL that leaves in any 24 hours', { placeholder: 'SOL' }),
+        max_fee: text('Largest fee of one transaction', { placeholder: 'SOL' }),
+        token: list('Limits of a mint in raw units; 0:0 takes it off the list', { placeholder: 'MINT:TX:DAY,…' }),
+        destinations: list('Wallets that may receive, or any', { placeholder: 'ADDR,…' }),
+        programs: list('Programs that may be invoked', { placeholder: 'ADDR,…' }),
+      },
+      examples: ['svc signer policy --per-transaction 0.5 --per-day 2', 'svc signer policy --destinations any'],
+      async run(input, { client, ui }) {
+        const { data } = await client.signer.get()
+        const changes = changesOf(input, data.policy)
+        if (Object.keys(changes).length === 0) return stateOutcome(data)
+        await ui.confirm(`Change the policy of ${data.address}: ${Object.keys(changes).join(', ')}?`)
+        return stateOutcome((await client.signer.updatePolicy(changes)).data)
+      },
+    }),
+    reset: verb({
+      about: 'Start the daily count anew',
+      calls: [at.reset],
+      async run(_, { client, ui }) {
+        await ui.confirm('Start the daily count anew? What was spent until now no longer counts.')
+        return stateOutcome((await client.signer.reset()).data)
+      },
+    }),
+  },
+}
+
+interface PolicyFlags {
+  per_transaction?: string | undefined
+  per_day?: string | undefined
+  max_fee?: string | undefined
+  token?: readonly string[] | undefined
+  destinations?: readonly string[] | undefined
+  programs?: readonly string[] | undefined
+}
+
+function changesOf(flags: PolicyFlags, policy: Policy | null) {
+  const lamports = (sol: string | undefined, shown: string) =>
+    sol === undefined ? undefined : String(rawUnits(sol, LAMPORT_DIGITS, shown))
+  const { destinations, programs, token } = flags
+  const changes = {
+    lamports_per_transaction: lamports(flags.per_transaction, '--per-transaction'),
+    lamports_per_day: lamports(flags.per_day, '--per-day'),
+    max_fee_lamports: lamports(flags.max_fee, '--max-fee'),
+    destinations: destinations?.join() === 'any' ? null : destinations && [...destinations],
+    programs: programs && [...programs],
+    tokens: token && tokenLimits(policy?.tokens ?? [], token),
+  }
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+}
+
+/** The limits that stand, with those that are given in place of older ones of the same mint. */
+function tokenLimits(standing: readonly TokenLimit[], given: readonly string[]): TokenLimit[] {
+  const limits = new Map(standing.map((limit) => [limit.mint, limit]))
+  for (const item of given) {
+    const [mint, per_transaction, per_day, more] = item.split(':')
+    const whole = [per_transaction, per_day].every((units) => units !== undefined && /^\d+$/.test(units))
+    if (!mint || !whole || more !== undefined) {
+      throw usage(`--token must be MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY in raw units, not "${item}"`, {
+        param: '--token',
+      })
+    }
+    limits.delete(mint)
+    const none = [per_transaction, per_day].every((units) => BigInt(units!) === 0n)
+    if (!none) limits.set(mint, { mint, per_transaction: per_transaction!, per_day: per_day! })
+  }
+  return [...limits.values()]
+}
+
+function stateOutcome(data: SignerState): Outcome {
+  const { provider, address, cluster, policy, spent } = data
+  if (policy === null || spent === null) {
+    return {
+      data,
+      text: 'No signer is configured: `mode: signed` is refused.',
+      notes: ['Set one up: svc config set signer keypair (docs/signer.md)'],
+    }
+  }
+  const left = BigInt(policy.lamports_per_day) - BigInt(spent.lamports)
+  const rows: [string, string][] = [
+    ['provider', provider],
+    ['address', address!],
+    ['signs for', cluster === 'any' ? 'any cluster' : cluster],
+    ['paused', policy.paused ? `yes${policy.paused_reason === null ? '' : `: ${policy.paused_reason}`}` : 'no'],
+    [
+      'per transaction',
+      `${sol(policy.lamports_per_transaction)}, of it at most ${sol(policy.max_fee_lamports)} of fee`,
+    ],
+    [
+      'per day',
+      `${sol(policy.lamports_per_day)}, ${sol(spent.lamports)} spent since ${spent.since}, ${solOf(left > 0n ? left : 0n)} SOL left`,
+    ],
+    ...policy.tokens.map((limit): [string, string] => {
+      const gone = spent.tokens.find(({ mint }) => mint === limit.mint)?.amount ?? '0'
+      return [`token ${limit.mint}`, `${limit.per_transaction} a transaction, ${limit.per_day} a day, ${gone} spent`]
+    }),
+    ['destinations', policy.destinations === null ? 'any' : policy.destinations.join(' ') || 'none'],
+    ['programs', policy.programs.join(' ') || 'none'],
+  ]
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return {
+    data,
+    text: rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n'),
+    notes:
+      policy.lamports_per_transaction === '0' || policy.lamports_per_day === '0'
+        ? ['Nothing may leave yet: svc signer policy --per-transaction 0.5 --per-day 2']
+        : [],
+  }
+}
+
+const sol = (lamports: string) => `${solOf(BigInt(lamports))} SOL`

@@ -1,0 +1,10 @@
+/** The audit log: one line per verb. */
+import { api } from '../../src/api/index.ts'
+import { listAuditEntries } from '../../src/operations/audit-entries/list-audit-entries.ts'
+import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-audit-entries.ts'
+import type { Mount } from '../mount.ts'
+
+export function auditEntriesRoutes(mount: Mount): void {
+  mount(api.auditEntries.list, listAuditEntries)
+  mount(api.auditEntries.verify, verifyAuditEntries)
+}

@@ -1,0 +1,161 @@
+/** The custodial signer: what it is, what its policy allows, and the switch that stops it. */
+import { z } from '@hono/zod-openapi'
+import { address, line, signature, timestamp, u64, writeBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
+export type SignerProvider = (typeof SIGNER_PROVIDERS)[number]
+
+/** Rules of the policy in the order in which they are checked. */
+export const SIGNING_RULES = [
+  'paused',
+  'simulation',
+  'unstable',
+  'signers',
+  'program',
+  'authority',
+  'delegate',
+  'close',
+  'fee',
+  'destination',
+  'lamports_per_transaction',
+  'tokens_per_transaction',
+  'lamports_per_day',
+  'tokens_per_day',
+] as const
+export type SigningRule = (typeof SIGNING_RULES)[number]
+
+const lamports = u64.meta({ description: 'Lamports, digits', example: '1000000000' })
+const units = u64.meta({ description: 'Raw units of the mint, digits', example: '1000000' })
+
+export const tokenLimit = z.object({ mint: address, per_transaction: units, per_day: units })
+
+const limits = {
+  programs: z
+    .array(address)
+    .max(64)
+    .meta({ description: 'Programs that a signed transaction may invoke, directly or from within another' }),
+  destinations: z
+    .array(address)
+    .max(1000)
+    .nullable()
+    .meta({ description: 'Wallets that may receive lamports or tokens; null allows any' }),
+  max_fee_lamports: lamports.meta({
+    description: 'Largest fee of one transaction, priority fee included, in lamports',
+  }),
+  lamports_per_transaction: lamports.meta({
+    description: 'Most lamports that leave in one transaction, fee and rent included',
+  }),
+  lamports_per_day: lamports.meta({ description: 'Most lamports that leave in any 24 hours' }),
+  tokens: z
+    .array(tokenLimit)
+    .max(256)
+    .meta({ description: 'Most that leaves of each mint; a mint that is not listed may not leave' }),
+}
+
+export const signerPolicy = z
+  .object({
+    paused: z.boolean(),
+    paused_reason: z.string().nullable(),
+    ...limits,
+    updated_at: timestamp.nullable().meta({ description: 'Null while it was never changed: nothing may leave' }),
+  })
+  .openapi('SignerPolicy')
+
+export const signerState = z
+  .object({
+    provider: z.enum(['none', ...SIGNER_PROVIDERS]),
+    address: address.nullable().meta({ description: 'Address of the platform wallet; null without a signer' }),
+    cluster: z.string().meta({ description: 'Cluster that it may sign for: a name, or any' }),
+    policy: signerPolicy.nullable(),
+    spent: z
+      .object({
+        since: timestamp.meta({ description: '24 hours ago, or the last reset where that is later' }),
+        lamports,
+        tokens: z.array(z.object({ mint: address, amount: units })),
+      })
+      .nullable()
+      .meta({ description: 'What has left, or was about to, since then' }),
+  })
+  .openapi('Signer')
+
+export const signerTest = z
+  .object({
+    provider: z.enum(SIGNER_PROVIDERS),
+    address,
+    duration_ms: z.int().min(0).nullable().meta({
+      description: 'How long signing the text and checking the signature took; null where a memo was submitted',
+    }),
+    signature: signature.nullable().meta({ description: 'Of the submitted memo; null where none was asked for' }),
+  })
+  .openapi('SignerTest')
+
+export type SignerPolicy = z.output<typeof signerPolicy>
+export type SignerState = z.output<typeof signerState>
+export type SignerTest = z.output<typeof signerTest>
+
+const tag = 'Signer'
+
+export const signer = {
+  get: defineRoute({
+    at: paths.signer.get,
+    tag,
+    summary: 'Read the signer, its policy and what it spent',
+    data: signerState,
+    scope: '*',
+  }),
+  updatePolicy: defineRoute({
+    at: paths.signer.updatePolicy,
+    tag,
+    summary: 'Change the policy',
+    description: 'What is left out stays as it is; lists are replaced whole.',
+    body: writeBody({
+      programs: limits.programs.optional(),
+      destinations: limits.destinations.optional(),
+      max_fee_lamports: limits.max_fee_lamports.optional(),
+      lamports_per_transaction: limits.lamports_per_transaction.optional(),
+      lamports_per_day: limits.lamports_per_day.optional(),
+      tokens: limits.tokens.optional(),
+    }),
+    data: signerState,
+    scope: '*',
+  }),
+  pause: defineRoute({
+    at: paths.signer.pause,
+    tag,
+    summary: 'Stop signing at once',
+    body: writeBody({ reason: line(200).optional() }),
+    data: signerState,
+    scope: '*',
+  }),
+  resume: defineRoute({
+    at: paths.signer.resume,
+    tag,
+    summary: 'Sign again',
+    body: writeBody({}),
+    data: signerState,
+    scope: '*',
+  }),
+  reset: defineRoute({
+    at: paths.signer.reset,
+    tag,
+    summary: 'Start the daily count anew',
+    body: writeBody({}),
+    data: signerState,
+    scope: '*',
+  }),
+  test: defineRoute({
+    at: paths.signer.test,
+    tag,
+    summary: 'Try the provider',
+    description:
+      'Signs a text that no chain takes for a transaction. With `submit` a memo is signed instead and submitted, through the policy like any other transaction.',
+    body: writeBody({
+      submit: z.boolean().default(false),
+      memo: line(200).default('svc signer test'),
+    }),
+    data: signerTest,
+    scope: '*',
+  }),
+}

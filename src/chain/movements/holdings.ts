@@ -1,0 +1,88 @@
+/** The accounts of a run as they were and will be, and which of them are the wallet's. */
+import { decodeTokenAccount, type TokenAccountState } from '../balance-changes.ts'
+import { addressBytes, addressOf, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../localnet/addresses.ts'
+import { type MintState, readMint } from '../localnet/rpc/token-state.ts'
+import type { ChainAccount } from '../localnet/types.ts'
+import type { Account } from '../runs.ts'
+
+export const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
+const NONCE_BYTES = 80
+const NONCE_AUTHORITY = 8
+
+export interface Side {
+  account: ChainAccount | null
+  token: TokenAccountState | null
+  mint: MintState | null
+}
+
+export interface Holding {
+  address: string
+  before: Side
+  after: Side
+  /** Where the wallet's address stands in the data before. */
+  offsets: number[]
+  /** Its owner was the wallet, or is afterwards. */
+  isOwnToken: boolean
+  /** Afterwards the wallet alone can take what is in there. */
+  isSafe: boolean
+}
+
+export type Holdings = ReadonlyMap<string, Holding>
+
+export function holdingsOf(
+  wallet: string,
+  addresses: readonly string[],
+  before: readonly Account[],
+  after: readonly Account[],
+): Holdings {
+  return new Map(
+    addresses.map((address, i) => {
+      const [from, to] = [sideOf(before[i] ?? null), sideOf(after[i] ?? null)]
+      const holding: Holding = {
+        address,
+        before: from,
+        after: to,
+        offsets: address === wallet || from.account === null ? [] : offsetsOf(from.account.data, addressBytes(wallet)),
+        isOwnToken: from.token?.owner === wallet || to.token?.owner === wallet,
+        isSafe: address === wallet || isOwnSafe(to.token, wallet) || nonceAuthority(to.account) === wallet,
+      }
+      return [address, holding]
+    }),
+  )
+}
+
+/** Authority of a nonce account; null for anything else. */
+export function nonceAuthority(account: Account): string | null {
+  if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_BYTES) return null
+  return addressOf(account.data.subarray(NONCE_AUTHORITY, NONCE_AUTHORITY + 32))
+}
+
+export const isTokenProgram = (program: string | undefined): boolean =>
+  program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM
+
+/** Token programs and the System program hold what a key, not a program's own rules, gives away. */
+export const isPlain = (program: string | undefined): boolean => program === SYSTEM_PROGRAM || isTokenProgram(program)
+
+/** Whether the address stands in the data at the offset. */
+export function holdsAt({ data }: ChainAccount, offset: number, key: Uint8Array): boolean {
+  return data.length >= offset + 32 && Buffer.compare(data.subarray(offset, offset + 32), key) === 0
+}
+
+function isOwnSafe(token: TokenAccountState | null, wallet: string): boolean {
+  const mine = (key: string | null) => key === null || key === wallet
+  return token !== null && token.owner === wallet && mine(token.closeAuthority) && mine(token.delegate)
+}
+
+/** Nodes show an account that ended within the run as one without lamports. */
+function sideOf(shown: Account): Side {
+  const account = shown === null || shown.lamports === 0n ? null : shown
+  return { account, token: account && decodeTokenAccount(account), mint: account && readMint(account) }
+}
+
+/** Where the key stands in the data. */
+export function offsetsOf(data: Uint8Array, key: Uint8Array): number[] {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  const found: number[] = []
+  for (let at = bytes.indexOf(key); at !== -1; at = bytes.indexOf(key, at + 1)) found.push(at)
+  return found
+}

@@ -1,0 +1,95 @@
+/** What a transaction would really move, told from the side of one wallet. */
+import type { ExplainedError } from '../errors/index.ts'
+
+export interface Invocation {
+  program: string
+  /** 1 is the message's own instruction, 2 what that one calls, and so on. */
+  depth: number
+  /** `instruction 0`, `instruction 0, inner 2`. */
+  where: string
+  /** Whether the wallet is among its accounts: only such an instruction, and what it calls, can use the signature. */
+  wallet: boolean
+}
+
+export interface TokenAmount {
+  mint: string
+  /** Raw units. */
+  amount: bigint
+}
+
+/** An account that is not the wallet's and gains, by its balance or by an instruction that sends to it. */
+export interface Destination {
+  address: string
+  /** Owner of a token account; null for any other. */
+  owner: string | null
+  /** Null for lamports. */
+  mint: string | null
+  /** Lamports or raw units. */
+  amount: bigint
+  /** Program that owns the account. */
+  program: string
+  /** Who else could take from a token account: its close authority and its delegate. */
+  others: string[]
+  created: boolean
+  /** Bytes of its data. */
+  space: number
+}
+
+export interface AuthorityChange {
+  address: string
+  /** What of the account the wallet loses, for example `token account owner`. */
+  what: string
+  /** Who has it afterwards; null where nobody has, or it cannot be told. */
+  to: string | null
+}
+
+export interface Delegation {
+  address: string
+  kind: 'token account' | 'core asset' | 'core collection' | 'metadata record'
+  /** Null where the account does not tell. */
+  delegate: string | null
+  /** Raw units that the delegate may take; null for what is no token account. */
+  amount: bigint | null
+}
+
+export interface Closing {
+  address: string
+  what: string
+  /** Lamports that it held. */
+  lamports: bigint
+  /** Who gets them. */
+  to: string[]
+}
+
+export interface Movement {
+  wallet: string
+  slot: number
+  /** Of a run that failed: nothing below but the programs of the message is known then. */
+  err: ExplainedError | null
+  /** Of a run that failed. */
+  logs: string[]
+  /** False where the accounts kept changing, or something of the transaction cannot be told: then see `unread`. */
+  stable: boolean
+  unread: { where: string; reason: string }[]
+  /** Every account that must sign, the fee payer first. */
+  signers: string[]
+  fee_payer: string
+  /** Lamports, priority fee included; 0 where another pays. */
+  fee: bigint
+  programs: Invocation[]
+  /**
+   * The larger of what the wallet and its wrapped SOL lose on balance, rent and fee included, and of what instructions
+   * send out of them: a gain within the same transaction may shrink until it lands.
+   */
+  lamports_out: bigint
+  /** What wallets and token accounts of others gain, whoever pays: fees and vesting are claimed by the wallet's authority. */
+  lamports_to_others: bigint
+  /** The larger of net loss and of what instructions send out, by mint; wrapped SOL counts as lamports. */
+  tokens_out: TokenAmount[]
+  /** Like `lamports_to_others`; vaults of the pools and mints that the transaction creates are left out. */
+  tokens_to_others: TokenAmount[]
+  destinations: Destination[]
+  authority_changes: AuthorityChange[]
+  delegates: Delegation[]
+  closes: Closing[]
+}

@@ -1,0 +1,130 @@
+/** Running a transaction for what it does to its accounts, each of them read before and after. */
+import type { Connection, PublicKey, SimulatedTransactionAccountInfo, VersionedTransaction } from '@solana/web3.js'
+import { ApiError, badRequest } from '../errors.ts'
+import { lamportsOf } from './exact-lamports.ts'
+import { type LoadedAddresses, loadAddresses } from './localnet/lookup-tables.ts'
+import { type DecodedMessage, isWritable } from './localnet/messages.ts'
+import { type ChainAccount, TransactionRefused } from './localnet/types.ts'
+import { askNode } from './rpc-faults.ts'
+
+/** How web3.js words a node's refusal of the transaction itself; the code of the error is lost on the way. */
+const REFUSED = /^failed to simulate transaction: ((?:invalid|failed to deserialize|.* too large).*)/
+/** Accounts that a node reads in one call. */
+const MAX_ACCOUNTS = 100
+/** Runs until the accounts hold still; on accounts that everybody writes to, the last one has to do. */
+const MOST_RUNS = 3
+
+export type Account = ChainAccount | null
+
+export interface RunOptions {
+  /** A recent blockhash takes the place of the transaction's; otherwise the very message runs. */
+  replaceRecentBlockhash: boolean
+  innerInstructions?: boolean
+  /** The state to start from where two readings differ, or null where none will do; without it they must be the same. */
+  settle?: (addresses: readonly string[], before: readonly Account[], again: readonly Account[]) => Account[] | null
+  mostRuns?: number
+}
+
+/**
+ * Others change the same accounts too: the state before counts only where it is the same after the run, or `settle` makes
+ * one of both, else `stable` is false. The accounts are all that the message may write to: the runtime refuses a change of any other.
+ */
+export async function runWithAccounts(
+  connection: Connection,
+  transaction: VersionedTransaction,
+  message: DecodedMessage,
+  options: RunOptions,
+) {
+  const { writable: addresses, loaded } = await accountsOf(connection, message)
+  const { mostRuns = MOST_RUNS } = options
+  let before = await accountsAt(connection, addresses)
+  for (let tries = 1; ; tries++) {
+    const run = await runOnce(connection, transaction, addresses, options)
+    const again = await accountsAt(connection, addresses)
+    const start = isSame(before, again) ? before : (options.settle?.(addresses, before, again) ?? null)
+    if (start !== null) return { addresses, loaded, before: start, run, stable: true }
+    if (tries === mostRuns) return { addresses, loaded, before, run, stable: false }
+    before = again
+  }
+}
+
+const isSame = (a: readonly Account[], b: readonly Account[]) =>
+  a.every((account, i) => {
+    const other = b[i] ?? null
+    if (account === null || other === null) return account === other
+    const { lamports, owner, data } = account
+    return lamports === other.lamports && owner === other.owner && Buffer.from(data).equals(other.data)
+  })
+
+async function runOnce(
+  connection: Connection,
+  transaction: VersionedTransaction,
+  addresses: readonly string[],
+  { replaceRecentBlockhash, innerInstructions = false }: RunOptions,
+) {
+  return askNode('The simulation', async () => {
+    try {
+      const accounts = { encoding: 'base64' as const, addresses: [...addresses] }
+      return await connection.simulateTransaction(transaction, {
+        sigVerify: false,
+        replaceRecentBlockhash,
+        ...(innerInstructions && { innerInstructions }),
+        accounts,
+      })
+    } catch (error) {
+      const refusal = error instanceof ApiError ? undefined : REFUSED.exec((error as Error).message)?.[1]
+      if (refusal === undefined) throw error
+      throw badRequest(`transaction: ${refusal}`, { param: 'transaction', cause: error })
+    }
+  })
+}
+
+async function accountsOf(connection: Connection, message: DecodedMessage) {
+  const { keys, lookups } = message
+  const loaded = lookups.length === 0 ? { writable: [], readonly: [] } : await loadedBy(connection, lookups)
+  const all = [...keys.filter((_, i) => isWritable(message, loaded.writable.length, i)), ...loaded.writable]
+  return { writable: [...new Set(all)], loaded }
+}
+
+/** None where a table cannot be used: the run then says so itself. */
+async function loadedBy(connection: Connection, lookups: DecodedMessage['lookups']): Promise<LoadedAddresses> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const tables = lookups.map(({ table }) => table)
+  const { context, value } = await askNode('Reading lookup tables', () =>
+    connection.getMultipleAccountsInfoAndContext(tables.map((table) => new PublicKey(table))),
+  )
+  const found = new Map(tables.map((table, i) => [table, accountBefore(value[i] ?? null)]))
+  try {
+    return loadAddresses(lookups, context.slot, (table) => found.get(table) ?? null)
+  } catch (error) {
+    if (error instanceof TransactionRefused) return { writable: [], readonly: [] }
+    throw error
+  }
+}
+
+/** Accounts in the order asked, null where none is. Throws internal_error when the node fails. */
+export async function accountsAt(connection: Connection, addresses: readonly string[]): Promise<Account[]> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const accounts: Account[] = []
+  for (let first = 0; first < addresses.length; first += MAX_ACCOUNTS) {
+    const keys = addresses.slice(first, first + MAX_ACCOUNTS).map((address) => new PublicKey(address))
+    const infos = await askNode('Reading accounts', () => connection.getMultipleAccountsInfo(keys))
+    accounts.push(...keys.map((_, i) => accountBefore(infos[i] ?? null)))
+  }
+  return accounts
+}
+
+type Read = { lamports: number; owner: PublicKey; data: Uint8Array; executable: boolean }
+
+function accountBefore(read: Read | null): Account {
+  if (read === null) return null
+  const { data, executable } = read
+  return { lamports: BigInt(lamportsOf(read)), owner: read.owner.toBase58(), data, executable }
+}
+
+/** As a simulation shows it. */
+export function accountAfter(shown: SimulatedTransactionAccountInfo | null): Account {
+  if (shown === null) return null
+  const { owner, data, executable } = shown
+  return { lamports: BigInt(lamportsOf(shown)), owner, data: Buffer.from(data[0] ?? '', 'base64'), executable }
+}

@@ -1,0 +1,12 @@
+/** Pages of the audit log. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageAudit } from '../../store/audit-entries.ts'
+import { auditEntryRecord, pageOf } from '../records.ts'
+
+type Route = Api['auditEntries']['list']
+
+export async function listAuditEntries({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+  return pageOf(await pageAudit(store.db, input), auditEntryRecord)
+}

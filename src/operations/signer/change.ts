@@ -1,0 +1,26 @@
+/** The one way that the signer's policy changes: under its lock, with its entry in the audit log. */
+import type { AuditAction, SignerState } from '../../api/index.ts'
+import type { Context } from '../../context.ts'
+import type { NewRow } from '../../store/schema.ts'
+import { changePolicy } from '../../store/signings.ts'
+import { audit } from '../signing/audit.ts'
+import { lockStanding, type Standing } from '../signing/policy.ts'
+import { requireSigner } from '../signing/require-signer.ts'
+import { signerState } from './read-signer.ts'
+
+type Changes = Partial<Omit<NewRow<'signer_policies'>, 'signer'>>
+
+/** `change` says what becomes of the policy and what the log says of it. Throws internal_error without a signer. */
+export async function changeSigner(
+  context: Context,
+  action: AuditAction,
+  change: (standing: Standing) => { changes: Changes; details: Record<string, unknown> },
+): Promise<SignerState> {
+  const signer = await requireSigner(context)
+  return context.commit(async (tx) => {
+    const { changes, details } = change(await lockStanding(tx, context.clock, signer.address))
+    await changePolicy(tx, signer.address, changes)
+    await audit(context, tx, action, signer.address, details)
+    return signerState(context, tx, signer)
+  })
+}

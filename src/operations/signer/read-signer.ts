@@ -1,0 +1,43 @@
+/** The signer as it stands: provider, policy and what its day has taken. */
+import type { Api, SignerState } from '../../api/index.ts'
+import type { Result } from '../../api/route.ts'
+import type { Services } from '../../context.ts'
+import type { Reader } from '../../store/store.ts'
+import { policyJson, readStanding } from '../signing/policy.ts'
+import { asApiError } from '../signing/require-signer.ts'
+
+type Route = Api['signer']['get']
+
+export async function readSigner(context: Services): Promise<Result<Route>> {
+  const signer = await context.signer().catch((error) => {
+    throw asApiError(error)
+  })
+  const cluster = context.config.values['signer.cluster']
+  if (signer === null) return { provider: 'none', address: null, cluster, policy: null, spent: null }
+  return signerState(context, context.store.db, signer)
+}
+
+/** Through `reader`, so that a change is answered as its own transaction sees it. */
+export async function signerState(
+  { clock, config }: Pick<Services, 'clock' | 'config'>,
+  reader: Reader,
+  { provider, address }: Pick<SignerState, 'address'> & { provider: SignerState['provider'] },
+): Promise<SignerState> {
+  const { row, policy, spent, since } = await readStanding(reader, clock, address!)
+  return {
+    provider,
+    address,
+    cluster: config.values['signer.cluster'],
+    policy: {
+      paused: policy.paused,
+      paused_reason: row?.paused_reason ?? null,
+      ...JSON.parse(policyJson(policy)),
+      updated_at: row === null || row.updated_at === 0 ? null : new Date(row.updated_at).toISOString(),
+    },
+    spent: {
+      since: new Date(since).toISOString(),
+      lamports: String(spent.lamports),
+      tokens: [...spent.tokens].map(([mint, amount]) => ({ mint, amount: String(amount) })),
+    },
+  }
+}

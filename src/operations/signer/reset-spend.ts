@@ -1,0 +1,18 @@
+/** Starts the daily count of the signer anew. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { changeSigner } from './change.ts'
+
+type Route = Api['signer']['reset']
+
+export async function resetSpend(context: Context, _: Input<Route>): Promise<Result<Route>> {
+  return changeSigner(context, 'spend.reset', ({ spent, since }) => ({
+    changes: { spend_since: context.clock.now() },
+    details: {
+      since: new Date(since).toISOString(),
+      lamports: String(spent.lamports),
+      tokens: [...spent.tokens].map(([mint, amount]) => ({ mint, amount: String(amount) })),
+    },
+  }))
+}

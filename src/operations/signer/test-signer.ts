@@ -1,0 +1,51 @@
+/** Tries the signer's provider with a text that is no transaction, and on request with a memo that is submitted. */
+import { randomBytes } from 'node:crypto'
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { withComputeBudget } from '../../chain/compute-budget.ts'
+import { buildMemo } from '../../chain/memos.ts'
+import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import type { Context } from '../../context.ts'
+import { asApiError, requireSigner } from '../signing/require-signer.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+
+type Route = Api['signer']['test']
+
+/** Half more than the longest memo was measured at. */
+const FALLBACK_UNITS = 150_000
+
+/** No message of a transaction begins so (Solana's off-chain message signing). */
+const OFF_CHAIN = '\xffsolana offchain'
+
+/**
+ * The text is signed whatever the policy says: it can move nothing. A memo is signed like every other transaction.
+ * Throws internal_error where the provider fails.
+ */
+export async function testSigner(context: Context, { submit, memo }: Input<Route>): Promise<Result<Route>> {
+  const { provider, address, sign } = await requireSigner(context)
+  if (submit) return submitMemo(context, memo, { provider, address })
+  const text = Buffer.concat([Buffer.from(OFF_CHAIN, 'latin1'), Buffer.from('svc signer test '), randomBytes(16)])
+  const started = performance.now()
+  await sign(text).catch((error: unknown) => {
+    throw asApiError(error)
+  })
+  return { provider, address, duration_ms: Math.round(performance.now() - started), signature: null }
+}
+
+function submitMemo(context: Context, memo: string, of: Pick<Result<Route>, 'provider' | 'address'>) {
+  const { chain, config } = context
+  return signAndSubmit<null, Result<Route>>(context, {
+    operation: 'signer.test',
+    async build(payer) {
+      const connection = await chain.connection()
+      const recentBlockhash = await latestBlockhash(connection)
+      const { transaction } = await withComputeBudget(
+        { connection, config },
+        (before) => buildMemo({ payer, recentBlockhash, memo, before }),
+        FALLBACK_UNITS,
+      )
+      return { transaction, kept: null }
+    },
+    answer: (signature) => ({ ...of, duration_ms: null, signature }),
+  })
+}

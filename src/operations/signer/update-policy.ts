@@ -1,0 +1,46 @@
+/** Changes what the signer may sign; what is left out stays. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { policyJson } from '../signing/policy.ts'
+import { changeSigner } from './change.ts'
+
+type Route = Api['signer']['updatePolicy']
+
+const FIELDS = [
+  'programs',
+  'destinations',
+  'max_fee_lamports',
+  'lamports_per_transaction',
+  'lamports_per_day',
+  'tokens',
+] as const
+
+export async function updateSignerPolicy(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  const given = FIELDS.filter((field) => input[field] !== undefined)
+  if (given.length === 0) throw badRequest(`Nothing to change: send at least one of ${FIELDS.join(', ')}`)
+  refuseTwice(
+    input.tokens?.map(({ mint }) => mint),
+    'tokens',
+    'mint',
+  )
+  refuseTwice(input.programs, 'programs')
+  refuseTwice(input.destinations ?? undefined, 'destinations')
+  const changed = Object.fromEntries(given.map((field) => [field, input[field]]))
+  return changeSigner(context, 'policy.changed', ({ policy }) => {
+    const before = JSON.parse(policyJson(policy))
+    const after = { ...before, ...changed }
+    return {
+      changes: { policy_json: JSON.stringify(after), updated_at: context.clock.now() },
+      details: { before: Object.fromEntries(given.map((field) => [field, before[field]])), after: changed },
+    }
+  })
+}
+
+function refuseTwice(values: readonly string[] | undefined, field: string, inner?: string): void {
+  const place = values?.findIndex((value, i) => values.indexOf(value) !== i) ?? -1
+  if (place < 0) return
+  const param = [field, place, ...(inner === undefined ? [] : [inner])].join('.')
+  throw badRequest(`${param}: ${values![place]} is there twice`, { param })
+}

@@ -1,0 +1,23 @@
+/** Entries of the audit log about what a request did with the platform's key. */
+import type { AuditAction } from '../../api/audit-entries.ts'
+import type { Context } from '../../context.ts'
+import { appendAudit } from '../../store/audit-entries.ts'
+import type { Tx } from '../../store/store.ts'
+
+/** Written in the transaction of what it reports. `details` hold figures and addresses, digits for amounts. */
+export async function audit(
+  { actor, requestId, clock }: Context,
+  tx: Tx,
+  action: AuditAction,
+  signer: string | null,
+  details: Record<string, unknown>,
+): Promise<void> {
+  await appendAudit(tx, {
+    at: clock.now(),
+    action,
+    signer,
+    api_key_id: actor.apiKeyId,
+    request_id: requestId,
+    details_json: JSON.stringify(details),
+  })
+}

@@ -1,0 +1,46 @@
+/** The platform wallet of an operation that needs one. */
+import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
+import type { Services } from '../../context.ts'
+import { type ApiError, internal } from '../../errors.ts'
+
+/** Genesis hashes of the public clusters (docs.anza.xyz, clusters). */
+const GENESIS: Readonly<Record<string, string>> = {
+  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
+}
+
+/** Throws internal_error where none is configured or its provider cannot be set up. */
+export async function requireSigner({ signer }: Pick<Services, 'signer'>): Promise<Signer> {
+  const opened = await signer().catch((error) => {
+    throw asApiError(error)
+  })
+  if (opened === null) {
+    throw internal(
+      'No signer is configured: set `signer` to keypair, vault, turnkey, privy or aws-kms (docs/signer.md)',
+    )
+  }
+  return opened
+}
+
+/** Refuses a chain that the signer is not meant for (`signer.cluster`), by genesis hash; answers that of the chain. */
+export async function requireCluster({ chain, config }: Pick<Services, 'chain' | 'config'>): Promise<string> {
+  const wanted = config.values['signer.cluster']
+  const genesis = await chain.genesisHash()
+  if (wanted === 'any') return genesis
+  const fits = wanted === 'embedded' ? chain.cluster.kind === 'embedded' : genesis === GENESIS[wanted]
+  if (!fits) {
+    throw internal(
+      `The signer is marked for ${wanted} (signer.cluster), and this chain is another one (genesis ${genesis}): nothing was signed`,
+    )
+  }
+  return genesis
+}
+
+/** What a provider's failure is to a client; its own errors say nothing secret. */
+export function asApiError(error: unknown): ApiError | unknown {
+  if (error instanceof SignerUnavailable || (error instanceof Error && error.name === 'ConfigError')) {
+    return internal(error.message)
+  }
+  return error
+}

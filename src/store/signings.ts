@@ -1,0 +1,86 @@
+/** Signings of the platform's key: the policy that bounds them, what they spent, and each message before it is signed. */
+import type { NewRow, Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+export async function findPolicy(reader: Reader, signer: string): Promise<Row<'signer_policies'> | null> {
+  const row = await reader.selectFrom('signer_policies').selectAll().where('signer', '=', signer).executeTakeFirst()
+  return row ?? null
+}
+
+/** The policy, made of `first` where there is none, and locked until the commit: signings of one key are counted one by one. */
+export async function lockPolicy(tx: Tx, first: NewRow<'signer_policies'>): Promise<Row<'signer_policies'>> {
+  await tx
+    .insertInto('signer_policies')
+    .values(first)
+    .onConflict((conflict) => conflict.column('signer').doNothing())
+    .execute()
+  return tx
+    .updateTable('signer_policies')
+    .set({ signer: first.signer })
+    .where('signer', '=', first.signer)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function changePolicy(
+  tx: Tx,
+  signer: string,
+  changes: Partial<Omit<NewRow<'signer_policies'>, 'signer'>>,
+): Promise<void> {
+  await tx.updateTable('signer_policies').set(changes).where('signer', '=', signer).execute()
+}
+
+/** What was taken after `since`, in raw units by mint; lamports under the empty text. */
+export async function sumSpends(reader: Reader, signer: string, since: number): Promise<Map<string, bigint>> {
+  const rows = await reader
+    .selectFrom('signer_spends')
+    .select(['mint', 'amount'])
+    .where('signer', '=', signer)
+    .where('at', '>', since)
+    .execute()
+  const sums = new Map<string, bigint>()
+  for (const { mint, amount } of rows) sums.set(mint, (sums.get(mint) ?? 0n) + BigInt(amount))
+  return sums
+}
+
+/** Amounts in raw units; nothing is written for zero. */
+export async function insertSpends(
+  tx: Tx,
+  { signing_id, signer, at }: Pick<Row<'signer_spends'>, 'signing_id' | 'signer' | 'at'>,
+  amounts: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  const rows = [...amounts]
+    .filter(([, amount]) => amount > 0n)
+    .map(([mint, amount]) => ({ signing_id, signer, at, mint, amount: String(amount) }))
+  if (rows.length > 0) await tx.insertInto('signer_spends').values(rows).execute()
+}
+
+export async function insertSigning(tx: Tx, row: NewRow<'signings'>): Promise<void> {
+  await tx.insertInto('signings').values(row).execute()
+}
+
+export async function findSigning(reader: Reader, id: string): Promise<Row<'signings'> | null> {
+  return (await reader.selectFrom('signings').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+}
+
+/** Ends an intended signing with its signature; false where it has ended already. */
+export async function markSigned(tx: Tx, id: string, signature: string): Promise<boolean> {
+  return endSigning(tx, id, { state: 'signed', signature })
+}
+
+/** Ends an intended signing of which the provider certainly made none, and gives back what it took; false where it has ended already. */
+export async function abandonSigning(tx: Tx, id: string): Promise<boolean> {
+  const ended = await endSigning(tx, id, { state: 'abandoned' })
+  if (ended) await tx.deleteFrom('signer_spends').where('signing_id', '=', id).execute()
+  return ended
+}
+
+async function endSigning(tx: Tx, id: string, changes: Partial<Row<'signings'>>): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('signings')
+    .set(changes)
+    .where('id', '=', id)
+    .where('state', '=', 'intended')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}

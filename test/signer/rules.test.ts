@@ -1,0 +1,280 @@
+/** The rules over any movement: what is above a cap never passes, what is exactly at it does, and the order stands. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { SIGNING_RULES } from '../../src/api/signer.ts'
+import type { Movement } from '../../src/chain/movements/index.ts'
+import {
+  DEFAULT_POLICY,
+  DEFAULT_PROGRAMS,
+  judge,
+  type Policy,
+  type Rule,
+  type Spent,
+  spendOf,
+} from '../../src/operations/signing/rules.ts'
+
+const WALLET = 'So11111111111111111111111111111111111111112'
+const STRANGER = 'Vote111111111111111111111111111111111111111'
+const MINTS = ['Stake11111111111111111111111111111111111111', 'Config1111111111111111111111111111111111111']
+const PAYS = { role: 'pays' } as const
+const NOTHING: Spent = { lamports: 0n, tokens: new Map() }
+
+const movement = (parts: Partial<Movement> = {}): Movement => ({
+  wallet: WALLET,
+  slot: 1,
+  err: null,
+  logs: [],
+  stable: true,
+  unread: [],
+  signers: [WALLET],
+  fee_payer: WALLET,
+  fee: 5000n,
+  programs: [{ program: DEFAULT_PROGRAMS[0]!, depth: 1, where: 'instruction 0', wallet: true }],
+  lamports_out: 5000n,
+  lamports_to_others: 0n,
+  tokens_out: [],
+  tokens_to_others: [],
+  destinations: [],
+  authority_changes: [],
+  delegates: [],
+  closes: [],
+  ...parts,
+})
+
+const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+/** Small figures meet their caps more often. */
+const few = fc.bigInt({ min: 0n, max: 4n })
+const amount = fc.oneof({ arbitrary: few, weight: 4 }, { arbitrary: u64, weight: 1 })
+const limit = fc.oneof(few, { arbitrary: u64, weight: 3 })
+const token = fc.record({ mint: fc.constantFrom(...MINTS), amount })
+const tokens = fc.uniqueArray(token, { selector: ({ mint }) => mint })
+const moved = fc.record({
+  fee: amount,
+  lamports_out: amount,
+  lamports_to_others: amount,
+  tokens_out: tokens,
+  tokens_to_others: tokens,
+})
+const policyOf = (caps: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...caps })
+const caps = fc.record({
+  max_fee_lamports: limit,
+  lamports_per_transaction: limit,
+  lamports_per_day: limit,
+  tokens: fc.uniqueArray(fc.record({ mint: fc.constantFrom(...MINTS), per_transaction: limit, per_day: limit }), {
+    selector: ({ mint }) => mint,
+  }),
+})
+const spentOf = fc.record({
+  lamports: amount,
+  tokens: tokens.map((rows) => new Map(rows.map((row) => [row.mint, row.amount]))),
+})
+
+/** By the figures alone, written without the rules: whether it may pass. */
+function fits(
+  { fee, ...figures }: typeof moved extends fc.Arbitrary<infer T> ? T : never,
+  policy: Policy,
+  spent: Spent,
+) {
+  const most = (a: bigint, b: bigint) => (a > b ? a : b)
+  const lamports = most(figures.lamports_out, figures.lamports_to_others)
+  const within = (asked: bigint, each: bigint, day: bigint, before: bigint) =>
+    asked <= each && (asked === 0n || asked + before <= day)
+  return (
+    fee <= policy.max_fee_lamports &&
+    within(lamports, policy.lamports_per_transaction, policy.lamports_per_day, spent.lamports) &&
+    MINTS.every((mint) => {
+      const of = (rows: { mint: string; amount: bigint }[]) => rows.find((row) => row.mint === mint)?.amount ?? 0n
+      const cap = policy.tokens.find((row) => row.mint === mint) ?? { per_transaction: 0n, per_day: 0n }
+      const asked = most(of(figures.tokens_out), of(figures.tokens_to_others))
+      return within(asked, cap.per_transaction, cap.per_day, spent.tokens.get(mint) ?? 0n)
+    })
+  )
+}
+
+describe('figures', () => {
+  it('pass exactly where every one of them is within its cap', () => {
+    let passed = 0
+    fc.assert(
+      fc.property(moved, caps, spentOf, (figures, limits, spent) => {
+        const policy = policyOf(limits)
+        const refusal = judge(movement(figures), policy, spent, PAYS)
+        if (refusal === null) passed++
+        expect(refusal === null).toBe(fits(figures, policy, spent))
+      }),
+      { numRuns: 3000 },
+    )
+    expect(passed).toBeGreaterThan(20)
+  })
+
+  it('pass at their caps to the last unit, and not one above', () => {
+    fc.assert(
+      fc.property(moved, spentOf, fc.nat(3), (figures, spent, which) => {
+        const asked = movement(figures)
+        const spend = spendOf(asked)
+        const tokensAt = spend.tokens.map(({ mint, amount: per_transaction }) => {
+          return { mint, per_transaction, per_day: per_transaction + (spent.tokens.get(mint) ?? 0n) }
+        })
+        const at = policyOf({
+          max_fee_lamports: figures.fee,
+          lamports_per_transaction: spend.lamports,
+          lamports_per_day: spend.lamports + spent.lamports,
+          tokens: tokensAt,
+        })
+        expect(judge(asked, at, spent, PAYS)).toBeNull()
+        const less = (value: bigint) => (value === 0n ? 0n : value - 1n)
+        const [rule, tighter, figure] = (
+          [
+            ['fee', { max_fee_lamports: less(figures.fee) }, figures.fee],
+            ['lamports_per_transaction', { lamports_per_transaction: less(spend.lamports) }, spend.lamports],
+            ['lamports_per_day', { lamports_per_day: less(at.lamports_per_day) }, spend.lamports],
+            [
+              'tokens_per_transaction',
+              { tokens: tokensAt.map((cap) => ({ ...cap, per_transaction: less(cap.per_transaction) })) },
+              spend.tokens.reduce((sum, each) => sum + each.amount, 0n),
+            ],
+          ] as const
+        )[which]!
+        if (figure > 0n) expect(judge(asked, { ...at, ...tighter }, spent, PAYS)?.rule).toBe(rule)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('of a day never add up to more than its cap, whatever is asked', () => {
+    fc.assert(
+      fc.property(fc.array(moved, { maxLength: 30 }), caps, (history, limits) => {
+        const policy = policyOf({ ...limits, max_fee_lamports: 2n ** 64n })
+        const spent = { lamports: 0n, tokens: new Map<string, bigint>() }
+        for (const figures of history) {
+          const asked = movement(figures)
+          if (judge(asked, policy, spent, PAYS) !== null) continue
+          const { lamports, tokens: rows } = spendOf(asked)
+          spent.lamports += lamports
+          for (const row of rows) spent.tokens.set(row.mint, (spent.tokens.get(row.mint) ?? 0n) + row.amount)
+        }
+        expect(spent.lamports <= policy.lamports_per_day).toBe(true)
+        for (const [mint, sum] of spent.tokens) {
+          expect(sum <= (policy.tokens.find((row) => row.mint === mint)?.per_day ?? 0n)).toBe(true)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('are named in the message, with what is left and the way out', () => {
+    const policy = policyOf({ lamports_per_transaction: 100n, lamports_per_day: 150n })
+    const spent = { lamports: 90n, tokens: new Map() }
+    const refusal = judge(movement({ lamports_out: 70n }), policy, spent, PAYS)
+    expect(refusal).toEqual({
+      rule: 'lamports_per_day',
+      message:
+        'Refused by the rule lamports_per_day: 70 lamports would leave, 60 of 150 are left of the last 24 hours, in which 90 left; wait, raise the limit with `svc signer policy --per-day`, or start the day anew with `svc signer reset`',
+      details: { asked: '70', cap: '150', spent: '90', left: '60' },
+    })
+    const over = judge(movement({ lamports_out: 101n }), policy, spent, PAYS)
+    expect(over?.message).toMatch(
+      /101 lamports would leave, 100 may leave in one transaction; raise.*--per-transaction/,
+    )
+  })
+
+  it('of the default policy let nothing leave, not even a fee', () => {
+    expect(judge(movement(), DEFAULT_POLICY, NOTHING, PAYS)?.rule).toBe('lamports_per_transaction')
+    const theirs = movement({ fee_payer: STRANGER, signers: [STRANGER, WALLET], fee: 0n, lamports_out: 0n })
+    expect(judge(theirs, DEFAULT_POLICY, NOTHING, { role: 'cosigns' })).toBeNull()
+  })
+})
+
+const destination = {
+  address: STRANGER,
+  owner: null,
+  mint: null,
+  amount: 1n,
+  program: DEFAULT_PROGRAMS[0]!,
+  others: [],
+  created: false,
+  space: 0,
+}
+const error = { program: null, name: 'X', code: null, instruction: null, message: 'x', hint: null }
+const mint = MINTS[0]!
+const allowed = { tokens: [{ mint, per_transaction: 1n, per_day: 0n }] }
+
+/** What breaks each rule alone. */
+const BREAKS: Record<Rule, { movement?: Partial<Movement>; policy?: Partial<Policy> }> = {
+  paused: { policy: { paused: true } },
+  simulation: { movement: { err: error } },
+  unstable: { movement: { stable: false } },
+  signers: { movement: { signers: [WALLET, STRANGER] } },
+  program: {
+    movement: { programs: [{ program: STRANGER, depth: 2, where: 'instruction 0, inner 0', wallet: false }] },
+  },
+  authority: { movement: { authority_changes: [{ address: STRANGER, what: 'owner', to: STRANGER }] } },
+  delegate: { movement: { delegates: [{ address: WALLET, kind: 'token account', delegate: STRANGER, amount: 1n }] } },
+  close: { movement: { closes: [{ address: WALLET, what: 'token account', lamports: 1n, to: [WALLET, STRANGER] }] } },
+  fee: { policy: { max_fee_lamports: 4999n } },
+  destination: { movement: { destinations: [destination] }, policy: { destinations: [WALLET] } },
+  lamports_per_transaction: { policy: { lamports_per_transaction: 4999n } },
+  tokens_per_transaction: { movement: { tokens_out: [{ mint, amount: 2n }] }, policy: allowed },
+  lamports_per_day: { policy: { lamports_per_day: 4999n } },
+  tokens_per_day: { movement: { tokens_out: [{ mint, amount: 1n }] }, policy: allowed },
+}
+const OPEN = policyOf({ lamports_per_transaction: 5000n, lamports_per_day: 5000n })
+
+describe('the rules', () => {
+  it('are those of the API, and the first that is broken is the one that is told', () => {
+    expect(Object.keys(BREAKS).sort()).toEqual([...SIGNING_RULES].sort())
+    expect(judge(movement(), OPEN, NOTHING, PAYS)).toBeNull()
+    fc.assert(
+      fc.property(fc.subarray([...SIGNING_RULES], { minLength: 1 }), (broken) => {
+        const parts = broken.map((rule) => BREAKS[rule])
+        // Both speak of tokens: the greater amount breaks either rule.
+        const asked = Object.assign({}, ...parts.map((part) => part.movement ?? {}))
+        if (broken.includes('tokens_per_transaction')) asked.tokens_out = [{ mint, amount: 2n }]
+        const policy = Object.assign({}, OPEN, ...parts.map((part) => part.policy ?? {}))
+        const refusal = judge(movement(asked), policy, NOTHING, PAYS)
+        expect(refusal?.rule).toBe(broken[0])
+        expect(refusal?.message).toContain(`rule ${broken[0]}`)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('give details that are JSON', () => {
+    for (const rule of SIGNING_RULES) {
+      const { movement: asked = {}, policy = {} } = BREAKS[rule]
+      const refusal = judge(movement(asked), { ...OPEN, ...policy }, NOTHING, PAYS)
+      expect(refusal?.rule).toBe(rule)
+      expect(() => JSON.stringify(refusal)).not.toThrow()
+    }
+  })
+
+  it('a wallet that cosigns lets nothing leave under any policy, and lends its signature to few programs', () => {
+    const rich = policyOf({ lamports_per_transaction: 2n ** 64n, lamports_per_day: 2n ** 64n, tokens: allowed.tokens })
+    const theirs = { fee_payer: STRANGER, signers: [STRANGER, WALLET], fee: 0n, lamports_out: 0n }
+    const cosigns = { role: 'cosigns' } as const
+    const rule = (parts: Partial<Movement>) => judge(movement({ ...theirs, ...parts }), rich, NOTHING, cosigns)?.rule
+    expect(rule({})).toBeUndefined()
+    expect(rule({ lamports_to_others: 10n ** 12n, tokens_to_others: [{ mint, amount: 5n }] })).toBeUndefined()
+    expect(rule({ lamports_out: 1n })).toBe('lamports_per_transaction')
+    expect(rule({ tokens_out: [{ mint, amount: 1n }] })).toBe('tokens_per_transaction')
+    expect(rule({ fee_payer: WALLET })).toBe('signers')
+    expect(rule({ signers: [STRANGER] })).toBe('signers')
+    const asked = (wallet: boolean) => ({
+      programs: DEFAULT_PROGRAMS.map((program) => ({ program, depth: 1, where: 'i', wallet })),
+    })
+    expect(rule(asked(false))).toBeUndefined()
+    expect(rule(asked(true))).toBe('program')
+  })
+
+  it('rent of a new account of an allowed program is no gain, what is above it is', () => {
+    const core = DEFAULT_PROGRAMS.find((program) => program.startsWith('CoREE'))!
+    const policy = { ...OPEN, destinations: [] }
+    const rule = (parts: Partial<typeof destination>) =>
+      judge(movement({ destinations: [{ ...destination, ...parts }] }), policy, NOTHING, PAYS)?.rule
+    const made = { program: core, created: true, space: 100, amount: 6960n * 228n }
+    expect(rule(made)).toBeUndefined()
+    expect(rule({ ...made, created: false })).toBe('destination')
+    expect(rule({ ...made, amount: made.amount + 10_000_001n })).toBe('destination')
+    expect(rule({ ...made, program: STRANGER })).toBe('destination')
+    expect(rule({ ...made, program: DEFAULT_PROGRAMS[0]! })).toBe('destination')
+  })
+})

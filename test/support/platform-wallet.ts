@@ -1,0 +1,61 @@
+/** A service whose platform wallet has SOL on its embedded chain and a policy of the test's choosing. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import { type Service, type ServiceOptions, startService, temporaryFolder } from './service.ts'
+
+const SOL = 1_000_000_000n
+/** What a memo transaction of one signature costs without a priority fee. */
+export const FEE = 5_000n
+
+export interface Limits {
+  lamports_per_transaction?: string
+  lamports_per_day?: string
+  max_fee_lamports?: string
+  destinations?: string[] | null
+  programs?: string[]
+  tokens?: { mint: string; per_transaction: string; per_day: string }[]
+}
+
+export const GENEROUS: Limits = { lamports_per_transaction: '1000000000', lamports_per_day: '10000000000' }
+
+export interface PlatformService extends Service {
+  wallet: Keypair
+}
+
+/** Writes a keypair file as the Solana CLI does. */
+export function keypairFile(folder: string, keypair = Keypair.generate(), name = 'platform.json'): string {
+  const file = join(folder, name)
+  writeFileSync(file, JSON.stringify([...keypair.secretKey]), { mode: 0o600 })
+  return file
+}
+
+/** `limits` null leaves the policy as it is at first: nothing may leave. */
+export async function startPlatform(
+  limits: Limits | null = GENEROUS,
+  { settings = {}, ...options }: ServiceOptions & { wallet?: Keypair } = {},
+): Promise<PlatformService> {
+  const wallet = options.wallet ?? Keypair.generate()
+  const service = await startService({
+    ...options,
+    settings: {
+      signer: 'keypair',
+      'signer.keypair': keypairFile(temporaryFolder(), wallet),
+      'priority-fee': 'none',
+      ...settings,
+    },
+  })
+  ;(await service.services.chain.local()).airdrop(wallet.publicKey.toBase58(), 100n * SOL)
+  if (limits !== null) {
+    const { status, text } = await service.request('PATCH', '/v2/signer/policy', { body: limits })
+    if (status !== 200) throw new Error(text)
+  }
+  return { ...service, wallet }
+}
+
+/** Signs and submits a memo through the policy. */
+export const submitMemo = (service: Pick<Service, 'request'>, memo = 'hello', key?: string) =>
+  service.request('POST', '/v2/signer/tests', {
+    body: { submit: true, memo },
+    ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+  })
