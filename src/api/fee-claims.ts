@@ -1,6 +1,16 @@
 /** Fee claims: taking what a pool owes the partner, and the history of it. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, eitherPayload, listQuery, metadata, signature, timestamp, writeBody } from './envelope.ts'
+import {
+  address,
+  digits,
+  eitherPayload,
+  listQuery,
+  metadata,
+  signature,
+  timestamp,
+  trackedResource,
+  writeBody,
+} from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -48,6 +58,7 @@ export const feeClaimCreated = z
       .optional()
       .meta({ description: 'What the claim is expected to move, in raw units of the quote' }),
     tx: eitherPayload,
+    tracked_resource: trackedResource.optional(),
   })
   .openapi('FeeClaimCreated')
 

@@ -16,6 +16,8 @@ export const paths = {
     curveProgress: ['get', '/v2/pools/{address}/curve-progress'],
     feeMetrics: ['get', '/v2/pools/{address}/fee-metrics'],
     verify: ['post', '/v2/pools/{address}/verifications'],
+    swap: ['post', '/v2/pools/{address}/swaps'],
+    presets: ['get', '/v2/pool-presets'],
   },
   feeClaims: {
     create: ['post', '/v2/pools/{address}/fee-claims'],

@@ -12,6 +12,8 @@ import {
   timestamp,
   trackedResource,
   transactionBase64,
+  u64,
+  unsignedPayload,
   uri,
   writeBody,
 } from './envelope.ts'
@@ -92,6 +94,79 @@ export const poolFeeMetrics = z
   })
   .openapi('PoolFeeMetrics')
 
+const sol = z.number().min(0)
+const percentage = z.int().min(0).max(100)
+const wholeTokens = z.string().regex(/^[0-9]+(\.[0-9]+)?$/, 'must be an amount in whole tokens, as text')
+const seconds = z.int().min(0).max(4_294_967_295)
+
+/** A named curve of the configuration. */
+export const curvePreset = z.strictObject({
+  total_supply: wholeTokens.meta({ description: 'Whole tokens that are minted', example: '1000000000' }),
+  decimals: z.int().min(6).max(9),
+  initial_market_cap: sol.meta({ description: 'SOL that the whole supply is worth at the first price', example: 30 }),
+  migration_market_cap: sol.meta({ description: 'The same at the price where the pool migrates', example: 400 }),
+  fee: z
+    .strictObject({
+      schedule: z.enum(['linear', 'exponential']).default('linear'),
+      starting_bps: z.int().min(25).max(9900),
+      ending_bps: z.int().min(25).max(9900),
+      periods: z.int().min(0).max(65535).default(0),
+      duration_seconds: seconds.default(0),
+    })
+    .meta({ description: 'Trading fee on the curve, and how it falls' }),
+  creator_fee_percentage: percentage.default(0).meta({ description: "Creator's share of the trading fees" }),
+  migration_fee_bps: z
+    .union([25, 30, 100, 200, 400, 600].map((bps) => z.literal(bps)))
+    .default(100)
+    .meta({ description: 'Fee of the pool that it migrates to' }),
+  locked_vesting: z
+    .strictObject({
+      amount: wholeTokens,
+      periods: z.int().min(1).max(65535),
+      duration_seconds: seconds,
+      cliff_seconds: seconds.default(0),
+      cliff_amount: wholeTokens.default('0'),
+    })
+    .optional()
+    .meta({ description: 'Whole tokens locked for the creator, released after the migration' }),
+  liquidity: z
+    .strictObject({
+      partner: percentage,
+      partner_locked: percentage,
+      creator: percentage.default(0),
+      creator_locked: percentage.default(0),
+    })
+    .meta({ description: 'Who owns the migrated liquidity, in percent that sum to 100; locked means for good' }),
+})
+
+export const poolPreset = z
+  .object({
+    name: z.string(),
+    is_default: z.boolean(),
+    ...curvePreset.shape,
+    initial_price: z.string().meta({ description: 'SOL for one whole token, decimal text' }),
+    migration_price: z.string().meta({ description: 'The same where the pool migrates' }),
+    migration_threshold: digits.meta({ description: 'Lamports that fill the curve' }),
+    curve: z.array(z.object({ sqrt_price: digits, liquidity: digits })),
+  })
+  .openapi('PoolPreset')
+
+export const poolSwap = z
+  .object({
+    pool_address: address,
+    side: z.enum(['buy', 'sell']),
+    amount_in: digits.meta({ description: 'What is paid: lamports for a buy, raw units of the token for a sell' }),
+    estimated_out: digits.meta({ description: 'What is received at the present price, fees taken off' }),
+    minimum_out: digits.meta({ description: 'Less than this and the transaction fails' }),
+    fee: digits.meta({ description: 'Trading fee in raw units, of whichever side pays it' }),
+    tx: unsignedPayload({}),
+    tracked_resource: trackedResource.optional(),
+  })
+  .openapi('PoolSwap')
+
+export type CurvePreset = z.output<typeof curvePreset>
+export type PoolPreset = z.output<typeof poolPreset>
+export type PoolSwap = z.output<typeof poolSwap>
 export type Pool = z.output<typeof pool>
 export type PoolCreated = z.output<typeof poolCreated>
 export type PoolVerified = z.output<typeof poolVerified>
@@ -130,6 +205,11 @@ export const pools = {
       twitter_url: uri.optional(),
       telegram: uri.optional(),
       loot_from: z.string().max(100).optional(),
+      preset: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be the name of a preset')
+        .optional()
+        .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; the configured one when left out' }),
     }),
     multipart: fromMultipart,
     data: poolCreated,
@@ -182,6 +262,26 @@ export const pools = {
         .meta({ description: 'Signed transactions to submit first (legacy flow)' }),
     }),
     data: poolVerified,
+  }),
+  swap: defineRoute({
+    at: paths.pools.swap,
+    tag: 'Pools',
+    summary: 'Quote and build a buy or a sell',
+    params,
+    body: writeBody({
+      payer: address,
+      side: z.enum(['buy', 'sell']),
+      amount: u64.meta({ description: 'What is paid: lamports for a buy, raw units of the token for a sell' }),
+      slippage_bps: z.int().min(0).max(10_000).default(100),
+    }),
+    data: poolSwap,
+    signed: 'refused',
+  }),
+  presets: defineRoute({
+    at: paths.pools.presets,
+    tag: 'Pools',
+    summary: 'List the curves that pools can be launched with',
+    data: z.array(poolPreset),
   }),
 }
 

@@ -2,7 +2,7 @@
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { decodeTransaction, isWritable } from './localnet/messages.ts'
-import type { UnsignedTransaction } from './tokens/index.ts'
+import type { UnsignedTransaction } from './unsigned.ts'
 
 /** Most that one transaction can ask for. */
 export const MAX_UNITS = 1_400_000

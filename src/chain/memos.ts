@@ -1,7 +1,6 @@
 /** Memos (SPL Memo v2): a text that a transaction carries and its signers vouch for. */
 import type { TransactionInstruction } from '@solana/web3.js'
-import { compileUnsigned } from './tokens/message.ts'
-import type { Envelope, UnsignedTransaction } from './tokens/types.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from './unsigned.ts'
 
 export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 

@@ -21,6 +21,8 @@ describe('the routes', () => {
       POST /v2/pools/{address}/fee-claims
       GET /v2/pools/{address}/fee-claims
       POST /v2/pools/{address}/verifications
+      POST /v2/pools/{address}/swaps
+      GET /v2/pool-presets
       GET /v2/fee-claims
       GET /v2/airdrops
       POST /v2/airdrops
@@ -112,6 +114,7 @@ describe('the routes', () => {
       Object.fromEntries(routes.flatMap(([name, route]) => (pick(route) === undefined ? [] : [[name, pick(route)]])))
     expect(by(({ signed }) => signed)).toEqual({
       'pools.create': '*',
+      'pools.swap': 'refused',
       'feeClaims.create': 'fees:claim',
       'airdrops.create': 'airdrop:admin',
       'airdrops.claim': 'refused',

@@ -17,8 +17,8 @@ import {
   type TokenAuthority,
   type TokenProgram,
   tokenChangesIn,
-  type UnsignedTransaction,
 } from '../../src/chain/tokens/index.ts'
+import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
 
 const PAYER = Keypair.generate().publicKey
 const MINT = Keypair.generate().publicKey

@@ -27,8 +27,8 @@ import {
   type TokenState,
   type TokenStatus,
   tokenStatus,
-  type UnsignedTransaction,
 } from '../../src/chain/tokens/index.ts'
+import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
 import { hasProgram, mintOf, openTestChain, PROGRAMS_DIR, someone, type TestChain } from '../support/local-chain.ts'
 

@@ -1,10 +1,10 @@
 /** Builds the transaction that creates a token: mint, metadata, first supply and the authorities it starts without. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../errors.ts'
-import { compileUnsigned } from './message.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../unsigned.ts'
 import { extensionBytes, initializeMetadata } from './metadata-extension.ts'
 import { createMetadata } from './metaplex.ts'
-import type { Envelope, TokenProgram, UnsignedTransaction } from './types.ts'
+import type { TokenProgram } from './types.ts'
 
 /** Bytes of UTF-8 that Metaplex takes; Token-2022 has no limits of its own and gets the same. */
 export const TEXT_LIMITS = { name: 32, symbol: 10, uri: 200 } as const

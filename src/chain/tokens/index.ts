@@ -5,11 +5,9 @@ export { metadataAddress, metadataAddressOf } from './metaplex.ts'
 export { type AuthorityRevocation, buildAuthorityRevocation } from './revocation.ts'
 export { decodeToken, readToken, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
 export type {
-  Envelope,
   TokenAuthority,
   TokenMetadata,
   TokenProgram,
   TokenState,
   TokenStatus,
-  UnsignedTransaction,
 } from './types.ts'

@@ -1,10 +1,10 @@
 /** Builds the transaction that takes an authority of a token away from everybody, for good. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../errors.ts'
-import { compileUnsigned } from './message.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../unsigned.ts'
 import { dropUpdateAuthority } from './metadata-extension.ts'
 import { freezeMetadata } from './metaplex.ts'
-import type { Envelope, TokenAuthority, TokenProgram, TokenState, UnsignedTransaction } from './types.ts'
+import type { TokenAuthority, TokenProgram, TokenState } from './types.ts'
 
 export interface AuthorityRevocation extends Envelope {
   mint: string

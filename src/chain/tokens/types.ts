@@ -1,28 +1,8 @@
 /** A fungible token in nouns, for both token programs. */
-import type { TransactionInstruction } from '@solana/web3.js'
 
 export type TokenProgram = 'spl' | 'token2022'
 export type TokenAuthority = 'mint' | 'freeze' | 'metadata'
 export type TokenStatus = 'created' | 'mint_authority_revoked' | 'freeze_authority_revoked' | 'fully_immutable'
-
-/** A v0 transaction that nobody has signed. */
-export interface UnsignedTransaction {
-  /** Wire format, with zeros in place of every signature. */
-  transaction: Uint8Array
-  /** Addresses that must sign, the fee payer first. */
-  requiredSigners: string[]
-}
-
-/** What every built transaction takes. */
-export interface Envelope {
-  /** Address that pays and holds the authorities. */
-  payer: string
-  recentBlockhash: string
-  /** Ahead of the token's instructions: compute limit and price. */
-  before?: readonly TransactionInstruction[]
-  /** Behind them: the platform fee. */
-  after?: readonly TransactionInstruction[]
-}
 
 export interface TokenMetadata {
   name: string

@@ -1,8 +1,26 @@
-/** Compiles instructions into a v0 transaction that waits for its signatures. */
+/** What building leaves: a v0 transaction that waits for its signatures. */
 import type { TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../errors.ts'
-import { MAX_TRANSACTION_BYTES } from '../localnet/types.ts'
-import type { Envelope, UnsignedTransaction } from './types.ts'
+import { badRequest } from '../errors.ts'
+import { MAX_TRANSACTION_BYTES } from './localnet/types.ts'
+
+/** A v0 transaction that nobody has signed. */
+export interface UnsignedTransaction {
+  /** Wire format, with zeros in place of every signature. */
+  transaction: Uint8Array
+  /** Addresses that must sign, the fee payer first. */
+  requiredSigners: string[]
+}
+
+/** What every built transaction takes. */
+export interface Envelope {
+  /** Pays the fee. */
+  payer: string
+  recentBlockhash: string
+  /** Ahead of the instructions: compute limit and price. */
+  before?: readonly TransactionInstruction[]
+  /** Behind them: the platform fee. */
+  after?: readonly TransactionInstruction[]
+}
 
 /** Throws bad_request when the transaction is larger than the chain takes. */
 export async function compileUnsigned(
