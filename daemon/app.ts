@@ -7,6 +7,7 @@ import type { Metrics } from './metrics.ts'
 import { errorAnswer, jsonResponse } from './middleware/answer.ts'
 import { requestIdOf } from './middleware/request-id.ts'
 import { type Mount, mountOn } from './mount.ts'
+import { assets } from './routes/assets.ts'
 import { documentation } from './routes/documentation.ts'
 import { mountRoutes } from './routes/index.ts'
 import { operations } from './routes/operations.ts'
@@ -27,6 +28,7 @@ export async function createApp(services: Services, { metrics }: { metrics?: Met
   mountRoutes(mount)
   documentation(hono)
   operations(hono, kernel)
+  assets(hono, kernel)
   hono.all('/v1', (c) => firstVersion(kernel, c.req.raw))
   hono.all('/v1/*', (c) => firstVersion(kernel, c.req.raw))
   hono.notFound((c) => refuse(kernel, c.req.raw, unknownRoute(c.req.raw, mount.methodsOf)))

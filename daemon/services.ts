@@ -11,6 +11,7 @@ import { forbidden, internal } from '../src/errors.ts'
 import { type Log, silentLog } from '../src/log.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
+import { openStorage } from '../src/storage/storage.ts'
 import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
 import { openStore } from '../src/store/open.ts'
 import { openVault } from '../src/store/vault.ts'
@@ -39,6 +40,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       trees,
       chain,
       signer: once(() => openSigner(config)),
+      storage: openStorage(config, chain.cluster.kind),
       workers: () => workerStates([]),
       wake() {},
       async close() {

@@ -5,6 +5,7 @@ import type { Signer } from './chain/signer/index.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { TreePool } from './merkle/pool.ts'
+import type { Storage } from './storage/storage.ts'
 import type { Store, Tx } from './store/store.ts'
 import type { Vault } from './store/vault.ts'
 
@@ -31,6 +32,8 @@ export interface Services {
   chain: Chain
   /** The platform wallet, opened at its first use; null where none is configured. Throws internal_error with the way out. */
   signer(): Promise<Signer | null>
+  /** Token images and metadata; opens nothing before it is used. */
+  storage: Storage
 }
 
 export interface Actor {

@@ -1,7 +1,8 @@
 /** Storage: one line per verb. */
 import { api } from '../../src/api/index.ts'
-import { type Mount, notYet } from '../mount.ts'
+import { delegateStorage } from '../../src/operations/storage/delegate-storage.ts'
+import type { Mount } from '../mount.ts'
 
 export function storageRoutes(mount: Mount): void {
-  mount(api.storage.delegate, notYet('Delegating storage'))
+  mount(api.storage.delegate, delegateStorage)
 }

@@ -1,0 +1,12 @@
+/** Lends an agent the right to upload images and metadata to the space, for a day at most. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { delegateUploads } from '../../storage/delegation.ts'
+
+type Route = Api['storage']['delegate']
+
+export async function delegateStorage({ config, clock }: Context, { agent_did }: Input<Route>): Promise<Result<Route>> {
+  const { car, expiresAt } = await delegateUploads(config, agent_did, clock.now())
+  return { delegation: Buffer.from(car).toString('base64'), expires_at: new Date(expiresAt).toISOString() }
+}

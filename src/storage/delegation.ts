@@ -1,0 +1,158 @@
+/** Lends an agent what uploading to the space at Storacha takes, and nothing else, as a UCAN delegation. */
+import type { Capability, Delegation, Signer } from '@ucanto/interface'
+import { type Config, environmentName, type SettingName } from '../config.ts'
+import { type ApiError, badRequest, internal } from '../errors.ts'
+
+/** What Storacha's upload clients invoke, the older ones `store/add`; none of them lists, reads or removes. */
+export const UPLOAD_ABILITIES = [
+  'space/blob/add',
+  'space/index/add',
+  'filecoin/offer',
+  'upload/add',
+  'store/add',
+] as const
+type Ability = (typeof UPLOAD_ABILITIES)[number]
+
+const LONGEST_SECONDS = 24 * 60 * 60
+
+export interface UploadDelegation {
+  /** CAR archive (UCAN 0.9.1), proofs included. */
+  car: Uint8Array
+  /** Unix milliseconds, a whole second. */
+  expiresAt: number
+}
+
+/**
+ * Delegates uploads to `agentDid` until 24 hours after `now` (Unix milliseconds), or as long as the proof lasts.
+ * Throws bad_request (`agent_did`), and internal_error naming the setting that is missing or does not fit.
+ */
+export async function delegateUploads(config: Config, agentDid: string, now: number): Promise<UploadDelegation> {
+  const audience = await agentOf(agentDid)
+  const issuer = await issuerOf(config)
+  const { space, proof } = await grantOf(config, issuer)
+  const seconds = Math.floor(now / 1000)
+  const expiration = proof === undefined ? seconds + LONGEST_SECONDS : validUntil(proof, seconds)
+  const { delegate } = await import('@ucanto/core/delegation')
+  const delegation = await delegate({
+    issuer,
+    audience,
+    capabilities: capabilitiesOf(space, proof) as [Capability, ...Capability[]],
+    expiration,
+    proofs: proof === undefined ? [] : [proof],
+  })
+  const { ok: car, error } = await delegation.archive()
+  if (car === undefined) throw internal('The delegation cannot be written', { cause: error })
+  return { car, expiresAt: expiration * 1000 }
+}
+
+/** An ed25519 or RSA key, which agents have. */
+async function agentOf(did: string) {
+  const { Verifier } = await import('@ucanto/principal')
+  try {
+    const agent = Verifier.parse(did as `did:key:${string}`)
+    // An RSA key is only looked at when it is first used.
+    await (agent as { publicKey?: unknown }).publicKey
+    if (agent.did() === did) return agent
+  } catch {
+    // Said below.
+  }
+  throw badRequest('agent_did is no key that can be read; send the ed25519 or RSA did:key of the agent', {
+    param: 'agent_did',
+  })
+}
+
+/** The setting that is wrong and why, without what it holds. */
+const unfit = (name: SettingName, why: string): ApiError => internal(`${name} ${why}; set ${environmentName(name)}`)
+
+async function issuerOf({ values }: Config): Promise<Signer> {
+  const text = values['storage-key']
+  if (text === undefined) throw unfit('storage-key', 'is not set: it is the key that delegates uploads at Storacha')
+  const { parse } = await import('@ucanto/principal/ed25519')
+  try {
+    const issuer = parse(text)
+    // The text holds both halves of the key; halves that don't belong together would sign what nobody accepts.
+    const sample = new Uint8Array(32)
+    if (await issuer.verify(sample, await issuer.sign(sample))) return issuer
+  } catch {
+    // Said below.
+  }
+  throw unfit('storage-key', 'is not an ed25519 key as `storacha key create` prints it')
+}
+
+interface Grant {
+  space: string
+  /** None where the key is the space's own. */
+  proof: Delegation | undefined
+}
+
+async function grantOf({ values }: Config, issuer: Signer): Promise<Grant> {
+  const named = values['storage-space']
+  const text = values['storage-proof']
+  if (text === undefined) {
+    if (named === issuer.did()) return { space: named, proof: undefined }
+    throw unfit('storage-proof', `is not set: it is what lets ${issuer.did()} upload to the space`)
+  }
+  const proof = await proofIn(text)
+  if (proof.audience.did() !== issuer.did()) {
+    throw unfit('storage-proof', `is for ${proof.audience.did()}, not for ${issuer.did()}, the agent of storage-key`)
+  }
+  const spaces = [...new Set<string>(proof.capabilities.map(({ with: resource }) => resource))]
+  if (named !== undefined) {
+    if (spaces.includes(named)) return { space: named, proof }
+    throw unfit('storage-proof', `does not cover ${named}, the space of storage-space`)
+  }
+  const [space] = spaces
+  if (spaces.length === 1 && space?.startsWith('did:key:')) return { space, proof }
+  throw unfit('storage-space', 'is not set, and storage-proof does not name one space')
+}
+
+/** A CAR archive in base64, or in the identity CID that `--base64` prints. */
+async function proofIn(text: string): Promise<Delegation> {
+  const [{ extract }, { CID }, { base64 }] = await Promise.all([
+    import('@ucanto/core/delegation'),
+    import('multiformats/cid'),
+    import('multiformats/bases/base64'),
+  ])
+  try {
+    const archive = text.startsWith('m') ? CID.parse(text, base64).multihash.digest : Buffer.from(text, 'base64')
+    const { ok: proof } = await extract(archive)
+    // Reading it is what finds a block that is missing or is no UCAN.
+    if (proof !== undefined && proof.capabilities.length > 0) {
+      for (const link of proof.iterate()) link.capabilities.length
+      return proof
+    }
+  } catch {
+    // Said below.
+  }
+  throw unfit('storage-proof', 'is no UCAN delegation as `storacha delegation create … --base64` prints it')
+}
+
+/** Unix seconds: a day ahead, or the end of the first link of the chain that ends before. */
+function validUntil(proof: Delegation, now: number): number {
+  const chain = [proof, ...proof.iterate()]
+  if (chain.some(({ notBefore }) => notBefore !== undefined && notBefore > now)) {
+    throw unfit('storage-proof', 'is not valid yet')
+  }
+  const ends = Math.min(now + LONGEST_SECONDS, ...chain.map(({ expiration }) => expiration))
+  if (ends <= now) throw unfit('storage-proof', 'has expired: make another')
+  return ends
+}
+
+function capabilitiesOf(space: string, proof: Delegation | undefined): Capability[] {
+  const granted = UPLOAD_ABILITIES.flatMap((can) => {
+    if (proof === undefined) return [{ can, with: space as `did:${string}` }]
+    const source = proof.capabilities.find((given) => given.with === space && covers(given.can, can))
+    if (source === undefined) return []
+    // Limits that the proof sets are passed on: without them it would not carry the delegation.
+    return [{ can, with: source.with, ...(source.nb !== undefined && { nb: source.nb }) }]
+  })
+  const has = (ability: Ability) => granted.some(({ can }) => can === ability)
+  if (!has('upload/add') || !(has('space/blob/add') || has('store/add'))) {
+    throw unfit('storage-proof', `does not allow uploads: it needs ${UPLOAD_ABILITIES.slice(0, 4).join(', ')}`)
+  }
+  return granted
+}
+
+/** UCAN 0.9: `*`, a prefix that ends in `/*`, or the ability itself. */
+const covers = (given: string, ability: Ability): boolean =>
+  given === '*' || given === ability || (given.endsWith('/*') && ability.startsWith(given.slice(0, -1)))

@@ -1,0 +1,77 @@
+/** Reads what a token image is from its bytes alone, and refuses what a browser or a wallet may take for something else. */
+import type { Config } from '../config.ts'
+import { type ApiError, badRequest } from '../errors.ts'
+import { type ImageType, imageTypeOf, readStructure, Unreadable } from './image-structure.ts'
+
+export type { ImageType } from './image-structure.ts'
+
+export interface Image {
+  type: ImageType
+  contentType: `image/${ImageType}`
+  /** Pixels. */
+  width: number
+  height: number
+}
+
+/** Pixels on a side. */
+export const LARGEST_SIDE = 4096
+
+const TYPES = 'PNG, JPEG, GIF or WebP'
+const NAMES: Readonly<Record<ImageType, string>> = { png: 'PNG', jpeg: 'JPEG', gif: 'GIF', webp: 'WebP' }
+
+const refusal = (message: string): ApiError => badRequest(message, { param: 'image' })
+
+/** Type and size in pixels of an image. Throws bad_request (`image`) for all that isn't exactly one whole image within the limits. */
+export async function readImage(bytes: Uint8Array, { values }: Pick<Config, 'values'>): Promise<Image> {
+  const most = values['image-max-bytes']
+  if (bytes.byteLength === 0) throw refusal(`The image is empty; send a ${TYPES}`)
+  if (bytes.byteLength > most) {
+    throw refusal(`The image has ${bytes.byteLength} bytes, more than ${most}; send a smaller one`)
+  }
+  const type = imageTypeOf(bytes)
+  if (type === undefined) throw refusal(`The image is ${otherType(bytes)}; send a ${TYPES}`)
+  const { width, height } = await measure(bytes, type)
+  if (width < 1 || height < 1 || width > LARGEST_SIDE || height > LARGEST_SIDE) {
+    throw refusal(`The image is ${width} by ${height} pixels; each side must be 1 to ${LARGEST_SIDE}`)
+  }
+  return { type, contentType: `image/${type}`, width, height }
+}
+
+async function measure(bytes: Uint8Array, type: ImageType): Promise<{ width: number; height: number }> {
+  const unreadable = (why: string) =>
+    refusal(`The image is not a sound ${NAMES[type]}: ${why}; save it again with an image editor`)
+  try {
+    const found = readStructure(bytes, type)
+    const { imageSize } = await import('image-size')
+    const { width, height } = imageSize(bytes)
+    if (width !== found.width || height !== found.height) throw new Unreadable('its size is said in two ways')
+    return { width, height }
+  } catch (error) {
+    // image-size throws what it likes on bytes that it does not understand.
+    throw unreadable(error instanceof Unreadable ? error.message : 'its size cannot be read')
+  }
+}
+
+const SIGNATURES: readonly (readonly [offset: number, hex: string, what: string])[] = [
+  [0, '00000100', 'an ICO'],
+  [0, '00000200', 'a CUR'],
+  [0, '424d', 'a BMP'],
+  [0, '49492a00', 'a TIFF'],
+  [0, '4d4d002a', 'a TIFF'],
+  [4, '66747970', 'an AVIF, HEIC or video'],
+  [0, 'ff0a', 'a JPEG XL'],
+  [0, '0000000c4a584c20', 'a JPEG XL'],
+  [0, '25504446', 'a PDF'],
+  [0, '504b0304', 'a ZIP archive'],
+  [0, '1f8b', 'a gzip archive'],
+  [0, '38425053', 'a Photoshop document'],
+]
+
+/** What the bytes seem to be instead; a guess that only words the refusal. */
+function otherType(bytes: Uint8Array): string {
+  const head = Buffer.from(bytes.subarray(0, 256))
+  const hex = head.toString('hex')
+  const known = SIGNATURES.find(([offset, signature]) => hex.startsWith(signature, offset * 2))
+  if (known !== undefined) return known[2]
+  return /^\ufeff?\s*</.test(head.toString('utf8')) ? 'an SVG or HTML document' : 'of no known type'
+}

@@ -1,0 +1,107 @@
+/** Assets as files of the data folder, each named by the hash of its content, served at /assets. */
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { internal } from '../errors.ts'
+import { imageTypeOf } from './image-structure.ts'
+import { publicBase } from './public-base.ts'
+import type { Asset, Storage } from './storage.ts'
+
+export const ASSETS_FOLDER = 'assets'
+
+/** Version 1, raw, sha2-256, 32 bytes: the six characters that these make, and the digest. */
+const CID = /^bafkrei[a-z2-7]{52}$/
+/** What the programs of Metaplex and Token-2022's clients take. */
+const LONGEST_URI = 200
+
+export function openLocalStorage(config: Config, cluster: string): Storage {
+  const folder = join(config.dataDir, ASSETS_FOLDER)
+
+  const uriOf = async (cid: string): Promise<string> => {
+    const uri = `${await publicBase(config, cluster)}/assets/${cid}`
+    if (uri.length > LONGEST_URI) {
+      throw internal(
+        `public-url makes URIs of ${uri.length} characters, a token holds ${LONGEST_URI}: set a shorter one`,
+      )
+    }
+    return uri
+  }
+
+  return {
+    async check() {
+      await uriOf('bafkrei'.padEnd(59, 'a'))
+    },
+
+    async put(bytes, contentType) {
+      if (sniffed(bytes) !== contentType) throw new Error(`the content of an asset is not ${contentType}`)
+      const cid = await cidOf(bytes)
+      const uri = await uriOf(cid)
+      const stored = await readAsset(join(folder, cid))
+      if (stored === null || (await cidOf(stored)) !== cid) await write(folder, cid, bytes)
+      return { cid, uri }
+    },
+
+    async get(cid) {
+      if (!CID.test(cid)) return null
+      const bytes = await readAsset(join(folder, cid))
+      if (bytes === null) return null
+      if ((await cidOf(bytes)) !== cid) {
+        throw internal(`The asset ${cid} is damaged: its bytes are not what they were; restore it from a backup`)
+      }
+      return { bytes, contentType: sniffed(bytes) } satisfies Asset
+    },
+  }
+}
+
+/** CIDv1 of the bytes as one raw block, in base32. */
+export async function cidOf(bytes: Uint8Array): Promise<string> {
+  const [{ CID }, raw, digest] = await Promise.all([
+    import('multiformats/cid'),
+    import('multiformats/codecs/raw'),
+    import('multiformats/hashes/digest'),
+  ])
+  const SHA2_256 = 0x12
+  return CID.createV1(raw.code, digest.create(SHA2_256, createHash('sha256').update(bytes).digest())).toString()
+}
+
+/** Content type by the bytes themselves: only checked images and our own JSON are ever stored. */
+function sniffed(bytes: Uint8Array): string {
+  const type = imageTypeOf(bytes)
+  if (type !== undefined) return `image/${type}`
+  return bytes[0] === 0x7b ? 'application/json' : 'application/octet-stream'
+}
+
+async function readAsset(file: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw internal(`The asset folder cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** Whole or not at all, and on the disk when it returns. */
+async function write(folder: string, cid: string, bytes: Uint8Array): Promise<void> {
+  const temporary = join(folder, `.${cid}.${randomBytes(6).toString('hex')}`)
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      await file.writeFile(bytes)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, join(folder, cid))
+    const directory = await open(folder, 'r')
+    await directory.sync().finally(() => directory.close())
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {})
+    throw internal(`The asset folder cannot be written: ${reasonOf(error)}; make room or mend its permissions`, {
+      cause: error,
+    })
+  }
+}
+
+const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'no reason given'

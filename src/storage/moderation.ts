@@ -1,0 +1,151 @@
+/** Asks the configured provider whether a token's image and texts may be published. */
+import { type Config, environmentName } from '../config.ts'
+import { ApiError, badRequest, internal } from '../errors.ts'
+
+export interface Moderated {
+  image: { bytes: Uint8Array; contentType: string }
+  /** Name, symbol and description, looked at with the image. */
+  texts?: readonly string[]
+}
+
+export type Verdict = { flagged: false } | { flagged: true; categories: string[] }
+
+export interface ModerationOptions {
+  fetch?: typeof fetch
+  /** For request and answer together, in milliseconds. */
+  timeoutMs?: number
+}
+
+const TIMEOUT_MS = 10_000
+const LARGEST_ANSWER = 1_048_576
+/** This one takes nothing without a key; a server of one's own may. */
+const OPENAI = 'https://api.openai.com'
+
+/**
+ * Throws bad_request (`image`) naming the categories where the provider rejects, internal_error where it does not
+ * answer.
+ */
+export async function requireAllowed(config: Config, what: Moderated, options: ModerationOptions = {}): Promise<void> {
+  const verdict = await moderate(config, what, options)
+  if (!verdict.flagged) return
+  const { categories } = verdict
+  throw badRequest(`The image or its texts were rejected by content moderation: ${categories.join(', ')}`, {
+    param: 'image',
+    details: { categories },
+  })
+}
+
+/** Asks once; with `moderation` off, nobody. Throws internal_error where there is no answer that can be understood. */
+export async function moderate(config: Config, what: Moderated, options: ModerationOptions = {}): Promise<Verdict> {
+  if (config.values.moderation === 'off') return { flagged: false }
+  const url = endpoint(config)
+  const headers = { 'content-type': 'application/json', ...authorization(config, url) }
+  const { timeoutMs = TIMEOUT_MS } = options
+  const signal = AbortSignal.timeout(timeoutMs)
+  const body = JSON.stringify(question(config.values['moderation-model'], what))
+  let answer: string
+  try {
+    // A redirect would take the key to another host.
+    const init: RequestInit = { method: 'POST', headers, body, signal, redirect: 'error' }
+    const response = await (options.fetch ?? fetch)(url, init)
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw refused(url, response.status)
+    }
+    answer = await bounded(response)
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    const why = signal.aborted
+      ? `did not answer within ${timeoutMs / 1000} s`
+      : 'cannot be reached, or its answer broke off'
+    throw failed(url, why, error)
+  }
+  return readVerdict(url, answer)
+}
+
+/** `moderation-url` plus its path; a key goes over https, or to this machine. */
+function endpoint({ values, origins }: Config): URL {
+  const url = new URL(values['moderation-url'])
+  const wayIn = `; set ${environmentName('moderation-url')}`
+  // Whoever wrote the folder's file would be sent the key of whoever starts the service there.
+  if (origins['moderation-url'] === 'project') {
+    throw internal(`moderation-url is not taken from a project file, the key is sent there${wayIn}`)
+  }
+  const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
+  if (url.protocol !== 'https:' && !isLocal) throw internal(`moderation-url must be an https URL${wayIn}`)
+  if (url.username || url.password || url.search || url.hash) {
+    throw internal(`moderation-url must be a plain URL, without user name, query or fragment${wayIn}`)
+  }
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/moderations`
+  return url
+}
+
+function authorization({ values }: Config, url: URL): Record<string, string> {
+  const key = values['moderation-key']
+  const wayIn = `set ${environmentName('moderation-key')}`
+  if (key === undefined) {
+    if (url.origin !== OPENAI) return {}
+    throw internal(`moderation-key is not set and ${url.host} needs one: ${wayIn}, or set moderation to off`)
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) throw internal(`moderation-key holds a character that no key has; ${wayIn}`)
+  return { authorization: `Bearer ${key}` }
+}
+
+function question(model: string, { image, texts = [] }: Moderated): Record<string, unknown> {
+  const data = Buffer.from(image.bytes).toString('base64')
+  return {
+    model,
+    input: [
+      ...texts.filter((text) => text.trim() !== '').map((text) => ({ type: 'text', text })),
+      { type: 'image_url', image_url: { url: `data:${image.contentType};base64,${data}` } },
+    ],
+  }
+}
+
+/** What was looked at is unknown, so nothing may be made of it. */
+const failed = (url: URL, why: string, cause?: unknown): ApiError =>
+  internal(`The moderation provider at ${url.host} ${why}; nothing was created, try again`, { cause })
+
+function refused(url: URL, status: number): ApiError {
+  if (status !== 401 && status !== 403) return failed(url, `answered with status ${status}`)
+  return internal(
+    `The moderation provider at ${url.host} did not accept the key (status ${status}): check ${environmentName('moderation-key')}; nothing was created`,
+  )
+}
+
+async function bounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > LARGEST_ANSWER) throw new Error('more than a verdict')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Category names go into a message that clients read. */
+const CATEGORY = /^[\w/ -]{1,64}$/
+
+function readVerdict(url: URL, answer: string): Verdict {
+  const unclear = () => failed(url, 'answered with something that is no verdict')
+  let results: unknown
+  try {
+    results = (JSON.parse(answer) as { results?: unknown } | null)?.results
+  } catch {
+    throw unclear()
+  }
+  if (!Array.isArray(results) || results.length === 0) throw unclear()
+  const categories = new Set<string>()
+  let flagged = false
+  for (const result of results as ({ flagged?: unknown; categories?: unknown } | null)[]) {
+    if (typeof result?.flagged !== 'boolean') throw unclear()
+    if (!result.flagged) continue
+    flagged = true
+    for (const [name, applies] of Object.entries(result.categories ?? {})) {
+      if (applies === true && CATEGORY.test(name)) categories.add(name)
+    }
+  }
+  if (!flagged) return { flagged }
+  return { flagged, categories: categories.size > 0 ? [...categories].sort() : ['unspecified'] }
+}

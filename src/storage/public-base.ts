@@ -1,0 +1,82 @@
+/** The address that assets are read from, and whether it will still be one when the chain has outlived this machine. */
+import { readFile } from 'node:fs/promises'
+import { BlockList, isIP } from 'node:net'
+import { join } from 'node:path'
+import { type Config, DAEMON_FILE } from '../config.ts'
+import { type ApiError, internal } from '../errors.ts'
+
+/** Without the last slash. Throws internal_error naming the setting where none would do for `cluster`. */
+export async function publicBase(config: Config, cluster: string): Promise<string> {
+  const text = config.values['public-url']
+  if (text === undefined) {
+    if (cluster === 'embedded') return localBase(config)
+    throw unfit('is not set')
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw unfit('is no URL')
+  if (url.username || url.password || url.search || url.hash) {
+    throw unfit('has a user name, a query or a fragment')
+  }
+  if (cluster !== 'embedded') {
+    if (url.protocol !== 'https:') throw unfit('is not https')
+    if (isPrivateHost(url.hostname)) throw unfit(`leads to ${url.hostname}, which others cannot reach`)
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+const unfit = (why: string): ApiError =>
+  internal(
+    `public-url ${why}: images and metadata are served from there and their URI is on chain for good; set it to the public https address of this service`,
+  )
+
+/** Where this machine's daemon listens; a chain that is embedded is read from here. */
+async function localBase({ dataDir, values }: Config): Promise<string> {
+  const running = await readFile(join(dataDir, DAEMON_FILE), 'utf8').then(
+    (text) => urlIn(text),
+    () => undefined,
+  )
+  if (running !== undefined) return running
+  if (values.port === 0) {
+    throw internal('port is 0 and no daemon runs, so that no address for images is known; set port or public-url')
+  }
+  const anywhere = values.host === '0.0.0.0' || values.host === '::'
+  const host = anywhere ? '127.0.0.1' : values.host
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${values.port}`
+}
+
+function urlIn(text: string): string | undefined {
+  try {
+    const { url } = JSON.parse(text) as { url?: unknown }
+    return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const PRIVATE = new BlockList()
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const) {
+  PRIVATE.addSubnet(net, bits, 'ipv4')
+}
+for (const [net, bits] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const) {
+  PRIVATE.addSubnet(net, bits, 'ipv6')
+}
+
+/** A name or an address that means another machine, or none, to everyone else. */
+function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  const version = isIP(host)
+  if (version !== 0) return PRIVATE.check(host, version === 4 ? 'ipv4' : 'ipv6')
+  return !host.includes('.') || /\.(?:localhost|local|internal|lan|home\.arpa)$/.test(host)
+}
