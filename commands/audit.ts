@@ -1,5 +1,5 @@
 /** `svc audit`: every signature of the platform wallet and every change of its policy, in a log that proves itself. */
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import type { AuditEntry } from '../src/api/audit-entries.ts'
 import { paths } from '../src/api/paths.ts'
 import { choice, flag, type Noun, required, text, verb } from './command.ts'
@@ -13,6 +13,7 @@ const ACTIONS = [
   'signing.signed',
   'signing.refused',
   'signing.failed',
+  'signer.tested',
   'policy.changed',
   'signer.paused',
   'signer.resumed',
@@ -82,7 +83,9 @@ export const noun: Noun = {
 /** Readable by this user alone; a file that is there is kept unless `force`. */
 function writeNew(file: string, text: string, force: boolean): void {
   try {
-    writeFileSync(file, text, { mode: 0o600, flag: force ? 'w' : 'wx' })
+    // A file that is replaced would keep its own mode.
+    if (force) rmSync(file, { force: true })
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
       throw usage(`${file} is there already: replace it with --force`)

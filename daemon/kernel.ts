@@ -8,7 +8,7 @@ import { createRateLimiter, type RateLimiter } from './middleware/rate-limit.ts'
 export interface Kernel extends Services {
   limiter: RateLimiter
   metrics: Metrics
-  /** `host/pid/nonce`: who runs an idempotent request, so that a dead process can be told from a busy one. */
+  /** `host/pid/nonce`, and a name for each of its claims behind it: so that a dead process can be told from a busy one. */
   owner: string
 }
 
@@ -29,9 +29,9 @@ const owners = new Set<string>()
 
 /** Whether the process of that name is known to be gone: same host, and no such pid or only this process has it now. */
 export function isDeadOwner(owner: string): boolean {
-  const [host, pid] = owner.split('/')
+  const [host, pid, nonce] = owner.split('/')
   if (host !== hostname()) return false
-  if (Number(pid) === process.pid) return !owners.has(owner)
+  if (Number(pid) === process.pid) return !owners.has(`${host}/${pid}/${nonce}`)
   try {
     process.kill(Number(pid), 0)
     return false

@@ -1,4 +1,5 @@
 /** Idempotency-Key: one effect per key, its answer sealed beside it, replayed byte for byte. */
+import { randomBytes } from 'node:crypto'
 import type { SigningTie } from '../../src/context.ts'
 import { badRequest, conflict } from '../../src/errors.ts'
 import * as records from '../../src/store/idempotency.ts'
@@ -40,7 +41,9 @@ export async function claimKey(
   key: string,
   requestHash: string,
 ): Promise<Replay | Claim> {
-  const { store, vault, clock, owner, config } = kernel
+  const { store, vault, clock, config } = kernel
+  // Of this claim alone: a retry in the same process is another's, and renews and frees nothing of this one.
+  const owner = `${kernel.owner}/${randomBytes(6).toString('hex')}`
   const purpose = `idempotency:${apiKeyId}:${key}`
   const attempt = () =>
     store.write((tx) =>

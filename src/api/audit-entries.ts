@@ -9,6 +9,7 @@ export const AUDIT_ACTIONS = [
   'signing.signed',
   'signing.refused',
   'signing.failed',
+  'signer.tested',
   'policy.changed',
   'signer.paused',
   'signer.resumed',

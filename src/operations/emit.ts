@@ -17,7 +17,11 @@ export interface Emission {
 }
 
 /** Writes the event once per (type, resource, occasion); null when it was there already. */
-export function emit(context: Context, tx: Tx, event: Emission): Promise<Row<'events'> | null> {
+export function emit(
+  context: Pick<Context, 'clock' | 'externalUid' | 'metadata'>,
+  tx: Tx,
+  event: Emission,
+): Promise<Row<'events'> | null> {
   const { clock, externalUid, metadata } = context
   const metadata_json = metadata === undefined ? null : JSON.stringify(metadata)
   return appendEvent(tx, eventOf(clock, { external_uid: externalUid ?? null, metadata_json }, event))

@@ -71,8 +71,11 @@ const ENTRIES_PER_READ = 1_000
 
 /** Recomputes every hash from the first entry on, in pieces; where `wanted` is given, one of them must be it. */
 export async function verifyAudit(reader: Reader, wanted?: string): Promise<AuditVerdict> {
-  let [entries, head, found] = [0, FIRST_HASH, wanted === undefined]
+  let [entries, head, found] = [0, FIRST_HASH, wanted === undefined || wanted === FIRST_HASH]
   const broken = (sequence: number, why: string) => ({ entries, head, broken: { sequence, why } })
+  const odd = reader.selectFrom('audit_entries').select('sequence').where('sequence', '<', 1)
+  const before = await odd.limit(1).executeTakeFirst()
+  if (before !== undefined) return broken(before.sequence, 'no entry was ever written there')
   for (;;) {
     const rows = await reader
       .selectFrom('audit_entries')
@@ -90,12 +93,11 @@ export async function verifyAudit(reader: Reader, wanted?: string): Promise<Audi
     if (rows.length < ENTRIES_PER_READ) break
   }
   const counter = await reader.selectFrom('counters').select('value').where('name', '=', COUNTER).executeTakeFirst()
+  if (counter === undefined) return broken(entries + 1, 'the count of entries is missing')
   // Entries that were added since the last read are not missing.
-  if (counter !== undefined && counter.value < entries)
-    return broken(counter.value + 1, 'it was added past the counter')
-  const gone = counter?.value ?? 0
-  if (gone > entries && (await lastAudit(reader))?.sequence === entries)
-    return broken(entries + 1, 'the entry is missing')
+  if (counter.value < entries) return broken(counter.value + 1, 'it was added past the count')
+  const last = (await lastAudit(reader))?.sequence ?? 0
+  if (counter.value > last) return broken(last + 1, 'the entry is missing')
   if (!found) return broken(entries + 1, `no entry has the hash ${wanted}: entries were cut off or written anew`)
   return { entries, head, broken: null }
 }

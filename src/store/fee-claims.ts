@@ -1,6 +1,18 @@
 /** Fee claims, of one pool or of all. */
 import { finding, inserting, listing } from './records.ts'
+import type { Row } from './schema.ts'
+import type { Reader } from './store.ts'
 
 export const insertFeeClaim = inserting('fee_claims')
 export const findFeeClaim = finding('fee_claims', 'id')
 export const pageFeeClaims = listing('fee_claims', ['pool_address'])
+
+/** The claim of that pool by that transaction. */
+export async function findClaimBySignature(
+  reader: Reader,
+  signature: string,
+  pool: string,
+): Promise<Row<'fee_claims'> | null> {
+  const claims = reader.selectFrom('fee_claims').selectAll().where('signature', '=', signature)
+  return (await claims.where('pool_address', '=', pool).executeTakeFirst()) ?? null
+}

@@ -1,7 +1,104 @@
-/** Pools. */
+/** Pools, when to look at them again, and the tickers that they hold. */
 import { finding, insertingOnce, listing, updating } from './records.ts'
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
 
 export const insertPool = insertingOnce('pools')
 export const findPool = finding('pools', 'address')
 export const updatePool = updating('pools', 'address')
 export const pagePools = listing('pools', ['status', 'type', 'creator'])
+
+/** Those of one chain that it is time to look at, longest waiting first. */
+export function duePools(reader: Reader, genesis: string, now: number, limit: number): Promise<Row<'pools'>[]> {
+  return reader
+    .selectFrom('pools')
+    .selectAll()
+    .where('next_check_at', '<=', now)
+    .where('genesis', '=', genesis)
+    .orderBy('next_check_at')
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Whether there is a pool to look at on any chain. */
+export async function isAnyPoolDue(reader: Reader, now: number): Promise<boolean> {
+  const due = reader.selectFrom('pools').select('seq').where('next_check_at', '<=', now).limit(1)
+  return (await due.executeTakeFirst()) !== undefined
+}
+
+/** Moves the pool from one state to the next; false where another process has moved it since it was read. */
+export async function movePool(
+  tx: Tx,
+  { address, status }: Pick<Row<'pools'>, 'address' | 'status'>,
+  changes: Partial<Omit<Row<'pools'>, 'seq' | 'address'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('pools')
+    .set(changes)
+    .where('address', '=', address)
+    .where('status', '=', status)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+export async function planPoolCheck(tx: Tx, addresses: readonly string[], next: number): Promise<void> {
+  if (addresses.length === 0) return
+  await tx
+    .updateTable('pools')
+    .set({ next_check_at: next })
+    .where('address', 'in', addresses)
+    .where('next_check_at', 'is not', null)
+    .execute()
+}
+
+/**
+ * Takes a ticker for a pool, whatever its case: null, or the pool that took it after `since` and did not fail. Locks the
+ * ticker until the commit.
+ */
+export async function takeTicker(
+  tx: Tx,
+  { symbol, pool, now, since }: { symbol: string; pool: string; now: number; since: number },
+): Promise<Row<'tickers'> | null> {
+  const upper = symbol.toUpperCase()
+  const row = { symbol: upper, pool_address: pool, taken_at: now }
+  const inserted = await tx
+    .insertInto('tickers')
+    .values(row)
+    .onConflict((conflict) => conflict.column('symbol').doNothing())
+    .returning('symbol')
+    .executeTakeFirst()
+  if (inserted !== undefined) return null
+  const held = await tx
+    .updateTable('tickers')
+    .set({ symbol: upper })
+    .where('symbol', '=', upper)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  const holder = await findPool(tx, held.pool_address)
+  if (held.taken_at > since && holder !== null && holder.status !== 'failed') return held
+  await tx.updateTable('tickers').set(row).where('symbol', '=', upper).execute()
+  return null
+}
+
+/** The latest transaction that tracks the pool and may still land, or that landed: the pool is not given up meanwhile. */
+export async function lastTracked(
+  reader: Reader,
+  address: string,
+): Promise<Pick<Row<'transactions'>, 'lifecycle' | 'checked_at' | 'created_at' | 'next_check_at'> | null> {
+  const row = await reader
+    .selectFrom('transactions')
+    .select(['lifecycle', 'checked_at', 'created_at', 'next_check_at'])
+    .where('tracked_id', '=', address)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** Ties a migration's signing to its pool; false where another process has tied another one since. */
+export async function tieCrank(tx: Tx, address: string, from: string | null, to: string | null): Promise<boolean> {
+  const ties = tx.updateTable('pools').set({ crank_signing: to, crank_signature: null }).where('address', '=', address)
+  const tied = from === null ? ties.where('crank_signing', 'is', null) : ties.where('crank_signing', '=', from)
+  return (await tied.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+}

@@ -87,6 +87,28 @@ export interface PoolsTable extends Recorded {
   symbol: string | null
   metadata_uri: string | null
   status: 'pending' | 'live' | 'migration_triggered' | 'migrated' | 'failed'
+  /** Name of the curve that it was launched with. */
+  preset: string | null
+  /** Of a launch curve: the pool that it migrated to. */
+  migrated_to: string | null
+  /** Of a pool that a launch curve migrated to: that curve. */
+  dbc_pool: string | null
+  /** Genesis hash of its chain. */
+  genesis: Generated<string>
+  /** When to look at it again; null once nothing more can happen. */
+  next_check_at: number | null
+  /** Signing of the migration transaction that was last intended, and its signature once there is one. */
+  crank_signing: string | null
+  crank_signature: string | null
+  /** Migration transactions that failed. */
+  crank_failures: Generated<number>
+}
+
+/** The last pool of each ticker, upper case. */
+export interface TickersTable {
+  symbol: string
+  pool_address: string
+  taken_at: number
 }
 
 export interface FeeClaimsTable extends Recorded {
@@ -164,6 +186,8 @@ export interface TransactionsTable extends Recorded {
   slot: number
   confirmations: number
   tracked_resource_json: string | null
+  /** `resource_id` of what it tracks. */
+  tracked_id: string | null
   /** Bundle that it was submitted in; its transactions are only ever sent together. */
   bundle_id: string | null
   /** Given to the RPC node; 0 also stops sending again. */
@@ -235,8 +259,10 @@ export interface SignerPoliciesTable {
   paused_reason: string | null
   /** Amounts are digit strings. */
   policy_json: string
-  /** Spends before this moment do not count: when the day was last reset; 0 before. */
+  /** When the day was last reset; 0 before. */
   spend_since: number
+  /** `seq` of the last spend before that: it and those before it do not count. */
+  spend_mark: number
   updated_at: number
 }
 
@@ -249,8 +275,10 @@ export interface SigningsTable {
   operation: string
   /** The wire format with every signature but the platform's. */
   transaction: Buffer
-  /** What the request answers and what is followed once it is signed. */
-  plan_json: string
+  /** Hex; two requests never have the same message signed, as both would be paid by one. */
+  message_sha256: string
+  /** Sealed: what the request answers, and how it goes on; of its first signing only. */
+  plan: Buffer | null
   genesis: string
   since_slot: number | null
   /** `intended` until the signature is stored; `abandoned` where the provider certainly made none. */
@@ -294,6 +322,7 @@ export interface Tables {
   counters: CountersTable
   settings: SettingsTable
   pools: PoolsTable
+  tickers: TickersTable
   fee_claims: FeeClaimsTable
   merkle_trees: MerkleTreesTable
   merkle_blobs: MerkleBlobsTable

@@ -30,17 +30,28 @@ export async function changePolicy(
   await tx.updateTable('signer_policies').set(changes).where('signer', '=', signer).execute()
 }
 
-/** What was taken after `since`, in raw units by mint; lamports under the empty text. */
-export async function sumSpends(reader: Reader, signer: string, since: number): Promise<Map<string, bigint>> {
+/** What was taken after `since` and after the spend `mark`, in raw units by mint; lamports under the empty text. */
+export async function sumSpends(
+  reader: Reader,
+  signer: string,
+  { since, mark }: { since: number; mark: number },
+): Promise<Map<string, bigint>> {
   const rows = await reader
     .selectFrom('signer_spends')
     .select(['mint', 'amount'])
     .where('signer', '=', signer)
     .where('at', '>', since)
+    .where('seq', '>', mark)
     .execute()
   const sums = new Map<string, bigint>()
   for (const { mint, amount } of rows) sums.set(mint, (sums.get(mint) ?? 0n) + BigInt(amount))
   return sums
+}
+
+/** `seq` of the key's last spend; 0 before the first. */
+export async function lastSpend(reader: Reader, signer: string): Promise<number> {
+  const spends = reader.selectFrom('signer_spends').select('seq').where('signer', '=', signer)
+  return (await spends.orderBy('seq', 'desc').limit(1).executeTakeFirst())?.seq ?? 0
 }
 
 /** Amounts in raw units; nothing is written for zero. */
@@ -61,6 +72,12 @@ export async function insertSigning(tx: Tx, row: NewRow<'signings'>): Promise<vo
 
 export async function findSigning(reader: Reader, id: string): Promise<Row<'signings'> | null> {
   return (await reader.selectFrom('signings').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+}
+
+/** Whether that message is signed, or about to be, for another request. */
+export async function isMessageKnown(reader: Reader, messageSha256: string): Promise<boolean> {
+  const same = reader.selectFrom('signings').select('seq').where('message_sha256', '=', messageSha256)
+  return (await same.where('state', '!=', 'abandoned').executeTakeFirst()) !== undefined
 }
 
 /** Ends an intended signing with its signature; false where it has ended already. */

@@ -19,6 +19,7 @@ const FOLLOWED = [
   'slot',
   'confirmations',
   'tracked_resource_json',
+  'tracked_id',
   'bundle_id',
   'max_retries',
   'blockhash',

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
-import { Keypair } from '@solana/web3.js'
+import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startDaemon } from '../support/daemon.ts'
 import { GENEROUS, keypairFile } from '../support/platform-wallet.ts'
@@ -51,6 +51,12 @@ const requestsOf = [
   ['GET', '/ready', undefined],
 ] as const
 
+/** So that what is asked for is really signed, stored and sent. */
+async function fund(dataDir: string, address: string) {
+  const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
+  await new Connection(rpc_url, 'confirmed').requestAirdrop(new PublicKey(address), 1_000_000_000)
+}
+
 /** Everything that a daemon with these settings says and keeps, while it is asked for all it has. */
 async function everythingSaid(env: Record<string, string>, dataDir: string): Promise<string> {
   const daemon = await startDaemon({
@@ -65,6 +71,8 @@ async function everythingSaid(env: Record<string, string>, dataDir: string): Pro
   daemon.process.stderr!.on('data', (text) => {
     said += text
   })
+  const { address } = (await daemon.request('GET', '/v2/signer')).json.data ?? {}
+  if (address) await fund(dataDir, address)
   for (const [method, path, body] of requestsOf) {
     const answer = await daemon.request(method, path, body === undefined ? {} : { body })
     said += `${JSON.stringify([...answer.headers])}${answer.text}`
@@ -85,6 +93,7 @@ describe('a key', () => {
     const said = await everythingSaid({ SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: file }, dataDir)
     expect(said).toContain(wallet.publicKey.toBase58())
     expect(said).toContain('signing.refused')
+    expect(said).toContain('signing.signed')
     expect(writingsOf(wallet.secretKey).filter((writing) => said.includes(writing))).toEqual([])
   })
 

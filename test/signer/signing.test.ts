@@ -187,8 +187,27 @@ describe('a signed request', () => {
     expect(ruleOf(await submitMemo(service, 'memo 6'))).toEqual([400, 'lamports_per_day'])
     expect((await service.request('POST', '/v2/signer/resets')).json.data.spent.lamports).toBe('0')
     expect((await submitMemo(service, 'memo 7')).status).toBe(200)
+    // What comes after the reset counts, also where the clock is set back, or another daemon's is behind.
+    expect(await spent(service)).toBe(String(FEE))
+    service.clock.advance(-300_000)
+    expect((await submitMemo(service, 'after the clock went back')).status).toBe(200)
+    expect(ruleOf(await submitMemo(service, 'one too many'))).toEqual([400, 'lamports_per_day'])
     const [reset] = (await service.request('GET', '/v2/audit-entries?action=spend.reset')).json.data
     expect(reset.details.lamports).toBe(String(2n * FEE))
+  })
+})
+
+describe('the same message', () => {
+  it('is signed for one request only, as one landing cannot pay two', async () => {
+    const service = await startPlatform()
+    const answers = await Promise.all(numbers(6).map((n) => submitMemo(service, 'same', `key-${n}`)))
+    const signed = answers.filter(({ status }) => status === 200)
+    const signatures = new Set(signed.map(({ json }) => json.data.signature))
+    expect(signatures.size).toBe(signed.length)
+    const rest = answers.filter(({ status }) => status !== 200)
+    expect(rest.map(({ status }) => status).filter((status) => status !== 409 && status !== 400)).toEqual([])
+    expect(await spent(service)).toBe(String(BigInt(signed.length) * FEE))
+    expect(signed.length).toBeGreaterThan(0)
   })
 })
 
@@ -296,6 +315,36 @@ describe('a provider that fails', () => {
     expect(signaturesOf(vault, 'held')).toEqual([2])
   })
 
+  it('never, but takes long: what it signs after a pause is not sent, and ends once resumed', async () => {
+    const { service, vault } = await withVault()
+    vault.misbehave('unavailable', 1)
+    const asked = submitMemo(service, 'slow', 'key-1')
+    await expect.poll(() => vault.requests.length).toBeGreaterThan(0)
+    await service.request('POST', '/v2/signer/pauses')
+    expect(ruleOf(await asked)).toEqual([400, 'paused'])
+    expect(signaturesOf(vault, 'slow')).toEqual([1])
+    expect((await service.request('GET', '/v2/events')).json.data).toEqual([])
+    expect(await spent(service)).toBe(String(FEE))
+    await service.request('POST', '/v2/signer/resumptions')
+    expect((await submitMemo(service, 'slow', 'key-1')).status).toBe(200)
+    expect(signaturesOf(vault, 'slow')).toEqual([2])
+  })
+
+  it('for certain, after its claim was taken over in the same process: the other claim stays whole', async () => {
+    const { service, vault } = await withVault()
+    vault.misbehave('unavailable', 1)
+    const first = submitMemo(service, 'taken over', 'key-1')
+    await expect.poll(() => vault.requests.length).toBeGreaterThan(0)
+    vault.misbehave('forbidden', 1)
+    await service.services.store.write((tx) => tx.updateTable('idempotency_keys').set({ lease_until: 0 }).execute())
+    const second = submitMemo(service, 'taken over', 'key-1')
+    const answers = await Promise.all([first, second])
+    const last = await submitMemo(service, 'taken over', 'key-1')
+    expect([last.status, await spent(service)]).toEqual([200, String(FEE)])
+    expect(answers.map(({ status }) => status).filter((status) => ![200, 409, 500].includes(status))).toEqual([])
+    expect(signaturesOf(vault, 'taken over')).toHaveLength(1)
+  })
+
   it('and is paused meanwhile: the retry is refused, and ends once resumed', async () => {
     const { service, vault } = await withVault()
     vault.misbehave('fails after signing', 1)
@@ -379,6 +428,30 @@ describe('the audit log', () => {
         expect(await verdict(service)).toMatchObject({ intact: true })
       }
     }
+  })
+
+  it('shows that all are gone, and one that was put before the first', async () => {
+    const service = await logged()
+    const { store } = service.services
+    const [row] = await store.db.selectFrom('audit_entries').selectAll().where('sequence', '=', 1).execute()
+    await store.write((tx) =>
+      tx
+        .insertInto('audit_entries')
+        .values({ ...row!, sequence: 0 })
+        .execute(),
+    )
+    expect(await verdict(service)).toMatchObject({ intact: false, broken: { sequence: 0 } })
+    await store.write((tx) => tx.deleteFrom('audit_entries').execute())
+    expect(await verdict(service)).toMatchObject({ intact: false, entries: 0, broken: { sequence: 1 } })
+    const fresh = await startPlatform(null)
+    const { head } = await verdict(fresh)
+    expect(await verdict(fresh, head)).toMatchObject({ intact: true, entries: 0 })
+  })
+
+  it('tells also of a text that was signed to try the provider', async () => {
+    const service = await startPlatform(null)
+    await service.request('POST', '/v2/signer/tests')
+    expect(await actions(service)).toEqual(['signer.tested'])
   })
 
   it('shows an entry that is gone, the last one too', async () => {

@@ -10,7 +10,7 @@ type Route = Api['signer']['get']
 
 export async function readSigner(context: Services): Promise<Result<Route>> {
   const signer = await context.signer().catch((error) => {
-    throw asApiError(error)
+    throw asApiError(error, context.log)
   })
   const cluster = context.config.values['signer.cluster']
   if (signer === null) return { provider: 'none', address: null, cluster, policy: null, spent: null }

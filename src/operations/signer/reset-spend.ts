@@ -7,8 +7,9 @@ import { changeSigner } from './change.ts'
 type Route = Api['signer']['reset']
 
 export async function resetSpend(context: Context, _: Input<Route>): Promise<Result<Route>> {
-  return changeSigner(context, 'spend.reset', ({ spent, since }) => ({
-    changes: { spend_since: context.clock.now() },
+  return changeSigner(context, 'spend.reset', ({ spent, since, last }) => ({
+    // By row, not by time: the clocks of several daemons differ, and one may be set back.
+    changes: { spend_since: context.clock.now(), spend_mark: last },
     details: {
       since: new Date(since).toISOString(),
       lamports: String(spent.lamports),

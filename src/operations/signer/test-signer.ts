@@ -1,11 +1,12 @@
 /** Tries the signer's provider with a text that is no transaction, and on request with a memo that is submitted. */
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildMemo } from '../../chain/memos.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
+import { audit } from '../signing/audit.ts'
 import { asApiError, requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 
@@ -27,16 +28,20 @@ export async function testSigner(context: Context, { submit, memo }: Input<Route
   const text = Buffer.concat([Buffer.from(OFF_CHAIN, 'latin1'), Buffer.from('svc signer test '), randomBytes(16)])
   const started = performance.now()
   await sign(text).catch((error: unknown) => {
-    throw asApiError(error)
+    throw asApiError(error, context.log)
   })
-  return { provider, address, duration_ms: Math.round(performance.now() - started), signature: null }
+  const duration_ms = Math.round(performance.now() - started)
+  return context.commit(async (tx) => {
+    await audit(context, tx, 'signer.tested', address, { text_sha256: hash('sha256', text, 'hex') })
+    return { provider, address, duration_ms, signature: null }
+  })
 }
 
 function submitMemo(context: Context, memo: string, of: Pick<Result<Route>, 'provider' | 'address'>) {
   const { chain, config } = context
   return signAndSubmit<null, Result<Route>>(context, {
     operation: 'signer.test',
-    async build(payer) {
+    async begin(payer) {
       const connection = await chain.connection()
       const recentBlockhash = await latestBlockhash(connection)
       const { transaction } = await withComputeBudget(
@@ -44,8 +49,8 @@ function submitMemo(context: Context, memo: string, of: Pick<Result<Route>, 'pro
         (before) => buildMemo({ payer, recentBlockhash, memo, before }),
         FALLBACK_UNITS,
       )
-      return { transaction, kept: null }
+      return { first: { transaction }, kept: null }
     },
-    answer: (signature) => ({ ...of, duration_ms: null, signature }),
+    answer: ([signature]) => ({ ...of, duration_ms: null, signature: signature! }),
   })
 }

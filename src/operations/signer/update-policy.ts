@@ -1,4 +1,5 @@
 /** Changes what the signer may sign; what is left out stays. */
+import { WRAPPED_SOL } from '../../api/envelope.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -25,6 +26,7 @@ export async function updateSignerPolicy(context: Context, input: Input<Route>):
     'tokens',
     'mint',
   )
+  refuseWrapped(input.tokens)
   refuseTwice(input.programs, 'programs')
   refuseTwice(input.destinations ?? undefined, 'destinations')
   const changed = Object.fromEntries(given.map((field) => [field, input[field]]))
@@ -43,4 +45,14 @@ function refuseTwice(values: readonly string[] | undefined, field: string, inner
   if (place < 0) return
   const param = [field, place, ...(inner === undefined ? [] : [inner])].join('.')
   throw badRequest(`${param}: ${values![place]} is there twice`, { param })
+}
+
+/** It would be believed to bound something. */
+function refuseWrapped(tokens: Input<Route>['tokens'] = []): void {
+  const place = tokens.findIndex(({ mint }) => mint === WRAPPED_SOL)
+  if (place < 0) return
+  const param = `tokens.${place}.mint`
+  throw badRequest(`${param}: wrapped SOL counts as lamports: set lamports_per_transaction and lamports_per_day`, {
+    param,
+  })
 }

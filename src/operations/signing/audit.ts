@@ -6,7 +6,7 @@ import type { Tx } from '../../store/store.ts'
 
 /** Written in the transaction of what it reports. `details` hold figures and addresses, digits for amounts. */
 export async function audit(
-  { actor, requestId, clock }: Context,
+  { actor, requestId, clock }: Pick<Context, 'actor' | 'requestId' | 'clock'>,
   tx: Tx,
   action: AuditAction,
   signer: string | null,

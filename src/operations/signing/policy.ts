@@ -1,7 +1,7 @@
 /** The stored policy of a signing key, and what counts against its day. */
 import type { Clock } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
-import { findPolicy, lockPolicy, sumSpends } from '../../store/signings.ts'
+import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signings.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { DEFAULT_POLICY, type Policy, type Spent } from './rules.ts'
 
@@ -54,8 +54,10 @@ export interface Standing {
   row: Row<'signer_policies'> | null
   policy: Policy
   spent: Spent
-  /** Spends after this moment count, in Unix milliseconds. */
+  /** Since when spends count, in Unix milliseconds. */
   since: number
+  /** The last spend. */
+  last: number
 }
 
 /** As it is now. */
@@ -71,6 +73,7 @@ export async function lockStanding(tx: Tx, clock: Clock, signer: string): Promis
     paused_reason: null,
     policy_json: policyJson(DEFAULT_POLICY),
     spend_since: 0,
+    spend_mark: 0,
     updated_at: 0,
   })
   return standing(tx, clock, signer, row)
@@ -78,8 +81,8 @@ export async function lockStanding(tx: Tx, clock: Clock, signer: string): Promis
 
 async function standing(reader: Reader, clock: Clock, signer: string, row: Standing['row']): Promise<Standing> {
   const since = Math.max(clock.now() - DAY_MS, row?.spend_since ?? 0)
-  const sums = await sumSpends(reader, signer, since)
+  const sums = await sumSpends(reader, signer, { since: clock.now() - DAY_MS, mark: row?.spend_mark ?? 0 })
   const lamports = sums.get('') ?? 0n
   sums.delete('')
-  return { row, policy: policyOf(row), spent: { lamports, tokens: sums }, since }
+  return { row, policy: policyOf(row), spent: { lamports, tokens: sums }, since, last: await lastSpend(reader, signer) }
 }

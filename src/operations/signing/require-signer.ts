@@ -2,6 +2,7 @@
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, internal } from '../../errors.ts'
+import type { Log } from '../../log.ts'
 
 /** Genesis hashes of the public clusters (docs.anza.xyz, clusters). */
 const GENESIS: Readonly<Record<string, string>> = {
@@ -11,9 +12,9 @@ const GENESIS: Readonly<Record<string, string>> = {
 }
 
 /** Throws internal_error where none is configured or its provider cannot be set up. */
-export async function requireSigner({ signer }: Pick<Services, 'signer'>): Promise<Signer> {
+export async function requireSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer> {
   const opened = await signer().catch((error) => {
-    throw asApiError(error)
+    throw asApiError(error, log)
   })
   if (opened === null) {
     throw internal(
@@ -24,12 +25,17 @@ export async function requireSigner({ signer }: Pick<Services, 'signer'>): Promi
 }
 
 /** Refuses a chain that the signer is not meant for (`signer.cluster`), by genesis hash; answers that of the chain. */
-export async function requireCluster({ chain, config }: Pick<Services, 'chain' | 'config'>): Promise<string> {
+export async function requireCluster({
+  chain,
+  config,
+  log,
+}: Pick<Services, 'chain' | 'config' | 'log'>): Promise<string> {
   const wanted = config.values['signer.cluster']
   const genesis = await chain.genesisHash()
   if (wanted === 'any') return genesis
   const fits = wanted === 'embedded' ? chain.cluster.kind === 'embedded' : genesis === GENESIS[wanted]
   if (!fits) {
+    log.error({ wanted, genesis }, 'the signer is marked for another cluster')
     throw internal(
       `The signer is marked for ${wanted} (signer.cluster), and this chain is another one (genesis ${genesis}): nothing was signed`,
     )
@@ -37,9 +43,10 @@ export async function requireCluster({ chain, config }: Pick<Services, 'chain' |
   return genesis
 }
 
-/** What a provider's failure is to a client; its own errors say nothing secret. */
-export function asApiError(error: unknown): ApiError | unknown {
+/** What a provider's failure is to a client; its own errors say nothing secret, and in production only the log has them. */
+export function asApiError(error: unknown, log: Log): ApiError | unknown {
   if (error instanceof SignerUnavailable || (error instanceof Error && error.name === 'ConfigError')) {
+    log.error({ fault: error.message }, 'the signer cannot be used')
     return internal(error.message)
   }
   return error

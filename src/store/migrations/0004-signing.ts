@@ -12,6 +12,7 @@ export function signing({ blob, sequence }: SchemaDialect): Migration {
         .addColumn('paused_reason', 'text')
         .addColumn('policy_json', 'text', (column) => column.notNull())
         .addColumn('spend_since', 'bigint', (column) => column.notNull())
+        .addColumn('spend_mark', 'bigint', (column) => column.notNull())
         .addColumn('updated_at', 'bigint', (column) => column.notNull())
         .execute()
       await db.schema
@@ -21,7 +22,8 @@ export function signing({ blob, sequence }: SchemaDialect): Migration {
         .addColumn('signer', 'text', (column) => column.notNull())
         .addColumn('operation', 'text', (column) => column.notNull())
         .addColumn('transaction', blob, (column) => column.notNull())
-        .addColumn('plan_json', 'text', (column) => column.notNull())
+        .addColumn('message_sha256', 'text', (column) => column.notNull())
+        .addColumn('plan', blob)
         .addColumn('genesis', 'text', (column) => column.notNull())
         .addColumn('since_slot', 'bigint')
         .addColumn('state', 'text', (column) => column.notNull())
@@ -37,6 +39,7 @@ export function signing({ blob, sequence }: SchemaDialect): Migration {
         .addColumn('amount', 'text', (column) => column.notNull())
         .addColumn('at', 'bigint', (column) => column.notNull())
         .execute()
+      await db.schema.createIndex('signings_by_message').on('signings').column('message_sha256').execute()
       await db.schema.createIndex('signer_spends_by_at').on('signer_spends').columns(['signer', 'at']).execute()
       await db.schema.createIndex('signer_spends_by_signing').on('signer_spends').column('signing_id').execute()
       await db.schema

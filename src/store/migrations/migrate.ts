@@ -6,6 +6,7 @@ import { ground } from './0001-ground.ts'
 import { leases } from './0002-leases.ts'
 import { following } from './0003-following.ts'
 import { signing } from './0004-signing.ts'
+import { pools } from './0005-pools.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -14,6 +15,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0002-leases': leases,
   '0003-following': following,
   '0004-signing': signing,
+  '0005-pools': pools,
 }
 
 /**

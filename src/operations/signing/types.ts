@@ -1,0 +1,44 @@
+/** What is asked of the platform's key, and by whom. */
+import type { TrackedResource } from '../../api/index.ts'
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../store/store.ts'
+
+/** Of a request, or of a worker that signs for itself. */
+export type SigningContext = Pick<
+  Context,
+  | 'store'
+  | 'chain'
+  | 'clock'
+  | 'config'
+  | 'log'
+  | 'vault'
+  | 'signer'
+  | 'wake'
+  | 'actor'
+  | 'requestId'
+  | 'externalUid'
+  | 'metadata'
+  | 'signing'
+  | 'commit'
+>
+
+export interface Built {
+  /** Wire format; the platform pays, and every other signature is there already. */
+  transaction: Uint8Array
+  /** Keys that the build generated and signed with; no other may sign beside the platform. */
+  cosigners?: readonly string[]
+  tracked_resource?: TrackedResource
+}
+
+export interface Signable<K, D> {
+  /** What asks, for the audit log, for example `fee_claim.create`. */
+  operation: string
+  /** Throws bad_request where there is nothing to do. `kept` is JSON: a retry after a crash has nothing else. */
+  begin(wallet: string): Promise<{ first: Built; kept: K; steps?: number }>
+  /** Builds a later step, once the one before it is confirmed. */
+  next?(wallet: string, kept: K, step: number): Promise<Built>
+  /** Of the signatures of all steps. */
+  answer(signatures: readonly string[], kept: K): D
+  /** Further rows of the commit that stores the last signature, which must write what `answer` tells of. */
+  record?(tx: Tx, signatures: readonly string[], kept: K): Promise<void>
+}
