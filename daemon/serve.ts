@@ -17,6 +17,7 @@ import { openServices, operatorKey } from './services.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { housekeeping } from './workers/housekeeping.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
+import { poolMigration } from './workers/pool-migration.ts'
 import { transactionWatcher } from './workers/transaction-watcher.ts'
 
 const DRAIN_MS = 10_000
@@ -56,7 +57,10 @@ export async function serve(config: Config): Promise<Serving> {
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
     await releaseDeadLeases(services)
-    workers = startWorkers(services, [transactionWatcher, housekeeping], { owner: newOwner(), metrics })
+    workers = startWorkers({ ...services, wake }, [transactionWatcher, poolMigration, housekeeping], {
+      owner: newOwner(),
+      metrics,
+    })
     log.info(
       { url, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
       'listening',

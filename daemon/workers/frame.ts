@@ -12,7 +12,7 @@ const STOP_MS = 8_000
 /** What a tick is given to end in once a stop has run out of patience. */
 const LAST_MS = 1_000
 
-type FrameServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain'>
+type FrameServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'signer' | 'wake'>
 
 export interface WorkerContext extends FrameServices {
   /** Aborted at the deadline, when the lease is lost and at a stop that waits no longer: end then, and write nothing more. */
@@ -112,7 +112,7 @@ interface Runner {
 
 function createRunner(services: FrameServices, definition: WorkerDefinition, options: WorkersOptions): Runner {
   const { owner, metrics, timing = systemTiming } = options
-  const { config, store, vault, clock, chain } = services
+  const { config, store, vault, clock, chain, signer, wake } = services
   const { name, leaseMs, deadlineMs = DEADLINE_MS } = definition
   const log = logOf(services.log, name)
   const state: WorkerState = { ...initialState(name), running: true }
@@ -142,7 +142,7 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     const cancel = timing.after(deadlineMs, () => controller.abort(late))
     try {
       controller.signal.throwIfAborted()
-      await definition.tick({ config, store, vault, clock, log, chain, signal: controller.signal })
+      await definition.tick({ config, store, vault, clock, log, chain, signer, wake, signal: controller.signal })
       controller.signal.throwIfAborted()
       return 'done'
     } finally {

@@ -35,11 +35,25 @@ export async function withComputeBudget(
   const { transaction } = await build([limit(MAX_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
   const [used, asked] = await Promise.all([
     unitsUsed(connection, transaction),
-    setting === 'auto' ? recentPrice(connection, transaction) : setting === 'none' ? 0n : BigInt(setting),
+    setting === 'auto' ? recentPrice(connection, writableKeys(transaction)) : setting === 'none' ? 0n : BigInt(setting),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
   const offered = cappedPrice(asked, units, BigInt(config.values['priority-fee-cap']))
   return build([limit(units), ...(offered > 0n ? [price(offered)] : [])])
+}
+
+/**
+ * Micro-lamports per unit for a transaction that cannot be tried yet, as one before it has to land: `accounts` are those
+ * that it writes to, `units` its limit. By the same settings as above; 0 means none.
+ */
+export async function offeredPrice(
+  { connection, config }: BudgetServices,
+  accounts: readonly string[],
+  units: number,
+): Promise<bigint> {
+  const setting = config.values['priority-fee']
+  const asked = setting === 'auto' ? await recentPrice(connection, accounts) : setting === 'none' ? 0n : BigInt(setting)
+  return cappedPrice(asked, units, BigInt(config.values['priority-fee-cap']))
 }
 
 /** A tenth and 1,000 more than were used: what a run needs varies with the accounts it meets. */
@@ -72,13 +86,15 @@ async function unitsUsed(connection: Connection, transaction: Uint8Array): Promi
   }
 }
 
-/** What the transaction's writable accounts cost lately; 0 where the node does not say. */
-async function recentPrice(connection: Connection, transaction: Uint8Array): Promise<bigint> {
-  const { PublicKey } = await import('@solana/web3.js')
+function writableKeys(transaction: Uint8Array): string[] {
   const { message } = decodeTransaction(transaction)
-  const lockedWritableAccounts = message.keys
-    .filter((_, i) => isWritable(message, 0, i))
-    .map((address) => new PublicKey(address))
+  return message.keys.filter((_, i) => isWritable(message, 0, i))
+}
+
+/** What writing to the accounts costs lately; 0 where the node does not say. */
+async function recentPrice(connection: Connection, accounts: readonly string[]): Promise<bigint> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const lockedWritableAccounts = accounts.map((address) => new PublicKey(address))
   try {
     const fees = await connection.getRecentPrioritizationFees({ lockedWritableAccounts })
     return percentileOf(fees.map(({ prioritizationFee }) => BigInt(prioritizationFee)))

@@ -74,6 +74,7 @@ export function recordsSuite(database: TestDatabase): void {
         slot: 2 ** 40,
         confirmations: 0,
         tracked_resource_json: null,
+        tracked_id: null,
         bundle_id: null,
         max_retries: 2,
         blockhash: 'b',

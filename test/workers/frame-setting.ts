@@ -82,7 +82,11 @@ export async function startFrame(
   const timing = handTiming(clock)
   const metrics = createMetrics()
   const options = { owner: `test/${++owners}`, metrics, timing }
-  const workers = startWorkers({ config, store, vault, clock, log, chain }, definitions, options)
+  const workers = startWorkers(
+    { config, store, vault, clock, log, chain, signer: async () => null, wake() {} },
+    definitions,
+    options,
+  )
   if (!firstTick) timing.clear()
   return { workers, clock, timing, store, logged, metricsText: () => metrics.text() }
 }

@@ -160,7 +160,11 @@ export async function startWatcher(
   const vault = await openVault({ store, dataDir, keyText: 'ab'.repeat(32) })
   const timing = handTiming(clock)
   const options = { owner: `watcher/${++owners}`, metrics: createMetrics(), timing }
-  const workers = startWorkers({ config, store, vault, clock, log, chain }, [transactionWatcher], options)
+  const workers = startWorkers(
+    { config, store, vault, clock, log, chain, signer: async () => null, wake() {} },
+    [transactionWatcher],
+    options,
+  )
   timing.clear()
   return { workers, timing, chain, config }
 }

@@ -1,5 +1,6 @@
 /** Signs what a request needs with the platform's key and submits it, one transaction after the other, each once. */
 
+import type { TrackedResource } from '../../api/index.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { badRequest, conflict, internal } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
@@ -9,7 +10,7 @@ import { findTransaction } from '../../store/transactions.ts'
 import { followOne } from '../transactions/follow/index.ts'
 import { requireCluster, requireSigner } from './require-signer.ts'
 import { askProvider, ended, intend, requireRunning, sendSigned, storeSigned } from './sign.ts'
-import type { Built, Signable, SigningContext } from './types.ts'
+import type { Signable, SigningContext } from './types.ts'
 
 export type { Built, Signable } from './types.ts'
 
@@ -17,7 +18,7 @@ export type { Built, Signable } from './types.ts'
 interface Plan<K> {
   kept: K
   steps: number
-  tracked_resource?: Built['tracked_resource']
+  tracked_resource?: TrackedResource
 }
 
 /** A step has so long to be confirmed; whoever repeats the request then goes on waiting. */
@@ -100,8 +101,7 @@ const idOf = (id: string, step: number) => (step === 0 ? id : `${id}.${step}`)
 async function beginning<K, D>(context: SigningContext, signer: Signer, request: Signable<K, D>) {
   const { earlier } = context.signing
   if (earlier === null) {
-    const { first, kept, steps = 1 } = await request.begin(signer.address)
-    const { tracked_resource } = first
+    const { first, kept, steps = 1, tracked_resource } = await request.begin(signer.address)
     const plan: Plan<K> = { kept, steps, ...(tracked_resource === undefined ? {} : { tracked_resource }) }
     return { id: newId('sgn'), plan, first }
   }

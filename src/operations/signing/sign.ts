@@ -1,5 +1,6 @@
 /** One signature of the platform's key: judged, counted and stored before it is made, made once. */
 import { hash } from 'node:crypto'
+import type { TrackedResource } from '../../api/index.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../chain/localnet/messages.ts'
 import { signatureHolds } from '../../chain/localnet/signatures.ts'
 import { readMovement } from '../../chain/movements/index.ts'
@@ -119,7 +120,7 @@ export async function storeSigned(
   signer: Signer,
   signing: Signing,
   transaction: DecodedTransaction,
-  tracked_resource: Built['tracked_resource'],
+  tracked_resource: TrackedResource | undefined,
 ): Promise<void> {
   const { policy, row } = await lockStanding(tx, context.clock, signer.address)
   if (policy.paused) throw refusalError(paused(row?.paused_reason ?? null))

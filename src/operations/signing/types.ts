@@ -27,6 +27,14 @@ export interface Built {
   transaction: Uint8Array
   /** Keys that the build generated and signed with; no other may sign beside the platform. */
   cosigners?: readonly string[]
+}
+
+export interface Beginning<K> {
+  first: Built
+  kept: K
+  /** Transactions to sign; 1 unless given. */
+  steps?: number
+  /** What the last of them tracks. */
   tracked_resource?: TrackedResource
 }
 
@@ -34,7 +42,7 @@ export interface Signable<K, D> {
   /** What asks, for the audit log, for example `fee_claim.create`. */
   operation: string
   /** Throws bad_request where there is nothing to do. `kept` is JSON: a retry after a crash has nothing else. */
-  begin(wallet: string): Promise<{ first: Built; kept: K; steps?: number }>
+  begin(wallet: string): Promise<Beginning<K>>
   /** Builds a later step, once the one before it is confirmed. */
   next?(wallet: string, kept: K, step: number): Promise<Built>
   /** Of the signatures of all steps. */

@@ -19,7 +19,7 @@ type Plan = Pick<NewRow<'transactions'>, 'genesis'> &
 
 /** Writes the record and its event; false, and nothing is written, where it is stored already. */
 export async function storeSubmitted(
-  context: Context,
+  context: Pick<Context, 'clock' | 'externalUid' | 'metadata'>,
   tx: Tx,
   { raw, signature, message }: DecodedTransaction,
   { max_retries, tracked_resource }: Submission,
@@ -36,6 +36,7 @@ export async function storeSubmitted(
     slot: 0,
     confirmations: 0,
     tracked_resource_json: tracked_resource === undefined ? null : JSON.stringify(tracked_resource),
+    tracked_id: tracked_resource?.resource_id ?? null,
     bundle_id: null,
     max_retries,
     blockhash,

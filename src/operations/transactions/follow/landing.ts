@@ -1,4 +1,4 @@
-/** What a confirmed transaction did, as records and events: what the chain shows of tokens, and what its sender hinted at. */
+/** What a confirmed transaction did, as records and events: what the chain shows of tokens and pools, and what its sender hinted at. */
 
 import type { Connection } from '@solana/web3.js'
 import type { TrackedResource } from '../../../api/index.ts'
@@ -18,10 +18,12 @@ import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
 import type { Followed } from '../../../store/transactions.ts'
 import type { LateEmission } from '../../emit.ts'
 import { rawOf } from '../../tokens/raw.ts'
+import { type PoolChange, poolChangesIn, writePoolChanges } from './pools.ts'
 
 /** What a transaction is about, read from its own bytes and its hint; `tokens` by mint. */
 export interface Landing {
   hint: TrackedResource | null
+  pools: readonly PoolChange[]
   tokens: ReadonlyMap<string, TokenChange>
 }
 
@@ -33,7 +35,7 @@ export async function landingOf(row: Followed, raw: Uint8Array): Promise<Landing
   const tokens = new Map(tokenChangesIn(message).map((change) => [change.mint, change]))
   const mint = hint?.resource_type === 'token' && isAddress(hint.resource_id) ? hint.resource_id : null
   if (mint !== null && !tokens.has(mint) && (await touches(message, mint))) tokens.set(mint, nothing(mint))
-  return { hint, tokens }
+  return { hint, tokens, pools: poolChangesIn(message) }
 }
 
 /** A hint is only a place to look: the transaction must name the mint, or its metadata, itself. */
@@ -58,7 +60,7 @@ export async function writeLanding(
   clock: Clock,
   row: Followed,
   slot: number,
-  { hint, tokens }: Landing,
+  { hint, tokens, pools }: Landing,
   states: ReadonlyMap<string, TokenState>,
 ): Promise<LateEmission[]> {
   const told: LateEmission[] = []
@@ -78,6 +80,7 @@ export async function writeLanding(
     const object = { mint, status, ...seen, source: 'chain' }
     told.push(...events.map((type) => ({ type, resource_type: 'token', resource_id: mint, object, occasion, of: row })))
   }
+  told.push(...(await writePoolChanges(tx, clock, row, slot, pools)))
   if (hint !== null) {
     const { resource_type, resource_id, related_events } = hint
     const object = { ...seen, source: 'hint' }

@@ -1,0 +1,10 @@
+/** Follows pools: live, full, migrated or failed; sends their migration where that is switched on. */
+import { followPools } from '../../src/operations/pools/follow-pools.ts'
+import type { WorkerDefinition } from './frame.ts'
+
+export const poolMigration: WorkerDefinition = {
+  name: 'pool-migration',
+  schedule: '*/5 * * * * *',
+  leaseMs: 60_000,
+  tick: (context) => followPools(context, context.signal),
+}

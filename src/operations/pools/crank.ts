@@ -1,0 +1,111 @@
+/** Sends the migration of a full curve with the platform wallet: one transaction after the other, each once. */
+
+import { type BudgetServices, withComputeBudget } from '../../chain/compute-budget.ts'
+import { cosigned } from '../../chain/cosign.ts'
+import { buildMigrationStep, type DbcPool, MIGRATION_UNITS, migrationStep } from '../../chain/dbc/index.ts'
+import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import type { Services } from '../../context.ts'
+import { conflict } from '../../errors.ts'
+import { newId } from '../../store/id.ts'
+import { tieCrank, updatePool } from '../../store/pools.ts'
+import type { Row } from '../../store/schema.ts'
+import { findSigning } from '../../store/signings.ts'
+import type { Tx } from '../../store/store.ts'
+import { findTransaction } from '../../store/transactions.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import type { SigningContext } from '../signing/types.ts'
+
+export type PoolServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake'>
+
+const MOST_FAILURES = 10
+/** Doubles with each failure, in milliseconds. */
+const FIRST_PAUSE_MS = 10_000
+
+/** Does nothing while the last one may still land; a failed one is made anew, at ever longer intervals, ten times. */
+export async function crankPool(services: PoolServices, row: Row<'pools'>, pool: DbcPool): Promise<void> {
+  const { store, clock, chain, log } = services
+  const connection = await chain.connection()
+  const step = migrationStep(pool)
+  if (step !== 'create_locker' && step !== 'migrate') return
+  const operation = `pool.${step}`
+  const last = await lastCrank(services, row)
+  if (last === 'running' || (last !== null && last.operation === operation && !last.failed)) return
+  const failures = Number(row.crank_failures) + (last?.failed ? 1 : 0)
+  if (last?.failed) {
+    const next_check_at = clock.now() + FIRST_PAUSE_MS * 2 ** Math.min(failures, 8)
+    const changes = { crank_signing: null, crank_signature: null, crank_failures: failures, next_check_at }
+    await store.write((tx) => updatePool(tx, row.address, changes))
+    log.warn({ pool: row.address, operation, failures }, 'a migration transaction failed')
+    return
+  }
+  if (failures >= MOST_FAILURES) return
+  // One that was intended and not signed is ended; after one that landed a new one begins.
+  const earlier = last === null ? row.crank_signing : null
+  await signAndSubmit<null, void>(crankContext(services, row, earlier), {
+    operation,
+    async begin(wallet) {
+      const recentBlockhash = await latestBlockhash(connection)
+      let secretKeys: readonly Uint8Array[] = []
+      const { transaction, requiredSigners } = await withComputeBudget(
+        budgetOf(services, connection),
+        async (before) => {
+          const built = await buildMigrationStep({ pool, payer: wallet, recentBlockhash, before })
+          secretKeys = built.secretKeys
+          return built
+        },
+        MIGRATION_UNITS[step],
+      )
+      const cosigners = requiredSigners.filter((signer) => signer !== wallet)
+      return { first: { transaction: cosigned(transaction, secretKeys), cosigners }, kept: null }
+    },
+    async record(tx, [signature]) {
+      await updatePool(tx, row.address, { crank_signature: signature! })
+    },
+    answer: () => undefined,
+  })
+  log.info({ pool: row.address, operation }, 'a migration transaction was sent')
+}
+
+const budgetOf = ({ config }: PoolServices, connection: BudgetServices['connection']): BudgetServices => ({
+  connection,
+  config,
+})
+
+/** What became of the last one; null where there is none, or one that was never signed. */
+async function lastCrank({ store }: PoolServices, row: Row<'pools'>) {
+  if (row.crank_signature === null || row.crank_signing === null) return null
+  const [signing, transaction] = await Promise.all([
+    findSigning(store.db, row.crank_signing),
+    findTransaction(store.db, row.crank_signature),
+  ])
+  if (signing === null || transaction === null) return null
+  const { lifecycle } = transaction
+  if (lifecycle === 'submitted' || lifecycle === 'processing') return 'running' as const
+  return { operation: signing.operation, failed: lifecycle === 'failed' }
+}
+
+/** A worker's own request: what is signed is tied to the pool as others are to their Idempotency-Key. */
+function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string | null): SigningContext {
+  const { address, external_uid, metadata_json } = row
+  let tied = row.crank_signing
+  const tie = async (tx: Tx, id: string | null) => {
+    const done = await tieCrank(tx, address, tied, id)
+    if (done) tied = id
+    return done
+  }
+  return {
+    ...services,
+    actor: { apiKeyId: 'worker:pool-migration', scopes: [] },
+    requestId: newId('crank'),
+    externalUid: external_uid ?? undefined,
+    metadata: metadata_json === null ? undefined : JSON.parse(metadata_json),
+    signing: {
+      earlier,
+      async bind(tx, id) {
+        if (!(await tie(tx, id))) throw conflict(`The migration of ${address} is another process's by now`)
+      },
+      unbind: (tx) => tie(tx, null),
+    },
+    commit: (work) => services.store.write(work),
+  }
+}

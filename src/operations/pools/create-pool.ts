@@ -1,0 +1,220 @@
+/** Launches a token with its pool: image and metadata are stored, keys made, transactions built, the ticker taken. */
+
+import { WRAPPED_SOL } from '../../api/envelope.ts'
+import type { Api, PoolCreated, TrackedResource } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { publicRpcUrl } from '../../chain/cluster.ts'
+import { cosignedBy, withBlockhash } from '../../chain/cosign.ts'
+import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
+import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { type Image, readImage } from '../../storage/image.ts'
+import { metadataJson } from '../../storage/metadata.ts'
+import { requireAllowed } from '../../storage/moderation.ts'
+import { findPool, insertPool, takeTicker } from '../../store/pools.ts'
+import type { NewRow, Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { emit } from '../emit.ts'
+import { platformWallet } from '../platform-wallet.ts'
+import { poolRecord } from '../records.ts'
+import { requireSigner } from '../signing/require-signer.ts'
+import { type Built, signAndSubmit } from '../signing/sign-and-submit.ts'
+import { lamportsOfSol } from './amounts.ts'
+import { type Launch, planLaunch } from './launch.ts'
+import { curveNamed } from './presets.ts'
+import { CHECK_MS } from './transitions.ts'
+
+type Route = Api['pools']['create']
+
+const HOUR_MS = 3_600_000
+
+interface Prepared {
+  launch: Launch
+  uri: string
+  genesis: string
+}
+
+export async function createPool(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  if (input.mode === 'signed') return createSigned(context, input)
+  const prepared = await prepare(context, input)
+  return context.commit(async (tx) => {
+    const held = await takeTicker(tx, tickerOf(context, input, prepared))
+    if (held !== null) throw taken(context, input.symbol, held)
+    return answerOf(context, prepared.launch, await insert(context, tx, input, prepared))
+  })
+}
+
+/** Everything that can be refused is refused, and everything that costs is done, before a key is used. */
+async function prepare(context: Context, input: Input<Route>): Promise<Prepared> {
+  const { chain, config, storage } = context
+  const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
+  const bytes = Buffer.from(input.image, 'base64')
+  const image = { bytes, ...(await readImage(bytes, config)) }
+  await curveNamed(config, input.preset)
+  await requireFreeTicker(context, input.symbol)
+  await requireProgram(chain, PROGRAMS.tokenMetadata)
+  await requireProgram(chain, input.type === 'dbc' ? PROGRAMS.dbc : PROGRAMS.dammV2)
+  const partner = await platformWallet(context)
+  await storage.check()
+  await requireAllowed(config, { image, texts: [input.name, input.symbol, input.description ?? ''] })
+  const uri = await storeMetadata(context, input, image)
+  const launch = await planLaunch(context, { ...input, buyLamports, partner, uri })
+  return { launch, uri, genesis: await chain.genesisHash() }
+}
+
+type Kept = Omit<Prepared, 'launch'> & { launch: Omit<Launch, 'transactions'> & { transactions: string[] } }
+
+/** Only for a launch of the platform's own: the creator pays and signs. */
+async function createSigned(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  const { address } = await requireSigner(context)
+  if (input.creator !== address) {
+    throw badRequest(
+      `mode "signed" launches pools of the platform wallet alone: name ${address} as creator, or use mode "unsigned"`,
+      { param: 'creator', details: { platform_wallet: address } },
+    )
+  }
+  return signAndSubmit<Kept, Result<Route>>(context, {
+    operation: 'pool.create',
+    async begin() {
+      const { launch, ...prepared } = await prepare(context, input)
+      const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
+      const kept = { ...prepared, launch: { ...launch, transactions } }
+      return {
+        first: await stepOf(context, kept, 0),
+        kept,
+        steps: transactions.length,
+        tracked_resource: trackedBy(launch.address),
+      }
+    },
+    next: (_, kept, step) => stepOf(context, kept, step),
+    async record(tx, _, kept) {
+      // Signed and sent: another that took the ticker meanwhile keeps it, and this pool is there all the same.
+      await takeTicker(tx, tickerOf(context, input, restored(kept)))
+      await insert(context, tx, input, restored(kept))
+    },
+    answer: (signatures, kept) => ({
+      ...answerOf(
+        context,
+        restored(kept).launch,
+        poolRecord({ seq: 0, ...rowOf(context, input, restored(kept)) } as Row<'pools'>),
+      ),
+      transactions: [],
+      required_signers: { base_mint_secret_key: [], config_secret_key: [] },
+      signatures: [...signatures],
+    }),
+  })
+}
+
+const restored = ({ launch, ...kept }: Kept): Prepared => ({
+  ...kept,
+  launch: { ...launch, transactions: launch.transactions.map((text) => Buffer.from(text, 'base64')) },
+})
+
+/** With a blockhash of its own time, and the signatures of the launch's keys. */
+async function stepOf({ chain }: Context, { launch }: Kept, step: number): Promise<Built> {
+  const recentBlockhash = await latestBlockhash(await chain.connection())
+  const unsigned = await withBlockhash(Buffer.from(launch.transactions[step]!, 'base64'), recentBlockhash)
+  const { base_mint_secret_key, config_secret_key, position_nft_secret_key = [] } = launch.requiredSigners
+  const keys = [base_mint_secret_key, config_secret_key, position_nft_secret_key].filter(({ length }) => length > 0)
+  return cosignedBy(
+    unsigned,
+    keys.map((key) => Uint8Array.from(key)),
+  )
+}
+
+const trackedBy = (pool: string): TrackedResource => ({
+  resource_type: 'pool',
+  resource_id: pool,
+  related_events: ['pool.live'],
+})
+
+export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolCreated['pool']): PoolCreated {
+  return {
+    pool,
+    transactions: launch.transactions.map((transaction) => Buffer.from(transaction).toString('base64')),
+    required_signers: launch.requiredSigners,
+    relay_tip_account: launch.tipAccount,
+    rpc_endpoint: publicRpcUrl(config, chain.cluster),
+    tracked_resource: trackedBy(pool.address),
+  }
+}
+
+async function storeMetadata(
+  { storage }: Context,
+  input: Input<Route>,
+  image: Image & { bytes: Uint8Array },
+): Promise<string> {
+  const stored = await storage.put(image.bytes, image.contentType)
+  const json = metadataJson({ ...input, imageUri: stored.uri, imageType: image.contentType })
+  return (await storage.put(json, 'application/json')).uri
+}
+
+/** The record and its event. */
+async function insert(context: Context, tx: Tx, input: Input<Route>, prepared: Prepared): Promise<PoolCreated['pool']> {
+  const row = await insertPool(tx, rowOf(context, input, prepared))
+  if (row === null) throw new Error('a pool of fresh keys is there already')
+  const pool = poolRecord(row)
+  await emit(context, tx, { type: 'pool.created', resource_type: 'pool', resource_id: row.address, object: pool })
+  return pool
+}
+
+function rowOf(
+  { clock, externalUid, metadata, config }: Context,
+  input: Input<Route>,
+  { launch: { address, mint, config: curveConfig }, uri, genesis }: Prepared,
+): NewRow<'pools'> {
+  const now = clock.now()
+  return {
+    address,
+    type: input.type,
+    base_mint: mint,
+    quote_mint: WRAPPED_SOL,
+    config: curveConfig,
+    creator: input.creator,
+    name: input.name,
+    symbol: input.symbol,
+    metadata_uri: uri,
+    status: 'pending',
+    preset: input.preset ?? config.values['pools.preset'],
+    migrated_to: null,
+    dbc_pool: null,
+    genesis,
+    next_check_at: now + CHECK_MS.pending,
+    crank_signing: null,
+    crank_signature: null,
+    crank_failures: 0,
+    external_uid: externalUid ?? null,
+    metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
+    created_at: now,
+  }
+}
+
+const sinceOf = ({ clock, config }: Context) => clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS
+
+/** Before anything costs: the ticker is taken, and looked at again, in the commit. */
+async function requireFreeTicker(context: Context, symbol: string): Promise<void> {
+  const held = await context.store.db
+    .selectFrom('tickers')
+    .selectAll()
+    .where('symbol', '=', symbol.toUpperCase())
+    .executeTakeFirst()
+  if (held === undefined || held.taken_at <= sinceOf(context)) return
+  const holder = await findPool(context.store.db, held.pool_address)
+  if (holder !== null && holder.status !== 'failed') throw taken(context, symbol, held)
+}
+
+const tickerOf = (context: Context, { symbol }: Input<Route>, { launch }: Prepared) => ({
+  symbol,
+  pool: launch.address,
+  now: context.clock.now(),
+  since: sinceOf(context),
+})
+
+function taken({ config }: Context, symbol: string, held: { pool_address: string; taken_at: number }) {
+  const until = new Date(held.taken_at + config.values['pools.ticker-cooldown-hours'] * HOUR_MS).toISOString()
+  return badRequest(`The ticker ${symbol} is taken by the pool ${held.pool_address} until ${until}: choose another`, {
+    param: 'symbol',
+    details: { pool_address: held.pool_address, until },
+  })
+}

@@ -1,0 +1,87 @@
+/** Follows pools through their life: live once they are seen, full, migrated, or given up. */
+import { migratedPoolAddress } from '../../chain/dbc/index.ts'
+import { duePools, isAnyPoolDue, lastTracked, planPoolCheck } from '../../store/pools.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { emitAll } from '../emit.ts'
+import { crankPool, type PoolServices } from './crank.ts'
+import { firstSeen } from './first-seen.ts'
+import { type ChainPool, isFull, readPools } from './on-chain.ts'
+import { CHECK_MS, type Moved, markFailed, markLive, markMigrated, markTriggered } from './transitions.ts'
+
+/** Pools of one round. */
+const POOLS_PER_ROUND = 100
+/** Until then the blockhash of what was built can still be used. */
+const BUILD_LIFE_MS = 120_000
+const MINUTE_MS = 60_000
+
+/**
+ * One round over the pools that are due. A pool that cannot be handled is told of and due again, and never stops the
+ * others. Throws internal_error where the node fails.
+ */
+export async function followPools(services: PoolServices, signal?: AbortSignal): Promise<void> {
+  const { store, chain, clock, log } = services
+  if (!(await isAnyPoolDue(store.db, clock.now()))) return
+  const rows = await duePools(store.db, await chain.genesisHash(), clock.now(), POOLS_PER_ROUND)
+  const found = await readPools(
+    chain,
+    rows.map(({ address }) => address),
+  )
+  for (const [i, row] of rows.entries()) {
+    signal?.throwIfAborted()
+    try {
+      await followPool(services, row, found[i] ?? null)
+    } catch (error) {
+      log.error({ err: error, pool: row.address }, 'a pool could not be followed')
+      await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + MINUTE_MS))
+    }
+  }
+}
+
+async function followPool(services: PoolServices, row: Row<'pools'>, found: ChainPool | null): Promise<void> {
+  const { store, clock, config } = services
+  const next = await stepOf(services, row, found)
+  const now = await store.write(async (tx) => {
+    const moved = next === null ? null : await next(tx)
+    if (moved !== null) await emitAll(tx, clock, moved.told)
+    else await planPoolCheck(tx, [row.address], clock.now() + waitOf(row))
+    return moved?.row ?? row
+  })
+  if (config.values['pools.crank'] && now.status === 'migration_triggered' && found?.type === 'dbc') {
+    await crankPool(services, now, found.pool)
+  }
+}
+
+/** What the chain shows that is not told of yet: one step at a time, the next one at the next look. */
+async function stepOf(
+  services: PoolServices,
+  row: Row<'pools'>,
+  found: ChainPool | null,
+): Promise<((tx: Tx) => Promise<Moved>) | null> {
+  if (row.status === 'pending') {
+    if (found !== null) {
+      const seen = await firstSeen(services.chain, row.address)
+      return (tx) => markLive(services, tx, row, seen)
+    }
+    return (await isGivenUp(services, row)) ? (tx) => markFailed(tx, row) : null
+  }
+  if (found?.type !== 'dbc') return null
+  if (row.status === 'live') return isFull(found.pool) ? (tx) => markTriggered(services, tx, row) : null
+  if (row.status !== 'migration_triggered' || !found.pool.isMigrated) return null
+  const migratedTo = await migratedPoolAddress(found.pool)
+  const [pool] = await readPools(services.chain, [migratedTo])
+  return pool ? (tx) => markMigrated(services, tx, row, migratedTo) : null
+}
+
+/** Counted from the end of the last transaction that tracks the pool, or of the life of what was built. */
+async function isGivenUp({ store, clock, config }: PoolServices, row: Row<'pools'>): Promise<boolean> {
+  const last = await lastTracked(store.db, row.address)
+  if (last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null) return false
+  const ended = Math.max(row.created_at + BUILD_LIFE_MS, last?.checked_at ?? 0)
+  return clock.now() - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
+}
+
+/** How long until the pool is looked at again. */
+function waitOf({ status }: Row<'pools'>): number {
+  return CHECK_MS[status === 'pending' ? 'pending' : status === 'live' ? 'live' : 'triggered']
+}

@@ -1,0 +1,19 @@
+/** How far a launch curve is filled, and what the whole supply is worth where it migrates. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { migrationMarketCap, progressOf } from '../../chain/dbc/index.ts'
+import type { Context } from '../../context.ts'
+import { requireCurve } from './on-chain.ts'
+import { solPrice } from './sol-price.ts'
+
+type Route = Api['pools']['curveProgress']
+
+export async function getCurveProgress(context: Context, { address }: Input<Route>): Promise<Result<Route>> {
+  const pool = await requireCurve(context.chain, address)
+  const [cap, price] = [migrationMarketCap(pool), await solPrice(context)]
+  return {
+    pool_address: address,
+    progress: progressOf(pool),
+    ...(price === null || cap === null ? {} : { migration_market_cap_usd: cap * price }),
+  }
+}

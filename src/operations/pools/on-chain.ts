@@ -1,0 +1,105 @@
+/** Pools as the chain has them, of either family, beside what is stored of them. */
+import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
+import type { Chain } from '../../chain/connection.ts'
+import { type DammV2Pool, readDammV2Pools } from '../../chain/damm-v2/index.ts'
+import { type DbcPool, progressOf, readDbcPools } from '../../chain/dbc/index.ts'
+import { readToken } from '../../chain/tokens/index.ts'
+import { ApiError, notFound } from '../../errors.ts'
+import type { Row } from '../../store/schema.ts'
+import { poolRecord } from '../records.ts'
+
+export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
+
+/** In the order asked; null where no pool of either family is. Throws internal_error where the node fails. */
+export async function readPools(chain: Chain, addresses: readonly string[]): Promise<(ChainPool | null)[]> {
+  if (addresses.length === 0) return []
+  const connection = await chain.connection()
+  const [curves, pools] = await Promise.all([
+    readDbcPools(connection, addresses),
+    readDammV2Pools(connection, addresses),
+  ])
+  return addresses.map((_, i) => {
+    const [curve, pool] = [curves[i] ?? null, pools[i] ?? null]
+    if (curve !== null) return { type: 'dbc', pool: curve }
+    return pool === null ? null : { type: 'damm_v2', pool }
+  })
+}
+
+/** Throws not_found. */
+export async function requirePool(chain: Chain, address: string): Promise<ChainPool> {
+  const [found] = await readPools(chain, [address])
+  if (!found) throw notFound(`There is no pool at ${address} on ${chain.cluster.label}`, { param: 'address' })
+  return found
+}
+
+/** Throws not_found also for a pool of the other family, with what to ask instead. */
+export async function requireCurve(chain: Chain, address: string): Promise<DbcPool> {
+  const found = await requirePool(chain, address)
+  if (found.type === 'dbc') return found.pool
+  throw notFound(`${address} is a damm_v2 pool: it has no launch curve`, { param: 'address' })
+}
+
+/** Stored state is what was told of; of the chain comes what it alone knows. */
+export function joined(row: Row<'pools'>, found: ChainPool | null): Pool {
+  const stored = poolRecord(row)
+  if (found === null) return stored
+  return { ...stored, ...stateOf(found) }
+}
+
+/** A pool that this daemon never created. */
+export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool> {
+  const { address } = found.pool
+  const baseMint = found.type === 'dbc' ? found.pool.baseMint : found.pool.tokenAMint
+  const token = await readToken(await chain.connection(), baseMint).catch((error) => {
+    if (error instanceof ApiError && error.code !== 'internal_error') return null
+    throw error
+  })
+  const uri = token?.metadata?.uri ?? ''
+  return {
+    type: found.type,
+    address,
+    base_mint: baseMint,
+    quote_mint: found.type === 'dbc' ? found.pool.quoteMint : found.pool.tokenBMint,
+    config: found.type === 'dbc' ? found.pool.config : null,
+    creator: found.pool.creator,
+    name: token?.metadata?.name ?? null,
+    symbol: token?.metadata?.symbol ?? null,
+    metadata_uri: URL.canParse(uri) ? uri : null,
+    status: statusOf(found),
+    ...stateOf(found),
+    created_at: null,
+    metadata: null,
+  }
+}
+
+/** As the chain shows it, whatever was told of before. */
+export function statusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
+  if (found.type === 'damm_v2') return 'live'
+  if (found.pool.isMigrated) return 'migrated'
+  return isFull(found.pool) ? 'migration_triggered' : 'live'
+}
+
+export const isFull = ({ quoteReserve, threshold }: DbcPool): boolean => quoteReserve >= threshold
+
+function stateOf(found: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
+  if (found.type === 'damm_v2') return { curve_progress: null, state: found.pool.raw, fee_metrics: null }
+  const { pool } = found
+  return { curve_progress: progressOf(pool), state: pool.raw, fee_metrics: metricsOf(pool) }
+}
+
+export function metricsOf({
+  address,
+  partnerQuoteFee,
+  partnerBaseFee,
+  surplus,
+  isMigrated,
+  raw,
+}: DbcPool): PoolFeeMetrics {
+  return {
+    pool_address: address,
+    partner_quote_fee: String(partnerQuoteFee),
+    partner_base_fee: String(partnerBaseFee),
+    surplus_status: surplus.withdrawn ? 'withdrawn' : isMigrated && surplus.claimable > 0n ? 'available' : 'unknown',
+    raw,
+  }
+}

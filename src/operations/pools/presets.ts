@@ -1,0 +1,103 @@
+/** The curves that pools can be launched with: the built-in one and those of the file `pools.presets`. */
+import { readFileSync } from 'node:fs'
+import type { z } from '@hono/zod-openapi'
+import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/index.ts'
+import { type Curve, curveOf } from '../../chain/dbc/index.ts'
+import { type Config, ConfigError } from '../../config.ts'
+import { badRequest } from '../../errors.ts'
+
+/** A billion tokens from 30 SOL to 400 SOL; half of the migrated liquidity is locked for good. */
+const STANDARD: CurvePreset = curvePreset.parse({
+  total_supply: '1000000000',
+  decimals: 6,
+  initial_market_cap: 30,
+  migration_market_cap: 400,
+  fee: { starting_bps: 100, ending_bps: 100 },
+  liquidity: { partner: 50, partner_locked: 50 },
+})
+
+export interface NamedCurve {
+  name: string
+  preset: CurvePreset
+  curve: Curve
+}
+
+const loaded = new WeakMap<Config, Promise<ReadonlyMap<string, NamedCurve>>>()
+
+/** Every curve by name, made once for each configuration. Throws ConfigError naming file, curve and field. */
+export function loadCurves(config: Config): Promise<ReadonlyMap<string, NamedCurve>> {
+  const known = loaded.get(config)
+  if (known !== undefined) return known
+  const curves = makeCurves(config)
+  loaded.set(config, curves)
+  curves.catch(() => loaded.delete(config))
+  return curves
+}
+
+/** The curve of that name, or the configured one. Throws bad_request for a name that there is not. */
+export async function curveNamed(config: Config, name: string | undefined): Promise<NamedCurve> {
+  const curves = await loadCurves(config)
+  const found = curves.get(name ?? config.values['pools.preset'])
+  if (found !== undefined) return found
+  throw badRequest(`There is no preset ${name}; there are ${[...curves.keys()].join(', ')}`, { param: 'preset' })
+}
+
+export function presetRecord({ name, preset, curve }: NamedCurve, config: Config): PoolPreset {
+  return {
+    name,
+    is_default: name === config.values['pools.preset'],
+    ...preset,
+    initial_price: curve.initialPrice,
+    migration_price: curve.migrationPrice,
+    migration_threshold: String(curve.thresholdLamports),
+    curve: curve.points.map(({ sqrtPrice, liquidity }) => ({
+      sqrt_price: String(sqrtPrice),
+      liquidity: String(liquidity),
+    })),
+  }
+}
+
+async function makeCurves(config: Config): Promise<ReadonlyMap<string, NamedCurve>> {
+  const presets = { standard: STANDARD, ...readPresets(config.values['pools.presets']) }
+  const curves = new Map<string, NamedCurve>()
+  for (const [name, preset] of Object.entries(presets)) {
+    const curve = await curveOf(preset).catch((error: Error) => {
+      throw new ConfigError(`pools.presets: ${name}: ${error.message}`)
+    })
+    curves.set(name, { name, preset, curve })
+  }
+  const chosen = config.values['pools.preset']
+  if (!curves.has(chosen)) {
+    throw new ConfigError(`pools.preset is ${chosen}, and there is no such preset: ${[...curves.keys()].join(', ')}`)
+  }
+  return curves
+}
+
+function readPresets(file: string | undefined): Record<string, CurvePreset> {
+  if (file === undefined) return {}
+  let json: unknown
+  try {
+    json = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`pools.presets: ${file} is not readable as JSON: ${(error as Error).message}`)
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new ConfigError(`pools.presets: ${file} must hold a JSON object of named curves`)
+  }
+  return Object.fromEntries(
+    Object.entries(json).map(([name, value]) => {
+      if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) {
+        throw new ConfigError(
+          `pools.presets: ${file}: "${name}" is no name: use lower-case letters, digits and hyphens`,
+        )
+      }
+      const parsed = curvePreset.safeParse(value)
+      if (!parsed.success) throw new ConfigError(`pools.presets: ${file}: ${firstIssue(name, parsed.error)}`)
+      return [name, parsed.data]
+    }),
+  )
+}
+
+function firstIssue(name: string, { issues: [issue] }: z.ZodError): string {
+  return `${[name, ...issue!.path].join('.')}: ${issue!.message}`
+}

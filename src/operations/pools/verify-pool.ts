@@ -1,0 +1,33 @@
+/** Looks on the chain whether a pool is live; the legacy flow submits its transactions first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { decodeSigned } from '../../chain/transactions.ts'
+import type { Context } from '../../context.ts'
+import { findPool } from '../../store/pools.ts'
+import { emitAll } from '../emit.ts'
+import { found } from '../found.ts'
+import { submitEach } from '../transactions/submit-each.ts'
+import { firstSeen } from './first-seen.ts'
+import { foreignPool, joined, readPools } from './on-chain.ts'
+import { markLive } from './transitions.ts'
+
+type Route = Api['pools']['verify']
+
+/** `verified` is false while the pool is not on chain; not_found for one that neither the store nor the chain knows. */
+export async function verifyPool(
+  context: Context,
+  { address, transactions = [] }: Input<Route>,
+): Promise<Result<Route>> {
+  const { store, chain } = context
+  const decoded = transactions.map((text, i) => decodeSigned(text, `transactions.${i}`))
+  await submitEach(context, decoded, { resource_type: 'pool', resource_id: address, related_events: [] })
+  const [row, [onChain = null]] = await Promise.all([findPool(store.db, address), readPools(chain, [address])])
+  if (row === null) return { pool: await foreignPool(chain, found(onChain, 'pool', address)), verified: true }
+  if (onChain === null) return { pool: joined(row, null), verified: false }
+  const seen = row.status === 'pending' ? await firstSeen(chain, address) : {}
+  return context.commit(async (tx) => {
+    const { row: now, told } = await markLive(context, tx, row, seen)
+    await emitAll(tx, context.clock, told)
+    return { pool: joined(now, onChain), verified: true }
+  })
+}

@@ -1,0 +1,259 @@
+/** Fee claims of launch curves by the real programs: exact to the lamport, split or not, whoever pays. */
+import { ComputeBudgetProgram, type Keypair } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import {
+  buildClaim,
+  buildSurplusClaim,
+  CLAIM_UNITS,
+  curveOf,
+  type DbcPool,
+  maxRecipients,
+} from '../../src/chain/dbc/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
+import {
+  addressOf,
+  CREATOR,
+  type DbcChain,
+  goldenPool,
+  KEEPER,
+  lacksDbc,
+  openDbcChain,
+  PARTNER,
+  presetWith,
+} from '../support/dbc.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
+import { SOL } from '../support/local-chain.ts'
+
+const FEE = 5_000n
+const ACCOUNT_RENT = 2_039_280n
+const budget = [
+  ComputeBudgetProgram.setComputeUnitLimit({ units: 95_000 }),
+  ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000 }),
+]
+const recipients = (count: number) => Array.from({ length: count }, (_, i) => addressOf(goldenKey(100 + i)))
+const sharedEvenly = (lamports: bigint, count: number) =>
+  recipients(count).map((recipient, i) => ({
+    recipient,
+    lamports: lamports / BigInt(count) + (BigInt(i) < lamports % BigInt(count) ? 1n : 0n),
+  }))
+
+const claimOf = (pool: DbcPool, payer: Keypair, lamports: bigint, count: number) => ({
+  pool,
+  feeClaimer: addressOf(PARTNER),
+  payer: addressOf(payer),
+  lamports,
+  splits: sharedEvenly(lamports, count),
+  recentBlockhash: GOLDEN_BLOCKHASH,
+})
+
+/** A curve with the partner's fees of a buy of 50 SOL. */
+async function withFees(opened: DbcChain): Promise<DbcPool> {
+  const pool = await opened.trade(await opened.launch(), 'buy', 50n * SOL)
+  expect(pool.partnerQuoteFee).toBe((50n * SOL * 8n) / 1_000n)
+  return pool
+}
+
+describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
+  it('pays 2 to 10 recipients to the lamport, and the claimer pays no more than its fee', { timeout: 60_000 }, async ({
+    annotate,
+  }) => {
+    const opened = await openDbcChain()
+    const { lamports, land } = opened
+    let pool = await withFees(opened)
+    let most = 0
+    for (const payer of [PARTNER, KEEPER]) {
+      for (let count = 2; count <= maxRecipients(payer === PARTNER); count++) {
+        const claimed = 10_000_003n + BigInt(count)
+        const claim = claimOf(pool, payer, claimed, count)
+        const isFirst = count === 2 && payer === PARTNER
+        const owned = pool.partnerQuoteFee
+        const before = new Map(
+          [...claim.splits.map(({ recipient }) => recipient), addressOf(PARTNER), addressOf(KEEPER)].map((each) => [
+            each,
+            lamports(each),
+          ]),
+        )
+        expect(land(await buildClaim(claim)), opened.logs.join('\n')).toBeNull()
+        most = Math.max(most, opened.units)
+        for (const share of claim.splits) {
+          expect(lamports(share.recipient) - before.get(share.recipient)!).toBe(share.lamports)
+        }
+        const change = (key: Keypair) => lamports(addressOf(key)) - before.get(addressOf(key))!
+        const fees = payer === PARTNER ? FEE : 2n * FEE
+        // The claimer's account of the token is opened once.
+        expect(change(payer)).toBe(-fees - (isFirst ? ACCOUNT_RENT : 0n))
+        if (payer === KEEPER) expect(change(PARTNER)).toBe(0n)
+        pool = await opened.read(pool.address)
+        expect(owned - pool.partnerQuoteFee).toBe(claimed)
+      }
+    }
+    await annotate(`claim with 10 recipients: ${most}`, 'units')
+    expect(most).toBeLessThan(CLAIM_UNITS.claim)
+  })
+
+  it('goes to the fee claimer where another pays, who pays for the account of the token too', async () => {
+    const opened = await openDbcChain()
+    const { lamports, land } = opened
+    const pool = await withFees(opened)
+    const [claimer, payer] = [lamports(addressOf(PARTNER)), lamports(addressOf(KEEPER))]
+    expect(land(await buildClaim(claimOf(pool, KEEPER, pool.partnerQuoteFee, 0)))).toBe(null)
+    expect(lamports(addressOf(PARTNER)) - claimer).toBe(pool.partnerQuoteFee)
+    expect(payer - lamports(addressOf(KEEPER))).toBe(2n * FEE + ACCOUNT_RENT)
+  })
+
+  it('takes the fees of sells too, and nothing of the creator’s share', async () => {
+    const opened = await openDbcChain()
+    const curve = await curveOf(presetWith({ creator_fee_percentage: 25 }))
+    let pool = await opened.trade(await opened.launch({ curve }), 'buy', 10n * SOL)
+    pool = await opened.trade(pool, 'sell', 10n ** 13n)
+    expect(pool.creatorQuoteFee).toBeGreaterThan(0n)
+    const before = opened.lamports(addressOf(PARTNER))
+    expect(opened.land(await buildClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 0)))).toBeNull()
+    expect(opened.lamports(addressOf(PARTNER)) - before).toBe(pool.partnerQuoteFee - FEE - ACCOUNT_RENT)
+    const after = await opened.read(pool.address)
+    expect(after.partnerQuoteFee).toBe(0n)
+    expect(after.creatorQuoteFee).toBe(pool.creatorQuoteFee)
+  })
+
+  it('never pays a split from what the claimer had before: the second of two same claims fails whole', async () => {
+    const opened = await openDbcChain()
+    const pool = await withFees(opened)
+    const claim = await buildClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 10))
+    expect(opened.land(claim)).toBeNull()
+    const before = [addressOf(PARTNER), ...recipients(10)].map(opened.lamports)
+    expect(opened.land(claim)).toEqual({ InstructionError: [3, { Custom: 1 }] })
+    expect([addressOf(PARTNER), ...recipients(10)].map(opened.lamports)).toEqual(before)
+    const one = claimOf(await opened.read(pool.address), PARTNER, 1n, 2)
+    expect(opened.land(await buildClaim(one))).not.toBeNull()
+  })
+
+  it('needs the fee claimer of the config', async () => {
+    const opened = await openDbcChain()
+    const pool = await withFees(opened)
+    const stranger = { ...claimOf(pool, CREATOR, 1_000n, 0), feeClaimer: addressOf(CREATOR) }
+    expect(opened.land(await buildClaim(stranger))).toMatchObject({
+      InstructionError: [2, { Custom: expect.any(Number) }],
+    })
+  })
+
+  it('withdraws the surplus of a full curve once, exactly as it was read', async ({ annotate }) => {
+    const opened = await openDbcChain()
+    const { chain } = opened
+    const curve = await curveOf(presetWith({ creator_fee_percentage: 30 }))
+    let pool = await opened.launch({ curve })
+    const claimOfSurplus = async () =>
+      buildSurplusClaim({
+        pool,
+        feeClaimer: addressOf(PARTNER),
+        payer: addressOf(KEEPER),
+        recentBlockhash: GOLDEN_BLOCKHASH,
+      })
+    expect(pool.surplus).toEqual({ claimable: 0n, withdrawn: false })
+    expect(opened.land(await claimOfSurplus())).not.toBeNull()
+    pool = await opened.fill(pool)
+    addSurplus(opened, pool, 1_000_003n)
+    pool = await opened.read(pool.address)
+    // Four fifths are for partner and creator; of these the creator has three tenths.
+    expect(pool.surplus).toEqual({ claimable: 800_002n - 240_000n, withdrawn: false })
+    const before = opened.lamports(addressOf(PARTNER))
+    expect(opened.land(await claimOfSurplus()), opened.logs.join('\n')).toBeNull()
+    await annotate(`surplus: ${opened.units}`, 'units')
+    expect(opened.units).toBeLessThan(CLAIM_UNITS.surplus)
+    expect(opened.lamports(addressOf(PARTNER)) - before).toBe(pool.surplus.claimable)
+    pool = await opened.read(pool.address)
+    expect(pool.surplus).toEqual({ claimable: 0n, withdrawn: true })
+    expect(opened.land(await claimOfSurplus())).toMatchObject({ InstructionError: [1, { Custom: 6025 }] })
+    expect(chain.account(pool.address)).not.toBeNull()
+  })
+})
+
+describe('a claim', () => {
+  it('fits with as many recipients as are told, and not with one more', async ({ annotate }) => {
+    const pool = await goldenPool()
+    for (const payer of [PARTNER, KEEPER]) {
+      const most = maxRecipients(payer === PARTNER)
+      const { transaction, requiredSigners } = await buildClaim({
+        ...claimOf(pool, payer, 10n ** 9n, most),
+        before: budget,
+      })
+      expect(requiredSigners).toEqual(payer === PARTNER ? [addressOf(PARTNER)] : [KEEPER, PARTNER].map(addressOf))
+      await annotate(
+        `${most} recipients, ${requiredSigners.length} signers, limit and price: ${transaction.length} bytes`,
+        'size',
+      )
+      // A recipient takes an address and a transfer.
+      expect(transaction.length + 32 + 17).toBeGreaterThan(MAX_TRANSACTION_BYTES)
+      const tooMany = buildClaim({ ...claimOf(pool, payer, 10n ** 9n, most + 1), before: budget })
+      await expect(tooMany).rejects.toMatchObject({
+        code: 'bad_request',
+        param: 'splits',
+        message: expect.stringContaining(`${most} recipients`),
+      })
+    }
+    expect([maxRecipients(true), maxRecipients(false)]).toEqual([10, 8])
+  })
+
+  it('of nothing, of splits beyond it, or of another quote than SOL is refused', async () => {
+    const pool = await goldenPool()
+    const claim = claimOf(pool, PARTNER, 1_000n, 2)
+    await expect(buildClaim({ ...claim, lamports: 0n, splits: [] })).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(buildClaim({ ...claim, lamports: 999n })).rejects.toMatchObject({
+      code: 'bad_request',
+      param: 'splits',
+    })
+    const foreign = { ...pool, quoteMint: addressOf(KEEPER) }
+    await expect(buildClaim({ ...claim, pool: foreign })).rejects.toMatchObject({
+      code: 'bad_request',
+      param: 'address',
+    })
+  })
+
+  for (const [name, payer, count] of [
+    ['plain', PARTNER, 0],
+    ['split', PARTNER, 10],
+    ['paid-by-another', KEEPER, 8],
+  ] as const) {
+    it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${name}`, async ({ annotate }) => {
+      const claim = { ...claimOf(await goldenPool(), payer, 10_000_005n, count), before: budget }
+      const { transaction } = await buildClaim(claim)
+      const bytes = await expectGolden(`dbc-claim-${name}`, transaction, async () => {
+        const opened = await openDbcChain()
+        await withFees(opened)
+        return opened.test
+      })
+      await annotate(`${name}: ${bytes} bytes`, 'size')
+    })
+  }
+
+  it.skipIf(RECORDING && lacksDbc)('of a surplus is built as recorded', async ({ annotate }) => {
+    const payer = addressOf(PARTNER)
+    const claim = {
+      pool: await goldenPool(),
+      feeClaimer: payer,
+      payer,
+      recentBlockhash: GOLDEN_BLOCKHASH,
+      before: budget,
+    }
+    const { transaction } = await buildSurplusClaim(claim)
+    const bytes = await expectGolden('dbc-claim-surplus', transaction, async () => {
+      const opened = await openDbcChain()
+      await opened.fill(await opened.launch())
+      return opened.test
+    })
+    await annotate(`surplus: ${bytes} bytes`, 'size')
+  })
+})
+
+/** As rounding over many trades leaves it, only more: in the pool's account, and as wrapped SOL in its vault. */
+function addSurplus({ chain }: DbcChain, pool: DbcPool, lamports: bigint): void {
+  const [state, vault] = [chain.account(pool.address)!, chain.account(pool.quoteVault)!]
+  const data = Buffer.from(state.data)
+  const reserve = Buffer.alloc(8)
+  reserve.writeBigUInt64LE(pool.quoteReserve)
+  const at = data.indexOf(reserve)
+  data.writeBigUInt64LE(pool.quoteReserve + lamports, at)
+  chain.setAccount(pool.address, { ...state, data })
+  const tokens = Buffer.from(vault.data)
+  tokens.writeBigUInt64LE(tokens.readBigUInt64LE(64) + lamports, 64)
+  chain.setAccount(pool.quoteVault, { ...vault, data: tokens, lamports: vault.lamports + lamports })
+}

@@ -1,0 +1,185 @@
+/** Trades on a launch curve: a quote is what the real program then gives, to the unit. */
+import { Connection } from '@solana/web3.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  buildSwap,
+  curveOf,
+  type DbcPool,
+  migrationMarketCap,
+  progressOf,
+  quoteSwap,
+  readDbcPool,
+} from '../../src/chain/dbc/index.ts'
+import { addressOf, goldenPool, KEEPER, lacksDbc, openDbcChain, presetWith, TRADER } from '../support/dbc.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
+import { SOL } from '../support/local-chain.ts'
+
+const FALLING = { starting_bps: 9_000, ending_bps: 100, periods: 60, duration_seconds: 600 }
+const order = (pool: DbcPool, side: 'buy' | 'sell', amount: bigint, minimumOut = 0n) => ({
+  payer: addressOf(TRADER),
+  pool,
+  side,
+  amount,
+  minimumOut,
+  recentBlockhash: GOLDEN_BLOCKHASH,
+})
+
+describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
+  for (const [what, changes] of Object.entries({
+    'a steady fee': {},
+    'a fee that falls evenly': { fee: FALLING, creator_fee_percentage: 30 },
+    'a fee that falls by shares': { fee: { ...FALLING, schedule: 'exponential' }, decimals: 9 },
+  })) {
+    it(`gives exactly what was quoted, with ${what}`, { timeout: 60_000 }, async () => {
+      const opened = await openDbcChain()
+      const { chain, connection, lamports, held } = opened
+      let pool = await opened.launch({ curve: await curveOf(presetWith(changes)) })
+      pool = await opened.trade(pool, 'buy', SOL)
+      const trades = fc.record({
+        side: fc.constantFrom('buy' as const, 'sell' as const),
+        part: fc.bigInt({ min: 1n, max: 1_000n }),
+        periods: fc.integer({ min: 0, max: 9 }),
+      })
+      const steps = fc.sample(trades, 25)
+      for (const { side, part, periods } of steps) {
+        // A trade lands a second after its quote; in the middle of a period both see the same fee.
+        const into = (chain.unixTimestamp() - pool.activatedAt!) % 10
+        opened.test.wall.ms += (periods * 10 + ((14 - into) % 10)) * 1_000
+        opened.tick()
+        const holds = held(pool, TRADER)
+        const amount = side === 'buy' ? (3n * SOL * part) / 1_000n : (holds * part) / 1_000n
+        if (amount === 0n) continue
+        const quote = await quoteSwap(connection, pool, { side, amount })
+        const before = lamports(addressOf(TRADER))
+        const { baseReserve, quoteReserve } = pool
+        const fees = feesOf(pool)
+        pool = await opened.trade(pool, side, amount)
+        const received = held(pool, TRADER) - holds
+        const paid = before - lamports(addressOf(TRADER)) - 5_000n
+        expect(quote.amountIn).toBe(amount)
+        expect(side === 'buy' ? received : -paid).toBe(quote.estimatedOut)
+        expect(side === 'buy' ? paid : -received).toBe(quote.amountIn)
+        expect(feesOf(pool) - fees).toBe(quote.fee)
+        const inReserve = side === 'buy' ? quote.amountIn - quote.fee : -(quote.estimatedOut + quote.fee)
+        expect(pool.quoteReserve - quoteReserve).toBe(inReserve)
+        expect(baseReserve - pool.baseReserve).toBe(received)
+      }
+    })
+  }
+
+  it('lets the last buyer fill the curve and keep the rest, exactly as quoted', async () => {
+    const opened = await openDbcChain()
+    let pool = await opened.launch()
+    pool = await opened.trade(pool, 'buy', 20n * SOL)
+    expect(progressOf(pool)).toBeGreaterThan(0.2)
+    const quote = await quoteSwap(opened.connection, pool, { side: 'buy', amount: 500n * SOL })
+    expect(quote.amountIn).toBeLessThan(70n * SOL)
+    const [before, holds] = [opened.lamports(addressOf(TRADER)), opened.held(pool, TRADER)]
+    const { blockhash } = opened.chain.latestBlockhash()
+    const whole = { ...order(pool, 'buy', 500n * SOL), recentBlockhash: blockhash, partialFill: false }
+    expect(opened.land(await buildSwap(whole))).toEqual({ InstructionError: [4, { Custom: 6033 }] })
+    pool = await opened.trade(pool, 'buy', 500n * SOL)
+    expect(before - opened.lamports(addressOf(TRADER))).toBe(quote.amountIn + 5_000n)
+    expect(opened.held(pool, TRADER) - holds).toBe(quote.estimatedOut)
+    expect(pool.quoteReserve).toBeGreaterThanOrEqual(pool.threshold)
+    expect(progressOf(pool)).toBe(1)
+    expect(pool.finishedAt).toEqual(expect.any(Number))
+    const full = quoteSwap(opened.connection, pool, { side: 'sell', amount: 1n })
+    await expect(full).rejects.toMatchObject({ code: 'bad_request', param: 'address' })
+  })
+
+  it('fails where less would come out than is asked for', async () => {
+    const opened = await openDbcChain()
+    const pool = await opened.trade(await opened.launch(), 'buy', SOL)
+    for (const side of ['buy', 'sell'] as const) {
+      const amount = side === 'buy' ? SOL : 10n ** 12n
+      const { estimatedOut } = await quoteSwap(opened.connection, pool, { side, amount })
+      const tooMuch = await buildSwap(order(pool, side, amount, estimatedOut + 1n))
+      expect(opened.land(tooMuch)).toMatchObject({ InstructionError: [expect.any(Number), { Custom: 6002 }] })
+      expect(opened.land(await buildSwap(order(pool, side, amount, estimatedOut)))).toBeNull()
+      await opened.trade(pool, side === 'buy' ? 'sell' : 'buy', side === 'buy' ? estimatedOut : SOL)
+    }
+  })
+
+  it('says that an amount is at fault for what the curve cannot do', async () => {
+    const opened = await openDbcChain()
+    const pool = await opened.trade(await opened.launch(), 'buy', SOL)
+    const refused = { code: 'bad_request', param: 'amount' }
+    for (const [side, amount] of [
+      ['sell', opened.held(pool, TRADER) * 2n],
+      ['sell', 2n ** 64n - 1n],
+      ['sell', 1n],
+      ['buy', 0n],
+      ['buy', 2n ** 64n],
+    ] as const) {
+      await expect(quoteSwap(opened.connection, pool, { side, amount }), `${side} ${amount}`).rejects.toMatchObject(
+        refused,
+      )
+    }
+    const absent = { address: addressOf(goldenKey(90)), config: pool.config }
+    const quote = quoteSwap(opened.connection, absent, { side: 'buy', amount: 1n })
+    await expect(quote).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('knows what the supply is worth at the migration', async () => {
+    const pool = await (await openDbcChain()).launch()
+    expect(migrationMarketCap(pool)).toBeCloseTo(400, 6)
+    expect(migrationMarketCap({ ...pool, quoteMint: addressOf(KEEPER) })).toBeNull()
+  })
+})
+
+describe('a curve that cannot be read', () => {
+  it('is the fault of the node', async () => {
+    const broken = new Connection('http://broken.test', {
+      fetch: (() => Promise.reject(new Error('connect ECONNREFUSED'))) as typeof fetch,
+      disableRetryOnRateLimit: true,
+    })
+    const pool = await goldenPool()
+    const fault = { code: 'internal_error' }
+    await expect(readDbcPool(broken, pool.address)).rejects.toMatchObject(fault)
+    await expect(quoteSwap(broken, pool, { side: 'buy', amount: 1n })).rejects.toMatchObject(fault)
+  })
+})
+
+describe('progress', () => {
+  it('is 1 only when the curve is full', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }),
+        fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+        (threshold, reserve) => {
+          const progress = progressOf({ quoteReserve: reserve, threshold })
+          expect(progress === 1).toBe(reserve >= threshold)
+          expect(progress).toBeGreaterThanOrEqual(0)
+          expect(progressOf({ quoteReserve: threshold - 1n, threshold })).toBeLessThan(1)
+        },
+      ),
+    )
+  })
+})
+
+describe('a swap', () => {
+  for (const side of ['buy', 'sell'] as const) {
+    it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${side}`, async ({ annotate }) => {
+      const { transaction } = await buildSwap(order(await goldenPool(), side, 1_000_000_000n, 1n))
+      const bytes = await expectGolden(`dbc-swap-${side}`, transaction, async () => {
+        const opened = await openDbcChain()
+        await opened.trade(await opened.launch(), 'buy', SOL)
+        return opened.test
+      })
+      await annotate(`${side}: ${bytes} bytes`, 'size')
+    })
+  }
+
+  it('of a pool in another token than SOL is refused', async () => {
+    const pool = await goldenPool({ quoteMint: addressOf(KEEPER) })
+    await expect(buildSwap(order(pool, 'buy', 1n))).rejects.toMatchObject({ code: 'bad_request', param: 'address' })
+  })
+})
+
+/** All that the pool holds and has paid out of fees, whoever they belong to. */
+function feesOf({ raw }: DbcPool): bigint {
+  const { metrics } = (raw.pool as { poolState: { metrics: Record<string, string> } }).poolState
+  return BigInt(metrics.totalTradingQuoteFee!) + BigInt(metrics.totalProtocolQuoteFee!)
+}

@@ -1,0 +1,70 @@
+/** Splits of a claim: every unit is given out, nobody is a unit off, and order decides ties. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { splitAmount } from '../../src/operations/fee-claims/split.ts'
+import { lamportsOfSol } from '../../src/operations/pools/amounts.ts'
+
+/** 2 to 10 parts that sum to 10,000. */
+const parts = fc
+  .array(fc.integer({ min: 1, max: 10_000 }), { minLength: 2, maxLength: 10 })
+  .map((weights) => {
+    const total = weights.reduce((sum, weight) => sum + weight, 0)
+    const bps = weights.map((weight) => Math.max(1, Math.floor((weight * 10_000) / total)))
+    const largest = bps.indexOf(Math.max(...bps))
+    bps[largest]! += 10_000 - bps.reduce((sum, part) => sum + part, 0)
+    return bps
+  })
+  .filter((bps) => bps.every((part) => part >= 1))
+
+describe('a split', () => {
+  it('gives out the whole amount, each share less than one unit from its part, the same every time', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), parts, (amount, bps) => {
+        const shares = splitAmount(amount, bps)
+        expect(shares.reduce((sum, share) => sum + share, 0n)).toBe(amount)
+        shares.forEach((share, i) => {
+          const off = share * 10_000n - amount * BigInt(bps[i]!)
+          expect(off > -10_000n && off < 10_000n).toBe(true)
+        })
+        expect(splitAmount(amount, bps)).toEqual(shares)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('gives what is left over to the largest fractions, the earlier of equal ones first', () => {
+    expect(splitAmount(100n, [3333, 3333, 3334])).toEqual([33n, 33n, 34n])
+    expect(splitAmount(1n, [5000, 5000])).toEqual([1n, 0n])
+    expect(splitAmount(10n, [2500, 2500, 2500, 2500])).toEqual([3n, 3n, 2n, 2n])
+    expect(splitAmount(7n, [1, 9999])).toEqual([0n, 7n])
+    expect(splitAmount(18_446_744_073_709_551_615n, [1, 9999])).toEqual([
+      1_844_674_407_370_955n,
+      18_444_899_399_302_180_660n,
+    ])
+  })
+})
+
+describe('SOL as a number', () => {
+  it('is the lamports that its text says', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000_000 }), fc.nat(9), (units, digits) => {
+        const text = `${units}e-${digits}`
+        expect(lamportsOfSol(Number(text), 'buy_amount')).toBe(BigInt(units) * 10n ** BigInt(9 - digits))
+      }),
+    )
+  })
+
+  it.each([
+    [1e-9, 1n],
+    [5e-7, 500n],
+    [18_446_744_073, 18_446_744_073_000_000_000n],
+    [0.000000001, 1n],
+    [1.5, 1_500_000_000n],
+  ])('of %d', (sol, lamports) => {
+    expect(lamportsOfSol(sol, 'buy_amount')).toBe(lamports)
+  })
+
+  it.each([1e-10, 0.1234567891, 1.0000000001])('with more than nine fractional digits is refused: %d', (sol) => {
+    expect(() => lamportsOfSol(sol, 'buy_amount')).toThrow('at most 9 fractional digits')
+  })
+})

@@ -1,0 +1,296 @@
+/** Launches beside the common way: other curves and families, other callers, wrong input, and what the chain alone knows. */
+
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { PROGRAMS } from '../src/chain/programs.ts'
+import { followPools } from '../src/operations/pools/follow-pools.ts'
+import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { IMAGES } from './storage/images.ts'
+import { type Limits, startPlatform } from './support/platform-wallet.ts'
+import { hasProgram } from './support/programs.ts'
+import { type ServiceOptions, startService, temporaryFolder } from './support/service.ts'
+
+const SOL = 1_000_000_000n
+const RICH: Limits = {
+  lamports_per_transaction: String(100n * SOL),
+  lamports_per_day: String(1_000n * SOL),
+  max_fee_lamports: '10000000',
+}
+const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
+const image = Buffer.from(IMAGES.png).toString('base64')
+const address = (key: Keypair) => key.publicKey.toBase58()
+
+async function setting(options: ServiceOptions = {}) {
+  const service = await startPlatform(RICH, options)
+  const chain = await service.services.chain.local()
+  const creator = Keypair.generate()
+  chain.airdrop(address(creator), 100n * SOL)
+  const body = { creator: address(creator), name: 'My Token', symbol: 'MTK', image }
+  const post = (more: object = {}, headers = {}) =>
+    service.request('POST', '/v2/pools', { body: { ...body, ...more }, headers })
+  const settle = async () => {
+    for (let i = 0; i < 2; i++) {
+      chain.advance(3)
+      service.clock.advance(15_000)
+      await followRound(service.services)
+      await followPools(service.services)
+    }
+  }
+  const land = (transactions: string[], required: Record<string, number[]>, signer = creator) => {
+    const keys = Object.values(required)
+      .filter(({ length }) => length > 0)
+      .map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))
+    return transactions.map((text) => {
+      const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
+      const needed = transaction.message.staticAccountKeys.slice(0, transaction.message.header.numRequiredSignatures)
+      transaction.sign([signer, ...keys].filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
+      return Buffer.from(transaction.serialize())
+    })
+  }
+  const get = async (path: string) => (await service.request('GET', path)).json
+  return { ...service, chain, creator, body, post, settle, land, get }
+}
+
+describe.skipIf(lacking.length > 0)('a launch', () => {
+  it('without a first buy is one transaction', async () => {
+    const { post, land, chain, settle, get } = await setting()
+    const { data } = (await post()).json
+    expect(data.transactions).toHaveLength(1)
+    for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
+    await settle()
+    expect((await get(`/v2/pools/${data.pool.address}`)).data).toMatchObject({ status: 'live', curve_progress: 0 })
+  })
+
+  it('of a damm_v2 pool holds the whole supply, and is live once it is seen', async () => {
+    const { post, land, chain, settle, get, request, creator } = await setting()
+    const { data } = (await post({ type: 'damm_v2', buy_amount: 1.25 })).json
+    expect(data.pool).toMatchObject({ type: 'damm_v2', config: null, status: 'pending' })
+    expect(data.required_signers.config_secret_key).toEqual([])
+    expect(data.required_signers.position_nft_secret_key).toHaveLength(64)
+    const raws = land(data.transactions, data.required_signers)
+    for (const raw of raws) expect(chain.send(raw).err).toBeNull()
+    await settle()
+    const read = (await get(`/v2/pools/${data.pool.address}`)).data
+    expect(read).toMatchObject({ status: 'live', curve_progress: null, symbol: 'MTK' })
+    expect((await get(`/v2/pools/${data.pool.address}/curve-progress`)).error.code).toBe('not_found')
+    expect((await get(`/v2/pools/${data.pool.address}/fee-metrics`)).error.code).toBe('not_found')
+    const claim = await request('POST', `/v2/pools/${data.pool.address}/fee-claims`, {
+      body: { payer: address(creator), kind: 'damm_v2' },
+    })
+    expect([claim.status, claim.json.error.message]).toEqual([400, expect.stringContaining('nothing to claim')])
+  })
+
+  it('of the platform wallet is signed by the server, step by step, and replayed', async () => {
+    const service = await setting()
+    const { post, wallet, settle, get, chain, creator } = service
+    const foreign = await post({ mode: 'signed' })
+    expect([foreign.status, foreign.json.error.param]).toEqual([400, 'creator'])
+    const body = { creator: address(wallet), mode: 'signed', buy_amount: 0.25 }
+    const asked = post(body, { 'idempotency-key': 'signed-launch' })
+    const moving = setInterval(() => {
+      chain.advance(1)
+      service.clock.advance(5_000)
+    }, 100)
+    const created = await asked.finally(() => clearInterval(moving))
+    expect(created.json).toMatchObject({
+      data: { transactions: [], signatures: [expect.any(String), expect.any(String)] },
+    })
+    const { pool, signatures, required_signers } = created.json.data
+    expect(required_signers).toEqual({ base_mint_secret_key: [], config_secret_key: [] })
+    expect(signatures.map((signature: string) => chain.transaction(signature)?.err)).toEqual([null, null])
+    await settle()
+    expect((await get(`/v2/pools/${pool.address}`)).data).toMatchObject({ status: 'live', creator: address(wallet) })
+    const again = await post(body, { 'idempotency-key': 'signed-launch' })
+    expect([again.headers.get('idempotent-replayed'), again.text]).toEqual(['true', created.text])
+    const types = (await get('/v2/events?order=asc')).data.map(({ type }: { type: string }) => type)
+    expect(types.filter((type: string) => type.startsWith('pool.'))).toEqual(['pool.created', 'pool.live'])
+    const limited = await service.key({ scopes: ['fees:claim'] })
+    const refused = await service.request('POST', '/v2/pools', {
+      body: { ...service.body, mode: 'signed' },
+      key: limited,
+    })
+    expect(refused.status).toBe(403)
+    expect(address(creator)).not.toBe(address(wallet))
+  })
+
+  it('takes a form with the image as a file', async () => {
+    const { app, body, operator } = await setting()
+    const form = new FormData()
+    for (const [name, value] of Object.entries({ ...body, buy_amount: '0', image: undefined })) {
+      if (value !== undefined) form.set(name, value)
+    }
+    form.set('image', new File([new Uint8Array(IMAGES.png)], 'x.png', { type: 'image/png' }))
+    const request = new Request('http://svc.test/v2/pools', {
+      method: 'POST',
+      body: form,
+      headers: { authorization: `Bearer ${operator}` },
+    })
+    expect((await app.fetch(request)).status).toBe(201)
+  })
+
+  it.each([
+    [{ image: Buffer.from('<svg/>').toString('base64') }, 'image', 'PNG, JPEG, GIF or WebP'],
+    [{ buy_amount: 0.0000000001 }, 'buy_amount', 'nine fractional digits|9 fractional digits'],
+    [{ preset: 'nobody' }, 'preset', 'there are standard'],
+    [{ name: 'Über' }, 'name', 'letters'],
+    [{ symbol: 'TOOLONGSYMBOL' }, 'symbol', 'letters'],
+  ])('is refused for %j, naming the field', async (more, param, message) => {
+    const { post, get } = await setting()
+    const { status, json } = await post(more)
+    expect([status, json.error.param]).toEqual([400, param])
+    expect(json.error.message).toMatch(new RegExp(message))
+    expect((await get('/v2/pools')).data).toEqual([])
+  })
+
+  it('takes its ticker for a day, whatever its case, of many at once one', async () => {
+    const { post, clock } = await setting()
+    const answers = await Promise.all(['MTK', 'mtk', 'Mtk', 'mTK'].map((symbol) => post({ symbol })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400, 400, 400])
+    const refused = answers.find(({ status }) => status === 400)!
+    expect(refused.json.error).toMatchObject({
+      param: 'symbol',
+      message: expect.stringContaining('is taken by the pool'),
+    })
+    clock.advance(24 * 3_600_000 - 1)
+    expect((await post()).status).toBe(400)
+    clock.advance(1)
+    expect((await post()).status).toBe(201)
+  })
+
+  it('that never lands fails after half an hour, not before, and gives its ticker back', async () => {
+    const { post, clock, services, get } = await setting()
+    const { address: pool } = (await post()).json.data.pool
+    const status = async () => {
+      await followPools(services)
+      return (await get(`/v2/pools/${pool}`)).data.status
+    }
+    clock.advance(31 * 60_000)
+    expect(await status()).toBe('pending')
+    expect((await post()).status).toBe(400)
+    clock.advance(60_000 + 5_000)
+    expect(await status()).toBe('failed')
+    expect((await get('/v2/events?type=pool.failed')).data).toMatchObject([{ data: { object: { resource_id: pool } } }])
+    expect((await post()).status).toBe(201)
+  })
+
+  it('is verified by the legacy flow, which submits its transactions', async () => {
+    const { post, land, request, chain } = await setting()
+    const { data } = (await post({ buy_amount: 0.1 })).json
+    const at = `/v2/pools/${data.pool.address}/verifications`
+    expect((await request('POST', at, { body: {} })).json.data).toMatchObject({
+      verified: false,
+      pool: { status: 'pending' },
+    })
+    const transactions = land(data.transactions, data.required_signers).map((raw) => raw.toString('base64'))
+    const unsigned = await request('POST', at, { body: { transactions: data.transactions } })
+    expect([unsigned.status, unsigned.json.error.param]).toEqual([400, 'transactions.0'])
+    const first = await request('POST', at, { body: { transactions } })
+    expect(first.status).toBe(200)
+    chain.advance(3)
+    const verified = await request('POST', at, { body: {} })
+    expect(verified.json.data).toMatchObject({ verified: true, pool: { status: 'live' } })
+    expect((await request('POST', at, { body: { transactions } })).json.data).toMatchObject({ verified: true })
+  })
+
+  it('of another daemon reads fine from the chain alone', async () => {
+    const one = await setting()
+    const { data } = (await one.post({ buy_amount: 0.1 })).json
+    for (const raw of one.land(data.transactions, data.required_signers)) expect(one.chain.send(raw).err).toBeNull()
+    await one.services.store.write((tx) => tx.deleteFrom('pools').execute())
+    const read = (await one.get(`/v2/pools/${data.pool.address}`)).data
+    expect(read).toMatchObject({
+      type: 'dbc',
+      address: data.pool.address,
+      base_mint: data.pool.base_mint,
+      creator: address(one.creator),
+      name: 'My Token',
+      symbol: 'MTK',
+      status: 'live',
+      created_at: null,
+    })
+    expect((await one.get(`/v2/pools/${address(one.creator)}`)).error.code).toBe('not_found')
+    const verified = await one.request('POST', `/v2/pools/${data.pool.address}/verifications`, { body: {} })
+    expect(verified.json.data.verified).toBe(true)
+  })
+
+  it('is refused where the moderation rejects its image, with the category', async () => {
+    const server = createServer((_, response) => {
+      const categories = { violence: true, sexual: false }
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ results: [{ flagged: true, categories, category_scores: {} }] }))
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { post, get } = await setting({
+      settings: { moderation: 'openai', 'moderation-url': url, 'moderation-key': 'sk-test' },
+    })
+    const { status, json } = await post()
+    expect([status, json.error.param]).toEqual([400, 'image'])
+    expect(json.error.message).toContain('violence')
+    expect((await get('/v2/pools')).data).toEqual([])
+  })
+
+  it('tells what the supply is worth in dollars where it migrates, once there is a price', async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":{"SOL":"150.5"}}'),
+    )
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { post, land, chain, get } = await setting({ settings: { 'price-url': url, 'price-field': 'data.SOL' } })
+    const { data } = (await post()).json
+    for (const raw of land(data.transactions, data.required_signers)) chain.send(raw)
+    const { migration_market_cap_usd } = (await get(`/v2/pools/${data.pool.address}/curve-progress`)).data
+    expect(migration_market_cap_usd).toBeCloseTo(400 * 150.5, 0)
+  })
+
+  it('carries the tip in its last transaction where a relay is set, and none elsewhere', async () => {
+    const { post } = await setting({ settings: { 'relay-url': 'http://127.0.0.1:9', 'relay-tip': 12_345 } })
+    const { data } = (await post({ buy_amount: 0.1 })).json
+    const [first, last] = data.transactions.map((text: string) =>
+      VersionedTransaction.deserialize(Buffer.from(text, 'base64')).message.staticAccountKeys.map(String),
+    )
+    expect([first.includes(data.relay_tip_account), last.includes(data.relay_tip_account)]).toEqual([false, true])
+  })
+})
+
+describe('presets', () => {
+  it('are listed with their curve, and one that is wrong is told with file, name and field', async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'presets.json')
+    const steep = {
+      total_supply: '1000000',
+      decimals: 9,
+      initial_market_cap: 5,
+      migration_market_cap: 50,
+      fee: { starting_bps: 500, ending_bps: 100, periods: 10, duration_seconds: 600 },
+      liquidity: { partner: 40, partner_locked: 40, creator: 10, creator_locked: 10 },
+    }
+    writeFileSync(file, JSON.stringify({ steep }))
+    const { request } = await startService({ settings: { 'pools.presets': file, 'pools.preset': 'steep' } })
+    const { data } = (await request('GET', '/v2/pool-presets')).json
+    expect(data.map(({ name, is_default }: { name: string; is_default: boolean }) => [name, is_default])).toEqual([
+      ['standard', false],
+      ['steep', true],
+    ])
+    expect(data[1]).toMatchObject({ ...steep, initial_price: '0.000005', migration_price: '0.00005' })
+    expect(BigInt(data[1].migration_threshold)).toBeGreaterThan(0n)
+    for (const [wrong, said] of [
+      [{ steep: { ...steep, decimals: 12 } }, 'steep.decimals'],
+      [{ steep: { ...steep, liquidity: { partner: 50, partner_locked: 40 } } }, 'liquidity'],
+      [{ 'Not A Name': steep }, 'is no name'],
+      [[], 'must hold a JSON object'],
+    ] as const) {
+      writeFileSync(file, JSON.stringify(wrong))
+      const service = await startService({ settings: { 'pools.presets': file } })
+      const { json } = await service.request('GET', '/v2/pool-presets')
+      expect(json.error.message).toContain(said)
+    }
+  })
+})

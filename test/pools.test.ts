@@ -1,0 +1,265 @@
+/** A launch over HTTP from end to end on the real programs, every amount checked against the chain to the lamport. */
+import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
+import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { PROGRAMS } from '../src/chain/programs.ts'
+import { splitAmount } from '../src/operations/fee-claims/split.ts'
+import { followPools } from '../src/operations/pools/follow-pools.ts'
+import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { IMAGES } from './storage/images.ts'
+import { keypairFile } from './support/platform-wallet.ts'
+import { hasProgram } from './support/programs.ts'
+import { makeFolder, openService, removeFolder, type Service } from './support/service.ts'
+
+const SOL = 1_000_000_000n
+const NEEDED = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata]
+const lacking = NEEDED.filter(({ id }) => !hasProgram(id)).map(({ name }) => name)
+const BPS = [1234, 2, 999, 1765, 500, 500, 1, 3000, 1499, 500]
+
+const keypair = (bytes: number[]) => Keypair.fromSecretKey(Uint8Array.from(bytes))
+const address = (key: Keypair) => key.publicKey.toBase58()
+
+describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => name).join(', ')})`, () => {
+  const folders = [makeFolder(), makeFolder()]
+  const platform = Keypair.generate()
+  const [creator, ...traders] = Array.from({ length: 5 }, () => Keypair.generate()) as [Keypair, ...Keypair[]]
+  let service: Service
+  let chain: Awaited<ReturnType<Service['services']['chain']['local']>>
+  let pool: string
+  let mint: string
+
+  const lamportsOf = (of: string | Keypair) => chain.account(typeof of === 'string' ? of : address(of))?.lamports ?? 0n
+  const tokensOf = (of: Keypair) => {
+    const account = chain.account(getAssociatedTokenAddressSync(new PublicKey(mint), of.publicKey).toBase58())
+    return account === null ? 0n : Buffer.from(account.data).readBigUInt64LE(64)
+  }
+  const feeOf = (signature: string) => chain.transaction(signature)!.fee
+  const get = async (path: string) => (await service.request('GET', path)).json.data
+  const ok = async (method: string, path: string, body: object, headers = {}) => {
+    const answer = await service.request(method, path, { body, headers })
+    expect([answer.status, answer.json.error], path).toEqual([answer.status === 201 ? 201 : 200, undefined])
+    return answer.json.data
+  }
+  /** Time goes on, and the watcher and the pool worker look once. */
+  const settle = async () => {
+    for (let i = 0; i < 2; i++) {
+      chain.advance(3)
+      service.clock.advance(15_000)
+      await followRound(service.services)
+      await followPools(service.services)
+    }
+  }
+  const submit = async (transaction: string, signers: Keypair[], more: object = {}) => {
+    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    const needed = signed.message.staticAccountKeys.slice(0, signed.message.header.numRequiredSignatures)
+    signed.sign(signers.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
+    const body = { transaction: Buffer.from(signed.serialize()).toString('base64'), ...more }
+    const { signature } = await ok('POST', '/v2/transactions', body)
+    expect(chain.transaction(signature)?.err ?? null).toBeNull()
+    return signature as string
+  }
+  const eventsOf = async (types = '') =>
+    (await get(`/v2/events?order=asc&limit=100`))
+      .map(({ type, data }: { type: string; data: { object: { resource_id: string } } }) => [
+        type,
+        data.object.resource_id,
+      ])
+      .filter(([type]: [string]) => type.startsWith(types))
+  const swap = async (at: string, trader: Keypair, side: 'buy' | 'sell', amount: bigint) => {
+    const body = { payer: address(trader), side, amount: String(amount) }
+    const built = await ok('POST', `/v2/pools/${at}/swaps`, body)
+    const before = [lamportsOf(trader), tokensOf(trader)] as const
+    const held = chain.account(getAssociatedTokenAddressSync(new PublicKey(mint), trader.publicKey).toBase58())
+    const rent = held === null ? 2_039_280n : 0n
+    const signature = await submit(built.tx.transaction, [trader])
+    const [lamports, tokens] = [lamportsOf(trader) - before[0], tokensOf(trader) - before[1]]
+    const fee = feeOf(signature)
+    const [paid, received] = side === 'buy' ? [-lamports - fee - rent, tokens] : [-tokens, lamports + fee]
+    expect([side, paid, received]).toEqual([side, BigInt(built.amount_in), BigInt(built.estimated_out)])
+    return built
+  }
+
+  beforeAll(async () => {
+    service = await openService({
+      dataDir: folders[0]!,
+      settings: {
+        signer: 'keypair',
+        'signer.keypair': keypairFile(folders[1]!, platform),
+        'pools.crank': true,
+        'price-url': 'http://127.0.0.1:1/',
+      },
+    })
+    chain = await service.services.chain.local()
+    for (const key of [platform, creator, ...traders]) chain.airdrop(address(key), 1_000n * SOL)
+    await ok('PATCH', '/v2/signer/policy', {
+      lamports_per_transaction: String(100n * SOL),
+      lamports_per_day: String(1_000n * SOL),
+      max_fee_lamports: '10000000',
+    })
+    return async () => {
+      await service.close()
+      for (const folder of folders) removeFolder(folder)
+    }
+  })
+
+  it('is built, signed by its creator and live once it is seen, with its metadata served', async () => {
+    const before = lamportsOf(creator)
+    const created = await ok(
+      'POST',
+      '/v2/pools',
+      {
+        creator: address(creator),
+        name: 'My Token',
+        symbol: 'MTK',
+        image: Buffer.from(IMAGES.png).toString('base64'),
+        description: 'A token',
+        website: 'https://example.com',
+        buy_amount: 0.5,
+        externalUid: 'launch:1',
+        metadata: { campaign: 'spring' },
+      },
+      { 'idempotency-key': 'launch-1' },
+    )
+    ;({ address: pool, base_mint: mint } = created.pool)
+    expect(created.pool).toMatchObject({ type: 'dbc', status: 'pending', symbol: 'MTK', curve_progress: null })
+    expect(created.transactions).toHaveLength(2)
+    expect(created.tracked_resource).toEqual({
+      resource_type: 'pool',
+      resource_id: pool,
+      related_events: ['pool.live'],
+    })
+    const metadata = await service.request('GET', new URL(created.pool.metadata_uri).pathname)
+    expect(JSON.parse(metadata.text)).toMatchObject({ name: 'My Token', symbol: 'MTK', description: 'A token' })
+    const image = await service.request('GET', new URL(JSON.parse(metadata.text).image).pathname)
+    expect(image.headers.get('content-type')).toBe('image/png')
+
+    const { base_mint_secret_key, config_secret_key } = created.required_signers
+    const signers = [creator, keypair(base_mint_secret_key), keypair(config_secret_key)]
+    const first = await submit(created.transactions[0], signers)
+    await settle()
+    expect((await get(`/v2/pools/${pool}`)).status).toBe('pending')
+    const second = await submit(created.transactions[1], signers, { tracked_resource: created.tracked_resource })
+    await settle()
+    const read = await get(`/v2/pools/${pool}`)
+    expect(read).toMatchObject({
+      status: 'live',
+      symbol: 'MTK',
+      creator: address(creator),
+      metadata: { campaign: 'spring' },
+    })
+    expect(read.curve_progress).toBeGreaterThan(0)
+    expect(BigInt(read.state.pool.poolState?.quoteReserve ?? read.state.pool.quoteReserve)).toBeGreaterThan(0n)
+    expect(before - lamportsOf(creator)).toBeGreaterThan(SOL / 2n + feeOf(first) + feeOf(second))
+    expect(tokensOf(creator)).toBeGreaterThan(0n)
+    expect(await eventsOf('pool.')).toEqual([
+      ['pool.created', pool],
+      ['pool.live', pool],
+    ])
+    const [, live] = (await get(`/v2/events?order=asc&type=pool.live`)).concat(
+      await get(`/v2/events?order=asc&type=pool.live`),
+    )
+    expect(live).toMatchObject({ external_uid: 'launch:1', metadata: { campaign: 'spring' } })
+    expect((await ok('POST', `/v2/pools/${pool}/verifications`, {})).verified).toBe(true)
+    expect((await get('/v2/pools?status=live')).map(({ address }: { address: string }) => address)).toEqual([pool])
+  })
+
+  it('trades as quoted, to the unit', async () => {
+    await swap(pool, traders[0]!, 'buy', 2n * SOL)
+    await swap(pool, traders[1]!, 'buy', 3n * SOL + 7n)
+    await swap(pool, traders[2]!, 'buy', SOL / 3n)
+    await swap(pool, traders[0]!, 'sell', tokensOf(traders[0]!) / 3n)
+    const metrics = await get(`/v2/pools/${pool}/fee-metrics`)
+    expect(BigInt(metrics.partner_quote_fee)).toBeGreaterThan(0n)
+    const { progress } = await get(`/v2/pools/${pool}/curve-progress`)
+    expect(progress).toBeGreaterThan(0.05)
+    expect(progress).toBeLessThan(0.2)
+  })
+
+  it('pays its fees to ten recipients, exact to the lamport', async () => {
+    const recipients = BPS.map(() => Keypair.generate())
+    const [poor] = recipients
+    const claimable = BigInt((await get(`/v2/pools/${pool}/fee-metrics`)).partner_quote_fee)
+    const splits = recipients.map((key, i) => ({ recipient: address(key), bps: BPS[i]! }))
+    const body = { payer: address(traders[0]!), splits, mode: 'signed' }
+    const unpaid = await service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
+    expect([unpaid.status, unpaid.json.error.param]).toEqual([400, 'splits.1.recipient'])
+    expect(unpaid.json.error.message).toContain('an account must hold at least 890880')
+    for (const key of recipients) chain.airdrop(address(key), 890_880n)
+    const before = lamportsOf(platform)
+    const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, body, { 'idempotency-key': 'claim-1' })
+    expect([claim.kind, BigInt(claim.estimated_quote), claim.tx.mode]).toEqual(['dbc', claimable, 'signed'])
+    const shares = splitAmount(claimable, BPS)
+    expect(recipients.map((key) => lamportsOf(key) - 890_880n)).toEqual(shares)
+    // The claim opens the wallet's account of the token once; everything else goes through.
+    expect(before - lamportsOf(platform)).toBe(feeOf(claim.tx.signature) + 2_039_280n)
+    const again = await ok('POST', `/v2/pools/${pool}/fee-claims`, body, { 'idempotency-key': 'claim-1' })
+    expect(again).toEqual(claim)
+    const nothing = await service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
+    expect([nothing.status, nothing.json.error.message]).toEqual([400, expect.stringContaining('nothing to claim')])
+    await settle()
+    const [record] = await get(`/v2/pools/${pool}/fee-claims`)
+    expect(record).toMatchObject({
+      type: 'fee_claim.split_executed',
+      pool_address: pool,
+      signature: claim.tx.signature,
+    })
+    const [event, ...more] = await get('/v2/events?type=fee_claim.split_executed')
+    expect(more).toEqual([])
+    expect(event.data.object.recipients).toEqual(
+      recipients.map((key, i) => ({ recipient: address(key), lamports: String(shares[i]) })),
+    )
+    expect(address(poor!)).toBe(splits[0]!.recipient)
+  })
+
+  it('migrates by the crank once the curve is full, each step sent and told once', async () => {
+    const filled = await swap(pool, traders[3]!, 'buy', 500n * SOL)
+    expect(BigInt(filled.amount_in)).toBeLessThan(100n * SOL)
+    expect((await get(`/v2/pools/${pool}/curve-progress`)).progress).toBe(1)
+    for (let i = 0; i < 4; i++) await settle()
+    const migrated = await get(`/v2/pools/${pool}`)
+    expect(migrated.status).toBe('migrated')
+    expect((await eventsOf('pool.')).slice(2)).toEqual([
+      ['pool.migration_triggered', pool],
+      ['pool.migrated', pool],
+    ])
+    const signed = await get('/v2/audit-entries?action=signing.signed&limit=100')
+    const cranks = signed.filter(({ details }: { details: { operation: string } }) =>
+      details.operation.startsWith('pool.'),
+    )
+    expect(cranks.map(({ details }: { details: { operation: string } }) => details.operation)).toEqual(['pool.migrate'])
+    const [after] = await get('/v2/pools?type=damm_v2')
+    expect(after).toMatchObject({ type: 'damm_v2', status: 'live', base_mint: mint, curve_progress: null })
+    const gone = await service.request('POST', `/v2/pools/${pool}/swaps`, {
+      body: { payer: address(traders[0]!), side: 'buy', amount: '1000000' },
+    })
+    expect([gone.status, gone.json.error.details.migrated_to]).toEqual([400, after.address])
+  })
+
+  it('trades on in its DAMM v2 pool, whose fees and surplus are claimed to the lamport', async () => {
+    const [after] = await get('/v2/pools?type=damm_v2')
+    await swap(after.address, traders[1]!, 'buy', 4n * SOL)
+    await swap(after.address, traders[1]!, 'sell', tokensOf(traders[1]!) / 2n)
+    const before = lamportsOf(platform)
+    const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, {
+      payer: address(platform),
+      kind: 'damm_v2',
+      mode: 'signed',
+    })
+    expect(claim).toMatchObject({ pool_address: after.address, kind: 'damm_v2' })
+    expect(lamportsOf(platform) - before).toBe(BigInt(claim.estimated_quote) - feeOf(claim.tx.signature))
+    const dbc = await ok('POST', `/v2/pools/${pool}/fee-claims`, { payer: address(platform), mode: 'signed' })
+    expect(BigInt(dbc.estimated_quote)).toBeGreaterThan(0n)
+    const metrics = await get(`/v2/pools/${pool}/fee-metrics`)
+    expect(metrics).toMatchObject({ partner_quote_fee: '0' })
+    const surplus = await service.request('POST', `/v2/pools/${pool}/fee-claims`, {
+      body: { payer: address(platform), kind: 'surplus', mode: 'signed' },
+    })
+    if (metrics.surplus_status === 'available') {
+      expect(surplus.status).toBe(200)
+      expect((await get(`/v2/pools/${pool}/fee-metrics`)).surplus_status).toBe('withdrawn')
+    } else expect(surplus.status).toBe(400)
+    await settle()
+    expect((await get('/v2/fee-claims')).length).toBeGreaterThanOrEqual(3)
+    expect(NATIVE_MINT.toBase58()).toBe(after.quote_mint)
+  })
+})

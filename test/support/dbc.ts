@@ -1,0 +1,180 @@
+/** Launch curves on a test's own embedded chain: wallets of fixed keys, launches, trades, and what a landing cost. */
+import { deriveDbcTokenVaultAddress } from '@meteora-ag/dynamic-bonding-curve-sdk'
+import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
+import { Connection, Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { expect } from 'vitest'
+import type { CurvePreset } from '../../src/api/pools.ts'
+import { curvePreset } from '../../src/api/pools.ts'
+import { buildLaunch, buildSwap, curveOf, type DbcPool, poolAddress, readDbcPool } from '../../src/chain/dbc/index.ts'
+import { localFetch } from '../../src/chain/localnet/fetch.ts'
+import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { goldenKey } from './golden.ts'
+import { hasProgram, memo, openTestChain, PROGRAMS_DIR, SOL } from './local-chain.ts'
+
+/** Every program that a launch, a trade and a migration run. */
+export const DBC_PROGRAMS = [PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.dammV2, PROGRAMS.lock]
+export const lacksDbc = !DBC_PROGRAMS.every(({ id }) => hasProgram(id))
+
+export const [CREATOR, MINT, CONFIG, PARTNER, TRADER, KEEPER] = [11, 12, 13, 14, 15, 16].map(goldenKey) as [
+  Keypair,
+  Keypair,
+  Keypair,
+  Keypair,
+  Keypair,
+  Keypair,
+]
+export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
+
+/** A billion tokens from 30 to 400 SOL. */
+export function presetWith(changes: Record<string, unknown> = {}): CurvePreset {
+  return curvePreset.parse({
+    total_supply: '1000000000',
+    decimals: 6,
+    initial_market_cap: 30,
+    migration_market_cap: 400,
+    fee: { starting_bps: 100, ending_bps: 100 },
+    liquidity: { partner: 50, partner_locked: 50 },
+    ...changes,
+  })
+}
+
+export const LOCKED = { amount: '100000000', periods: 10, duration_seconds: 864_000 }
+
+/** The pool of the fixed keys as it would be read, for builders without a chain. */
+export async function goldenPool(changes: Partial<DbcPool> = {}): Promise<DbcPool> {
+  const address = await poolAddress({ mint: addressOf(MINT), config: addressOf(CONFIG) })
+  const vault = (mint: PublicKey) => deriveDbcTokenVaultAddress(new PublicKey(address), mint).toBase58()
+  return {
+    address,
+    config: addressOf(CONFIG),
+    creator: addressOf(CREATOR),
+    baseMint: addressOf(MINT),
+    quoteMint: NATIVE_MINT.toBase58(),
+    baseVault: vault(MINT.publicKey),
+    quoteVault: vault(NATIVE_MINT),
+    baseProgram: 'spl',
+    decimals: 6,
+    baseReserve: 0n,
+    quoteReserve: 0n,
+    threshold: 1n,
+    sqrtPrice: 1n,
+    migrationSqrtPrice: 1n,
+    totalSupply: 1n,
+    price: '0',
+    partnerQuoteFee: 0n,
+    partnerBaseFee: 0n,
+    creatorQuoteFee: 0n,
+    creatorBaseFee: 0n,
+    isMigrated: false,
+    migrationProgress: 0,
+    finishedAt: null,
+    feeClaimer: addressOf(PARTNER),
+    leftoverReceiver: addressOf(PARTNER),
+    migrationOption: 1,
+    migrationFeeOption: 2,
+    surplus: { claimable: 0n, withdrawn: false },
+    hasVesting: false,
+    activatedAt: 0,
+    swapShowsInstructions: false,
+    raw: { pool: null, config: null },
+    ...changes,
+  }
+}
+
+/** Fields that the tests rarely change. */
+export const launchOf = async (blockhash: string, changes: Partial<Parameters<typeof buildLaunch>[0]> = {}) => ({
+  creator: addressOf(CREATOR),
+  mint: addressOf(MINT),
+  config: addressOf(CONFIG),
+  feeClaimer: addressOf(PARTNER),
+  leftoverReceiver: addressOf(PARTNER),
+  curve: await curveOf(presetWith()),
+  name: 'Test Coin',
+  symbol: 'TST',
+  uri: 'https://example.com/coin.json',
+  buyLamports: 0n,
+  tip: null,
+  recentBlockhash: blockhash,
+  computeUnitPrice: 0n,
+  ...changes,
+})
+
+export type DbcChain = Awaited<ReturnType<typeof openDbcChain>>
+
+/** Creator, partner, trader and keeper have 1,000 SOL each. */
+export async function openDbcChain() {
+  const test = await openTestChain({ programsDir: PROGRAMS_DIR })
+  const { chain } = test
+  for (const key of [CREATOR, PARTNER, TRADER, KEEPER]) chain.airdrop(addressOf(key), 1_000n * SOL)
+  const rpc = createRpc(chain, {
+    onError(error) {
+      throw error
+    },
+  })
+  const connection = new Connection('http://embedded.test', {
+    fetch: localFetch(rpc) as typeof fetch,
+    commitment: 'processed',
+  })
+  const keys = new Map([CREATOR, MINT, CONFIG, PARTNER, TRADER, KEEPER].map((key) => [addressOf(key), key]))
+  const opened = {
+    test,
+    chain,
+    connection,
+    keys,
+    units: 0,
+    /** What it failed with, null when it landed. Signs with every key it asks for. */
+    land({ transaction, requiredSigners }: UnsignedTransaction, secretKeys: readonly Uint8Array[] = []) {
+      const extra = secretKeys.map((secret) => Keypair.fromSecretKey(secret))
+      const signers = requiredSigners.map((signer) => {
+        const key = keys.get(signer) ?? extra.find((each) => addressOf(each) === signer)
+        if (key === undefined) throw new Error(`nobody signs for ${signer}`)
+        return key
+      })
+      const decoded = VersionedTransaction.deserialize(transaction)
+      decoded.message.recentBlockhash = chain.latestBlockhash().blockhash
+      decoded.sign(signers)
+      chain.advance(1)
+      const trial = chain.simulate(decoded.serialize())
+      opened.units = Number(trial.unitsConsumed)
+      opened.logs = trial.logs
+      return trial.err ?? chain.send(decoded.serialize()).err
+    },
+    logs: [] as readonly string[],
+    /** Brings the account of the clock to the present slot, which the embedded chain does with each run. */
+    tick: () => void chain.simulate(test.sign([memo('now')], [KEEPER])),
+    /** Raw units of the launched token that a wallet holds. */
+    held: ({ baseMint }: DbcPool, owner: Keypair) =>
+      opened.tokens(getAssociatedTokenAddressSync(new PublicKey(baseMint), owner.publicKey).toBase58()),
+    lamports: (address: string) => chain.account(address)?.lamports ?? 0n,
+    /** Raw units in a token account of 165 bytes. */
+    tokens: (address: string) => {
+      const data = chain.account(address)?.data
+      return data === undefined ? 0n : Buffer.from(data).readBigUInt64LE(64)
+    },
+    /** Lands the whole launch and reads the pool. */
+    async launch(changes: Partial<Parameters<typeof buildLaunch>[0]> = {}): Promise<DbcPool> {
+      const launch = await launchOf(chain.latestBlockhash().blockhash, changes)
+      for (const transaction of await buildLaunch(launch)) {
+        expect(opened.land(transaction), opened.logs.join('\n')).toBeNull()
+      }
+      return opened.read(await poolAddress(launch))
+    },
+    async read(address: string): Promise<DbcPool> {
+      const pool = await readDbcPool(connection, address)
+      expect(pool).not.toBeNull()
+      return pool!
+    },
+    async trade(pool: DbcPool, side: 'buy' | 'sell', amount: bigint, trader = TRADER) {
+      const { blockhash } = chain.latestBlockhash()
+      const order = { payer: addressOf(trader), pool, side, amount, minimumOut: 0n, recentBlockhash: blockhash }
+      const err = opened.land(await buildSwap(order))
+      expect(err, opened.logs.join('\n')).toBeNull()
+      return opened.read(pool.address)
+    },
+    /** Buys what is left of the curve. */
+    fill: (pool: DbcPool) => opened.trade(pool, 'buy', 900n * SOL),
+  }
+  return opened
+}
