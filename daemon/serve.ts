@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Config, DAEMON_FILE } from '../src/config.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, conflict, internal } from '../src/errors.ts'
+import { loadCurves } from '../src/operations/pools/presets.ts'
 import { createApp } from './app.ts'
 import { createHttpServer } from './http-server.ts'
 import { newOwner } from './kernel.ts'
@@ -44,6 +45,8 @@ export async function serve(config: Config): Promise<Serving> {
     const unlock = await lockFolder(config.dataDir)
     if (unlock === undefined) throw secondDaemon(config)
     await operatorKey(services)
+    // The built-in curve is known to be good; those of a file are made before anybody can ask for one.
+    if (config.values['pools.presets'] !== undefined) await loadCurves(config)
     const metrics = createMetrics({ processMetrics: true })
     let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()

@@ -12,6 +12,7 @@ import {
 import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
 import {
   addressOf,
+  addSurplus,
   CREATOR,
   type DbcChain,
   goldenPool,
@@ -243,17 +244,3 @@ describe('a claim', () => {
     await annotate(`surplus: ${bytes} bytes`, 'size')
   })
 })
-
-/** As rounding over many trades leaves it, only more: in the pool's account, and as wrapped SOL in its vault. */
-function addSurplus({ chain }: DbcChain, pool: DbcPool, lamports: bigint): void {
-  const [state, vault] = [chain.account(pool.address)!, chain.account(pool.quoteVault)!]
-  const data = Buffer.from(state.data)
-  const reserve = Buffer.alloc(8)
-  reserve.writeBigUInt64LE(pool.quoteReserve)
-  const at = data.indexOf(reserve)
-  data.writeBigUInt64LE(pool.quoteReserve + lamports, at)
-  chain.setAccount(pool.address, { ...state, data })
-  const tokens = Buffer.from(vault.data)
-  tokens.writeBigUInt64LE(tokens.readBigUInt64LE(64) + lamports, 64)
-  chain.setAccount(pool.quoteVault, { ...vault, data: tokens, lamports: vault.lamports + lamports })
-}

@@ -444,3 +444,16 @@ describe('the account index', () => {
     expect(counts.failed).toBeGreaterThan(5)
   })
 })
+
+describe('the clock sysvar', () => {
+  it('tells the time now, also when nothing has run for long', async () => {
+    const { chain, wall } = await openTestChain()
+    const read = () =>
+      Buffer.from(chain.account('SysvarC1ock11111111111111111111111111111111')!.data).readBigInt64LE(32)
+    const before = read()
+    wall.ms += 90_000
+    expect(read() - before).toBe(90n)
+    chain.advance(3_600)
+    expect(read() - before).toBe(3_690n)
+  })
+})

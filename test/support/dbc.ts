@@ -178,3 +178,21 @@ export async function openDbcChain() {
   }
   return opened
 }
+
+/** As rounding over many trades leaves it, only more: in the pool's account, and as wrapped SOL in its vault. */
+export function addSurplus(
+  { chain }: Pick<DbcChain, 'chain'>,
+  pool: Pick<DbcPool, 'address' | 'quoteVault' | 'quoteReserve'>,
+  lamports: bigint,
+): void {
+  const [state, vault] = [chain.account(pool.address)!, chain.account(pool.quoteVault)!]
+  const data = Buffer.from(state.data)
+  const reserve = Buffer.alloc(8)
+  reserve.writeBigUInt64LE(pool.quoteReserve)
+  const at = data.indexOf(reserve)
+  data.writeBigUInt64LE(pool.quoteReserve + lamports, at)
+  chain.setAccount(pool.address, { ...state, data })
+  const tokens = Buffer.from(vault.data)
+  tokens.writeBigUInt64LE(tokens.readBigUInt64LE(64) + lamports, 64)
+  chain.setAccount(pool.quoteVault, { ...vault, data: tokens, lamports: vault.lamports + lamports })
+}
