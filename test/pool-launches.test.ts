@@ -117,6 +117,23 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     expect(address(creator)).not.toBe(address(wallet))
   })
 
+  it('of a damm_v2 pool of the platform wallet is signed by the server, whose new tokens need no limit', async () => {
+    const service = await setting()
+    const { post, wallet, settle, get, chain } = service
+    const moving = setInterval(() => {
+      chain.advance(1)
+      service.clock.advance(5_000)
+    }, 100)
+    const created = await post({ creator: address(wallet), mode: 'signed', type: 'damm_v2' }).finally(() =>
+      clearInterval(moving),
+    )
+    expect([created.status, created.json.error]).toEqual([201, undefined])
+    const { pool, signatures } = created.json.data
+    expect(signatures.map((signature: string) => chain.transaction(signature)?.err)).toEqual([null, null])
+    await settle()
+    expect((await get(`/v2/pools/${pool.address}`)).data).toMatchObject({ status: 'live', type: 'damm_v2' })
+  })
+
   it('takes a form with the image as a file', async () => {
     const { app, body, operator } = await setting()
     const form = new FormData()

@@ -21,13 +21,19 @@ export interface RunOptions {
   replaceRecentBlockhash: boolean
   innerInstructions?: boolean
   /** The state to start from where two readings differ, or null where none will do; without it they must be the same. */
-  settle?: (addresses: readonly string[], before: readonly Account[], again: readonly Account[]) => Account[] | null
+  settle?: (
+    addresses: readonly string[],
+    before: readonly Account[],
+    again: readonly Account[],
+    isLast: boolean,
+  ) => Account[] | null
   mostRuns?: number
 }
 
 /**
  * Others change the same accounts too: the state before counts only where it is the same after the run, or `settle` makes
- * one of both, else `stable` is false. The accounts are all that the message may write to: the runtime refuses a change of any other.
+ * one of both, else `stable` is false; readings that a node behind the others makes, out of the order of slots, do not
+ * count. The accounts are all that the message may write to: the runtime refuses a change of any other.
  */
 export async function runWithAccounts(
   connection: Connection,
@@ -37,15 +43,27 @@ export async function runWithAccounts(
 ) {
   const { writable: addresses, loaded } = await accountsOf(connection, message)
   const { mostRuns = MOST_RUNS } = options
-  let before = await accountsAt(connection, addresses)
+  let before = await readingOf(connection, addresses)
   for (let tries = 1; ; tries++) {
     const run = await runOnce(connection, transaction, addresses, options)
-    const again = await accountsAt(connection, addresses)
-    const start = isSame(before, again) ? before : (options.settle?.(addresses, before, again) ?? null)
+    const again = await readingOf(connection, addresses)
+    const isLast = tries === mostRuns
+    const isOrdered = before.newest <= run.context.slot && run.context.slot <= again.oldest
+    const start = isOrdered ? startOf(addresses, before.accounts, again.accounts, options, isLast) : null
     if (start !== null) return { addresses, loaded, before: start, run, stable: true }
-    if (tries === mostRuns) return { addresses, loaded, before, run, stable: false }
+    if (isLast) return { addresses, loaded, before: before.accounts, run, stable: false }
     before = again
   }
+}
+
+function startOf(
+  addresses: readonly string[],
+  before: readonly Account[],
+  again: readonly Account[],
+  { settle }: RunOptions,
+  isLast: boolean,
+): readonly Account[] | null {
+  return isSame(before, again) ? before : (settle?.(addresses, before, again, isLast) ?? null)
 }
 
 const isSame = (a: readonly Account[], b: readonly Account[]) =>
@@ -104,14 +122,23 @@ async function loadedBy(connection: Connection, lookups: DecodedMessage['lookups
 
 /** Accounts in the order asked, null where none is. Throws internal_error when the node fails. */
 export async function accountsAt(connection: Connection, addresses: readonly string[]): Promise<Account[]> {
+  return (await readingOf(connection, addresses)).accounts
+}
+
+/** Accounts in the order asked, and the slots of the node that they are read at: a call takes a hundred. */
+async function readingOf(connection: Connection, addresses: readonly string[]) {
   const { PublicKey } = await import('@solana/web3.js')
   const accounts: Account[] = []
+  const slots: number[] = []
   for (let first = 0; first < addresses.length; first += MAX_ACCOUNTS) {
     const keys = addresses.slice(first, first + MAX_ACCOUNTS).map((address) => new PublicKey(address))
-    const infos = await askNode('Reading accounts', () => connection.getMultipleAccountsInfo(keys))
-    accounts.push(...keys.map((_, i) => accountBefore(infos[i] ?? null)))
+    const { context, value } = await askNode('Reading accounts', () =>
+      connection.getMultipleAccountsInfoAndContext(keys),
+    )
+    slots.push(context.slot)
+    accounts.push(...keys.map((_, i) => accountBefore(value[i] ?? null)))
   }
-  return accounts
+  return { accounts, oldest: Math.min(...slots), newest: Math.max(...slots) }
 }
 
 type Read = { lamports: number; owner: PublicKey; data: Uint8Array; executable: boolean }

@@ -83,6 +83,15 @@ export async function openScene({ programs = false } = {}) {
     read(instructions: TransactionInstruction[], build: Build = {}): Promise<Movement> {
       return readMovement(chain, scene.decode(scene.compile(instructions, build)), scene.address)
     },
+    /** Of what a builder made, to be signed by the wallet and fresh keys. */
+    readBuilt: ({ transaction }: { transaction: Uint8Array }): Promise<Movement> =>
+      readMovement(chain, decodeTransaction(transaction), scene.address),
+    sendBuilt({ transaction }: { transaction: Uint8Array }, signers: Signer[] = [wallet]) {
+      const built = VersionedTransaction.deserialize(transaction)
+      built.sign(signers)
+      const landed = local.send(built.serialize())
+      expect([landed.err, landed.logs]).toEqual([null, expect.any(Array)])
+    },
     /** Lands it for real. */
     send(instructions: TransactionInstruction[], signers: Signer[] = [wallet], build: Build = {}) {
       const transaction = scene.compile(instructions, { payer: signers[0] as Keypair, ...build })
@@ -93,8 +102,10 @@ export async function openScene({ programs = false } = {}) {
     },
     /** The rule that refuses it under generous limits; null where it passes. */
     async ruleFor(instructions: TransactionInstruction[], told: Told = {}) {
-      const { policy, role = 'pays', cosigners = [], ...build } = told
-      const movement = await scene.read(instructions, build)
+      const { policy: _, role: __, cosigners: ___, ...build } = told
+      return scene.ruleOf(await scene.read(instructions, build), told)
+    },
+    ruleOf(movement: Movement, { policy, role = 'pays', cosigners = [] }: Told = {}) {
       const tokens = mints.map((mint) => ({ mint: mint.toBase58(), per_transaction: 2n ** 64n, per_day: 2n ** 64n }))
       const refusal = judge(movement, { ...GENEROUS, tokens, ...policy }, NOTHING_SPENT, { role, cosigners })
       return refusal?.rule ?? null
@@ -153,3 +164,22 @@ export const wrap = (owner: PublicKey, lamports: bigint) => [
 ]
 
 export const text = (key: PublicKey) => key.toBase58()
+
+/** A token account at an address of its own, which signs too. */
+export const opened = (
+  { local, key }: Scene,
+  account: Keypair,
+  mint: PublicKey,
+  owner: PublicKey,
+  payer = key,
+  program = TOKEN_PROGRAM_ID,
+) => [
+  SystemProgram.createAccount({
+    fromPubkey: payer,
+    newAccountPubkey: account.publicKey,
+    space: spl.ACCOUNT_SIZE,
+    lamports: Number(local.minimumBalance(spl.ACCOUNT_SIZE)),
+    programId: program,
+  }),
+  spl.createInitializeAccount3Instruction(account.publicKey, mint, owner, program),
+]

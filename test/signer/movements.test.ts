@@ -2,6 +2,7 @@
 import * as spl from '@solana/spl-token'
 import {
   ComputeBudgetProgram,
+  type Connection,
   Keypair,
   NONCE_ACCOUNT_LENGTH,
   PublicKey,
@@ -13,8 +14,10 @@ import type { Chain } from '../../src/chain/connection.ts'
 import { readMovement } from '../../src/chain/movements/index.ts'
 import { DEFAULT_POLICY, judge } from '../../src/operations/signing/rules.ts'
 import {
+  ata,
   createAta,
   NOTHING_SPENT,
+  opened,
   openScene,
   type Scene,
   SOL,
@@ -23,6 +26,7 @@ import {
   wrap,
 } from './movements-support.ts'
 
+type Reading = Awaited<ReturnType<Connection['getMultipleAccountsInfoAndContext']>>
 const RENT = 2_039_280n
 const FEE = 5_000n
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -257,16 +261,137 @@ describe('what the node does not show is not taken for nothing', () => {
     expect(movement.destinations).toMatchObject([{ address: busy.toBase58(), amount: 5_000_000n }])
   })
 
-  it('its own accounts that keep changing leave it unstable', async () => {
+  it('dust that a stranger keeps sending to the wallet and its token accounts holds up nothing', async () => {
     const scene = await openScene()
+    const { mint, held } = scene.mint()
+    const wrapped = scene.wrapped(SOL)
+    const change = (key: PublicKey, by: bigint, lamports: bigint) => {
+      const account = scene.local.account(text(key))!
+      const data = Buffer.from(account.data)
+      data.writeBigUInt64LE(data.readBigUInt64LE(64) + by, 64)
+      scene.local.setAccount(text(key), { ...account, lamports: account.lamports + lamports, data })
+    }
+    let runs = 0
+    const instructions = [
+      spl.createBurnInstruction(held, mint, scene.key, 10),
+      spl.createTransferInstruction(wrapped, scene.accountOf(scene.stranger, spl.NATIVE_MINT), scene.key, 20),
+    ]
+    for (const dust of [1n, -1n]) {
+      const chain = await altered(scene, () => {
+        runs++
+        scene.local.airdrop(scene.address, 1n)
+        change(held, dust, 0n)
+        change(wrapped, dust, dust)
+      })
+      const movement = await readMovement(chain, scene.decode(scene.compile(instructions)), scene.address)
+      expect([movement.stable, movement.unread]).toEqual([true, []])
+      // From the greater reading: the loss is never understated.
+      const least = dust > 0n ? 1n : 0n
+      expect(movement.tokens_out).toEqual([{ mint: text(mint), amount: 10n + least }])
+      expect(movement.lamports_out).toBeGreaterThanOrEqual(20n + FEE)
+      expect(movement.lamports_out).toBeLessThanOrEqual(20n + FEE + 2n)
+      expect(scene.ruleOf(movement, { policy: { lamports_per_transaction: 20n + FEE + 2n } })).toBeNull()
+    }
+    // Still readings are waited for, as other transactions of the wallet land at the same time.
+    expect(runs).toBe(12)
+  })
+
+  it.each([
+    ['a delegate of its token account', 'held'],
+    ['the supply of its mint', 'mint'],
+    ['lamports of its mint', 'rent'],
+  ] as const)('%s that keeps changing leaves it unstable', async (_, what) => {
+    const scene = await openScene()
+    const { mint, held } = scene.mint()
+    const key = text(what === 'held' ? held : mint)
     const chain = await altered(scene, () => {
-      scene.local.airdrop(scene.address, 1_000_000n)
+      const account = scene.local.account(key)!
+      const data = Buffer.from(account.data)
+      if (what === 'held') data.fill(Keypair.generate().publicKey.toBuffer(), 76, 108).writeUInt32LE(1, 72)
+      if (what === 'mint') data.writeBigUInt64LE(data.readBigUInt64LE(36) + 1n, 36)
+      scene.local.setAccount(key, { ...account, lamports: account.lamports + (what === 'rent' ? 1n : 0n), data })
     })
-    const movement = await readMovement(chain, scene.decode(scene.compile([memo('a')])), scene.address)
+    const burn = spl.createBurnInstruction(held, mint, scene.key, 1)
+    const movement = await readMovement(chain, scene.decode(scene.compile([burn])), scene.address)
     expect([movement.stable, movement.unread]).toEqual([false, []])
-    const refusal = judge(movement, { ...DEFAULT_POLICY, lamports_per_transaction: SOL }, NOTHING_SPENT, {
-      role: 'pays',
+    expect(scene.ruleOf(movement)).toBe('unstable')
+  })
+
+  /** `change` has the slot and the accounts of each reading. */
+  const misread = async (scene: Scene, change: (reading: Reading, keys: readonly PublicKey[]) => void) => {
+    const connection = await scene.chain.connection()
+    const changing = Object.assign(Object.create(connection), {
+      async getMultipleAccountsInfoAndContext(keys: PublicKey[]) {
+        const reading = await connection.getMultipleAccountsInfoAndContext(keys)
+        change(reading, keys)
+        return reading
+      },
     })
-    expect(refusal?.rule).toBe('unstable')
+    return { ...scene.chain, connection: async () => changing } as Chain
+  }
+
+  it('what a stranger held for the two readings alone: what instructions move there is the least gain', async () => {
+    const scene = await openScene()
+    const { stranger } = scene
+    const { mint } = scene.mint()
+    const theirs = scene.accountOf(stranger, mint)
+    const [source, purse] = [ata(spl.NATIVE_MINT, stranger.publicKey), Keypair.generate()]
+    scene.send(
+      [
+        ...wrap(stranger.publicKey, 5n * SOL),
+        spl.createApproveInstruction(source, scene.key, stranger.publicKey, 5n * SOL),
+        ...opened(scene, purse, spl.NATIVE_MINT, stranger.publicKey, stranger.publicKey),
+      ],
+      [stranger, purse],
+    )
+    const chain = await misread(scene, ({ value }, keys) => {
+      for (const [i, key] of keys.entries()) {
+        const account = value[i]
+        if (account === null || account === undefined || !(key.equals(theirs) || key.equals(purse.publicKey))) continue
+        const data = Buffer.from(account.data)
+        data.writeBigUInt64LE(data.readBigUInt64LE(64) + 9n * SOL, 64)
+        account.data = data
+        if (key.equals(purse.publicKey)) account.lamports += Number(9n * SOL)
+      }
+    })
+    // Neither comes out of an account of the wallet: its authority over another's and over a mint moves it.
+    const instructions = [
+      spl.createTransferInstruction(source, purse.publicKey, scene.key, 4n * SOL),
+      spl.createMintToInstruction(mint, theirs, scene.key, 7n * SOL),
+    ]
+    const movement = await readMovement(chain, scene.decode(scene.compile(instructions)), scene.address)
+    expect(movement.stable).toBe(true)
+    expect(movement.lamports_to_others).toBe(4n * SOL)
+    expect(movement.tokens_to_others).toEqual([{ mint: text(mint), amount: 7n * SOL }])
+    expect(movement.destinations.map(({ address, amount }) => [address, amount])).toEqual(
+      expect.arrayContaining([
+        [text(purse.publicKey), 4n * SOL],
+        [text(theirs), 7n * SOL],
+      ]),
+    )
+    expect(scene.ruleOf(movement, { policy: { lamports_per_transaction: 4n * SOL - 1n } })).toBe(
+      'lamports_per_transaction',
+    )
+  })
+
+  it('a reading of a node that is behind counts for nothing', async () => {
+    const scene = await openScene()
+    let readings = 0
+    const behind = (until: number) =>
+      misread(scene, ({ context }) => {
+        readings++
+        // Every second one is after a run.
+        if (readings % 2 === 0 && readings <= until) context.slot = Math.max(0, context.slot - 1)
+      })
+    scene.local.advance(5)
+    const transaction = scene.decode(scene.compile([memo('a')]))
+    expect((await readMovement(await behind(2), transaction, scene.address)).stable).toBe(true)
+    expect(readings).toBe(3)
+    readings = 0
+    const late = await misread(scene, ({ context }) => {
+      context.slot = readings++ === 0 ? context.slot : 0
+    })
+    const movement = await readMovement(late, transaction, scene.address)
+    expect([movement.stable, scene.ruleOf(movement)]).toEqual([false, 'unstable'])
   })
 })

@@ -1,7 +1,7 @@
 /** Control: authorities that the wallet loses, delegates that it gains, and accounts of its own that end. */
 import { addressBytes, addressOf, SYSTEM_PROGRAM } from '../localnet/addresses.ts'
 import { PROGRAMS } from '../programs.ts'
-import { type Holding, type Holdings, holdsAt, nonceAuthority } from './holdings.ts'
+import { type Holding, type Holdings, holdsAt, NATIVE_MINT, nonceAuthority } from './holdings.ts'
 import type { Orders } from './orders.ts'
 import type { AuthorityChange, Closing, Delegation, Destination } from './types.ts'
 
@@ -115,9 +115,13 @@ export function closings(
   { closed, sent }: Orders,
   destinations: readonly Destination[],
 ): Closing[] {
-  const sentTo = (address: string) => sent.reduce((sum, { to, amount }) => (to === address ? sum + amount : sum), 0n)
-  const gainers = () =>
-    destinations.filter(({ address, amount }) => amount > sentTo(address)).map(({ address }) => address)
+  const isSame = (a: string | null, b: string | null) => (a ?? NATIVE_MINT) === (b ?? NATIVE_MINT)
+  const sentTo = (each: Destination) =>
+    sent.reduce(
+      (sum, { to, mint, amount }) => (to === each.address && isSame(mint, each.mint) ? sum + amount : sum),
+      0n,
+    )
+  const gainers = () => destinations.filter((each) => each.amount > sentTo(each)).map(({ address }) => address)
   return [...holdings.values()].flatMap(({ address, before, after, offsets }) => {
     if (address === wallet || before.account === null || after.account !== null || offsets.length === 0) return []
     const told = closed.filter((each) => each.address === address).map(({ to }) => to)

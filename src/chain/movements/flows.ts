@@ -1,7 +1,8 @@
 /** Amounts: what leaves the wallet, what others gain, and where it arrives. */
+import { SYSTEM_PROGRAM } from '../localnet/addresses.ts'
 import { PROGRAMS } from '../programs.ts'
 import { type Holding, type Holdings, isPlain, NATIVE_MINT, type Side } from './holdings.ts'
-import type { Order } from './orders.ts'
+import type { Order, Orders } from './orders.ts'
 import type { Destination, Movement, TokenAmount } from './types.ts'
 
 /** They hold the vaults of every pool of DBC and of DAMM v2: the programs' rules decide what leaves them. */
@@ -13,7 +14,7 @@ const POOL_AUTHORITIES: ReadonlySet<string> = new Set([
 type Flows = Pick<Movement, 'lamports_out' | 'lamports_to_others' | 'tokens_out' | 'tokens_to_others' | 'destinations'>
 
 /** `fee` is 0 where another pays. */
-export function flowsOf(wallet: string, holdings: Holdings, sent: readonly Order[], fee: bigint): Flows {
+export function flowsOf(wallet: string, holdings: Holdings, { sent, moved }: Orders, fee: bigint): Flows {
   const losses = new Sums()
   for (const holding of holdings.values()) addLosses(losses, wallet, holding)
   const orders = new Sums()
@@ -24,11 +25,15 @@ export function flowsOf(wallet: string, holdings: Holdings, sent: readonly Order
 
   const destinations: Destination[] = []
   const others = new Sums()
+  const received = receivedBy(moved)
   for (const holding of holdings.values()) {
-    for (const gain of gainsOf(holding)) {
+    for (const gain of gainsOf(holding, received.get(holding.address))) {
       destinations.push(gain)
       if (counts(gain, holdings)) others.add(gain.mint, gain.amount)
     }
+  }
+  for (const order of moved) {
+    if (isPaidIn(order, holdings)) others.add(order.mint, order.amount)
   }
   for (const { to, mint, amount } of leaving) {
     const holding = to === null ? undefined : holdings.get(to)
@@ -64,8 +69,16 @@ class Sums {
     return sums
   }
 
+  of(mint: string | null): bigint {
+    return this.#amounts.get(mint ?? NATIVE_MINT) ?? 0n
+  }
+
+  mints(): string[] {
+    return [...this.#amounts.keys()]
+  }
+
   lamports(): bigint {
-    const amount = this.#amounts.get(NATIVE_MINT) ?? 0n
+    const amount = this.of(NATIVE_MINT)
     return amount > 0n ? amount : 0n
   }
 
@@ -95,9 +108,36 @@ const isNative = ({ token }: Side) => token?.mint === NATIVE_MINT
 /** Lamports that are not the tokens of a wrapped-SOL account. */
 const restOf = (side: Side): bigint => (side.account?.lamports ?? 0n) - (isNative(side) ? side.token!.amount : 0n)
 
-function* gainsOf(holding: Holding): Iterable<Destination> {
-  const { before, after, isSafe } = holding
-  if (isSafe || after.account === null) return
+/** What instructions move into each account, however it goes on from there. */
+function receivedBy(moved: readonly Order[]): ReadonlyMap<string, Sums> {
+  const received = new Map<string, Sums>()
+  for (const { to, mint, amount } of moved) {
+    if (to === null) continue
+    const sums = received.get(to) ?? new Sums()
+    received.set(to, sums)
+    sums.add(mint, amount)
+  }
+  return received
+}
+
+/** The balance alone could be that of another moment than the run's: a gain is at least what instructions move there. */
+function gainsOf(holding: Holding, received: Sums | undefined): Destination[] {
+  if (holding.isSafe) return []
+  const gains = [...balanceGains(holding)]
+  for (const key of received?.mints() ?? []) {
+    const mint = key === NATIVE_MINT ? null : key
+    const same = gains.filter((gain) => (gain.mint ?? NATIVE_MINT) === key)
+    const missing = received!.of(key) - same.reduce((sum, { amount }) => sum + amount, 0n)
+    if (missing <= 0n) continue
+    if (same.length > 0) same[0]!.amount += missing
+    else gains.push(destinationOf(holding, mint, missing))
+  }
+  return gains
+}
+
+function* balanceGains(holding: Holding): Iterable<Destination> {
+  const { before, after } = holding
+  if (after.account === null) return
   const sameOwner = before.token?.owner === after.token?.owner && before.token?.mint === after.token?.mint
   const tokens = after.token === null ? 0n : after.token.amount - (sameOwner ? before.token!.amount : 0n)
   if (tokens > 0n) yield destinationOf(holding, after.token!.mint, tokens)
@@ -106,23 +146,34 @@ function* gainsOf(holding: Holding): Iterable<Destination> {
   if (rest > 0n) yield destinationOf(holding, null, rest)
 }
 
-function destinationOf({ address, before, after }: Holding, mint: string | null, amount: bigint): Destination {
+function destinationOf(holding: Holding, mint: string | null, amount: bigint): Destination {
+  const { address, before, after, openings } = holding
   const { account, token } = after.account === null ? before : after
+  // One that opens and ends on the way is told by how it was opened.
+  const opened = account === null ? openings.at(-1) : undefined
   return {
     address,
-    owner: token?.owner ?? null,
+    owner: token?.owner ?? opened?.owner ?? null,
     mint,
     amount,
-    program: account!.owner,
+    program: account?.owner ?? opened?.program ?? SYSTEM_PROGRAM,
     others: [token?.closeAuthority, token?.delegate].filter((key) => typeof key === 'string'),
     created: before.account === null,
-    space: account!.data.length,
+    space: account?.data.length ?? 0,
   }
 }
 
 /** Rent in the accounts of programs leaves the wallet, but is nobody's gain. */
 function counts({ owner, mint, program }: Destination, holdings: Holdings): boolean {
-  if (!isPlain(program) || (owner !== null && POOL_AUTHORITIES.has(owner))) return false
-  const minted = mint === null ? undefined : holdings.get(mint)
-  return minted === undefined || minted.before.account !== null
+  return isPlain(program) && !(owner !== null && POOL_AUTHORITIES.has(owner)) && !isNewMint(mint, holdings)
 }
+
+/** Tokens that come into the vaults of pools: a stranger's position may be what they are put in for. */
+function isPaidIn({ from, to, mint }: Order, holdings: Holdings): boolean {
+  const isVault = (address: string | null) =>
+    address !== null && [...(holdings.get(address)?.owners ?? [])].some((owner) => POOL_AUTHORITIES.has(owner))
+  return mint !== null && isVault(to) && !isVault(from) && !isNewMint(mint, holdings)
+}
+
+const isNewMint = (mint: string | null, holdings: Holdings): boolean =>
+  mint !== null && holdings.get(mint)?.before.account === null

@@ -4,6 +4,7 @@ import { addressBytes, addressOf, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROG
 import { type MintState, readMint } from '../localnet/rpc/token-state.ts'
 import type { ChainAccount } from '../localnet/types.ts'
 import type { Account } from '../runs.ts'
+import type { Opening, Openings } from './openings.ts'
 
 export const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
 const NONCE_BYTES = 80
@@ -21,9 +22,15 @@ export interface Holding {
   after: Side
   /** Where the wallet's address stands in the data before. */
   offsets: number[]
-  /** Its owner was the wallet, or is afterwards. */
+  /** How it is opened within the transaction. */
+  openings: readonly Opening[]
+  /** Of whom it is a token account: before, at any time within, or afterwards. */
+  owners: ReadonlySet<string>
+  /** The same for the mints that it holds. */
+  mints: ReadonlySet<string>
+  /** Among its owners is the wallet. */
   isOwnToken: boolean
-  /** Afterwards the wallet alone can take what is in there. */
+  /** Afterwards the wallet alone can take what is in there, or the account was the wallet's alone and ends. */
   isSafe: boolean
 }
 
@@ -34,17 +41,25 @@ export function holdingsOf(
   addresses: readonly string[],
   before: readonly Account[],
   after: readonly Account[],
+  opened: Openings,
 ): Holdings {
   return new Map(
     addresses.map((address, i) => {
       const [from, to] = [sideOf(before[i] ?? null), sideOf(after[i] ?? null)]
+      const openings = opened.get(address) ?? []
+      const tokens = [from.token, to.token, ...openings]
+      const owners = new Set(tokens.flatMap((token) => token?.owner ?? []))
+      const endsOwn = to.account === null && owners.size === 1 && owners.has(wallet)
       const holding: Holding = {
         address,
         before: from,
         after: to,
         offsets: address === wallet || from.account === null ? [] : offsetsOf(from.account.data, addressBytes(wallet)),
-        isOwnToken: from.token?.owner === wallet || to.token?.owner === wallet,
-        isSafe: address === wallet || isOwnSafe(to.token, wallet) || nonceAuthority(to.account) === wallet,
+        openings,
+        owners,
+        mints: new Set(tokens.flatMap((token) => token?.mint ?? [])),
+        isOwnToken: owners.has(wallet),
+        isSafe: address === wallet || endsOwn || isOwnSafe(to.token, wallet) || nonceAuthority(to.account) === wallet,
       }
       return [address, holding]
     }),

@@ -10,7 +10,8 @@ import { lifetimeOf, namesIn } from '../transactions.ts'
 import { authorityChanges, closings, delegations } from './control.ts'
 import { flowsOf } from './flows.ts'
 import { type Holdings, holdingsOf, nonceAuthority } from './holdings.ts'
-import { type Instruction, innerInstructions, ownInstructions } from './invocations.ts'
+import { type Instruction, innerInstructions, inOrder, ownInstructions } from './invocations.ts'
+import { openingsIn } from './openings.ts'
 import { ordersOf } from './orders.ts'
 import { settled } from './settled.ts'
 import type { Movement } from './types.ts'
@@ -36,7 +37,7 @@ export async function readMovement(chain: Chain, transaction: DecodedTransaction
     runWithAccounts(connection, VersionedTransaction.deserialize(raw), message, {
       replaceRecentBlockhash: false,
       innerInstructions: true,
-      settle: (addresses, before, again) => settled(wallet, addresses, before, again),
+      settle: (addresses, before, again, isLast) => settled(wallet, addresses, before, again, isLast),
       mostRuns: MOST_RUNS,
     }),
   ])
@@ -58,11 +59,11 @@ export async function readMovement(chain: Chain, transaction: DecodedTransaction
     throw internal('The RPC node ran the transaction but does not show what it changes')
   }
   const after = addresses.map((_, i) => accountAfter(accounts[i] ?? null))
-  const holdings = holdingsOf(wallet, addresses, before, after)
   const inner = innerInstructions(run.value.innerInstructions)
   const all = [...own, ...(inner ?? [])]
-  const orders = ordersOf(wallet, all, holdings)
-  const flows = flowsOf(wallet, holdings, orders.sent, fee)
+  const holdings = holdingsOf(wallet, addresses, before, after, openingsIn(all))
+  const orders = ordersOf(wallet, inOrder(own, inner ?? []), holdings)
+  const flows = flowsOf(wallet, holdings, orders, fee)
   const unread = [
     ...(inner === null ? [{ where: 'the RPC node', reason: 'does not show inner instructions' }] : []),
     ...orders.unread,

@@ -2,9 +2,12 @@
 
 import type { DecodedMessage } from '../localnet/messages.ts'
 import { parseInstruction } from '../localnet/rpc/instructions/index.ts'
+import { isTokenProgram } from './holdings.ts'
 
 export interface Instruction {
   program: string
+  /** Of the message's own instruction that it is, or belongs to. */
+  index: number
   depth: number
   where: string
   /** Addresses that it names. */
@@ -13,6 +16,9 @@ export interface Instruction {
   type: string | null
   info: Readonly<Record<string, unknown>>
 }
+
+/** Tag of the token program's instruction that holds others, which a node shows neither parsed nor as inner ones. */
+const BATCH = 255
 
 interface Shown {
   programId?: unknown
@@ -24,8 +30,10 @@ interface Shown {
 /** `keys` are the message's own and the loaded addresses. */
 export function ownInstructions({ instructions }: DecodedMessage, keys: readonly string[]): Instruction[] {
   return instructions.map((instruction, i) => {
-    const shown = instructionOf(parseInstruction(instruction, keys), `instruction ${i}`, 1)
-    return { ...shown, accounts: Array.from(instruction.accounts, (index) => keys[index]!) }
+    const shown = instructionOf(parseInstruction(instruction, keys), i, `instruction ${i}`, 1)
+    const isBatch = isTokenProgram(shown.program) && instruction.data[0] === BATCH
+    const accounts = Array.from(instruction.accounts, (index) => keys[index]!)
+    return { ...shown, accounts, ...(isBatch && { type: 'batch' }) }
   })
 }
 
@@ -37,18 +45,23 @@ export function innerInstructions(shown: unknown): Instruction[] | null {
     if (!Number.isSafeInteger(index) || !Array.isArray(instructions)) return null
     for (const [i, inner] of instructions.entries()) {
       if (inner?.programId === undefined) return null
-      found.push(instructionOf(inner, `instruction ${index}, inner ${i}`, inner.stackHeight ?? 2))
+      found.push(instructionOf(inner, index as number, `instruction ${index}, inner ${i}`, inner.stackHeight ?? 2))
     }
   }
   return found
 }
 
-function instructionOf(shown: Shown, where: string, depth: number): Instruction {
+/** As they are executed: each of the message's own is followed by what it calls. */
+export const inOrder = (own: readonly Instruction[], inner: readonly Instruction[]): Instruction[] =>
+  own.flatMap((instruction) => [instruction, ...inner.filter(({ index }) => index === instruction.index)])
+
+function instructionOf(shown: Shown, index: number, where: string, depth: number): Instruction {
   const { programId, parsed, accounts } = shown
   const { type, info } = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Record<string, unknown>
   const named = typeof info === 'object' && info !== null ? (info as Record<string, unknown>) : {}
   return {
     program: String(programId),
+    index,
     depth,
     where,
     accounts: Array.isArray(accounts) ? accounts.map(String) : textsIn(named),

@@ -1,10 +1,11 @@
-/** What instructions send out of a wallet's accounts, whatever comes back in the same transaction. */
+/** What instructions move, and what of it out of a wallet's accounts, whatever comes back in the same transaction. */
 import { SYSTEM_PROGRAM } from '../localnet/addresses.ts'
-import { type Holdings, isTokenProgram } from './holdings.ts'
+import { type Holdings, isTokenProgram, NATIVE_MINT } from './holdings.ts'
 import type { Instruction } from './invocations.ts'
 
 export interface Order {
-  from: string
+  /** Null where it is minted. */
+  from: string | null
   /** Null where it is burnt. */
   to: string | null
   /** Null for lamports. */
@@ -13,7 +14,10 @@ export interface Order {
 }
 
 export interface Orders {
+  /** Out of the wallet, its token accounts at any time of the transaction, and mints that it may print. */
   sent: Order[]
+  /** Everything, whoever orders it; by these alone tokens move, and lamports leave wallets and token accounts. */
+  moved: Order[]
   closed: { address: string; to: string }[]
   /** Accounts that are derived from the wallet by seed and handed to a program. */
   assigned: { address: string; to: string | null }[]
@@ -31,21 +35,22 @@ const QUIET_SYSTEM = new Set([
 ])
 const QUIET_TOKEN = new Set([
   ...['initializeAccount', 'initializeAccount2', 'initializeAccount3', 'initializeImmutableOwner'],
-  ...['approve', 'approveChecked', 'revoke', 'setAuthority', 'mintTo', 'mintToChecked', 'freezeAccount', 'thawAccount'],
+  ...['approve', 'approveChecked', 'revoke', 'setAuthority', 'freezeAccount', 'thawAccount'],
   ...['syncNative', 'getAccountDataSize'],
 ])
 
 /**
  * Lamports of a wallet and tokens leave by the System program and the token programs alone, so that this list is whole.
- * What those are told in a way that is not known here is `unread`.
+ * What those are told in a way that is not known here is `unread`. The instructions come in the order of execution.
  */
 export function ordersOf(wallet: string, instructions: readonly Instruction[], holdings: Holdings): Orders {
-  const orders: Orders = { sent: [], closed: [], assigned: [], unread: [] }
+  const orders: Orders = { sent: [], moved: [], closed: [], assigned: [], unread: [] }
+  const reading: Reading = { wallet, holdings, orders, lamports: new Map() }
   for (const instruction of instructions) {
     const isKnown =
       instruction.program === SYSTEM_PROGRAM
-        ? readSystem(wallet, instruction, orders)
-        : !isTokenProgram(instruction.program) || readToken(instruction, holdings, orders)
+        ? readSystem(instruction, reading)
+        : !isTokenProgram(instruction.program) || readToken(instruction, reading)
     if (isKnown) continue
     const what = instruction.type === null ? 'an instruction' : `the instruction ${instruction.type}`
     const reason = `${what} of ${instruction.program} with accounts of the wallet, which is not known here`
@@ -54,20 +59,31 @@ export function ordersOf(wallet: string, instructions: readonly Instruction[], h
   return orders
 }
 
-function readSystem(wallet: string, { type, info, accounts }: Instruction, orders: Orders): boolean {
-  const lamports = (from: unknown, to: unknown) => send(orders, from, to, null, info.lamports)
+interface Reading {
+  wallet: string
+  holdings: Holdings
+  orders: Orders
+  /** What the accounts hold by now, of those that took part: closing one does not say how much it gives. */
+  lamports: Map<string, bigint>
+}
+
+/** False where it is not understood and may be the wallet's. */
+function readSystem({ type, info, accounts }: Instruction, reading: Reading): boolean {
+  const { wallet, orders } = reading
+  const lamports = (from: unknown, to: unknown, isOwn: boolean) => move(reading, from, to, null, info.lamports, isOwn)
   switch (type) {
     case 'transfer':
-      return info.source !== wallet || lamports(wallet, info.destination)
+      return lamports(info.source, info.destination, info.source === wallet)
     case 'createAccount':
     case 'createAccountWithSeed':
-      return info.source !== wallet || lamports(wallet, info.newAccount)
-    case 'withdrawFromNonce':
-      if (info.nonceAuthority !== wallet) return true
-      orders.closed.push({ address: String(info.nonceAccount), to: String(info.destination) })
-      return lamports(info.nonceAccount, info.destination)
+      return lamports(info.source, info.newAccount, info.source === wallet)
+    case 'withdrawFromNonce': {
+      const isOwn = info.nonceAuthority === wallet
+      if (isOwn) orders.closed.push({ address: String(info.nonceAccount), to: String(info.destination) })
+      return lamports(info.nonceAccount, info.destination, isOwn)
+    }
     case 'transferWithSeed':
-      return info.sourceBase !== wallet || lamports(info.source, info.destination)
+      return lamports(info.source, info.destination, info.sourceBase === wallet)
     case 'allocateWithSeed':
     case 'assignWithSeed':
       if (info.base === wallet) orders.assigned.push({ address: String(info.account), to: String(info.owner) })
@@ -77,33 +93,69 @@ function readSystem(wallet: string, { type, info, accounts }: Instruction, order
   }
 }
 
-function readToken({ type, info, accounts }: Instruction, holdings: Holdings, orders: Orders): boolean {
+function readToken({ type, info, accounts }: Instruction, reading: Reading): boolean {
+  const { wallet, holdings, orders } = reading
   const isOwn = (address: unknown) => holdings.get(String(address))?.isOwnToken ?? false
   const amount = info.amount ?? (info.tokenAmount as { amount?: unknown } | undefined)?.amount
-  const tokens = (from: unknown, to: unknown) => {
-    const holding = holdings.get(String(from))
-    const mint = holding?.before.token?.mint ?? holding?.after.token?.mint ?? null
-    return !isOwn(from) || (mint !== null && send(orders, from, to, mint, amount))
-  }
   switch (type) {
     case 'transfer':
     case 'transferChecked':
-    case 'transferCheckedWithFee':
-      return tokens(info.source, info.destination)
+    case 'transferCheckedWithFee': {
+      const mints = mintsOf(info, holdings)
+      const own = isOwn(info.source)
+      if (mints.length === 0) return !own && info.authority !== wallet
+      return mints.every((mint) => move(reading, info.source, info.destination, mint, amount, own))
+    }
     case 'burn':
     case 'burnChecked':
-      return tokens(info.account, null)
-    case 'closeAccount':
-      orders.closed.push({ address: String(info.account), to: String(info.destination) })
-      return true
+      return move(reading, info.account, null, String(info.mint), amount, isOwn(info.account))
+    case 'mintTo':
+    case 'mintToChecked':
+      return move(reading, null, info.account, String(info.mint), amount, mayPrint(wallet, info, holdings))
+    case 'closeAccount': {
+      const [address, to] = [String(info.account), String(info.destination)]
+      orders.closed.push({ address, to })
+      return move(reading, address, to, null, lamportsIn(reading, address), isOwn(address))
+    }
+    case 'batch':
+      return !accounts.includes(wallet) && !accounts.some(isOwn)
     default:
       return (type !== null && QUIET_TOKEN.has(type)) || !accounts.some(isOwn)
   }
 }
 
-function send({ sent }: Orders, from: unknown, to: unknown, mint: string | null, amount: unknown): boolean {
+/** Both accounts of a transfer are of its mint; all that it may be of where an account is opened for one after another. */
+function mintsOf({ mint, source, destination }: Instruction['info'], holdings: Holdings): string[] {
+  if (typeof mint === 'string') return [mint]
+  const [from, to] = [source, destination].map((address) => [...(holdings.get(String(address))?.mints ?? [])])
+  const shared = from!.filter((each) => to!.includes(each))
+  return shared.length > 0 ? shared : [...from!, ...to!]
+}
+
+/** What a mint of the same transaction prints has no worth yet. */
+function mayPrint(wallet: string, { mint, mintAuthority, signers }: Instruction['info'], holdings: Holdings): boolean {
+  if (holdings.get(String(mint))?.before.account === null) return false
+  return mintAuthority === wallet || (Array.isArray(signers) && signers.includes(wallet))
+}
+
+const lamportsIn = ({ lamports, holdings }: Reading, address: string): bigint =>
+  lamports.get(address) ?? holdings.get(address)?.before.account?.lamports ?? 0n
+
+/** False where the amount cannot be told and is the wallet's. */
+function move(reading: Reading, from: unknown, to: unknown, mint: string | null, amount: unknown, isOwn: boolean) {
   const digits = typeof amount === 'number' && !Number.isSafeInteger(amount) ? '' : String(amount)
-  if (!/^\d+$/.test(digits) || typeof from !== 'string' || (to !== null && typeof to !== 'string')) return false
-  sent.push({ from, to, mint, amount: BigInt(digits) })
+  const isAddress = (key: unknown) => key === null || typeof key === 'string'
+  if (!/^\d+$/.test(digits) || !isAddress(from) || !isAddress(to)) return !isOwn
+  const order = { from, to, mint, amount: BigInt(digits) } as Order
+  // To itself nothing moves: a claim asks in this way whether the amount is there.
+  if (order.from === order.to) return true
+  reading.orders.moved.push(order)
+  if (isOwn) reading.orders.sent.push(order)
+  if (mint !== null && mint !== NATIVE_MINT) return true
+  for (const [address, change] of [[order.from, -order.amount] as const, [order.to, order.amount] as const]) {
+    if (address === null) continue
+    const left = lamportsIn(reading, address) + change
+    reading.lamports.set(address, left > 0n ? left : 0n)
+  }
   return true
 }

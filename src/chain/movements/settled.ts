@@ -6,22 +6,50 @@ import { PROGRAMS } from '../programs.ts'
 import type { Account } from '../runs.ts'
 import { isPlain, offsetsOf } from './holdings.ts'
 
+/** Where a token account keeps its amount. */
+const AMOUNT = 64
 /** Who owns an asset or may change its metadata stands in these: they must hold still. */
 const STRICT: ReadonlySet<string> = new Set([PROGRAMS.core.id, PROGRAMS.tokenMetadata.id])
 
 /**
  * Where an account of others differs between `before` and `again` in its balance alone, or is a program's own that names
- * the wallet at the same places, it is taken as it was when it held less: what it gains is then not understated. Null
- * where any account differs in more, or is the wallet's.
+ * the wallet at the same places, it is taken as it was when it held less; what instructions move there counts whatever it
+ * held while it ran. Null where any account differs in more, or is the wallet's. Only where it is the last try, the
+ * wallet and its own token accounts may differ in their balance alone, since anybody can send dust to them: they are
+ * taken as they held more, so that no loss is understated.
  */
 export function settled(
   wallet: string,
   addresses: readonly string[],
   before: readonly Account[],
   again: readonly Account[],
+  isLast = true,
 ): Account[] | null {
-  const taken = addresses.map((address, i) => lesser(wallet, address, before[i] ?? null, again[i] ?? null))
+  const taken = addresses.map((address, i) => {
+    const [old, now] = [before[i] ?? null, again[i] ?? null]
+    return (isLast ? greaterOfOwn(wallet, address, old, now) : undefined) ?? lesser(wallet, address, old, now)
+  })
   return taken.some((account) => account === undefined) ? null : (taken as Account[])
+}
+
+/** Of two states of the wallet or of a token account of its own that differ in the balance alone; else undefined. */
+function greaterOfOwn(wallet: string, address: string, old: Account, now: Account): Account | undefined {
+  if (old === null || now === null || old.owner !== now.owner || old.executable || now.executable) return undefined
+  if (address === wallet) {
+    if (old.owner !== SYSTEM_PROGRAM || old.data.length > 0 || now.data.length > 0) return undefined
+    return old.lamports > now.lamports ? old : now
+  }
+  const [from, to] = [decodeTokenAccount(old), decodeTokenAccount(now)]
+  if (from?.owner !== wallet || to?.owner !== wallet || !isSameButAmount(old.data, now.data)) return undefined
+  const [a, b] = [old.lamports - now.lamports, from.amount - to.amount]
+  if (a >= 0n && b >= 0n) return old
+  return a <= 0n && b <= 0n ? now : undefined
+}
+
+function isSameButAmount(old: Uint8Array, now: Uint8Array): boolean {
+  const parts = (data: Uint8Array) => [data.subarray(0, AMOUNT), data.subarray(AMOUNT + 8)]
+  const [a, b] = [parts(old), parts(now)]
+  return a.every((part, i) => Buffer.from(part).equals(b[i]!))
 }
 
 function lesser(wallet: string, address: string, old: Account, now: Account): Account | undefined {

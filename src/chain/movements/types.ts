@@ -82,11 +82,17 @@ export interface Movement {
    * send out of them: a gain within the same transaction may shrink until it lands.
    */
   lamports_out: bigint
-  /** What wallets and token accounts of others gain, whoever pays: fees and vesting are claimed by the wallet's authority. */
+  /**
+   * What wallets and token accounts of others gain, whoever pays: fees and vesting are claimed by the wallet's authority.
+   * The larger of the balance and of what instructions move there; tokens that come into vaults of the pools count too.
+   */
   lamports_to_others: bigint
-  /** The larger of net loss and of what instructions send out, by mint; wrapped SOL counts as lamports. */
+  /**
+   * The larger of net loss and of what instructions send out, by mint; wrapped SOL counts as lamports. What the wallet
+   * has a mint print for others is sent out too.
+   */
   tokens_out: TokenAmount[]
-  /** Like `lamports_to_others`; vaults of the pools and mints that the transaction creates are left out. */
+  /** Like `lamports_to_others`; what goes from vault to vault and mints that the transaction creates are left out. */
   tokens_to_others: TokenAmount[]
   destinations: Destination[]
   authority_changes: AuthorityChange[]

@@ -100,7 +100,11 @@ async function createSigned(context: Context, input: Input<Route>): Promise<Resu
         poolRecord({ seq: 0, ...rowOf(context, input, restored(kept)) } as Row<'pools'>),
       ),
       transactions: [],
-      required_signers: { base_mint_secret_key: [], config_secret_key: [] },
+      required_signers: {
+        base_mint_secret_key: [],
+        config_secret_key: [],
+        ...(input.type === 'dbc' ? {} : { position_nft_secret_key: [] }),
+      },
       signatures: [...signatures],
     }),
   })
@@ -117,10 +121,11 @@ async function stepOf({ chain }: Context, { launch }: Kept, step: number): Promi
   const unsigned = await withBlockhash(Buffer.from(launch.transactions[step]!, 'base64'), recentBlockhash)
   const { base_mint_secret_key, config_secret_key, position_nft_secret_key = [] } = launch.requiredSigners
   const keys = [base_mint_secret_key, config_secret_key, position_nft_secret_key].filter(({ length }) => length > 0)
-  return cosignedBy(
+  const signed = cosignedBy(
     unsigned,
     keys.map((key) => Uint8Array.from(key)),
   )
+  return { ...signed, made: [launch.mint] }
 }
 
 const trackedBy = (pool: string): TrackedResource => ({

@@ -1,0 +1,178 @@
+/** What the platform does with pools itself, run for real: it passes, and counts as what it costs and no more. */
+import { NATIVE_MINT } from '@solana/spl-token'
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import {
+  buildPositionClaim,
+  buildSingleSidedPool,
+  poolAddress as dammPoolAddress,
+  positionsOf,
+  readDammV2Pool,
+  buildSwap as swapInDammV2,
+} from '../../src/chain/damm-v2/index.ts'
+import {
+  buildClaim,
+  buildLaunch,
+  buildSwap,
+  curveOf,
+  type DbcPool,
+  poolAddress,
+  readDbcPool,
+} from '../../src/chain/dbc/index.ts'
+import { buildMigrationStep } from '../../src/chain/dbc/migration.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { spendOf } from '../../src/operations/signing/rules.ts'
+import { presetWith } from '../support/dbc.ts'
+import { hasProgram } from '../support/programs.ts'
+import { openScene, type Scene, SOL, text } from './movements-support.ts'
+
+const NEEDED = [PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.dammV2, PROGRAMS.lock]
+const FEE = 5_000n
+const blockhashOf = ({ local }: Scene) => local.latestBlockhash().blockhash
+
+interface Built {
+  transaction: Uint8Array
+}
+
+/** Judged with caps that are exactly what it counts as, then landed; its movement, and what the wallet had less then. */
+async function passes(scene: Scene, built: Built, keys: Keypair[] = []) {
+  const movement = await scene.readBuilt(built)
+  expect(movement).toMatchObject({ err: null, stable: true, unread: [] })
+  const { lamports, tokens } = spendOf(movement)
+  const policy = {
+    lamports_per_transaction: lamports,
+    tokens: tokens.map(({ mint, amount }) => ({ mint, per_transaction: amount, per_day: amount })),
+  }
+  const cosigners = keys.map(({ publicKey }) => text(publicKey))
+  expect(scene.ruleOf(movement, { cosigners, policy })).toBeNull()
+  const before = scene.lamportsOf(scene.key)
+  const { staticAccountKeys, header } = VersionedTransaction.deserialize(built.transaction).message
+  const asked = staticAccountKeys.slice(0, header.numRequiredSignatures).map(text)
+  scene.sendBuilt(
+    built,
+    [scene.wallet, ...keys].filter(({ publicKey }) => asked.includes(text(publicKey))),
+  )
+  scene.local.advance(1)
+  return { movement, lamports, tokens, paid: before - scene.lamportsOf(scene.key) }
+}
+
+describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of pools', () => {
+  async function launched() {
+    const scene = await openScene({ programs: true })
+    const connection = await scene.chain.connection()
+    const [mint, config] = [Keypair.generate(), Keypair.generate()]
+    const names = { mint: text(mint.publicKey), config: text(config.publicKey) }
+    const launch = await buildLaunch({
+      ...names,
+      creator: scene.address,
+      feeClaimer: scene.address,
+      leftoverReceiver: scene.address,
+      curve: await curveOf(presetWith()),
+      name: 'Test Coin',
+      symbol: 'TST',
+      uri: 'https://example.com/coin.json',
+      buyLamports: 2n * SOL,
+      tip: null,
+      recentBlockhash: blockhashOf(scene),
+      computeUnitPrice: 0n,
+    })
+    const landed = []
+    for (const built of launch) landed.push(await passes(scene, built, [mint, config]))
+    const address = await poolAddress(names)
+    const read = async (): Promise<DbcPool> => (await readDbcPool(connection, address))!
+    return { scene, connection, read, landed, mint }
+  }
+
+  const buy = async (scene: Scene, trader: Keypair, pool: DbcPool, amount: bigint) => {
+    const order = { payer: text(trader.publicKey), pool, side: 'buy' as const, amount, minimumOut: 0n }
+    scene.sendBuilt(await buildSwap({ ...order, recentBlockhash: blockhashOf(scene) }), [trader])
+    scene.local.advance(1)
+  }
+
+  it('a launch on a curve with a first buy', async () => {
+    const { landed, mint } = await launched()
+    const last = landed.at(-1)!
+    expect(last.lamports).toBe(last.paid)
+    expect(last.tokens).toEqual([])
+    expect(last.movement.destinations.some((each) => each.mint === text(mint.publicKey))).toBe(true)
+  })
+
+  it('a claim of the partner with splits costs the splits', async () => {
+    const { scene, read } = await launched()
+    const trader = scene.funded(1_000n * SOL)
+    await buy(scene, trader, await read(), 50n * SOL)
+    const pool = await read()
+    const lamports = pool.partnerQuoteFee
+    expect(lamports).toBeGreaterThan(0n)
+    const splits = [3n, 4n].map((part) => ({
+      recipient: text(scene.funded(SOL).publicKey),
+      lamports: lamports / part,
+    }))
+    const split = lamports / 3n + lamports / 4n
+    for (const open of [false, true]) {
+      // Whether the wallet's wrapped SOL is there before or not.
+      if (open) {
+        scene.wrapped(7n * SOL)
+        await buy(scene, trader, await read(), 50n * SOL)
+      }
+      const claim = { payer: scene.address, pool: await read(), feeClaimer: scene.address, lamports, splits }
+      const made = await passes(scene, await buildClaim({ ...claim, recentBlockhash: blockhashOf(scene) }))
+      expect(made.movement.lamports_to_others).toBe(split)
+      expect(made.lamports).toBe(split + FEE)
+      expect(made.tokens).toEqual([])
+    }
+  })
+
+  it('a migration that the wallet pays', async () => {
+    const { scene, read } = await launched()
+    const trader = scene.funded(1_000n * SOL)
+    await buy(scene, trader, await read(), 900n * SOL)
+    const step = await buildMigrationStep({
+      payer: scene.address,
+      pool: await read(),
+      recentBlockhash: blockhashOf(scene),
+    })
+    expect(step.step).toBe('migrate')
+    const keys = step.secretKeys.map((secret) => Keypair.fromSecretKey(secret))
+    const made = await passes(scene, step, keys)
+    // Rents, and nothing of what is in the curve.
+    expect(made.lamports).toBeLessThan(SOL / 10n)
+    expect(made.tokens).toEqual([])
+  })
+
+  it('a pool of its own, its trades and the fees of its position', async () => {
+    const scene = await openScene({ programs: true })
+    const connection = await scene.chain.connection()
+    const [mint, nft] = [Keypair.generate(), Keypair.generate()]
+    const supply = 10n ** 15n
+    const launch = await buildSingleSidedPool({
+      creator: scene.address,
+      mint: text(mint.publicKey),
+      positionNft: text(nft.publicKey),
+      name: 'Test Coin',
+      symbol: 'TST',
+      uri: 'https://example.com/coin.json',
+      decimals: 6,
+      totalSupply: supply,
+      initialMarketCapLamports: 30n * SOL,
+      feeBps: 100,
+      buyLamports: SOL,
+      tip: null,
+      recentBlockhash: blockhashOf(scene),
+      rent: scene.local.minimumBalance(82),
+      computeUnitPrice: 0n,
+    })
+    const [, created] = [await passes(scene, launch[0]!, [mint]), await passes(scene, launch[1]!, [nft])]
+    expect(created!.tokens).toEqual([{ mint: text(mint.publicKey), amount: supply }])
+    const pool = (await readDammV2Pool(connection, await dammPoolAddress({ mint: text(mint.publicKey) })))!
+    const order = { payer: scene.address, pool, side: 'buy' as const, amount: 5n * SOL, minimumOut: 0n }
+    const bought = await passes(scene, await swapInDammV2({ ...order, recentBlockhash: blockhashOf(scene) }))
+    expect([bought.lamports, bought.paid]).toEqual([5n * SOL + FEE, 5n * SOL + FEE])
+    const positions = await positionsOf(connection, pool.address, scene.address)
+    const claim = { owner: scene.address, pool, positions, recentBlockhash: blockhashOf(scene) }
+    const claimed = await passes(scene, (await buildPositionClaim(claim))[0]!)
+    expect(claimed.paid).toBeLessThan(0n)
+    expect([claimed.lamports, claimed.tokens]).toEqual([FEE, []])
+    expect(pool.tokenBMint).toBe(text(NATIVE_MINT))
+  })
+})

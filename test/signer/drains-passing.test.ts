@@ -1,0 +1,265 @@
+/** Attempts to drain the platform wallet by accounts that a transaction opens and ends, which no balance shows. */
+import * as cpAmm from '@meteora-ag/cp-amm-sdk'
+import * as spl from '@solana/spl-token'
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import BN from 'bn.js'
+import { describe, expect, it } from 'vitest'
+import { poolKey, positionKeys, vaultKey } from '../../src/chain/damm-v2/addresses.ts'
+import { instructionOf } from '../../src/chain/damm-v2/program.ts'
+import { closings } from '../../src/chain/movements/control.ts'
+import { flowsOf } from '../../src/chain/movements/flows.ts'
+import { holdingsOf } from '../../src/chain/movements/holdings.ts'
+import { ownInstructions } from '../../src/chain/movements/invocations.ts'
+import { ordersOf } from '../../src/chain/movements/orders.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { hasProgram } from '../support/programs.ts'
+import {
+  ata,
+  opened,
+  openScene,
+  type Scene,
+  SOL,
+  TOKEN_2022_PROGRAM_ID,
+  TOKEN_PROGRAM_ID,
+  text,
+  wrap,
+} from './movements-support.ts'
+
+/** Owner of the vaults of DAMM v2. */
+const POOL_AUTHORITY = new PublicKey('HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC')
+const RENT = 2_039_280n
+const FEE = 5_000n
+const cosigners = (...keys: Keypair[]) => keys.map(({ publicKey }) => text(publicKey))
+const capped = (mint: PublicKey, amount: bigint) => [{ mint: text(mint), per_transaction: amount, per_day: 2n ** 64n }]
+
+describe.each([
+  ['SPL Token', TOKEN_PROGRAM_ID],
+  ['Token-2022', TOKEN_2022_PROGRAM_ID],
+])('through an account of %s that opens and ends on the way', (_, program) => {
+  it.each(['initializeAccount', 'initializeAccount2', 'initializeAccount3'])(
+    'by %s, tokens are counted',
+    async (by) => {
+      const scene = await openScene()
+      const { mint } = scene.mint(program, 0n)
+      const [vault, temporary] = [Keypair.generate(), Keypair.generate()]
+      scene.send(opened(scene, vault, mint, POOL_AUTHORITY, scene.key, program), [scene.wallet, vault])
+      const [create, third] = opened(scene, temporary, mint, scene.key, scene.key, program)
+      const initialize: Record<string, TransactionInstruction> = {
+        initializeAccount: spl.createInitializeAccountInstruction(temporary.publicKey, mint, scene.key, program),
+        initializeAccount2: second(temporary.publicKey, mint, scene.key, program),
+        initializeAccount3: third!,
+      }
+      const instructions = [
+        create!,
+        initialize[by]!,
+        spl.createMintToInstruction(mint, temporary.publicKey, scene.key, 100, [], program),
+        spl.createTransferInstruction(temporary.publicKey, vault.publicKey, scene.key, 60, [], program),
+        spl.createBurnInstruction(temporary.publicKey, mint, scene.key, 40, [], program),
+        spl.createCloseAccountInstruction(temporary.publicKey, scene.key, scene.key, [], program),
+      ]
+      const movement = await scene.read(instructions)
+      expect(movement).toMatchObject({ err: null, stable: true, unread: [], lamports_out: FEE * 2n })
+      expect(movement.tokens_out).toEqual([{ mint: text(mint), amount: 100n }])
+      expect(movement.tokens_to_others).toEqual([{ mint: text(mint), amount: 60n }])
+      const told = (amount: bigint) => ({ cosigners: cosigners(temporary), policy: { tokens: capped(mint, amount) } })
+      expect(scene.ruleOf(movement, told(99n))).toBe('tokens_per_transaction')
+      expect(scene.ruleOf(movement, told(100n))).toBeNull()
+    },
+  )
+
+  it('tokens that are printed right into a vault are counted', async () => {
+    const scene = await openScene()
+    const { mint } = scene.mint(program, 0n)
+    const vault = Keypair.generate()
+    scene.send(opened(scene, vault, mint, POOL_AUTHORITY, scene.key, program), [scene.wallet, vault])
+    const print = spl.createMintToInstruction(mint, vault.publicKey, scene.key, 100, [], program)
+    expect((await scene.read([print])).tokens_out).toEqual([{ mint: text(mint), amount: 100n }])
+    expect(await scene.ruleFor([print], { policy: { tokens: capped(mint, 99n) } })).toBe('tokens_per_transaction')
+    expect(await scene.ruleFor([print], { policy: { tokens: capped(mint, 100n) } })).toBeNull()
+  })
+
+  it('a stranger’s that ends too has gained all the same', async () => {
+    const scene = await openScene()
+    const { mint } = scene.mint(program, 0n)
+    const [vault, theirs] = [Keypair.generate(), Keypair.generate()]
+    scene.send(opened(scene, vault, mint, POOL_AUTHORITY, scene.key, program), [scene.wallet, vault])
+    const owner = theirs.publicKey
+    const movement = await scene.read([
+      ...opened(scene, theirs, mint, owner, scene.key, program),
+      spl.createMintToInstruction(mint, owner, scene.key, 100, [], program),
+      spl.createTransferInstruction(owner, vault.publicKey, owner, 100, [], program),
+      spl.createCloseAccountInstruction(owner, scene.key, owner, [], program),
+    ])
+    expect(movement.err).toBeNull()
+    const gain = { address: text(owner), owner: text(owner), mint: text(mint), amount: 100n, program: text(program) }
+    expect(movement.destinations).toContainEqual(expect.objectContaining(gain))
+    const told = { cosigners: cosigners(theirs), policy: { tokens: [] } }
+    expect(scene.ruleOf(movement, told)).toBe('tokens_per_transaction')
+    const listed = { cosigners: cosigners(theirs), policy: { destinations: [scene.address] } }
+    expect(scene.ruleOf(movement, listed)).toBe('destination')
+  })
+})
+
+function second(account: PublicKey, mint: PublicKey, owner: PublicKey, programId: PublicKey) {
+  const keys = [account, mint, spl.NATIVE_MINT]
+  const rent = new PublicKey('SysvarRent111111111111111111111111111111111')
+  return new TransactionInstruction({
+    programId,
+    keys: [...keys.slice(0, 2), rent].map((pubkey, i) => ({ pubkey, isSigner: false, isWritable: i === 0 })),
+    data: Buffer.concat([Buffer.from([16]), owner.toBuffer()]),
+  })
+}
+
+describe('wrapped SOL through an account that opens and ends on the way', () => {
+  /** Of a stranger, with the wallet as its delegate: as what a pool owes, it is moved by the wallet's signature. */
+  function owed(scene: Scene, lamports: bigint) {
+    const { stranger, key } = scene
+    const source = ata(spl.NATIVE_MINT, stranger.publicKey)
+    const approve = spl.createApproveInstruction(source, key, stranger.publicKey, lamports)
+    scene.send([...wrap(stranger.publicKey, lamports), approve], [stranger])
+    return source
+  }
+
+  it('is counted where it goes on to a vault', async () => {
+    const scene = await openScene()
+    const [vault, temporary] = [Keypair.generate(), Keypair.generate()]
+    scene.send(opened(scene, vault, spl.NATIVE_MINT, POOL_AUTHORITY), [scene.wallet, vault])
+    const source = owed(scene, 50n * SOL)
+    const instructions = [
+      ...opened(scene, temporary, spl.NATIVE_MINT, scene.key),
+      spl.createTransferInstruction(source, temporary.publicKey, scene.key, 50n * SOL),
+      spl.createTransferInstruction(temporary.publicKey, vault.publicKey, scene.key, 50n * SOL),
+      spl.createCloseAccountInstruction(temporary.publicKey, scene.key, scene.key),
+    ]
+    const told = (lamports_per_transaction: bigint) => ({
+      cosigners: cosigners(temporary),
+      policy: { lamports_per_transaction },
+    })
+    expect(await scene.ruleFor(instructions, told(50n * SOL))).toBe('lamports_per_transaction')
+    expect(await scene.ruleFor(instructions, told(50n * SOL + 2n * FEE))).toBeNull()
+    const kept = [...instructions.slice(0, 3), instructions[4]!]
+    expect(await scene.ruleFor(kept, told(2n * FEE))).toBeNull()
+  })
+
+  it('is counted where the account is closed to a stranger, as much as is left in it', async () => {
+    const scene = await openScene()
+    const temporary = Keypair.generate()
+    const source = owed(scene, 50n * SOL)
+    const movement = await scene.read([
+      ...opened(scene, temporary, spl.NATIVE_MINT, scene.key),
+      spl.createTransferInstruction(source, temporary.publicKey, scene.key, 50n * SOL),
+      spl.createCloseAccountInstruction(temporary.publicKey, scene.stranger.publicKey, scene.key),
+    ])
+    expect(movement.lamports_out).toBe(50n * SOL + RENT + 2n * FEE)
+    expect(movement.lamports_to_others).toBe(50n * SOL + RENT)
+  })
+
+  it('counts once where the wallet wraps it and pays', async () => {
+    const scene = await openScene()
+    const to = scene.accountOf(scene.stranger, spl.NATIVE_MINT)
+    const own = ata(spl.NATIVE_MINT, scene.key)
+    const instructions = [
+      ...wrap(scene.key, 3n * SOL),
+      spl.createTransferInstruction(own, to, scene.key, 2n * SOL),
+      spl.createCloseAccountInstruction(own, scene.key, scene.key),
+    ]
+    expect((await scene.read(instructions)).lamports_out).toBe(2n * SOL + FEE)
+  })
+})
+
+it('what an account sends to itself stays, whoever else may take from it', async () => {
+  const scene = await openScene()
+  const { held } = scene.mint()
+  scene.send([spl.createApproveInstruction(held, scene.stranger.publicKey, scene.key, 1)])
+  const movement = await scene.read([spl.createTransferInstruction(held, held, scene.key, 10)])
+  expect(movement).toMatchObject({ err: null, tokens_out: [], tokens_to_others: [], destinations: [] })
+})
+
+it('instructions that a token program takes in a batch are not understood', async () => {
+  const scene = await openScene()
+  const temporary = Keypair.generate()
+  const batch = new TransactionInstruction({
+    programId: TOKEN_PROGRAM_ID,
+    keys: [
+      { pubkey: temporary.publicKey, isSigner: false, isWritable: true },
+      { pubkey: scene.key, isSigner: true, isWritable: false },
+    ],
+    data: Buffer.from([255, 0, 0]),
+  })
+  const { message } = scene.decode(scene.compile([batch]))
+  const { unread } = ordersOf(scene.address, ownInstructions(message, message.keys), new Map())
+  expect(unread).toMatchObject([{ where: 'instruction 0', reason: expect.stringMatching(/batch/) }])
+})
+
+it('tokens that are sent along do not hide who gets the lamports of an account that ends', async () => {
+  const scene = await openScene()
+  const { mint } = scene.mint()
+  const theirs = text(scene.accountOf(scene.stranger, mint))
+  const account = scene.local.account(theirs)!
+  const record = { lamports: SOL, owner: PROGRAMS.lock.id, data: scene.key.toBuffer(), executable: false }
+  const holdings = holdingsOf(
+    scene.address,
+    ['record', theirs],
+    [record, account],
+    [null, { ...account, lamports: account.lamports + SOL }],
+    new Map(),
+  )
+  const sent = [{ from: 'held', to: theirs, mint: text(mint), amount: 2n * SOL }]
+  const orders = { sent, moved: sent, closed: [], assigned: [], unread: [] }
+  const { destinations } = flowsOf(scene.address, holdings, orders, 0n)
+  expect(closings(scene.address, holdings, orders, destinations)).toMatchObject([{ address: 'record', to: [theirs] }])
+})
+
+it.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a pool is not filled for a stranger’s position', async () => {
+  const scene = await openScene({ programs: true })
+  const { mint } = scene.mint(TOKEN_PROGRAM_ID, 0n)
+  const [nft, temporary] = [Keypair.generate(), Keypair.generate()]
+  const wrapped = scene.wrapped(10n)
+  const supply = new BN('1000000000000000')
+  const price = new BN('3195479000000000')
+  const mode = cpAmm.CollectFeeMode.OnlyB
+  const pool = await poolKey(text(mint))
+  const parameters = {
+    poolFees: {
+      baseFee: cpAmm.getFeeTimeSchedulerParams(100, 100, cpAmm.BaseFeeMode.FeeTimeSchedulerLinear, 0, 0),
+      compoundingFeeBps: 0,
+      padding: 0,
+      dynamicFee: null,
+    },
+    sqrtMinPrice: price,
+    sqrtMaxPrice: cpAmm.MAX_SQRT_PRICE,
+    hasAlphaVault: false,
+    liquidity: cpAmm.getLiquidityDeltaFromAmountA(supply, price, cpAmm.MAX_SQRT_PRICE, mode),
+    sqrtPrice: price,
+    activationType: cpAmm.ActivationType.Timestamp,
+    collectFeeMode: mode,
+    activationPoint: null,
+  }
+  const fill = await instructionOf('initializeCustomizablePool', [parameters], {
+    ...(await positionKeys(nft.publicKey)),
+    creator: scene.stranger.publicKey,
+    payer: scene.key,
+    positionNftMint: nft.publicKey,
+    pool,
+    tokenAMint: mint,
+    tokenBMint: spl.NATIVE_MINT,
+    tokenAVault: await vaultKey(mint, pool),
+    tokenBVault: await vaultKey(spl.NATIVE_MINT, pool),
+    payerTokenA: temporary.publicKey,
+    payerTokenB: wrapped,
+    tokenAProgram: TOKEN_PROGRAM_ID,
+    tokenBProgram: TOKEN_PROGRAM_ID,
+    token2022Program: TOKEN_2022_PROGRAM_ID,
+    systemProgram: SystemProgram.programId,
+  })
+  const movement = await scene.read([
+    ...opened(scene, temporary, mint, scene.key),
+    spl.createMintToInstruction(mint, temporary.publicKey, scene.key, BigInt(supply.toString())),
+    fill,
+    spl.createCloseAccountInstruction(temporary.publicKey, scene.key, scene.key),
+  ])
+  expect([movement.err, movement.logs]).toEqual([null, []])
+  expect(movement.tokens_out).toEqual([{ mint: text(mint), amount: BigInt(supply.toString()) }])
+  const told = { cosigners: cosigners(nft, temporary), policy: { tokens: capped(mint, 10n ** 15n - 1n) } }
+  expect(scene.ruleOf(movement, told)).toBe('tokens_per_transaction')
+})
