@@ -21,6 +21,8 @@ export async function chainChecks(config: Config, makers: Makers): Promise<Check
     makers.ok('cluster', `${cluster.label} (${ORIGINS[config.origins.url] ?? config.origins.url})`),
     cluster.kind === 'embedded' ? embedded(config, makers) : await reachable(cluster, makers),
     ...(await programCache(config, makers)),
+    ...(await signerCheck(config, makers)),
+    ...(await storageCheck(config, cluster, makers)),
   ]
 }
 
@@ -64,4 +66,28 @@ async function programCache({ programsDir }: Config, { ok, warn, fail }: Makers)
       ),
     ),
   ]
+}
+
+/** Asks the provider for the address of its key; signs no transaction. */
+async function signerCheck(config: Config, { ok, fail }: Makers): Promise<Check[]> {
+  if (config.values.signer === 'none') return []
+  const { openSigner } = await import('../src/chain/signer/index.ts')
+  try {
+    const signer = await openSigner(config)
+    await signer!.check()
+    return [ok('signer', `${signer!.provider}, ${signer!.address}`)]
+  } catch (error) {
+    return [fail('signer', (error as Error).message, 'docs/signer.md lists what each provider needs')]
+  }
+}
+
+/** Whether a launch could store its image here. */
+async function storageCheck(config: Config, { kind }: Cluster, { ok, warn }: Makers): Promise<Check[]> {
+  const { openStorage } = await import('../src/storage/storage.ts')
+  try {
+    await openStorage(config, kind).check()
+    return [ok('storage', config.values.storage)]
+  } catch (error) {
+    return [warn('storage', (error as Error).message, 'needed to launch pools: docs/storage.md')]
+  }
 }

@@ -29,8 +29,16 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import('../commands/merkle/index.ts'),
   },
   { name: 'airdrops', summary: 'Read airdrops', load: () => import('../commands/airdrops.ts') },
-  { name: 'pools', summary: 'Read pools, their progress and fees', load: () => import('../commands/pools.ts') },
-  { name: 'fees', summary: 'Read fee claims and what pools owe', load: () => import('../commands/fee-claims.ts') },
+  {
+    name: 'pools',
+    summary: 'Launch tokens on curves, trade them, follow them',
+    load: () => import('../commands/pools/index.ts'),
+  },
+  {
+    name: 'fees',
+    summary: 'Claim and split what pools owe, and its history',
+    load: () => import('../commands/fees/index.ts'),
+  },
   {
     name: 'tokens',
     summary: 'Create and read tokens, give up their authorities',

@@ -237,7 +237,7 @@ describe('scopes', () => {
 })
 
 describe('mode signed', () => {
-  it('is refused on all nine user-signed operations whatever the key may do', async () => {
+  it('is refused on all nine user-signed operations, and on swaps, whatever the key may do', async () => {
     const { request, key } = await startService()
     const keys = [await key({ scopes: ['*'] }), await key({ scopes: ['airdrop:admin', 'fees:claim'] }), await key()]
     expect(USER_SIGNED).toHaveLength(9)
@@ -249,7 +249,7 @@ describe('mode signed', () => {
       const unsigned = await request(method, path, { body })
       expect(unsigned.json.error?.param, path).not.toBe('mode')
     }
-    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(9)
+    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(10)
   })
 })
 
