@@ -21,6 +21,8 @@ export interface SignedCommand<D extends Built> {
   build(payer: string): Promise<{ data: D }>
   /** Keys of the answer that sign too. */
   secretKeys?(data: D): readonly (readonly number[])[]
+  /** Shown before what a run would change: a quote, or who gets what. */
+  preview?(data: D): readonly string[]
   /** Fields that the answer starts with; `landed` is null where nothing was sent or waited for. */
   show?(data: D, landed: Transaction | null): Promise<Record<string, unknown>> | Record<string, unknown>
 }
@@ -48,7 +50,8 @@ export async function signAndSubmit<D extends Built>(
   const content = await wallet.decode(data.transaction)
   const { data: simulation } = await client.transactions.simulate({ transaction: data.transaction })
   const cluster = await session.cluster()
-  const lines = previewLines(command.what, { cluster, signer, content, simulation })
+  const [first = '', ...rest] = previewLines(command.what, { cluster, signer, content, simulation })
+  const lines = [first, ...(command.preview?.(data) ?? []), ...rest]
   const fault = await faultOf(session, data.transaction, simulation)
   if (flags.dry_run) {
     const said = fault === null ? [] : failureLines(simulation, fault)
@@ -62,10 +65,7 @@ export async function signAndSubmit<D extends Built>(
   await ui.preview([...lines, ...(fault === null ? [] : failureLines(simulation, fault))])
   if (fault !== null) throw wouldFail(fault, { cluster, signer, content, simulation })
   refuseOthers(partial.missing, signer)
-  if (ui.interactive || !FREE.includes(cluster)) {
-    refuseUnasked(session, cluster)
-    await ui.confirm(`${command.what} on ${cluster ?? 'the cluster of the API'}?`)
-  }
+  await confirmOn(session, command.what, cluster)
 
   const signed = await wallet.sign(partial.transaction, { keypair: flags.keypair })
   const signature = signed.signature
@@ -83,8 +83,15 @@ export async function signAndSubmit<D extends Built>(
   return { data: { ...(await command.show?.(data, landed)), signature, lifecycle, slot } }
 }
 
+/** Asks a person at a terminal; elsewhere `--yes` must have been given where a mistake costs something. */
+export async function confirmOn(session: Session, what: string, cluster: string | null): Promise<void> {
+  if (!session.ui.interactive && FREE.includes(cluster)) return
+  refuseUnasked(session, cluster)
+  await session.ui.confirm(`${what} on ${cluster ?? 'the cluster of the API'}?`)
+}
+
 /** Before anything is asked of the API, and again when it is known who answers. */
-function refuseUnasked({ ui }: Session, cluster: string | null): void {
+export function refuseUnasked({ ui }: Session, cluster: string | null): void {
   if (FREE.includes(cluster) || ui.confirmable) return
   throw usage(`this would be sent to ${cluster ?? 'a cluster that only the API knows'}`, {
     param: '--yes',
@@ -92,7 +99,7 @@ function refuseUnasked({ ui }: Session, cluster: string | null): void {
   })
 }
 
-function refuseOthers(missing: readonly string[], signer: string): void {
+export function refuseOthers(missing: readonly string[], signer: string): void {
   const others = missing.filter((address) => address !== signer)
   if (others.length === 0) return
   throw usage(`${others.join(', ')} must sign this too`, {
@@ -119,21 +126,22 @@ function builtOutcome(
   }
 }
 
-async function faultOf({ wallet }: Session, transaction: string, { err, logs }: Simulation) {
+export async function faultOf({ wallet }: Session, transaction: string, { err, logs }: Simulation) {
   return err === null || err === undefined ? null : wallet.explain(transaction, err, logs)
 }
 
 /** What a lack of SOL looks like, whichever program says it. */
 const POOR = /AccountNotFound|InsufficientFunds|insufficient (lamports|funds)/
 
-interface Foreseen {
+export interface Foreseen {
   cluster: string | null
   signer: string
   content: TransactionContent
   simulation: Simulation
 }
 
-function wouldFail(fault: Explanation, { cluster, signer, simulation }: Foreseen) {
+/** What stops a command whose run failed beforehand. */
+export function wouldFail(fault: Explanation, { cluster, signer, simulation }: Foreseen) {
   const { err, logs } = simulation
   const poor = POOR.test(`${JSON.stringify(err)} ${logs.join(' ')}`)
   const money = cluster === 'embedded' ? `\`svc localnet airdrop ${signer} 10\`` : `send SOL to ${signer}`

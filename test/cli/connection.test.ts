@@ -85,12 +85,12 @@ describe('a command', () => {
 
   it('never prints a key that it was given', async () => {
     const runs = await Promise.all([
-      svc(['keys', 'list', '--api', daemon.url, '--debug'], { env: { SVC_API_KEY: 'not-a-key-but-secret' } }),
+      svc(['keys', 'list', '--api', daemon.url, '--debug'], { env: { SVC_API_KEY: 'not-a-key-but-hush' } }),
       svc(['config', 'list', '--json'], {
-        env: { SVC_ENCRYPTION_KEY: 'secret-of-the-vault', SVC_DATABASE_URL: 'postgres://u:secret@h/d' },
+        env: { SVC_ENCRYPTION_KEY: 'hush-of-the-vault', SVC_DATABASE_URL: 'postgres://u:hush@h/d' },
       }),
     ])
-    for (const { stdout, stderr } of runs) expect(stdout + stderr).not.toContain('secret')
+    for (const { stdout, stderr } of runs) expect(stdout + stderr).not.toContain('hush')
   })
 
   it('says that nothing listens, that a host is unknown, and that an answer is not ours', async () => {

@@ -23,6 +23,8 @@ export const NODE_URL = 'https://node.faulty.test/?api-key=TOPSECRET'
 /** How far a node lags that is `behind`. */
 export const LAG = 50
 const STALE = 140
+/** Answers that a `repeated answer` can come from. */
+const MOST_EARLIER = 3_000
 const BLOCKHASH_SLOTS = 150
 /** What is younger may be missing on another fork; what is older is final on every one. */
 const FORK_DEPTH = 31
@@ -78,6 +80,15 @@ interface Status {
   confirmationStatus: Commitment
 }
 
+interface AccountsConfig {
+  commitment?: Commitment
+  encoding?: string
+  dataSlice?: { offset: number; length: number }
+  /** Of a simulation. */
+  accounts?: unknown
+  replaceRecentBlockhash?: boolean
+}
+
 interface View {
   lag: number
   forked: boolean
@@ -125,7 +136,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
   /** What a node says that has come as far as `view`; a blockhash counts for the bank of the commitment, as in Agave. */
   async function answer(call: Call, view: View): Promise<unknown> {
     const { method, params } = call
-    const config = (params[1] ?? {}) as { commitment?: Commitment; dataSlice?: { offset: number; length: number } }
+    const config = (params[1] ?? {}) as AccountsConfig
     const whole = await plain(call)
     if (whole.result?.context === undefined) return whole
     const { result } = whole
@@ -136,20 +147,38 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
     } else if (method === 'isBlockhashValid') {
       const slot = slotOf(params[0] as string)
       result.value = slot !== undefined && slot <= at && slot >= at - BLOCKHASH_SLOTS
-    } else if (method === 'getMultipleAccounts') {
-      const { offset = 0, length = 0 } = config.dataSlice ?? {}
-      result.value = (params[0] as string[]).map((address) => {
-        const account = versions(address, at)
-        if (account === null) return null
-        return { data: [Buffer.from(account.data.slice(offset, offset + length)).toString('base64'), 'base64'] }
-      })
+    } else if (method === 'getMultipleAccounts' && config.encoding !== 'jsonParsed') {
+      const shown = result.value as unknown[]
+      result.value = (params[0] as string[]).map((address, i) => accountAt(address, at, config, shown[i]))
+    } else if (method === 'getAccountInfo' && config.encoding !== 'jsonParsed') {
+      result.value = accountAt(params[0] as string, at, config, result.value)
     } else if (method === 'simulateTransaction' && view.lag > 0) {
-      result.value = simulationAt(params[0] as string, result.value as { err: unknown }, at)
+      if (config.accounts !== undefined && isChanged(params[0] as string, at)) return behind(call)
+      if (!config.replaceRecentBlockhash) {
+        result.value = simulationAt(params[0] as string, result.value as { err: unknown }, at)
+      }
     } else if (method === 'getLatestBlockhash' && view.lag > 0) {
       result.value = { blockhash: chain.blockhashOf(at), lastValidBlockHeight: at + BLOCKHASH_SLOTS }
     }
     result.context.slot = at
     return whole
+  }
+
+  /** As it was at the slot; `shown` where the account has never changed. */
+  function accountAt(address: string, at: number, { dataSlice }: AccountsConfig, shown: unknown): unknown {
+    const version = versions.at(address, at)
+    if (version === undefined) return shown
+    if (version === null) return null
+    const { lamports, owner, executable, data } = version
+    const { offset, length } = dataSlice ?? { offset: 0, length: data.length }
+    const part = Buffer.from(data.slice(offset, offset + length)).toString('base64')
+    return { lamports: Number(lamports), owner, executable, rentEpoch: 0, space: data.length, data: [part, 'base64'] }
+  }
+
+  /** The bank that a simulation should run in is not there any more: what it would show is of another state. */
+  function isChanged(base64: string, at: number): boolean {
+    const { keys } = decodeTransaction(Buffer.from(base64, 'base64')).message
+    return keys.some((address) => versions.newest(address) > at)
   }
 
   function simulationAt(base64: string, value: { err: unknown }, at: number) {
@@ -188,10 +217,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
       if (fault === 'http 503') return http(503, 'no backend')
       if (fault === 'html') return http(200, HTML)
       if (fault === 'malformed') return http(200, malformed(call, chain.slot()))
-      if (fault === 'node unhealthy') {
-        const error = { code: -32005, message: `Node is behind by ${LAG} slots`, data: { numSlotsBehind: LAG } }
-        return http(200, JSON.stringify({ jsonrpc: '2.0', id: call.id, error }))
-      }
+      if (fault === 'node unhealthy') return http(200, JSON.stringify(behind(call)))
       if (method === 'sendTransaction') {
         const text = params[0] as string
         const signature = signatureIn(Buffer.from(text, 'base64'))
@@ -215,6 +241,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
         throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'UND_ERR_SOCKET' } })
       }
       earlier.set(asked, text)
+      if (earlier.size > MOST_EARLIER) earlier.delete(earlier.keys().next().value!)
       return http(200, text)
     },
   }
@@ -223,6 +250,12 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
 
 const http = (status: number, body: string, headers: Record<string, string> = {}) =>
   new Response(body, { status, headers })
+
+const behind = ({ id }: Call) => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: -32005, message: `Node is behind by ${LAG} slots`, data: { numSlotsBehind: LAG } },
+})
 
 /** JSON-RPC by its envelope, with nothing useful inside: the answers of a proxy that has lost its backend. */
 function malformed({ id, method }: Call, slot: number): string {
@@ -241,7 +274,15 @@ function versionsOf(chain: LocalChain) {
       }
     },
   })
-  return (address: string, at: number) => versions.get(address)?.findLast(({ slot }) => slot <= at)?.account ?? null
+  return {
+    /** Null where it was not there yet; undefined where it has never changed. */
+    at(address: string, slot: number): ChainAccount | null | undefined {
+      const known = versions.get(address)
+      return known === undefined ? undefined : (known.findLast((version) => version.slot <= slot)?.account ?? null)
+    },
+    /** Slot of the last change. */
+    newest: (address: string) => versions.get(address)?.at(-1)?.slot ?? Number.NEGATIVE_INFINITY,
+  }
 }
 
 /** The slot of one of the last 600 blockhashes. */
