@@ -1,0 +1,63 @@
+/** `svc fees claim`: what a pool owes the partner, taken by your keypair or the platform wallet, split or whole. */
+import type { Split } from '../../src/api/fee-claims.ts'
+import { paths } from '../../src/api/paths.ts'
+import { choice, flag, list, text, type Values, verb } from '../command.ts'
+import { SIGNING } from '../signing/flags.ts'
+import { usage } from '../ui/problem.ts'
+import { claimAll } from './claim-all.ts'
+import { claimHere, claimSigned, type Wanted } from './one-claim.ts'
+import { readSplits } from './splits.ts'
+
+const flags = {
+  kind: choice(['dbc', 'damm_v2', 'surplus'], 'What is claimed (default dbc; with --all every kind)'),
+  split: list('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
+  split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
+  signed: flag('The platform wallet pays and signs, instead of your keypair'),
+  all: flag('Claim from every pool that holds fees'),
+  min: text('With --all: least SOL that is worth a claim', { placeholder: 'SOL' }),
+  idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+  ...SIGNING,
+}
+export type ClaimFlags = Values<typeof flags>
+
+const { submit, get, simulate } = paths.transactions
+
+export const claim = verb({
+  about: 'Claim the fees of a pool, or of all',
+  details:
+    'The fees belong to the partner of the pool: its keypair must sign, or the platform wallet with --signed. --all goes on after a failure, ends with a table, and exits with 1 when any failed; a second run claims only what is still there.',
+  calls: [paths.feeClaims.create, paths.pools.list, simulate, submit, get, paths.signer.get],
+  args: { pool: text('Address of the pool; not with --all') },
+  flags,
+  examples: [
+    'svc fees claim <pool> --signed',
+    'svc fees claim <pool> --split <address>:7500,<address>:2500 -k partner.json',
+    'svc fees claim --all --min 0.05 --signed --yes',
+  ],
+  async run({ pool, ...input }, session) {
+    const splits = await readSplits(input.split, input.split_file)
+    checkFlags(pool, input, splits)
+    if (pool === undefined) return claimAll(session, input, splits)
+    const wanted: Wanted = { address: pool, kind: input.kind ?? 'dbc', splits }
+    return (input.signed ? claimSigned : claimHere)(session, input, wanted)
+  },
+})
+
+function checkFlags(pool: string | undefined, input: ClaimFlags, splits: readonly Split[] | undefined): void {
+  if (input.all === (pool !== undefined)) {
+    throw usage('give either the address of a pool or --all', { param: '<pool>' })
+  }
+  if (input.min !== undefined && !input.all) throw usage('--min is for --all', { param: '--min' })
+  if (input.all && input.build_only)
+    throw usage('--build-only is for one pool, not for --all', { param: '--build-only' })
+  if (input.idempotency_key !== undefined && (input.all || !input.signed)) {
+    throw usage('--idempotency-key is for one pool with --signed', { param: '--idempotency-key' })
+  }
+  if (input.signed && (input.keypair !== undefined || input.build_only)) {
+    const shown = input.build_only ? '--build-only' : '--keypair'
+    throw usage(`${shown} is for claims that your own keypair signs, not for --signed`, { param: shown })
+  }
+  if (splits !== undefined && (input.kind ?? 'dbc') !== 'dbc') {
+    throw usage(`splits are for --kind dbc, not for ${input.kind}`, { param: '--kind' })
+  }
+}

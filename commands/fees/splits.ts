@@ -1,0 +1,91 @@
+/** Who shares a claim: read from a flag or a CSV file and checked before anything is asked. */
+import type { Split } from '../../src/api/fee-claims.ts'
+import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
+import { readText } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
+
+const WHOLE = 10_000
+const [FEWEST, MOST] = [2, 10]
+
+/** Undefined where neither is given. Usage problems name the item, or the line and column. */
+export async function readSplits(
+  items: readonly string[] | undefined,
+  file: string | undefined,
+): Promise<Split[] | undefined> {
+  if (items !== undefined && file !== undefined)
+    throw usage('give either --split or --split-file', { param: '--split' })
+  if (items !== undefined) return splitsOf(items)
+  if (file === undefined) return undefined
+  return splitsIn(await readText(file), file === '-' ? 'standard input' : file)
+}
+
+/** Of `ADDR:BPS` items. */
+export function splitsOf(items: readonly string[]): Split[] {
+  const shown = '--split'
+  const splits = items.map((item, i) => {
+    const where = `${shown}: item ${i + 1}`
+    const [address = '', bps, more] = item.split(':')
+    if (bps === undefined || more !== undefined) {
+      throw usage(`${where} must be ADDRESS:BPS${item.length > 60 ? '' : `, not "${item}"`}`, { param: shown })
+    }
+    return { where, recipient: recipientOf(address, where, shown), bps: bpsOf(bps, where, shown) }
+  })
+  return checked(splits, shown, shown)
+}
+
+/** Of lines `address,bps`; a heading, blank lines and lines that begin with # are passed over. */
+export function splitsIn(text: string, name: string): Split[] {
+  const shown = '--split-file'
+  const splits = text
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\n|\r/)
+    .flatMap((line, i) => {
+      if (line.trim() === '' || line.trimStart().startsWith('#')) return []
+      const cells = line.split(',').map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
+      if (cells.some((cell) => /^(address|recipient|wallet|bps)$/i.test(cell))) {
+        if (/^(address|recipient|wallet)$/i.test(cells[0]!) && /^bps$/i.test(cells[1] ?? '') && cells.length === 2)
+          return []
+        throw usage(`${name}: line ${i + 1}: the heading must be address,bps`, { param: shown })
+      }
+      if (cells.length !== 2) {
+        throw usage(`${name}: line ${i + 1}: it has ${cells.length} columns, and must have two: address,bps`, {
+          param: shown,
+        })
+      }
+      const at = (column: number) => `${name}: line ${i + 1}, column ${column}`
+      const where = `${name}: line ${i + 1}`
+      return [{ where, recipient: recipientOf(cells[0]!, at(1), shown), bps: bpsOf(cells[1]!, at(2), shown) }]
+    })
+  return checked(splits, shown, name)
+}
+
+function recipientOf(text: string, where: string, param: string): string {
+  if (keyFromBase58(text) !== undefined) return text
+  throw usage(`${where}: ${walletFault(text)}`, { param })
+}
+
+function bpsOf(text: string, where: string, param: string): number {
+  const bps = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (bps >= 1 && bps <= WHOLE) return bps
+  throw usage(`${where}: bps must be a whole number from 1 to ${WHOLE}, not ${JSON.stringify(text.slice(0, 24))}`, {
+    param,
+  })
+}
+
+function checked(splits: readonly (Split & { where: string })[], param: string, name: string): Split[] {
+  const first = new Map<string, string>()
+  for (const { recipient, where } of splits) {
+    const earlier = first.get(recipient)
+    if (earlier !== undefined) throw usage(`${where}: ${recipient} is there already: ${earlier}`, { param })
+    first.set(recipient, where)
+  }
+  if (splits.length < FEWEST || splits.length > MOST) {
+    throw usage(`${name}: a split has ${FEWEST} to ${MOST} recipients, not ${splits.length}`, { param })
+  }
+  const sum = splits.reduce((total, { bps }) => total + bps, 0)
+  if (sum !== WHOLE) {
+    const off = sum < WHOLE ? `${WHOLE - sum} too little` : `${sum - WHOLE} too much`
+    throw usage(`${name}: bps must sum to exactly ${WHOLE}, and come to ${sum}: ${off}`, { param })
+  }
+  return splits.map(({ recipient, bps }) => ({ recipient, bps }))
+}

@@ -1,0 +1,148 @@
+/** `svc pools create`: a token launched with its pool, signed here or by the platform wallet, until it is live. */
+import { paths } from '../../src/api/paths.ts'
+import type { PoolCreated } from '../../src/api/pools.ts'
+import { LAMPORT_DIGITS, rawUnits } from '../amounts.ts'
+import { choice, flag, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
+import { platformAddress, signedOnce } from '../signing/by-platform.ts'
+import { SIGNING } from '../signing/flags.ts'
+import { follow } from '../signing/following.ts'
+import { confirmOn, didFail } from '../signing/sign-and-submit.ts'
+import { signAndSubmitSeveral } from '../signing/sign-several.ts'
+import { readBytes } from '../ui/files.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { summaryOf, untilLive } from './verify.ts'
+
+const url = { placeholder: 'URL' }
+const flags = {
+  name: required(text('Name: 1 to 20 letters, digits or spaces')),
+  symbol: required(text('Symbol: 1 to 10 letters or digits')),
+  image: required(text('Image of the token: PNG, JPEG, GIF or WebP; - for standard input', { placeholder: 'FILE' })),
+  type: choice(['dbc', 'damm_v2'], 'Launch curve (dbc, the default), or a pool of the whole supply (damm_v2)'),
+  preset: text('Curve, see `svc pools presets`', { placeholder: 'NAME' }),
+  buy: text("SOL that the creator's first buy spends", { placeholder: 'SOL' }),
+  description: text('Description, up to 500 characters'),
+  website: text('Website', url),
+  twitter: text('Profile on X', url),
+  telegram: text('Group or channel on Telegram', url),
+  bundle: flag('Send the transactions as a bundle; so is done by itself where relay-url is set'),
+  signed: flag('The platform wallet creates it and signs, instead of your keypair'),
+  idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+  ...SIGNING,
+}
+type Given = Values<typeof flags>
+
+const { submit, get, simulate } = paths.transactions
+
+export const create = verb({
+  about: 'Launch a token with its pool',
+  details:
+    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next; it ends when the pool is live.',
+  calls: [paths.pools.create, simulate, submit, get, paths.pools.verify, paths.pools.presets, paths.signer.get],
+  flags,
+  examples: [
+    'svc pools create --name "My Token" --symbol MTK --image logo.png --buy 0.5',
+    'svc pools create --name Test --symbol TST --image logo.png --preset standard --dry-run -k id.json',
+    'svc pools create --name Test --symbol TST --image logo.png --signed --yes',
+  ],
+  run: async (input, session) => (input.signed ? createSigned : createHere)(input, session),
+})
+
+async function createHere(input: Given, session: Session): Promise<Outcome> {
+  if (input.idempotency_key !== undefined) throw onlySigned('--idempotency-key')
+  const body = await bodyOf(input)
+  return signAndSubmitSeveral<PoolCreated>(session, input, {
+    what: whatOf(input),
+    build: (creator) => session.client.pools.create({ ...body, creator }),
+    secretKeys: ({ required_signers: keys }) => [
+      keys.base_mint_secret_key,
+      keys.config_secret_key,
+      keys.position_nft_secret_key ?? [],
+    ],
+    goOn: ({ pool }) =>
+      `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, the rest can no longer land after about two minutes: launch it anew`,
+    remains: ({ pool }) =>
+      `The ticker ${pool.symbol} was taken by it, and is free again once ${pool.address} counts as failed (pools.pending-minutes).`,
+    async show({ pool }, landed) {
+      if (landed === null) return { ...summaryOf(pool), ...(await presetOf(session, input)) }
+      return {
+        ...summaryOf(
+          await untilLive(
+            session,
+            pool.address,
+            landed.map(({ signature }) => signature),
+          ),
+        ),
+        ...(await presetOf(session, input)),
+      }
+    },
+  })
+}
+
+async function createSigned(input: Given, session: Session): Promise<Outcome> {
+  for (const name of ['dry_run', 'build_only', 'bundle', 'keypair'] as const) {
+    if (input[name])
+      throw usage(`--${name.replace('_', '-')} is for launches that your own keypair signs, not for --signed`)
+  }
+  const body = await bodyOf(input)
+  const creator = await platformAddress(session)
+  await session.ui.preview([whatOf(input), `  creator   ${creator} (the platform wallet)`])
+  await confirmOn(session, whatOf(input), await session.cluster())
+  const key = input.idempotency_key ?? crypto.randomUUID()
+  const { data } = await signedOnce(session, key, (options) =>
+    session.client.pools.create({ ...body, creator, mode: 'signed' }, options),
+  )
+  const signatures = data.signatures ?? []
+  const last = signatures.at(-1)
+  if (last === undefined) throw failure('the API answered without signatures: it did not sign')
+  if (input.wait === 'none') return { data: { ...summaryOf(data.pool), signatures, lifecycle: 'submitted' } }
+  const landed = await follow(session, last, input.wait ?? 'confirmed')
+  if (landed.lifecycle === 'failed') throw await didFail(session, data.transactions.at(-1) ?? '', landed)
+  const { lifecycle, slot } = landed
+  const pool = await untilLive(session, data.pool.address, signatures)
+  return { data: { ...summaryOf(pool), ...(await presetOf(session, input)), signatures, lifecycle, slot } }
+}
+
+const onlySigned = (shown: string) => usage(`${shown} is for --signed`, { param: shown })
+const whatOf = ({ name, symbol, buy, type }: Given) =>
+  `Launch ${name} (${symbol})${type === 'damm_v2' ? ' in a pool of its own' : ''}${buy === undefined ? '' : ` and buy for ${buy} SOL`}`
+
+/** The name of the curve; where none is given, the configured one, as far as it can be read. */
+async function presetOf({ client }: Session, { preset }: Given): Promise<{ preset?: string }> {
+  if (preset !== undefined) return { preset }
+  // By now the launch may have landed: nothing that is only told must make it look failed.
+  const presets = await client.pools.presets().then(
+    ({ data }) => data,
+    () => [],
+  )
+  const name = presets.find(({ is_default }) => is_default)?.name
+  return name === undefined ? {} : { preset: name }
+}
+
+async function bodyOf({ name, symbol, image, type, preset, buy, description, website, twitter, telegram }: Given) {
+  const buy_amount = buy === undefined ? undefined : solNumber(buy)
+  const bytes = await readBytes(image)
+  if (bytes.byteLength === 0) {
+    throw usage(`${image === '-' ? 'standard input' : image} is empty: an image is PNG, JPEG, GIF or WebP`, {
+      param: '--image',
+    })
+  }
+  const optional = { type, preset, buy_amount, description, website, telegram, twitter_url: twitter }
+  return {
+    name,
+    symbol,
+    image: Buffer.from(bytes).toString('base64'),
+    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as {
+      [K in keyof typeof optional]?: NonNullable<(typeof optional)[K]>
+    }),
+  }
+}
+
+/** The API takes SOL as a number; one that a number does not hold to the lamport is refused, not rounded. */
+function solNumber(sol: string): number {
+  const lamports = rawUnits(sol, LAMPORT_DIGITS, '--buy')
+  const amount = Number(sol)
+  if (rawUnits(amount.toFixed(LAMPORT_DIGITS), LAMPORT_DIGITS, '--buy') !== lamports) {
+    throw usage(`--buy has more digits than can be sent exactly`, { param: '--buy' })
+  }
+  return amount
+}

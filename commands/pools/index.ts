@@ -1,0 +1,48 @@
+/** `svc pools`: tokens launched on a curve, traded and followed until they migrate. */
+import { paths } from '../../src/api/paths.ts'
+import { choice, type Noun, required, text, verb } from '../command.ts'
+import { listVerb } from '../reads.ts'
+import { create } from './create.ts'
+import { presets } from './presets.ts'
+import { progress } from './progress.ts'
+import { metricsOutcome, poolOutcome } from './record.ts'
+import { swap } from './swap.ts'
+import { verify } from './verify.ts'
+import { watch } from './watch.ts'
+
+const args = { address: required(text('Address of the pool')) }
+
+export const noun: Noun = {
+  verbs: {
+    create,
+    list: listVerb({
+      about: 'List pools, newest first',
+      at: paths.pools.list,
+      filters: {
+        status: choice(['pending', 'live', 'migration_triggered', 'migrated', 'failed'], 'Only those in this state'),
+        type: choice(['dbc', 'damm_v2'], 'Only launch curves, or only migrated pools'),
+        creator: text('Only those of this wallet', { placeholder: 'WALLET' }),
+      },
+      columns: ['address', 'type', 'symbol', 'status', 'curve_progress', 'base_mint', 'created_at'],
+      call: (client, query) => client.pools.list(query),
+    }),
+    get: verb({
+      about: 'Read one pool',
+      details: 'Also one that is on chain and was not launched here.',
+      calls: [paths.pools.get],
+      args,
+      run: async (input, { client }) => poolOutcome((await client.pools.get(input)).data),
+    }),
+    progress,
+    fees: verb({
+      about: 'Read the fees a pool holds for the partner',
+      calls: [paths.pools.feeMetrics],
+      args,
+      run: async (input, { client }) => metricsOutcome((await client.pools.feeMetrics(input)).data),
+    }),
+    verify,
+    presets,
+    swap,
+    watch,
+  },
+}

@@ -1,0 +1,80 @@
+/** `svc pools presets`: the curves that pools can be launched with. */
+
+import { paths } from '../../src/api/paths.ts'
+import type { PoolPreset } from '../../src/api/pools.ts'
+import { LAMPORT_DIGITS } from '../amounts.ts'
+import { flag, verb } from '../command.ts'
+import { drawCurve, shortOf, sqrtPriceOf } from '../ui/curve.ts'
+import { tableText } from './record.ts'
+import { columnsOf } from './width.ts'
+
+const columns = [
+  'name',
+  'supply',
+  'decimals',
+  'start_cap',
+  'migration_cap',
+  'threshold',
+  'start_price',
+  'migration_price',
+  'fee',
+] as const
+
+export const presets = verb({
+  about: 'List the curves that pools can be launched with',
+  details: 'Caps, prices and the threshold that fills the curve are in SOL; the supply is in whole tokens.',
+  calls: [paths.pools.presets],
+  flags: { curve: flag('Draw them') },
+  examples: ['svc pools presets --curve'],
+  async run({ curve }, { client }) {
+    const { data } = await client.pools.presets()
+    const rows = { columns, rows: data.map(rowOf) }
+    const { name = '' } = data.find(({ is_default }) => is_default) ?? {}
+    const notes = [
+      `Without --preset, \`svc pools create\` takes ${name}; the file \`pools.presets\` names adds others.`,
+    ]
+    const heading = ['NAME', 'SUPPLY', 'CAP', 'THRESHOLD', 'PRICE', 'FEE']
+    const text = curve ? data.map(drawn).join('\n\n') : tableText(heading, data.map(cellsOf))
+    return { data, rows, text, notes }
+  },
+})
+
+function rowOf(preset: PoolPreset): unknown[] {
+  const { name, total_supply, decimals, initial_market_cap, migration_market_cap, fee } = preset
+  const threshold = shortOf(BigInt(preset.migration_threshold), LAMPORT_DIGITS)
+  const prices = [shortPrice(preset.initial_price), shortPrice(preset.migration_price)]
+  return [name, total_supply, decimals, initial_market_cap, migration_market_cap, threshold, ...prices, feeOf(fee)]
+}
+
+/** Narrow enough for 80 columns. */
+function cellsOf(preset: PoolPreset): string[] {
+  const [name, supply, , start, end, threshold, first, last, fee] = rowOf(preset).map(String)
+  return [name!, supply!, `${start} → ${end}`, threshold!, `${first} → ${last}`, fee!]
+}
+
+const feeOf = ({ starting_bps, ending_bps, duration_seconds }: PoolPreset['fee']) =>
+  starting_bps === ending_bps
+    ? `${starting_bps / 100} %`
+    : `${starting_bps / 100} → ${ending_bps / 100} % in ${duration_seconds} s`
+
+function shortPrice(price: string): string {
+  const [whole = '0', fraction = ''] = price.split('.')
+  return shortOf(BigInt(whole + fraction), fraction.length)
+}
+
+function drawn(preset: PoolPreset): string {
+  const { name, is_default, decimals, total_supply, initial_market_cap, migration_market_cap, fee } = preset
+  const shape = {
+    start: sqrtPriceOf(preset.initial_price, decimals),
+    points: preset.curve.map(({ sqrt_price, liquidity }) => ({
+      sqrtPrice: BigInt(sqrt_price),
+      liquidity: BigInt(liquidity),
+    })),
+    decimals,
+  }
+  return [
+    `${name}${is_default ? ' (default)' : ''}`,
+    `${total_supply} tokens, market cap ${initial_market_cap} → ${migration_market_cap} SOL, fee ${feeOf(fee)}`,
+    ...drawCurve(shape, null, columnsOf()),
+  ].join('\n')
+}

@@ -1,0 +1,42 @@
+/** `svc pools progress`: the curve of a pool and where the pool stands on it. */
+import { paths } from '../../src/api/paths.ts'
+import type { CurveProgress, Pool } from '../../src/api/pools.ts'
+import { LAMPORT_DIGITS } from '../amounts.ts'
+import { required, text, verb } from '../command.ts'
+import { drawCurve, shortOf } from '../ui/curve.ts'
+import { cleaned } from '../ui/render.ts'
+import { percentOf, stateOf } from './state.ts'
+import { columnsOf } from './width.ts'
+
+export const progress = verb({
+  about: 'Draw the curve of a pool and how far it is filled',
+  details: 'With --json or -o plain the figures alone.',
+  calls: [paths.pools.curveProgress, paths.pools.get],
+  args: { address: required(text('Address of the pool')) },
+  examples: ['svc pools progress <address>', 'svc pools progress <address> -o plain'],
+  async run({ address }, { client }) {
+    const { data } = await client.pools.curveProgress({ address })
+    const { data: pool } = await client.pools.get({ address })
+    const drawn = progressLines(pool, data, columnsOf())
+    return drawn === null ? { data } : { data, text: drawn.join('\n') }
+  },
+})
+
+/** Null for a pool whose state cannot be read. */
+export function progressLines(
+  pool: Pick<Pool, 'type' | 'state' | 'symbol' | 'status'>,
+  { progress, migration_market_cap_usd: usd }: Pick<CurveProgress, 'progress' | 'migration_market_cap_usd'>,
+  width: number,
+): string[] | null {
+  const { price, curve } = stateOf(pool)
+  if (curve === null) return null
+  const { raised, threshold, shape } = curve
+  const name = pool.symbol === null ? '' : `${cleaned(pool.symbol)}  `
+  const cap = usd === undefined ? '' : `  migrates at a market cap of ${Math.floor(usd)} USD`
+  return [
+    `${name}${pool.status}  ${percentOf(progress)}  ${shortOf(raised, LAMPORT_DIGITS)} of ${shortOf(threshold, LAMPORT_DIGITS)} SOL`,
+    `price ${price ?? 'unknown'} SOL${cap}`,
+    '',
+    ...drawCurve(shape, raised, width),
+  ]
+}

@@ -1,0 +1,103 @@
+/** `svc pools swap`: a buy or a sell on a pool of either family, quoted, signed here and submitted. */
+import { paths } from '../../src/api/paths.ts'
+import type { PoolSwap } from '../../src/api/pools.ts'
+import { decimalOf, LAMPORT_DIGITS, rawUnits, solOf } from '../amounts.ts'
+import { integer, required, type Session, text, verb } from '../command.ts'
+import { SIGNING } from '../signing/flags.ts'
+import { pair } from '../signing/preview.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { shortOf } from '../ui/curve.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { stateOf } from './state.ts'
+
+const { submit, get, simulate } = paths.transactions
+const SLIPPAGE_BPS = 100
+
+export const swap = verb({
+  about: 'Buy or sell on a pool',
+  details: 'The quote stands before what the run would change; less than the minimum and the transaction fails.',
+  calls: [paths.pools.get, paths.tokens.get, paths.pools.swap, simulate, submit, get],
+  args: { address: required(text('Address of the pool')) },
+  flags: {
+    buy: text('SOL to spend', { placeholder: 'SOL' }),
+    sell: text('Whole tokens to sell, like 1000 or 0.5', { placeholder: 'TOKENS' }),
+    slippage_bps: integer(`How much less than quoted is taken, in hundredths of a percent (default ${SLIPPAGE_BPS})`, {
+      min: 0,
+      max: 10_000,
+    }),
+    ...SIGNING,
+  },
+  examples: ['svc pools swap <address> --buy 0.5', 'svc pools swap <address> --sell 1000 --slippage-bps 50 --dry-run'],
+  async run({ address, buy, sell, slippage_bps = SLIPPAGE_BPS, ...flags }, session) {
+    if ((buy === undefined) === (sell === undefined)) {
+      throw usage('give either --buy (SOL) or --sell (whole tokens)', { param: '--buy' })
+    }
+    const side = buy === undefined ? 'sell' : 'buy'
+    const lamports = buy === undefined ? null : positive(rawUnits(buy, LAMPORT_DIGITS, '--buy'), '--buy')
+    const { data: pool } = await session.client.pools.get({ address })
+    const { decimals: known, feesInSol } = stateOf(pool)
+    const decimals = known ?? (await decimalsOf(session, pool.base_mint))
+    const amount = lamports ?? positive(rawUnits(sell!, decimals, '--sell'), '--sell')
+    const name = pool.symbol ?? pool.base_mint
+    return signAndSubmit<PoolSwap & { transaction: string }>(session, flags, {
+      what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} SOL`,
+      async build(payer) {
+        const body = { address, payer, side, amount: String(amount), slippage_bps } as const
+        const { data } = await session.client.pools.swap(body)
+        return { data: { ...data, transaction: data.tx.transaction } }
+      },
+      preview: (data) => quoteLines(data, { decimals, name, feesInSol, slippage_bps }),
+      show: ({ amount_in, estimated_out, minimum_out, fee }) => ({
+        pool_address: address,
+        side,
+        amount_in,
+        estimated_out,
+        minimum_out,
+        fee,
+      }),
+    })
+  },
+})
+
+function positive(units: bigint, shown: string): bigint {
+  if (units > 0n) return units
+  throw usage(`${shown} must be more than 0`, { param: shown })
+}
+
+async function decimalsOf({ client }: Session, mint: string): Promise<number> {
+  const { data } = await client.tokens.get({ mint })
+  const { decimals } = (data.raw ?? {}) as { decimals?: unknown }
+  if (typeof decimals === 'number') return decimals
+  throw failure(`the decimals of the token ${mint} cannot be read`, { next: `\`svc tokens get ${mint}\` shows it` })
+}
+
+interface Shown {
+  decimals: number
+  name: string
+  feesInSol: boolean
+  slippage_bps: number
+}
+
+/** In, out, the least that is taken, the fee, and the price that comes to. */
+export function quoteLines(quote: Omit<PoolSwap, 'tx'>, { decimals, name, feesInSol, slippage_bps }: Shown): string[] {
+  const { side, amount_in, estimated_out, minimum_out, fee } = quote
+  const sol = (units: string) => `${solOf(BigInt(units))} SOL`
+  const tokens = (units: string) => `${decimalOf(BigInt(units), decimals)} ${name}`
+  const [paid, received] = side === 'buy' ? [sol, tokens] : [tokens, sol]
+  // Where fees are not in SOL alone, they are taken of what is received.
+  const charged = feesInSol ? sol : received
+  const [lamports, units] = side === 'buy' ? [amount_in, estimated_out] : [estimated_out, amount_in]
+  return [
+    pair('pays', paid(amount_in)),
+    pair('receives', received(estimated_out)),
+    pair('at least', `${received(minimum_out)} (${slippage_bps / 100} % less)`),
+    pair('pool fee', charged(fee)),
+    pair('price', `${priceOfTrade(BigInt(lamports), BigInt(units), decimals)} SOL for one, fee included`),
+  ]
+}
+
+function priceOfTrade(lamports: bigint, units: bigint, decimals: number): string {
+  if (units === 0n) return 'no'
+  const scale = 24
+  return shortOf((lamports * 10n ** BigInt(scale + decimals - LAMPORT_DIGITS)) / units, scale)
+}

@@ -1,0 +1,82 @@
+/** `svc pools verify`, and waiting until a pool is live. */
+import { paths } from '../../src/api/paths.ts'
+import type { Pool } from '../../src/api/pools.ts'
+import { ApiError } from '../../src/errors.ts'
+import { required, type Session, text, verb } from '../command.ts'
+import { EXIT, failure } from '../ui/problem.ts'
+import { stateOf } from './state.ts'
+
+const [LOOK_MS, PATIENCE_MS] = [1_000, 60_000]
+
+export const verify = verb({
+  about: 'Check on chain that a pool is live',
+  details: 'A pool that is pending becomes live by it. Exit code 1 while it is not on chain.',
+  calls: [paths.pools.verify],
+  args: { address: required(text('Address of the pool')) },
+  async run({ address }, { client }) {
+    const { data } = await client.pools.verify({ address })
+    const { verified, pool } = data
+    const note = `Not on chain: when none of its transactions lands any more, launch it anew with \`svc pools create\`.`
+    return {
+      data,
+      rows: {
+        columns: ['address', 'verified', 'status', 'base_mint'],
+        rows: [[pool.address, verified, pool.status, pool.base_mint]],
+      },
+      ...(verified ? {} : { notes: [note] }),
+      exitCode: verified ? EXIT.done : EXIT.failed,
+    }
+  },
+})
+
+/** Asks until the chain has what the signatures made; a failure with the way on after a minute. */
+export async function untilLive(
+  { client, clock, ui }: Session,
+  address: string,
+  signatures: readonly string[],
+): Promise<Pool> {
+  const start = clock.now()
+  let trouble: ApiError | undefined
+  try {
+    for (;;) {
+      try {
+        const { data } = await client.pools.verify({ address })
+        if (data.verified) return data.pool
+      } catch (error) {
+        const passing = error instanceof ApiError && ['internal_error', 'rate_limited'].includes(error.code)
+        if (!passing) throw error
+        trouble = error
+      }
+      if (clock.now() - start >= PATIENCE_MS) {
+        const why = trouble === undefined ? '' : ` (${trouble.message})`
+        throw failure(`the pool ${address} is not live after ${PATIENCE_MS / 1000} seconds${why}`, {
+          next: `\`svc pools verify ${address}\` looks again`,
+          details: { pool_address: address, signatures },
+        })
+      }
+      ui.waiting(`waiting until ${address} is live`)
+      await clock.sleep(LOOK_MS)
+    }
+  } finally {
+    ui.waiting(null)
+  }
+}
+
+/** What a person wants to know of a pool at first. */
+export function summaryOf(pool: Pool): Record<string, unknown> {
+  const { address, type, status, base_mint, name, symbol, creator, config, metadata_uri, curve_progress } = pool
+  const { price } = stateOf(pool)
+  return {
+    address,
+    type,
+    status,
+    base_mint,
+    name,
+    symbol,
+    creator,
+    ...(config === null ? {} : { config }),
+    metadata_uri,
+    ...(price === null ? {} : { price }),
+    ...(curve_progress === null ? {} : { curve_progress }),
+  }
+}

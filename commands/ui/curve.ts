@@ -1,0 +1,129 @@
+/** Draws a launch curve as text: the price of the token over the SOL that was raised, and where a pool stands. */
+import { decimalOf, LAMPORT_DIGITS } from '../amounts.ts'
+
+/** Prices are the program's: square roots of raw quote for one raw unit, times 2^64. */
+export interface Curve {
+  start: bigint
+  /** Ends of its segments in rising order, each with the liquidity that reaches there. */
+  points: readonly { sqrtPrice: bigint; liquidity: bigint }[]
+  /** Of the token. */
+  decimals: number
+}
+
+const ROWS = 10
+const [NARROWEST, WIDEST] = [40, 110]
+const EIGHTHS = ' ▁▂▃▄▅▆▇█'
+const DIGITS = 4
+
+/** Lamports that fill the curve, to within a lamport a segment. */
+export const raisedInAll = ({ start, points }: Curve): bigint =>
+  points.reduce(
+    ({ sum, from }, { sqrtPrice, liquidity }) => ({
+      sum: sum + ((liquidity * (sqrtPrice - from)) >> 128n),
+      from: sqrtPrice,
+    }),
+    { sum: 0n, from: start },
+  ).sum
+
+/** Square root of the price once so many lamports are in; the ends beyond the ends. */
+export function sqrtPriceAt({ start, points }: Curve, lamports: bigint): bigint {
+  let [from, rest] = [start, lamports < 0n ? 0n : lamports]
+  for (const { sqrtPrice, liquidity } of points) {
+    const holds = (liquidity * (sqrtPrice - from)) >> 128n
+    if (rest < holds && liquidity > 0n) return from + (rest << 128n) / liquidity
+    rest -= holds
+    from = sqrtPrice
+  }
+  return from
+}
+
+/** SOL for one whole token, as decimal text of so many digits, rounded: a square root holds a little less than the price. */
+export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6): string {
+  const scale = 40
+  const price = (sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - LAMPORT_DIGITS)) >> 128n
+  const excess = price.toString().length - digits
+  const half = excess > 0 ? 5n * 10n ** BigInt(excess - 1) : 0n
+  return shortOf(price + half, scale, digits)
+}
+
+/** What a price written as decimal text is as a square root; 0 for no price. */
+export function sqrtPriceOf(price: string, decimals: number): bigint {
+  const [whole = '0', fraction = ''] = price.split('.')
+  const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(LAMPORT_DIGITS)
+  return squareRoot(scaled / 10n ** BigInt(fraction.length + decimals))
+}
+
+/** Raw units as decimal text of the first so many digits, rounded down; whole units are never cut. */
+export function shortOf(raw: bigint, decimals: number, digits = 6): string {
+  const length = raw.toString().length
+  const cut = Math.min(Math.max(0, length - digits), decimals)
+  const unit = 10n ** BigInt(cut)
+  return decimalOf((raw / unit) * unit, decimals)
+}
+
+/**
+ * Lines of at most `width` columns. `raised` is where a pool stands: what is behind it is filled; null draws the curve
+ * alone.
+ */
+export function drawCurve(curve: Curve, raised: bigint | null, width: number): string[] {
+  const total = raisedInAll(curve)
+  const end = curve.points.at(-1)?.sqrtPrice ?? curve.start
+  const [lowest, highest] = [priceOf(curve.start, curve.decimals, DIGITS), priceOf(end, curve.decimals, DIGITS)]
+  const margin = Math.max(lowest.length, highest.length)
+  const columns = Math.max(8, Math.min(Math.max(width, NARROWEST), WIDEST) - margin - 3)
+  const at = raised === null || total === 0n ? null : columnOf(raised, total, columns)
+  const heights = Array.from({ length: columns }, (_, x) =>
+    heightOf(curve, end, sqrtPriceAt(curve, (total * BigInt(x)) / BigInt(Math.max(1, columns - 1)))),
+  )
+  const lines = Array.from({ length: ROWS }, (_, row) => {
+    const label = row === 0 ? highest : row === ROWS - 1 ? lowest : ''
+    const cells = heights.map((height, x) => cellOf(height, ROWS - 1 - row, x, at))
+    return `${label.padStart(margin)} ${label === '' ? '│' : '┤'}${cells.join('')}`.trimEnd()
+  })
+  const indent = ' '.repeat(margin + 1)
+  const axis = Array.from({ length: columns }, (_, x) => (x === at ? '┬' : '─')).join('')
+  return [
+    `${'SOL'.padStart(margin)} for one token`,
+    ...lines,
+    `${indent}└${axis}`,
+    `${indent} ${scaleOf(total, raised, at, columns)}`,
+  ]
+}
+
+const columnOf = (raised: bigint, total: bigint, columns: number) =>
+  Number(((raised < total ? raised : total) * BigInt(columns - 1)) / total)
+
+/** In eighths of a row, at least one. */
+function heightOf({ start }: Curve, end: bigint, sqrtPrice: bigint): number {
+  const [least, most] = [start * start, end * end]
+  if (most <= least) return 1
+  return 1 + Number(((sqrtPrice * sqrtPrice - least) * BigInt(ROWS * 8 - 1)) / (most - least))
+}
+
+function cellOf(height: number, row: number, x: number, at: number | null): string {
+  const eighths = height - row * 8
+  const isTop = eighths > 0 && eighths <= 8
+  if (x === at && isTop) return '●'
+  if (at !== null && x <= at) return EIGHTHS[Math.max(0, Math.min(8, eighths))]!
+  return isTop ? '·' : ' '
+}
+
+/** Zero, where the pool stands and what fills the curve, as far as they do not touch. */
+function scaleOf(total: bigint, raised: bigint | null, at: number | null, columns: number): string {
+  const last = `${shortOf(total, LAMPORT_DIGITS, DIGITS)} SOL raised`
+  const room = columns - last.length
+  const here = raised === null || at === null ? '' : shortOf(raised, LAMPORT_DIGITS, DIGITS)
+  const from = Math.max(2, (at ?? 0) - Math.floor(here.length / 2))
+  const fits = here !== '' && raised !== 0n && from + here.length + 1 < room
+  return `${`0${fits ? `${' '.repeat(from - 1)}${here}` : ''}`.padEnd(room)}${last}`
+}
+
+function squareRoot(value: bigint): bigint {
+  if (value < 2n) return value
+  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
+  for (;;) {
+    const next = (root + value / root) >> 1n
+    if (next >= root) return root
+    root = next
+  }
+}

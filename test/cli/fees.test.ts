@@ -1,0 +1,324 @@
+/** `svc fees`: splits as they are typed, claims one by one and all at once, and both by the built command to the lamport. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Session } from '../../commands/command.ts'
+import { claimAll } from '../../commands/fees/claim-all.ts'
+import { splitsIn, splitsOf } from '../../commands/fees/splits.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { ApiError } from '../../src/errors.ts'
+import { png } from '../storage/images.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { someone } from '../support/local-chain.ts'
+import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { commandLine } from './command-line.ts'
+
+const cli = commandLine()
+const lacksDbc = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
+const [A, B, C] = [1, 2, 3].map(() => someone().toBase58()) as [string, string, string]
+
+describe('a split', () => {
+  it('is the same from the flag and from a file, whatever its shares', () => {
+    const shares = fc
+      .uniqueArray(fc.integer({ min: 1, max: 9_999 }), { minLength: 1, maxLength: 9 })
+      .map((cuts) => [0, ...cuts.sort((a, b) => a - b), 10_000])
+      .map((cuts) => cuts.slice(1).map((cut, i) => cut - cuts[i]!))
+    fc.assert(
+      fc.property(shares, fc.constantFrom('\n', '\r\n', '\r'), fc.boolean(), (shares, end, heading) => {
+        const splits = shares.map((bps) => ({ recipient: someone().toBase58(), bps }))
+        expect(splitsOf(splits.map(({ recipient, bps }) => `${recipient}:${bps}`))).toEqual(splits)
+        const lines = splits.map(({ recipient, bps }, i) => (i % 2 ? `"${recipient}" , ${bps}` : `${recipient},${bps}`))
+        const file = [...(heading ? ['address,bps'] : []), '# who gets what', ...lines, ''].join(end)
+        expect(splitsIn(file, 'shares.csv')).toEqual(splits)
+        expect(splitsIn(`\ufeff${file}`, 'shares.csv')).toEqual(splits)
+      }),
+    )
+  })
+
+  it.each([
+    [[`${A}:5000`, B], `--split: item 2 must be ADDRESS:BPS, not "${B}"`],
+    [[`${A}:5000`, `${B}:5000:1`], '--split: item 2 must be ADDRESS:BPS'],
+    [[`${A}:5000`, 'x:5000'], '--split: item 2: "x" is no wallet'],
+    [[`${A}:5000`, `0x12:5000`], '--split: item 2: "0x12" is no Solana wallet'],
+    [[`${A}:0`, `${B}:10000`], '--split: item 1: bps must be a whole number from 1 to 10000, not "0"'],
+    [[`${A}:50.5`, `${B}:10000`], '--split: item 1: bps must be a whole number from 1 to 10000, not "50.5"'],
+    [[`${A}:-1`, `${B}:10001`], '--split: item 1: bps must be'],
+    [[`${A}:5000`, `${B}:4999`], 'bps must sum to exactly 10000, and come to 9999: 1 too little'],
+    [[`${A}:5000`, `${B}:5001`], 'and come to 10001: 1 too much'],
+    [[`${A}:5000`, `${B}:2500`, `${A}:2500`], `--split: item 3: ${A} is there already: --split: item 1`],
+    [[`${A}:10000`], 'a split has 2 to 10 recipients, not 1'],
+    [Array.from({ length: 11 }, () => `${someone().toBase58()}:909`), 'a split has 2 to 10 recipients, not 11'],
+  ])('of %j is refused', (items, message) => {
+    expect(() => splitsOf(items)).toThrow(message)
+  })
+
+  it.each([
+    [`${A},5000\n\n${B}`, 's.csv: line 3: it has 1 columns, and must have two: address,bps'],
+    [`${A},5000\n${B},5000,x`, 's.csv: line 2: it has 3 columns'],
+    [`${A},5000\n0OIl,5000`, 's.csv: line 2, column 1: "0OIl" is no base58 wallet'],
+    [`address,bps\n${A},half`, 's.csv: line 2, column 2: bps must be a whole number from 1 to 10000, not "half"'],
+    [`bps,address\n${A},5000`, 's.csv: line 1: the heading must be address,bps'],
+    [`${A},5000\n${A},5000`, `s.csv: line 2: ${A} is there already: s.csv: line 1`],
+    [`${A},5000\n${B},1`, 's.csv: bps must sum to exactly 10000, and come to 5001: 4999 too little'],
+    ['', 's.csv: a split has 2 to 10 recipients, not 0'],
+  ])('file of %j is refused by its line', (text, message) => {
+    expect(() => splitsIn(text, 's.csv')).toThrow(message)
+  })
+})
+
+describe('svc fees claim', () => {
+  it.each([
+    [[], 'give either the address of a pool or --all'],
+    [[A, '--all'], 'give either the address of a pool or --all'],
+    [[A, '--min', '1'], '--min is for --all'],
+    [['--all', '--min', 'x'], '--min must be an amount like 1.5'],
+    [['--all', '--build-only'], '--build-only is for one pool'],
+    [[A, '--idempotency-key', 'x'], '--idempotency-key is for one pool with --signed'],
+    [[A, '--signed', '-k', 'id.json'], '--keypair is for claims that your own keypair signs'],
+    [[A, '--signed', '--build-only'], '--build-only is for claims that your own keypair signs'],
+    [[A, '--signed'], 'no signer is configured'],
+    [[A, '--kind', 'surplus', '--split', `${B}:5000,${C}:5000`], 'splits are for --kind dbc, not for surplus'],
+    [[A, '--split', `${B}:5000`, '--split-file', 'x'], 'give either --split or --split-file'],
+    [[A, '--split-file', 'nowhere.csv'], 'nowhere.csv cannot be read: there is no such file'],
+    [[A, '--split', `${B}:5000,${C}:4000`], 'bps must sum to exactly 10000'],
+    [[A, '--kind', 'all'], '--kind must be dbc or damm_v2 or surplus'],
+  ])('%j is refused before anything is asked', async (args, message) => {
+    const id = cli.file('id.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
+    const { exitCode, stdout, stderr } = await cli.svc([
+      'fees',
+      'claim',
+      ...args.map((arg) => (arg === 'id.json' ? id : arg)),
+    ])
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) })
+  })
+})
+
+/** Pools of an API of a few lines; `claims` is what the signed claim of each comes to. */
+function owed(claims: Record<string, string | Error>, fees: Record<string, unknown>[]) {
+  const asked: string[] = []
+  const lifecycles: string[] = []
+  const pools = fees.map((more, i) => ({ address: `pool${i}`, symbol: `P${i}`, type: 'dbc', status: 'live', ...more }))
+  const simulation = {
+    err: null,
+    logs: [],
+    units_consumed: 1,
+    return_data: null,
+    slot: 1,
+    fee: '5000',
+    balance_changes: [],
+  }
+  const session = {
+    cluster: async () => 'embedded',
+    lastWords: () => undefined,
+    clock: { now: () => 0, sleep: async () => undefined },
+    wallet: {
+      decode: async () => ({ instructions: [], fee_payer: 'platform' }),
+      explain: async () => ({ program: null, message: 'it expired', hint: null }),
+    },
+    ui: {
+      interactive: false,
+      confirmable: false,
+      note: () => undefined,
+      waiting: () => undefined,
+      progress: () => () => undefined,
+      preview: async () => undefined,
+    },
+    get client() {
+      return {
+        signer: { get: async () => ({ data: { address: 'platform' } }) },
+        pools: {
+          // Two to a page.
+          async list({ cursor = '0' }: { cursor?: string }) {
+            const at = Number(cursor)
+            const next_cursor = at + 2 < pools.length ? String(at + 2) : null
+            return { data: pools.slice(at, at + 2), meta: { next_cursor } }
+          },
+        },
+        transactions: {
+          simulate: async () => ({ data: simulation }),
+          async get({ signature }: { signature: string }) {
+            const lifecycle = lifecycles.shift() ?? 'confirmed'
+            return { data: { signature, lifecycle, err: lifecycle === 'failed' ? 'expired' : null, slot: 5 } }
+          },
+        },
+        feeClaims: {
+          async create({ address, kind, mode = 'unsigned' }: { address: string; kind: string; mode?: string }) {
+            const fate = claims[address] ?? claims[`${address} ${kind}`]
+            if (mode === 'signed') asked.push(`${address} ${kind}`)
+            if (fate instanceof Error && (mode === 'signed' || /nothing/i.test(fate.message))) throw fate
+            const tx = mode === 'signed' ? { mode, signature: `sig-${address}` } : { mode, transaction: 'AA==' }
+            return { data: { pool_address: address, kind, estimated_quote: typeof fate === 'string' ? fate : '7', tx } }
+          },
+        },
+      }
+    },
+  }
+  const flags = { keypair: undefined, dry_run: false, build_only: false, wait: undefined, signed: true, min: undefined }
+  const run = async (more: object = {}) => {
+    const outcome = await claimAll(session as unknown as Session, { ...flags, ...more }, undefined)
+    const { claims } = outcome.data as {
+      claims: { pool_address: string; kind: string; status: string; error: string | null }[]
+    }
+    return { ...outcome, table: claims.map((row) => `${row.pool_address} ${row.kind} ${row.status}`), claims }
+  }
+  return { run, asked, lifecycles }
+}
+
+const holding = (lamports: string, surplus_status = 'unknown') => ({
+  fee_metrics: { partner_quote_fee: lamports, surplus_status },
+})
+
+describe('svc fees claim --all', () => {
+  it('goes through every page and kind, and leaves out what holds nothing', async () => {
+    const { run, asked } = owed(
+      { 'pool3 surplus': '9', pool4: '11', pool5: new ApiError('bad_request', 'There is nothing to claim from pool5') },
+      [
+        holding('5'),
+        holding('0'),
+        { ...holding('3'), status: 'pending' },
+        { ...holding('0', 'available'), status: 'migrated' },
+        { type: 'damm_v2', fee_metrics: null },
+        { type: 'damm_v2', fee_metrics: null },
+        { ...holding('4', 'withdrawn'), status: 'migrated' },
+      ],
+    )
+    const { exitCode, data, notes } = await run()
+    expect(asked).toEqual(['pool0 dbc', 'pool3 surplus', 'pool4 damm_v2', 'pool6 dbc'])
+    expect(data).toMatchObject({ claimed: 4, failed: 0 })
+    expect([exitCode, notes?.[0]]).toEqual([0, expect.stringMatching(/^4 claimed, 0\.000000034 SOL\.$/)])
+  })
+
+  it('goes on after a failure, tells which, and says that it failed', async () => {
+    const setting = owed({ pool1: new ApiError('bad_request', 'the policy lets nothing pass') }, [
+      holding('5'),
+      holding('6'),
+      holding('7'),
+    ])
+    const { exitCode, table, text, notes, claims } = await setting.run()
+    expect(table).toEqual(['pool0 dbc claimed', 'pool1 dbc failed', 'pool2 dbc claimed'])
+    expect(exitCode).toBe(1)
+    expect(claims[1]!.error).toBe('the policy lets nothing pass')
+    expect(text).toContain('pool1 dbc: the policy lets nothing pass')
+    expect(notes?.[0]).toContain('1 failed: run it again')
+  })
+
+  it('counts what did not land, or could not be read, as failed', async () => {
+    const setting = owed({}, [holding('5'), holding('6'), { fee_metrics: null }])
+    setting.lifecycles.push('failed', 'confirmed')
+    const { exitCode, table, claims } = await setting.run()
+    expect(table).toEqual(['pool0 dbc failed', 'pool1 dbc claimed', 'pool2 dbc failed'])
+    expect(exitCode).toBe(1)
+    expect(claims[0]).toMatchObject({ signature: 'sig-pool0', error: expect.stringContaining('it expired') })
+    expect(setting.asked).toHaveLength(2)
+  })
+
+  it('claims from --min on, of one kind alone, and nothing in a dry run', async () => {
+    const pools = [holding('999'), holding('1000'), holding('1001'), { type: 'damm_v2', fee_metrics: null }]
+    expect((await owed({}, pools).run({ min: '0.000001' })).table).toEqual(['pool1 dbc claimed', 'pool2 dbc claimed'])
+    expect((await owed({}, pools).run({ kind: 'damm_v2' })).table).toEqual(['pool3 damm_v2 claimed'])
+    const dry = owed({}, pools)
+    expect((await dry.run({ dry_run: true })).table).toHaveLength(4)
+    expect(dry.asked).toEqual([])
+    expect((await owed({}, []).run()).text).toBe('No pool holds fees to claim.')
+    expect((await owed({}, pools.slice(0, 1)).run({ wait: 'none' })).table).toEqual(['pool0 dbc submitted'])
+  })
+})
+
+describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
+  const [creator, platform] = [Keypair.generate(), Keypair.generate()]
+  let daemon: Daemon
+  const files = { creator: '', platform: '', logo: '' }
+  const run = async (args: string[]) => {
+    const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'])
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+    return JSON.parse(stdout)
+  }
+  const lamportsOf = async (address: string) => {
+    const { exitCode, stdout } = await cli.svc(['accounts', 'get', address, '--json'])
+    return exitCode === 3 ? 0n : BigInt(JSON.parse(stdout).lamports)
+  }
+  /** A pool that has earned the partner 0.8 % of what is bought. */
+  const earned = async (symbol: string, sol: string): Promise<string> => {
+    const create = ['pools', 'create', '--name', symbol, '--symbol', symbol, '--image', files.logo, '-k', files.creator]
+    return (await run([...create, '--buy', sol])).address
+  }
+  const owedBy = async (pool: string) => (await run(['fees', 'metrics', pool])).partner_quote_fee
+
+  beforeAll(async () => {
+    files.creator = cli.file('creator.json', JSON.stringify([...creator.secretKey]), 0o600)
+    files.platform = cli.file('platform.json', JSON.stringify([...platform.secretKey]), 0o600)
+    files.logo = join(cli.home, 'token.png')
+    writeFileSync(files.logo, png())
+    await cli.svc(['localnet', 'status'])
+    daemon = await startDaemon({
+      dataDir: cli.dataDir,
+      flags: ['--rpc-port', '0'],
+      env: {
+        SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+        SVC_SIGNER: 'keypair',
+        SVC_SIGNER_KEYPAIR: files.platform,
+        SVC_PRIORITY_FEE: 'none',
+      },
+    })
+    for (const { publicKey } of [creator, platform]) await run(['localnet', 'airdrop', publicKey.toBase58(), '100'])
+    await run(['signer', 'policy', '--per-transaction', '5', '--per-day', '50', '--max-fee', '0.01', '--yes'])
+  }, 60_000)
+  afterAll(() => daemon?.stop())
+
+  it('splits a claim ten ways, every lamport of it, and remembers it', async () => {
+    const pool = await earned('SPLT', '12.3456789')
+    const owed = BigInt(await owedBy(pool))
+    expect(owed).toBe(98_765_432n)
+    const recipients = Array.from({ length: 10 }, () => someone().toBase58())
+    const bps = [1, 9, 90, 900, 1_000, 1_500, 1_500, 1_500, 1_500, 2_000]
+    const poor = cli.file('poor.csv', recipients.map((recipient, i) => `${recipient},${bps[i]}\n`).join(''))
+    const refused = await cli.svc(['fees', 'claim', pool, '--split-file', poor, '-k', files.platform])
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(recipients[0]!)])
+    for (const recipient of recipients.slice(0, 4)) await run(['localnet', 'airdrop', recipient, '0.001'])
+    const before = await Promise.all(recipients.map(lamportsOf))
+    const wallet = await lamportsOf(platform.publicKey.toBase58())
+
+    const dry = await cli.svc(['fees', 'claim', pool, '--split-file', poor, '--signed', '--dry-run'])
+    expect(dry.stdout).toMatch(/^Claim the fees of \w+, split 10 ways\n {2}claims {4}0\.098765432 SOL\n/)
+    const claimed = await run(['fees', 'claim', pool, '--split-file', poor, '--signed'])
+    expect(claimed).toMatchObject({ kind: 'dbc', estimated_quote: '98765432', lifecycle: 'confirmed' })
+    const shares = await Promise.all(recipients.map(async (one, i) => (await lamportsOf(one)) - before[i]!))
+    expect(shares.reduce((sum, share) => sum + share, 0n)).toBe(owed)
+    for (const [i, share] of shares.entries()) {
+      const exact = Number((owed * BigInt(bps[i]!) * 1_000n) / 10_000n) / 1_000
+      expect(Math.abs(Number(share) - exact)).toBeLessThan(1)
+    }
+    // The fee, and the rent of the partner's account of the token.
+    expect(await lamportsOf(platform.publicKey.toBase58())).toBe(wallet - 5_000n - 2_039_280n)
+    expect((await run(['fees', 'history', '--pool', pool]))[0]).toMatchObject({
+      type: 'fee_claim.split_executed',
+      signature: claimed.signature,
+    })
+    const again = await cli.svc(['fees', 'claim', pool, '--signed'])
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('There is nothing to claim')])
+  }, 60_000)
+
+  it('claims of all, after a run with the wrong keypair that claimed of none', async () => {
+    const pools = [await earned('ALLA', '1'), await earned('ALLB', '2'), await earned('ALLC', '0.01')]
+    const wrong = await cli.svc(['fees', 'claim', '--all', '--min', '0.001', '-k', files.creator])
+    expect(wrong.exitCode).toBe(1)
+    expect(wrong.stdout).toContain(`${pools[0]} dbc: ${platform.publicKey.toBase58()} must sign this too`)
+    expect(wrong.stderr).toContain('2 failed: run it again')
+    expect(await owedBy(pools[0]!)).toBe('8000000')
+
+    const wallet = await lamportsOf(platform.publicKey.toBase58())
+    const first = await run(['fees', 'claim', '--all', '--min', '0.001', '--signed'])
+    expect(first).toMatchObject({ claimed: 2, failed: 0, claimed_quote: '24000000' })
+    expect(first.claims.map(({ pool_address }: { pool_address: string }) => pool_address).sort()).toEqual(
+      pools.slice(0, 2).sort(),
+    )
+    expect(await lamportsOf(platform.publicKey.toBase58())).toBe(wallet + 24_000_000n - 2n * (5_000n + 2_039_280n))
+    const rest = await run(['fees', 'claim', '--all', '-k', files.platform])
+    expect(rest.claims).toMatchObject([{ pool_address: pools[2], estimated_quote: '80000', status: 'claimed' }])
+    const none = await cli.svc(['fees', 'claim', '--all', '--signed'])
+    expect(none).toMatchObject({ exitCode: 0, stdout: 'No pool holds fees to claim.\n' })
+    expect(await run(['fees', 'history'])).toHaveLength(4)
+  }, 60_000)
+})

@@ -1,0 +1,573 @@
+/** `svc pools`: the drawing of curves, launches of several transactions, and a launch, trades and a migration by the built command. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { execa } from 'execa'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWallet } from '../../bin/wallet.ts'
+import type { Session } from '../../commands/command.ts'
+import { percentOf, stateOf } from '../../commands/pools/state.ts'
+import { quoteLines } from '../../commands/pools/swap.ts'
+import { signAndSubmitSeveral } from '../../commands/signing/sign-several.ts'
+import { drawCurve, priceOf, raisedInAll, shortOf, sqrtPriceAt, sqrtPriceOf } from '../../commands/ui/curve.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { ApiError } from '../../src/errors.ts'
+import { png } from '../storage/images.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { someone } from '../support/local-chain.ts'
+import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { commandLine, onTerminal, PROGRAM } from './command-line.ts'
+
+const cli = commandLine()
+const lacksDbc = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
+const Q = 1n << 64n
+/** From 0.01 to 0.04 SOL for a token; a SOL fills it. */
+const PLAIN = { start: Q / 10n, points: [{ sqrtPrice: Q / 5n, liquidity: 10_000_000_000n * Q }], decimals: 9 }
+/** Flat for the first SOL, steep for three quarters of another. */
+const BENT = {
+  start: Q / 10n,
+  points: [
+    { sqrtPrice: Q / 8n, liquidity: 40_000_000_000n * Q },
+    { sqrtPrice: Q / 5n, liquidity: 10_000_000_000n * Q },
+  ],
+  decimals: 9,
+}
+
+describe('a curve', () => {
+  it('is drawn with what was raised filled, and the pool where it stands', () => {
+    expect(drawCurve(PLAIN, 500_000_000n, 40)).toEqual([
+      ' SOL for one token',
+      '0.04 ┤                              ···',
+      '     │                            ··',
+      '     │                         ···',
+      '     │                      ···',
+      '     │                   ···',
+      '     │                ●··',
+      '     │             ▂▅▇█',
+      '     │         ▁▄▆█████',
+      '     │     ▁▃▅▇████████',
+      '0.01 ┤▁▂▄▆▇████████████',
+      '     └────────────────┬────────────────',
+      '      0              0.5   1 SOL raised',
+    ])
+  })
+
+  it('of two segments bends where they meet', () => {
+    expect(drawCurve(BENT, 1_000_000_000n, 50)).toEqual([
+      ' SOL for one token',
+      '0.04 ┤                                         ··',
+      '     │                                       ··',
+      '     │                                     ··',
+      '     │                                   ··',
+      '     │                                 ··',
+      '     │                              ···',
+      '     │                            ··',
+      '     │                         ···',
+      '     │              ▁▁▂▃▃▄▅▅▆▇●',
+      '0.01 ┤▁▁▂▂▃▃▄▄▅▆▆▇▇████████████',
+      '     └────────────────────────┬──────────────────',
+      '      0                       1  1.749 SOL raised',
+    ])
+  })
+
+  it('alone is a line, and a full one is filled to the end', () => {
+    expect(drawCurve(PLAIN, null, 40).join('\n')).not.toMatch(/[█●┬]/)
+    const full = drawCurve(PLAIN, 2_000_000_000n, 40)
+    expect(full[1]).toBe('0.04 ┤                              ▁▄●')
+    expect(full.join('\n')).not.toContain('·')
+  })
+
+  it('never is wider than asked for, whatever the curve, and shows the pool once', () => {
+    const step = fc.record({ by: fc.bigInt({ min: 1n, max: Q }), liquidity: fc.bigInt({ min: 1n, max: 2n ** 120n }) })
+    const curve = fc
+      .tuple(
+        fc.bigInt({ min: 4_295_048_017n, max: Q }),
+        fc.array(step, { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 6, max: 9 }),
+      )
+      .map(([start, steps, decimals]) => {
+        let sqrtPrice = start
+        return {
+          start,
+          decimals,
+          points: steps.map(({ by, liquidity }) => {
+            sqrtPrice += by
+            return { sqrtPrice, liquidity }
+          }),
+        }
+      })
+    fc.assert(
+      fc.property(curve, fc.integer({ min: 72, max: 300 }), fc.nat(1_000), (curve, width, share) => {
+        const total = raisedInAll(curve)
+        const lines = drawCurve(curve, (total * BigInt(share)) / 1_000n, width)
+        expect(lines).toHaveLength(13)
+        for (const line of lines) expect(line.length).toBeLessThanOrEqual(width)
+        expect(lines.join('').split('●').length).toBe(total === 0n ? 1 : 2)
+      }),
+    )
+  })
+
+  it('has a price at every lamport that is the inverse of what raises it', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 1_749_999_998n }), (lamports) => {
+        const at = sqrtPriceAt(BENT, lamports)
+        const [first, second] = BENT.points as [
+          { sqrtPrice: bigint; liquidity: bigint },
+          { sqrtPrice: bigint; liquidity: bigint },
+        ]
+        const points = at <= first.sqrtPrice ? [{ ...first, sqrtPrice: at }] : [first, { ...second, sqrtPrice: at }]
+        const raised = raisedInAll({ ...BENT, points })
+        expect(raised <= lamports && lamports - raised <= 2n, `${raised} of ${lamports}`).toBe(true)
+      }),
+    )
+    expect(sqrtPriceAt(BENT, 10n ** 18n)).toBe(Q / 5n)
+  })
+
+  it('tells prices and amounts as short decimals, and reads a price back', () => {
+    expect([priceOf(Q / 10n, 9), priceOf(Q / 5n, 6), priceOf(0n, 9)]).toEqual(['0.01', '0.00004', '0'])
+    expect([shortOf(85_994_059_423n, 9), shortOf(123_456_789_123n, 2), shortOf(0n, 9), shortOf(7n, 9)]).toEqual([
+      '85.994',
+      '1234567891',
+      '0',
+      '0.000000007',
+    ])
+    expect([sqrtPriceOf('0.01', 9), sqrtPriceOf('4', 9), sqrtPriceOf('0', 6)]).toEqual([Q / 10n, 2n * Q, 0n])
+  })
+})
+
+describe('the state of a pool', () => {
+  const state = (more: object = {}) => ({
+    pool: { poolState: { sqrtPrice: String(Q / 8n), quoteReserve: '1000' } },
+    config: {
+      tokenDecimal: 9,
+      collectFeeMode: 0,
+      sqrtStartPrice: String(Q / 10n),
+      migrationSqrtPrice: String(Q / 5n),
+      migrationQuoteThreshold: '2000',
+      curve: [
+        { sqrtPrice: String(Q / 8n), liquidity: '5' },
+        { sqrtPrice: String(Q), liquidity: '6' },
+        { sqrtPrice: '0', liquidity: '0' },
+      ],
+      ...more,
+    },
+  })
+
+  it('gives the curve up to the price where it migrates', () => {
+    const { curve, price, feesInSol } = stateOf({ type: 'dbc', state: state() })
+    expect({ price, feesInSol }).toEqual({ price: '0.015625', feesInSol: true })
+    expect(curve).toEqual({
+      raised: 1000n,
+      threshold: 2000n,
+      shape: {
+        start: Q / 10n,
+        decimals: 9,
+        points: [
+          { sqrtPrice: Q / 8n, liquidity: 5n },
+          { sqrtPrice: Q / 5n, liquidity: 6n },
+        ],
+      },
+    })
+  })
+
+  it.each([null, 'text', {}, { pool: 1, config: [] }, state({ sqrtStartPrice: 12 }), state({ tokenDecimal: null })])(
+    'that is %j makes no curve and no failure',
+    (state) => {
+      expect(stateOf({ type: 'dbc', state }).curve).toBeNull()
+      expect(stateOf({ type: 'damm_v2', state }).curve).toBeNull()
+    },
+  )
+
+  it('shows 100 percent of a full curve alone', () => {
+    expect([percentOf(0.999999), percentOf(1), percentOf(0), percentOf(0.2359)]).toEqual([
+      '99.99 %',
+      '100 %',
+      '0 %',
+      '23.59 %',
+    ])
+  })
+})
+
+describe('a quote', () => {
+  const quote = {
+    pool_address: 'x',
+    amount_in: '1000000000',
+    estimated_out: '2500000',
+    minimum_out: '2475000',
+    fee: '10000',
+  }
+
+  it('of a buy is in SOL and tokens, with the price paid', () => {
+    const shown = { decimals: 6, name: 'MTK', feesInSol: true, slippage_bps: 100 }
+    expect(quoteLines({ ...quote, side: 'buy' }, shown)).toEqual([
+      '  pays      1 SOL',
+      '  receives  2.5 MTK',
+      '  at least  2.475 MTK (1 % less)',
+      '  pool fee  0.00001 SOL',
+      '  price     0.4 SOL for one, fee included',
+    ])
+  })
+
+  it('of a sell turns them round, and takes the fee of what is received', () => {
+    const lines = quoteLines(
+      { ...quote, side: 'sell' },
+      { decimals: 9, name: 'MTK', feesInSol: false, slippage_bps: 50 },
+    )
+    expect(lines.slice(0, 4)).toEqual([
+      '  pays      1 MTK',
+      '  receives  0.0025 SOL',
+      '  at least  0.002475 SOL (0.5 % less)',
+      '  pool fee  0.00001 SOL',
+    ])
+  })
+})
+
+/** A launch of two transactions over an API of a few lines; `fates` are what the submissions and landings come to. */
+function launch({
+  submits = [],
+  lifecycles = [],
+  relay,
+}: {
+  submits?: (Error | null)[]
+  lifecycles?: string[]
+  relay?: string
+}) {
+  const [payer, mint, config] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
+  const keypair = cli.file(`${payer.publicKey.toBase58()}.json`, JSON.stringify([...payer.secretKey]), 0o600)
+  const built = (signer: Keypair) =>
+    Buffer.from(
+      new VersionedTransaction(
+        new TransactionMessage({
+          payerKey: payer.publicKey,
+          recentBlockhash: someone().toBase58(),
+          instructions: [payer, signer].map(({ publicKey: fromPubkey }) =>
+            SystemProgram.transfer({ fromPubkey, toPubkey: someone(), lamports: 1 }),
+          ),
+        }).compileToV0Message(),
+      ).serialize(),
+    ).toString('base64')
+  const transactions = [built(config), built(mint)]
+  const bodies: Record<string, unknown>[] = []
+  const said: string[] = []
+  let now = 0
+  const simulation = {
+    err: null,
+    logs: [],
+    units_consumed: 1,
+    return_data: null,
+    slot: 1,
+    fee: '5000',
+    balance_changes: [],
+  }
+  const session = {
+    wallet: createWallet(),
+    clock: {
+      now: () => now,
+      async sleep(ms: number) {
+        now += ms
+      },
+    },
+    lastWords: () => undefined,
+    cluster: async () => 'embedded',
+    settings: { list: async () => [{ name: 'relay-url', value: relay }] },
+    ui: {
+      interactive: false,
+      confirmable: false,
+      waiting: () => undefined,
+      preview: async (lines: string[]) => void said.push(...lines),
+    },
+    client: {
+      transactions: {
+        simulate: async () => ({ data: simulation }),
+        async submit(body: Record<string, unknown>) {
+          bodies.push(body)
+          const fate = submits.shift()
+          if (fate) throw fate
+          return { data: { signature: '' } }
+        },
+        async get({ signature }: { signature: string }) {
+          const lifecycle = lifecycles.shift() ?? 'confirmed'
+          const err = lifecycle === 'failed' ? 'BlockhashNotFound' : null
+          return { data: { signature, lifecycle, confirmation_status: null, err, slot: 7, confirmations: 0 } }
+        },
+      },
+    },
+  }
+  const tracked_resource = { resource_type: 'pool', resource_id: 'p', related_events: ['pool.live' as const] }
+  const run = (more: object = {}) =>
+    signAndSubmitSeveral(
+      session as unknown as Session,
+      { keypair, dry_run: false, build_only: false, bundle: false, wait: undefined, ...more },
+      {
+        what: 'Launch X',
+        build: async () => ({ data: { transactions, tracked_resource } }),
+        secretKeys: () => [[...mint.secretKey], [...config.secretKey], []],
+        goOn: () => '`svc pools verify p`',
+        show: (_, landed) => ({ landed: landed?.length ?? null }),
+      },
+    )
+  return { run, bodies, said, tracked_resource, payer: payer.publicKey.toBase58() }
+}
+
+describe('a launch of several transactions', () => {
+  it('is sent one after another, each with the keys that sign it, and tracked by the last', async () => {
+    const { run, bodies, said, tracked_resource } = launch({ lifecycles: ['submitted', 'confirmed', 'confirmed'] })
+    const { data } = await run()
+    expect(data).toMatchObject({
+      landed: 2,
+      signatures: [expect.any(String), expect.any(String)],
+      lifecycle: 'confirmed',
+    })
+    expect(bodies.map(({ tracked_resource }) => tracked_resource)).toEqual([undefined, tracked_resource])
+    const wallet = createWallet()
+    for (const { transaction } of bodies) {
+      const { signers } = await wallet.decode(transaction as string)
+      expect(signers.map(({ signature }) => signature)).toEqual(['valid', 'valid'])
+    }
+    expect(said.join('\n')).toContain('2 transactions, one after another, each confirmed before the next')
+    expect(said.join('\n')).toContain('cannot be told before the one before it has landed')
+  })
+
+  it.each([
+    [{ bundle: true }, undefined],
+    [{}, 'https://relay.example'],
+  ])('goes as a bundle with %j and the relay %s', async (flags, relay) => {
+    const { run, bodies, tracked_resource } = launch(relay === undefined ? {} : { relay })
+    expect((await run(flags)).data).toMatchObject({ landed: 2 })
+    expect(bodies).toEqual([
+      { bundle: true, signed_transactions: [expect.any(String), expect.any(String)], tracked_resource },
+    ])
+  })
+
+  it('that stops halfway says what has landed, and how to go on', async () => {
+    const refused = launch({ submits: [null, new ApiError('bad_request', 'transaction: its blockhash has expired')] })
+    const error = await refused.run().then(
+      () => undefined,
+      (error) => error,
+    )
+    expect(error.message).toMatch(
+      /^transaction 2 of 2: transaction: its blockhash has expired \(landed before it: \w{80,}\)$/,
+    )
+    expect(error).toMatchObject({
+      code: 'internal_error',
+      next: '`svc pools verify p`',
+      details: { landed: [expect.any(String)] },
+    })
+
+    const dropped = launch({ lifecycles: ['confirmed', 'failed'] })
+    await expect(dropped.run()).rejects.toThrow(/^transaction 2 of 2: \w{80,} failed: .*landed before it/)
+    const none = launch({ lifecycles: ['failed'] })
+    await expect(none.run()).rejects.toThrow(/^transaction 1 of 2: .*none before it/)
+    expect(none.bodies).toHaveLength(1)
+    const bundled = launch({ lifecycles: ['confirmed', 'failed'] })
+    await expect(bundled.run({ bundle: true })).rejects.toThrow(/^transaction 2 of the bundle of 2/)
+  })
+
+  it('is built in order for others to sign, and tried without being sent', async () => {
+    const { run, bodies, payer } = launch({})
+    const { data, rows } = await run({ build_only: true })
+    expect(data).toMatchObject({ missing_signers: [payer], transactions: [expect.any(String), expect.any(String)] })
+    expect(rows?.rows).toHaveLength(2)
+    expect((await run({ dry_run: true })).exitCode).toBe(0)
+    expect(bodies).toEqual([])
+  })
+})
+
+describe('svc pools', () => {
+  const create = ['pools', 'create', '--name', 'Test', '--symbol', 'TST', '--image']
+  const logo = () => {
+    const file = join(cli.home, 'logo.png')
+    writeFileSync(file, png())
+    return file
+  }
+
+  it.each([
+    ['nowhere.png cannot be read: there is no such file', () => [...create, 'nowhere.png']],
+    ['it is a folder', () => [...create, cli.home]],
+    ['empty.png is empty', () => [...create, cli.file('empty.png', '')]],
+    ['--buy must be an amount like 1.5', () => [...create, logo(), '--buy', '1e3']],
+    ['--buy has more than 9 fractional digits', () => [...create, logo(), '--buy', '0.0000000001']],
+    ['--buy has more digits than can be sent exactly', () => [...create, logo(), '--buy', '18446744073.123456789']],
+    ['--keypair is for launches that your own keypair signs', () => [...create, logo(), '--signed', '-k', 'id.json']],
+    ['--dry-run is for launches', () => [...create, logo(), '--signed', '--dry-run']],
+    ['no signer is configured', () => [...create, logo(), '--signed']],
+    ['--idempotency-key is for --signed', () => [...create, logo(), '--idempotency-key', 'x']],
+    ['missing --symbol, --image', () => ['pools', 'create', '--name', 'Test']],
+    ['give either --buy (SOL) or --sell (whole tokens)', () => ['pools', 'swap', someone().toBase58()]],
+    ['give either --buy', () => ['pools', 'swap', someone().toBase58(), '--buy', '1', '--sell', '1']],
+    ['--buy must be more than 0', () => ['pools', 'swap', someone().toBase58(), '--buy', '0']],
+  ])('refuses what is wrong beforehand: %s', async (message, args) => {
+    const id = cli.file('.id.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
+    const typed = args()
+    const keypair = typed.includes('--signed') ? [] : ['-k', id]
+    const { exitCode, stdout, stderr } = await cli.svc([...typed, ...keypair])
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) })
+  })
+
+  it('lists the presets, and draws them', async () => {
+    const { stdout } = await cli.svc(['pools', 'presets'])
+    expect(stdout).toMatch(/^standard +1000000000 +30 → 400 +85\.\d+ +0\.00000003 → 0\.0000004 +1 %$/m)
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+    const drawn = await cli.svc(['pools', 'presets', '--curve'])
+    expect(drawn.stdout).toMatch(/^ +0\.0000004 ┤ +·+$/m)
+    expect((await cli.svc(['pools', 'presets', '-o', 'plain'])).stdout).toMatch(/^standard\t1000000000\t6\t30\t400\t/)
+  })
+})
+
+describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
+  const [creator, platform] = [Keypair.generate(), Keypair.generate()]
+  let daemon: Daemon
+  let logo = ''
+  let keypair = ''
+  const run = async (args: string[]) => {
+    const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'])
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+    return JSON.parse(stdout)
+  }
+  const launched = (symbol: string, ...more: string[]) => [
+    ...['pools', 'create', '--name', 'Test Token', '--symbol', symbol, '--image', logo, '-k', keypair],
+    ...more,
+  ]
+
+  beforeAll(async () => {
+    await cli.svc(['localnet', 'status'])
+    logo = join(cli.home, 'token.png')
+    writeFileSync(logo, png())
+    keypair = cli.file('creator.json', JSON.stringify([...creator.secretKey]), 0o600)
+    const tiny = {
+      total_supply: '1000000',
+      decimals: 6,
+      initial_market_cap: 1,
+      migration_market_cap: 3,
+      fee: { starting_bps: 100, ending_bps: 100 },
+      liquidity: { partner: 50, partner_locked: 50 },
+    }
+    daemon = await startDaemon({
+      dataDir: cli.dataDir,
+      flags: ['--rpc-port', '0'],
+      env: {
+        SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+        SVC_SIGNER: 'keypair',
+        SVC_SIGNER_KEYPAIR: cli.file('platform.json', JSON.stringify([...platform.secretKey]), 0o600),
+        SVC_PRIORITY_FEE: 'none',
+        SVC_POOLS_CRANK: 'true',
+        SVC_POOLS_PRESETS: cli.file('presets.json', JSON.stringify({ tiny })),
+      },
+    })
+    for (const { publicKey } of [creator, platform]) await run(['localnet', 'airdrop', publicKey.toBase58(), '100'])
+    await run(['signer', 'policy', '--per-transaction', '5', '--per-day', '50', '--max-fee', '0.01', '--yes'])
+  }, 60_000)
+  afterAll(() => daemon?.stop())
+
+  it('creates one, trades on it, draws it, and follows it until it has migrated', async () => {
+    const pool = await run(launched('FULL', '--preset', 'tiny', '--buy', '0.1', '--website', 'https://example.com'))
+    expect(pool).toMatchObject({
+      type: 'dbc',
+      status: 'live',
+      symbol: 'FULL',
+      preset: 'tiny',
+      creator: creator.publicKey.toBase58(),
+    })
+    expect(pool.signatures).toHaveLength(2)
+    expect(pool.curve_progress).toBeGreaterThan(0)
+    const { address, base_mint } = pool
+    expect(await run(['pools', 'get', address])).toMatchObject({ address, base_mint, status: 'live' })
+    expect((await run(['pools', 'list', '--status', 'live'])).map((one: { address: string }) => one.address)).toContain(
+      address,
+    )
+    expect(await run(['pools', 'verify', address])).toMatchObject({ verified: true })
+
+    const dry = await cli.svc(['pools', 'swap', address, '--buy', '0.2', '--dry-run', '-k', keypair])
+    expect(dry.stdout).toMatch(/^Buy FULL for 0\.2 SOL\n {2}pays {6}0\.2 SOL\n {2}receives {2}\d+\.\d+ FULL\n/)
+    const bought = await run(['pools', 'swap', address, '--buy', '0.2', '--slippage-bps', '0', '-k', keypair])
+    expect(bought).toMatchObject({ side: 'buy', amount_in: '200000000', fee: '2000000', lifecycle: 'confirmed' })
+    const sold = await run(['pools', 'swap', address, '--sell', '1000.5', '-k', keypair])
+    expect(sold).toMatchObject({ side: 'sell', amount_in: '1000500000' })
+
+    const progress = await run(['pools', 'progress', address])
+    expect(Object.keys(progress)).toEqual(['pool_address', 'progress'])
+    const drawn = await cli.svc(['pools', 'progress', address])
+    expect(drawn.stdout).toMatch(/^FULL {2}live {2}\d+(\.\d+)? % {2}0\.\d+ of 1\.\d+ SOL\nprice 0\.\d+ SOL\n/)
+    expect(drawn.stdout).toMatch(/●·/)
+    const plain = await cli.svc(['pools', 'progress', address, '-o', 'plain'])
+    expect(plain.stdout).toBe(`pool_address\t${address}\nprogress\t${progress.progress}\n`)
+
+    const watching = execa(process.execPath, [PROGRAM, 'pools', 'watch', address, '--json'], {
+      env: cli.env,
+      extendEnv: false,
+      reject: false,
+    })
+    const [first] = await Promise.all([
+      new Promise<string>((seen) => watching.stderr.once('data', (text) => seen(String(text)))),
+    ])
+    expect(first).toMatch(/^\S+Z {2}live {2}\d+(\.\d+)? % {2}0\.\d+ of 1\.\d+ SOL {2}price 0\.\d+ SOL\n/)
+    const rest = await run(['pools', 'swap', address, '--buy', '5', '-k', keypair])
+    expect(BigInt(rest.amount_in)).toBeLessThan(1_000_000_000n)
+    const { exitCode, stdout, stderr } = await watching
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/migrated {2}100 %/) })
+    expect(JSON.parse(stdout)).toMatchObject({ address, status: 'migrated', curve_progress: 1 })
+    const next = /It trades in (\w+) now/.exec(stderr)?.[1]
+
+    const late = await cli.svc(['pools', 'swap', address, '--buy', '1', '-k', keypair])
+    expect([late.exitCode, late.stderr]).toEqual([2, expect.stringContaining(`swap on ${next}`)])
+    const after = await run(['pools', 'swap', next!, '--sell', '1000.5', '-k', keypair])
+    expect(after).toMatchObject({ side: 'sell', amount_in: '1000500000', lifecycle: 'confirmed' })
+    expect((await cli.svc(['pools', 'watch', next!])).exitCode).toBe(0)
+  }, 60_000)
+
+  it('creates one as a bundle, one of the platform wallet, and one without a curve', async () => {
+    const bundled = await run(launched('BNDL', '--buy', '0.1', '--bundle'))
+    expect(bundled).toMatchObject({ status: 'live', preset: 'standard' })
+    const last = await run(['tx', 'status', bundled.signatures[1]])
+    expect(last).toMatchObject({ err: null, slot: (await run(['tx', 'status', bundled.signatures[0]])).slot })
+
+    const signed = [
+      'pools',
+      'create',
+      '--name',
+      'Signed',
+      '--symbol',
+      'SGND',
+      '--image',
+      logo,
+      '--buy',
+      '0.05',
+      '--signed',
+    ]
+    const key = ['--idempotency-key', 'launch-of-sgnd']
+    const own = await run([...signed, ...key])
+    expect(own).toMatchObject({ status: 'live', creator: platform.publicKey.toBase58() })
+    expect((await run([...signed, ...key])).address).toBe(own.address)
+
+    const damm = await run(launched('SNGL', '--type', 'damm_v2', '--buy', '0.1'))
+    expect(damm).toMatchObject({ type: 'damm_v2', status: 'live' })
+    const bought = await run(['pools', 'swap', damm.address, '--buy', '0.1', '-k', keypair])
+    expect(bought).toMatchObject({ side: 'buy', fee: '1000000' })
+  }, 60_000)
+
+  it('prints the transactions of a launch, which go as a bundle when they are signed', async () => {
+    const built = await run(launched('BLDO', '--buy', '0.1', '--build-only'))
+    expect(built).toMatchObject({ status: 'pending', missing_signers: [creator.publicKey.toBase58()] })
+    const early = await cli.svc(['pools', 'verify', built.address])
+    expect([early.exitCode, early.stdout]).toEqual([1, expect.stringMatching(/false +pending/)])
+    const transactions: string[] = []
+    for (const one of built.transactions) transactions.push((await run(['tx', 'sign', one, '-k', keypair])).transaction)
+    await run(['tx', 'submit', '--bundle', ...transactions])
+    expect(await run(['pools', 'verify', built.address])).toMatchObject({ verified: true, pool: { status: 'live' } })
+  }, 60_000)
+
+  it('tells how a launch that has no money would end, and draws a watched curve anew on a terminal', async () => {
+    const poor = cli.file('poor.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
+    const refused = await cli.svc([...launched('POOR'), '-k', poor])
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('nothing was sent') })
+    const [{ address }] = await run(['pools', 'list', '--type', 'dbc', '--status', 'live'])
+    const { exitCode, screen } = await onTerminal(
+      cli,
+      ['pools', 'watch', address],
+      [['Ctrl-C ends this\r\n\u001b[', '\u0003']],
+    )
+    expect(exitCode, screen).toBe(130)
+    expect(screen).toContain('SOL for one token')
+  }, 60_000)
+})
