@@ -165,7 +165,8 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
 
   it('takes its ticker for a day, whatever its case, of many at once one', async () => {
     const { post, clock } = await setting()
-    const answers = await Promise.all(['MTK', 'mtk', 'Mtk', 'mTK'].map((symbol) => post({ symbol })))
+    const other = () => ({ creator: address(Keypair.generate()) })
+    const answers = await Promise.all(['MTK', 'mtk', 'Mtk', 'mTK'].map((symbol) => post({ symbol, ...other() })))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400, 400, 400])
     const refused = answers.find(({ status }) => status === 400)!
     expect(refused.json.error).toMatchObject({
@@ -173,9 +174,9 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
       message: expect.stringContaining('is taken by the pool'),
     })
     clock.advance(24 * 3_600_000 - 1)
-    expect((await post()).status).toBe(400)
+    expect((await post(other())).status).toBe(400)
     clock.advance(1)
-    expect((await post()).status).toBe(201)
+    expect((await post(other())).status).toBe(201)
   })
 
   it('that never lands fails after half an hour, not before, and gives its ticker back', async () => {
@@ -187,11 +188,38 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     }
     clock.advance(31 * 60_000)
     expect(await status()).toBe('pending')
-    expect((await post()).status).toBe(400)
+    const other = { creator: address(Keypair.generate()) }
+    expect((await post(other)).status).toBe(400)
     clock.advance(60_000 + 5_000)
     expect(await status()).toBe('failed')
     expect((await get('/v2/events?type=pool.failed')).data).toMatchObject([{ data: { object: { resource_id: pool } } }])
+    expect((await post(other)).status).toBe(201)
+  })
+
+  it('that was only looked at can be made anew by its creator at once, and no longer once it was submitted', async () => {
+    const { post, land, request } = await setting()
     expect((await post()).status).toBe(201)
+    const { data } = (await post()).json
+    const [raw] = land(data.transactions, data.required_signers)
+    const body = { transaction: raw!.toString('base64'), tracked_resource: data.tracked_resource }
+    expect((await request('POST', '/v2/transactions', { body })).status).toBe(200)
+    const refused = await post()
+    expect([refused.status, refused.json.error.param]).toEqual([400, 'symbol'])
+  })
+
+  it('that was given up and lands all the same is live, and followed again', async () => {
+    const { post, land, chain, clock, services, get, request } = await setting()
+    const { data } = (await post()).json
+    clock.advance(33 * 60_000)
+    await followPools(services)
+    expect((await get(`/v2/pools/${data.pool.address}`)).data.status).toBe('failed')
+    for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
+    const verified = await request('POST', `/v2/pools/${data.pool.address}/verifications`, { body: {} })
+    expect(verified.json.data).toMatchObject({ verified: true, pool: { status: 'live' } })
+    const row = await services.store.db.selectFrom('pools').select('next_check_at').executeTakeFirst()
+    expect(row!.next_check_at).not.toBeNull()
+    const types = (await get('/v2/events?order=asc')).data.map(({ type }: { type: string }) => type)
+    expect(types).toEqual(['pool.created', 'pool.failed', 'pool.live'])
   })
 
   it('is verified by the legacy flow, which submits its transactions', async () => {

@@ -94,6 +94,12 @@ export const poolFeeMetrics = z
   })
   .openapi('PoolFeeMetrics')
 
+/** Published for good in the token's metadata, for others to click. */
+const link = uri
+  .max(2048)
+  .refine((text) => /^https?:\/\//i.test(text), 'must be an http or https URL')
+  .meta({ example: 'https://example.com' })
+
 const sol = z.number().min(0)
 const percentage = z.int().min(0).max(100)
 const wholeTokens = z.string().regex(/^[0-9]+(\.[0-9]+)?$/, 'must be an amount in whole tokens, as text')
@@ -201,9 +207,9 @@ export const pools = {
         .max(MAX_SOL)
         .default(0)
         .meta({ description: "SOL spent on the creator's first buy", example: 0.5 }),
-      website: uri.optional(),
-      twitter_url: uri.optional(),
-      telegram: uri.optional(),
+      website: link.optional(),
+      twitter_url: link.optional(),
+      telegram: link.optional(),
       loot_from: z.string().max(100).optional(),
       preset: z
         .string()

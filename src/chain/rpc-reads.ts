@@ -1,5 +1,6 @@
 /** What every builder asks of the node: a fresh blockhash and the rent of a new account. */
 import type { Connection } from '@solana/web3.js'
+import { SYSTEM_PROGRAM } from './localnet/addresses.ts'
 import { askNode } from './rpc-faults.ts'
 import { accountsAt } from './runs.ts'
 
@@ -13,11 +14,17 @@ export async function rentFor(connection: Connection, bytes: number): Promise<bi
   return BigInt(await askNode('Reading the rent', () => connection.getMinimumBalanceForRentExemption(bytes)))
 }
 
-/** Lamports and bytes of data by address, in the order asked; 0 and 0 where no account is. Throws internal_error when the node fails. */
-export async function readBalances(
+/**
+ * Lamports by address, in the order asked, 0 where no account is; `isWallet` where only a key can take from it, and
+ * nothing but lamports is there. Throws internal_error when the node fails.
+ */
+export async function readWallets(
   connection: Connection,
   addresses: readonly string[],
-): Promise<{ lamports: bigint; space: number }[]> {
+): Promise<{ lamports: bigint; isWallet: boolean }[]> {
   const accounts = await accountsAt(connection, addresses)
-  return accounts.map((account) => ({ lamports: account?.lamports ?? 0n, space: account?.data.length ?? 0 }))
+  return accounts.map((account) => ({
+    lamports: account?.lamports ?? 0n,
+    isWallet: account === null || (account.owner === SYSTEM_PROGRAM && account.data.length === 0),
+  }))
 }

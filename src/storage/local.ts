@@ -1,6 +1,6 @@
 /** Assets as files of the data folder, each named by the hash of its content, served at /assets. */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { internal } from '../errors.ts'
@@ -41,6 +41,8 @@ export function openLocalStorage(config: Config, cluster: string): Storage {
       if (stored === null || (await cidOf(stored)) !== cid) await write(folder, cid, bytes)
       return { cid, uri }
     },
+
+    has: async (cid) => CID.test(cid) && (await stat(join(folder, cid)).catch(() => null))?.isFile() === true,
 
     async get(cid) {
       if (!CID.test(cid)) return null

@@ -21,6 +21,8 @@ export interface Storage {
   put(bytes: Uint8Array, contentType: string): Promise<Stored>
   /** What this process serves under that identifier, null without it. Throws internal_error where it is damaged. */
   get(cid: string): Promise<Asset | null>
+  /** Whether there is something under that identifier; does not look at it. */
+  has(cid: string): Promise<boolean>
 }
 
 /** Opens nothing yet. `cluster` is the kind of chain that the URIs go on. */

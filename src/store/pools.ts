@@ -42,23 +42,51 @@ export async function movePool(
   return numUpdatedRows > 0n
 }
 
-export async function planPoolCheck(tx: Tx, addresses: readonly string[], next: number): Promise<void> {
+/** Leaves those alone that are due after `dueBy`, where it is given. */
+export async function planPoolCheck(
+  tx: Tx,
+  addresses: readonly string[],
+  next: number,
+  dueBy = Number.MAX_SAFE_INTEGER,
+): Promise<void> {
   if (addresses.length === 0) return
   await tx
     .updateTable('pools')
     .set({ next_check_at: next })
     .where('address', 'in', addresses)
     .where('next_check_at', 'is not', null)
+    .where('next_check_at', '<=', dueBy)
     .execute()
 }
 
+export interface Ticker {
+  symbol: string
+  pool: string
+  creator: string
+  genesis: string
+  now: number
+  /** Taken before this moment, it is free again. */
+  since: number
+}
+
+/** A pool holds its ticker unless it failed or is another chain's; against its own creator only once something was submitted. */
+export async function isHeldAgainst(
+  reader: Reader,
+  holder: Row<'pools'> | null,
+  { creator, genesis }: Pick<Ticker, 'creator' | 'genesis'>,
+): Promise<boolean> {
+  if (holder === null || holder.status === 'failed' || holder.genesis !== genesis) return false
+  const isUntouched = holder.status === 'pending' && holder.creator === creator
+  return !isUntouched || (await lastTracked(reader, holder.address)) !== null
+}
+
 /**
- * Takes a ticker for a pool, whatever its case: null, or the pool that took it after `since` and did not fail. Locks the
- * ticker until the commit.
+ * Takes a ticker for a pool, whatever its case: null, or the pool of the same chain that took it after `since` and did
+ * not fail. Locks the ticker until the commit.
  */
 export async function takeTicker(
   tx: Tx,
-  { symbol, pool, now, since }: { symbol: string; pool: string; now: number; since: number },
+  { symbol, pool, creator, genesis, now, since }: Ticker,
 ): Promise<Row<'tickers'> | null> {
   const upper = symbol.toUpperCase()
   const row = { symbol: upper, pool_address: pool, taken_at: now }
@@ -76,7 +104,7 @@ export async function takeTicker(
     .returningAll()
     .executeTakeFirstOrThrow()
   const holder = await findPool(tx, held.pool_address)
-  if (held.taken_at > since && holder !== null && holder.status !== 'failed') return held
+  if (held.taken_at > since && (await isHeldAgainst(tx, holder, { creator, genesis }))) return held
   await tx.updateTable('tickers').set(row).where('symbol', '=', upper).execute()
   return null
 }

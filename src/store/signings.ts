@@ -101,3 +101,20 @@ async function endSigning(tx: Tx, id: string, changes: Partial<Row<'signings'>>)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
+
+/** Forgets what a request decided, once nothing goes on from it. */
+export async function forgetPlan(tx: Tx, id: string): Promise<void> {
+  await tx.updateTable('signings').set({ plan: null }).where('id', '=', id).execute()
+}
+
+/** Gives the id of an intended signing to another one; false where it has ended. */
+export async function supersedeSigning(tx: Tx, id: string): Promise<boolean> {
+  const row = await findSigning(tx, id)
+  if (row?.state !== 'intended') return false
+  await tx
+    .updateTable('signings')
+    .set({ id: `${id}#${row.seq}`, state: 'abandoned' })
+    .where('id', '=', id)
+    .execute()
+  return true
+}

@@ -1,5 +1,7 @@
 /** Fee claims of launch curves by the real programs: exact to the lamport, split or not, whoever pays. */
-import { ComputeBudgetProgram, type Keypair } from '@solana/web3.js'
+
+import * as spl from '@solana/spl-token'
+import { ComputeBudgetProgram, type Keypair, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
   buildClaim,
@@ -122,18 +124,42 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     const claim = await buildClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 10))
     expect(opened.land(claim)).toBeNull()
     const before = [addressOf(PARTNER), ...recipients(10)].map(opened.lamports)
-    expect(opened.land(claim)).toEqual({ InstructionError: [3, { Custom: 1 }] })
+    expect(opened.land(claim)).toEqual({ InstructionError: [5, { Custom: 1 }] })
     expect([addressOf(PARTNER), ...recipients(10)].map(opened.lamports)).toEqual(before)
     const one = claimOf(await opened.read(pool.address), PARTNER, 1n, 2)
     expect(opened.land(await buildClaim(one))).not.toBeNull()
   })
+
+  it.each([0, 2])(
+    'of %d recipients takes nothing else for the fees: not wrapped SOL that lies there',
+    async (count) => {
+      const opened = await openDbcChain()
+      const pool = await withFees(opened)
+      const claim = await buildClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, count))
+      expect(opened.land(claim)).toBeNull()
+      const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, PARTNER.publicKey)
+      const put = [
+        spl.createAssociatedTokenAccountInstruction(PARTNER.publicKey, wrapped, PARTNER.publicKey, spl.NATIVE_MINT),
+        SystemProgram.transfer({
+          fromPubkey: PARTNER.publicKey,
+          toPubkey: wrapped,
+          lamports: pool.partnerQuoteFee * 2n,
+        }),
+        spl.createSyncNativeInstruction(wrapped),
+      ]
+      expect(opened.test.send(put, [PARTNER]).err).toBeNull()
+      const before = recipients(count).map(opened.lamports)
+      expect(opened.land(claim)).toEqual({ InstructionError: [5, { Custom: 1 }] })
+      expect(recipients(count).map(opened.lamports)).toEqual(before)
+    },
+  )
 
   it('needs the fee claimer of the config', async () => {
     const opened = await openDbcChain()
     const pool = await withFees(opened)
     const stranger = { ...claimOf(pool, CREATOR, 1_000n, 0), feeClaimer: addressOf(CREATOR) }
     expect(opened.land(await buildClaim(stranger))).toMatchObject({
-      InstructionError: [2, { Custom: expect.any(Number) }],
+      InstructionError: [4, { Custom: expect.any(Number) }],
     })
   })
 

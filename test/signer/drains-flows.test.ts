@@ -101,21 +101,19 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     const { scene, read } = await launched()
     const trader = scene.funded(1_000n * SOL)
     await buy(scene, trader, await read(), 50n * SOL)
-    const pool = await read()
-    const lamports = pool.partnerQuoteFee
-    expect(lamports).toBeGreaterThan(0n)
-    const splits = [3n, 4n].map((part) => ({
-      recipient: text(scene.funded(SOL).publicKey),
-      lamports: lamports / part,
-    }))
-    const split = lamports / 3n + lamports / 4n
+    const recipients = [3n, 4n].map((part) => ({ part, recipient: text(scene.funded(SOL).publicKey) }))
     for (const open of [false, true]) {
       // Whether the wallet's wrapped SOL is there before or not.
       if (open) {
         scene.wrapped(7n * SOL)
         await buy(scene, trader, await read(), 50n * SOL)
       }
-      const claim = { payer: scene.address, pool: await read(), feeClaimer: scene.address, lamports, splits }
+      const pool = await read()
+      const lamports = pool.partnerQuoteFee
+      expect(lamports).toBeGreaterThan(0n)
+      const splits = recipients.map(({ part, recipient }) => ({ recipient, lamports: lamports / part }))
+      const split = lamports / 3n + lamports / 4n
+      const claim = { payer: scene.address, pool, feeClaimer: scene.address, lamports, splits }
       const made = await passes(scene, await buildClaim({ ...claim, recentBlockhash: blockhashOf(scene) }))
       expect(made.movement.lamports_to_others).toBe(split)
       expect(made.lamports).toBe(split + FEE)

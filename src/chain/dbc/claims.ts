@@ -1,5 +1,4 @@
 /** Builds the transactions that take what a launch curve owes the partner: its trading fees, and its surplus. */
-import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../unsigned.ts'
 import { baseAccount, openDbc, requireSolQuote, wrappedSol } from './program.ts'
@@ -35,9 +34,9 @@ export function maxRecipients(payerIsClaimer: boolean): number {
 }
 
 /**
- * Claims the trading fees into the fee claimer's SOL and pays the splits from them: with splits the whole transaction
- * fails where less than `lamports` are there, as after another claim. The fee claimer opens and closes the wrapped
- * account, so that its rent is nobody's loss; the payer pays for the fee claimer's account of the token where that is
+ * Claims the trading fees into the fee claimer's SOL and pays the splits from them: the whole transaction fails where
+ * less than `lamports` are there, as after another claim. The fee claimer opens and closes the wrapped account, so that
+ * its rent is nobody's loss, and all that it held before becomes SOL; the payer pays for the fee claimer's account of the token where that is
  * missing. Throws bad_request naming `splits` when they are more than fit, or than what is claimed.
  */
 export async function buildClaim(claim: Claim): Promise<UnsignedTransaction> {
@@ -65,10 +64,10 @@ export async function buildClaim(claim: Claim): Promise<UnsignedTransaction> {
       ...events,
     })
     .instruction()
-  const instructions: TransactionInstruction[] = [token.open, sol.open, take]
-  // The program gives less without a word where less is there; a transfer to itself asks for the whole amount.
-  if (splits.length > 0) instructions.push(spl.createTransferInstruction(sol.address, sol.address, claimer, lamports))
-  instructions.push(sol.unwrap)
+  // The program gives less without a word where less is there. A transfer to itself asks for the whole amount, of an
+  // account that was emptied before, so that nothing else can stand in for it.
+  const whole = spl.createTransferInstruction(sol.address, sol.address, claimer, lamports)
+  const instructions = [token.open, sol.open, sol.unwrap, sol.open, take, whole, sol.unwrap]
   for (const { recipient, lamports } of splits) {
     instructions.push(web3.SystemProgram.transfer({ fromPubkey: claimer, toPubkey: key(recipient), lamports }))
   }

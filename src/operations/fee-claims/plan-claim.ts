@@ -6,7 +6,7 @@ import type { Input } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildPositionClaim, type DammV2Pool, positionsOf, positionsPerClaim } from '../../chain/damm-v2/index.ts'
 import { buildClaim, buildSurplusClaim, CLAIM_UNITS, type DbcPool, migratedPoolAddress } from '../../chain/dbc/index.ts'
-import { latestBlockhash, readBalances, rentFor } from '../../chain/rpc-reads.ts'
+import { latestBlockhash, readWallets, rentFor } from '../../chain/rpc-reads.ts'
 import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
@@ -87,6 +87,8 @@ async function positionClaim(context: Context, { address }: Wanted, payer: strin
     ({ feeA, feeB }) => feeA > 0n || feeB > 0n,
   )
   if (positions.length === 0) throw nothing(pool.address, ` for ${owner}`)
+  // Anybody can give the wallet positions that hold next to nothing.
+  positions.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
   const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
   const recentBlockhash = await latestBlockhash(connection)
   const built = await withComputeBudget(
@@ -116,11 +118,17 @@ async function requirePositionPool({ chain }: Context, address: string): Promise
 }
 
 const nothing = (address: string, whose = '') =>
-  badRequest(`There is nothing to claim from ${address}${whose}`, { param: 'address' })
+  badRequest(`There is nothing to claim from ${address}${whose}`, {
+    param: 'address',
+    details: { reason: 'nothing_to_claim' },
+  })
+
+/** The System program: an address like any other, and nobody's. */
+const NOBODY: ReadonlySet<string> = new Set(['11111111111111111111111111111111'])
 
 /** A share of nothing, or one that leaves its recipient below what an account must hold, fails on chain without a word. */
 async function requirePayable(
-  connection: Parameters<typeof readBalances>[0],
+  connection: Parameters<typeof readWallets>[0],
   amount: bigint,
   paid: readonly { recipient: string; lamports: bigint }[],
 ): Promise<void> {
@@ -130,20 +138,24 @@ async function requirePayable(
       param: `splits.${i}.bps`,
     })
   }
-  const accounts = await readBalances(
+  const accounts = await readWallets(
     connection,
     paid.map(({ recipient }) => recipient),
   )
   const sums = new Map<string, bigint>()
   for (const { recipient, lamports } of paid) sums.set(recipient, (sums.get(recipient) ?? 0n) + lamports)
+  const least = paid.length === 0 ? 0n : await rentFor(connection, 0)
   for (const [i, { recipient }] of paid.entries()) {
-    const { lamports, space } = accounts[i]!
-    const least = await rentFor(connection, space)
+    const { lamports, isWallet } = accounts[i]!
+    const param = `splits.${i}.recipient`
+    if (!isWallet || NOBODY.has(recipient)) {
+      throw badRequest(`${param}: ${recipient} is no wallet: what is sent there may be lost`, { param })
+    }
     const after = lamports + sums.get(recipient)!
     if (after >= least) continue
     throw badRequest(
-      `splits.${i}.recipient: ${recipient} would have ${after} lamports, and an account must hold at least ${least}: leave it out, or send it lamports first`,
-      { param: `splits.${i}.recipient`, details: { lamports: String(after), rent_exempt: String(least) } },
+      `${param}: ${recipient} would have ${after} lamports, and an account must hold at least ${least}: leave it out, or send it lamports first`,
+      { param, details: { lamports: String(after), rent_exempt: String(least) } },
     )
   }
 }

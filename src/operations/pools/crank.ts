@@ -5,7 +5,7 @@ import { cosigned } from '../../chain/cosign.ts'
 import { buildMigrationStep, type DbcPool, MIGRATION_UNITS, migrationStep } from '../../chain/dbc/index.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Services } from '../../context.ts'
-import { conflict } from '../../errors.ts'
+import { ApiError, conflict } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
 import { tieCrank, updatePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
@@ -17,11 +17,9 @@ import type { SigningContext } from '../signing/types.ts'
 
 export type PoolServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake'>
 
-const MOST_FAILURES = 10
-/** Doubles with each failure, in milliseconds. */
 const FIRST_PAUSE_MS = 10_000
 
-/** Does nothing while the last one may still land; a failed one is made anew, at ever longer intervals, ten times. */
+/** Does nothing while the last one may still land; one that failed or was refused is made anew, at ever longer intervals. */
 export async function crankPool(services: PoolServices, row: Row<'pools'>, pool: DbcPool): Promise<void> {
   const { store, clock, chain, log } = services
   const connection = await chain.connection()
@@ -32,16 +30,18 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   if (last === 'running' || (last !== null && last.operation === operation && !last.failed)) return
   const failures = Number(row.crank_failures) + (last?.failed ? 1 : 0)
   if (last?.failed) {
-    const next_check_at = clock.now() + FIRST_PAUSE_MS * 2 ** Math.min(failures, 8)
-    const changes = { crank_signing: null, crank_signature: null, crank_failures: failures, next_check_at }
-    await store.write((tx) => updatePool(tx, row.address, changes))
+    const next_check_at = clock.now() + pauseAfter(failures)
+    await store.write(async (tx) => {
+      // Only what this process has read: another may have begun the next one.
+      if (!(await tieCrank(tx, row.address, row.crank_signing, null))) return
+      await updatePool(tx, row.address, { crank_failures: failures, next_check_at })
+    })
     log.warn({ pool: row.address, operation, failures }, 'a migration transaction failed')
     return
   }
-  if (failures >= MOST_FAILURES) return
-  // One that was intended and not signed is ended; after one that landed a new one begins.
-  const earlier = last === null ? row.crank_signing : null
-  await signAndSubmit<null, void>(crankContext(services, row, earlier), {
+  // One that was intended and not signed is ended; after one that landed, or that nobody can end, a new one begins.
+  const earlier = last === null ? await resumable(services, row) : null
+  const sent = signAndSubmit<null, void>(crankContext(services, row, earlier), {
     operation,
     async begin(wallet) {
       const recentBlockhash = await latestBlockhash(connection)
@@ -63,13 +63,31 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
     },
     answer: () => undefined,
   })
+  await sent.catch(async (error) => {
+    if (error instanceof ApiError && error.code === 'conflict') throw error
+    // A policy that refuses now will refuse in a minute: its log is not to be filled.
+    const next_check_at = clock.now() + pauseAfter(failures + 1)
+    await store.write((tx) => updatePool(tx, row.address, { crank_failures: failures + 1, next_check_at }))
+    throw error
+  })
   log.info({ pool: row.address, operation }, 'a migration transaction was sent')
 }
+
+/** Ten seconds, twenty, up to three quarters of an hour. */
+const pauseAfter = (failures: number) => FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 8)
 
 const budgetOf = ({ config }: PoolServices, connection: BudgetServices['connection']): BudgetServices => ({
   connection,
   config,
 })
+
+/** What was intended and can still be ended: by the same key, on the same chain. */
+async function resumable({ store, signer, chain }: PoolServices, { crank_signing }: Row<'pools'>) {
+  if (crank_signing === null) return null
+  const [signing, key] = await Promise.all([findSigning(store.db, crank_signing), signer()])
+  const isOurs = signing?.state === 'intended' && signing.signer === key?.address
+  return isOurs && signing.genesis === (await chain.genesisHash()) ? crank_signing : null
+}
 
 /** What became of the last one; null where there is none, or one that was never signed. */
 async function lastCrank({ store }: PoolServices, row: Row<'pools'>) {

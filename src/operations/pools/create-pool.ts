@@ -12,10 +12,10 @@ import { badRequest } from '../../errors.ts'
 import { type Image, readImage } from '../../storage/image.ts'
 import { metadataJson } from '../../storage/metadata.ts'
 import { requireAllowed } from '../../storage/moderation.ts'
-import { findPool, insertPool, takeTicker } from '../../store/pools.ts'
+import { findPool, insertPool, isHeldAgainst, takeTicker } from '../../store/pools.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { emit } from '../emit.ts'
+import { emit, emitAll } from '../emit.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { poolRecord } from '../records.ts'
 import { requireSigner } from '../signing/require-signer.ts'
@@ -23,7 +23,7 @@ import { type Built, signAndSubmit } from '../signing/sign-and-submit.ts'
 import { lamportsOfSol } from './amounts.ts'
 import { type Launch, planLaunch } from './launch.ts'
 import { curveNamed } from './presets.ts'
-import { CHECK_MS } from './transitions.ts'
+import { CHECK_MS, markFailed } from './transitions.ts'
 
 type Route = Api['pools']['create']
 
@@ -52,16 +52,26 @@ async function prepare(context: Context, input: Input<Route>): Promise<Prepared>
   const bytes = Buffer.from(input.image, 'base64')
   const image = { bytes, ...(await readImage(bytes, config)) }
   await curveNamed(config, input.preset)
-  await requireFreeTicker(context, input.symbol)
+  await requireFreeTicker(context, input)
   await requireProgram(chain, PROGRAMS.tokenMetadata)
   await requireProgram(chain, input.type === 'dbc' ? PROGRAMS.dbc : PROGRAMS.dammV2)
   const partner = await platformWallet(context)
   await storage.check()
-  await requireAllowed(config, { image, texts: [input.name, input.symbol, input.description ?? ''] })
+  await requireAllowed(config, { image, texts: textsOf(input) })
   const uri = await storeMetadata(context, input, image)
-  const launch = await planLaunch(context, { ...input, buyLamports, partner, uri })
+  const launch = await planLaunch(context, {
+    ...input,
+    buyLamports,
+    partner,
+    uri,
+    isBundled: input.mode === 'unsigned',
+  })
   return { launch, uri, genesis: await chain.genesisHash() }
 }
+
+/** All that is published. */
+const textsOf = ({ name, symbol, description, website, twitter_url, telegram, loot_from }: Input<Route>): string[] =>
+  [name, symbol, description, website, twitter_url, telegram, loot_from].filter((text) => text !== undefined)
 
 type Kept = Omit<Prepared, 'launch'> & { launch: Omit<Launch, 'transactions'> & { transactions: string[] } }
 
@@ -88,10 +98,14 @@ async function createSigned(context: Context, input: Input<Route>): Promise<Resu
       }
     },
     next: (_, kept, step) => stepOf(context, kept, step),
-    async record(tx, _, kept) {
-      // Signed and sent: another that took the ticker meanwhile keeps it, and this pool is there all the same.
-      await takeTicker(tx, tickerOf(context, input, restored(kept)))
+    async reserve(tx, kept) {
+      const held = await takeTicker(tx, tickerOf(context, input, restored(kept)))
+      if (held !== null) throw taken(context, input.symbol, held)
       await insert(context, tx, input, restored(kept))
+    },
+    async release(tx, kept) {
+      const row = await findPool(tx, kept.launch.address)
+      if (row !== null) await emitAll(tx, context.clock, (await markFailed(tx, row)).told)
     },
     answer: (signatures, kept) => ({
       ...answerOf(
@@ -198,7 +212,7 @@ function rowOf(
 const sinceOf = ({ clock, config }: Context) => clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS
 
 /** Before anything costs: the ticker is taken, and looked at again, in the commit. */
-async function requireFreeTicker(context: Context, symbol: string): Promise<void> {
+async function requireFreeTicker(context: Context, { symbol, creator }: Input<Route>): Promise<void> {
   const held = await context.store.db
     .selectFrom('tickers')
     .selectAll()
@@ -206,12 +220,15 @@ async function requireFreeTicker(context: Context, symbol: string): Promise<void
     .executeTakeFirst()
   if (held === undefined || held.taken_at <= sinceOf(context)) return
   const holder = await findPool(context.store.db, held.pool_address)
-  if (holder !== null && holder.status !== 'failed') throw taken(context, symbol, held)
+  const genesis = await context.chain.genesisHash()
+  if (await isHeldAgainst(context.store.db, holder, { creator, genesis })) throw taken(context, symbol, held)
 }
 
-const tickerOf = (context: Context, { symbol }: Input<Route>, { launch }: Prepared) => ({
+const tickerOf = (context: Context, { symbol, creator }: Input<Route>, { launch, genesis }: Prepared) => ({
   symbol,
+  creator,
   pool: launch.address,
+  genesis,
   now: context.clock.now(),
   since: sinceOf(context),
 })

@@ -1,5 +1,6 @@
 /** Follows pools through their life: live once they are seen, full, migrated, or given up. */
 import { migratedPoolAddress } from '../../chain/dbc/index.ts'
+import { ApiError } from '../../errors.ts'
 import { duePools, isAnyPoolDue, lastTracked, planPoolCheck } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -32,8 +33,13 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
     try {
       await followPool(services, row, found[i] ?? null)
     } catch (error) {
+      // Of several daemons one is first with a migration; it looks at the pool next.
+      if (error instanceof ApiError && error.code === 'conflict') {
+        log.debug({ pool: row.address, why: error.message }, 'a pool is in the hands of another process')
+        continue
+      }
       log.error({ err: error, pool: row.address }, 'a pool could not be followed')
-      await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + MINUTE_MS))
+      await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + MINUTE_MS, clock.now()))
     }
   }
 }

@@ -19,6 +19,8 @@ export interface LaunchInput {
   /** Address that the fees belong to. */
   partner: string
   uri: string
+  /** Whether it may go to a relay: only that is tipped. */
+  isBundled: boolean
 }
 
 export interface Launch {
@@ -44,7 +46,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   const [mint, second] = [Keypair.generate(), Keypair.generate()]
   const tipAccount = TIP_ACCOUNTS[Math.floor(Math.random() * TIP_ACCOUNTS.length)]!
   const lamports = BigInt(config.values['relay-tip'])
-  const isTipped = config.values['relay-url'] !== undefined && lamports > 0n
+  const isTipped = input.isBundled && config.values['relay-url'] !== undefined && lamports > 0n
   const accounts = [input.creator]
   const common = {
     creator: input.creator,

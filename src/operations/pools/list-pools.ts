@@ -3,17 +3,14 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pagePools } from '../../store/pools.ts'
-import { joined, readPools } from './on-chain.ts'
+import { joined, readPoolsSoon } from './on-chain.ts'
 
 type Route = Api['pools']['list']
 
-/** The list itself needs no node: while that fails, what only the chain knows is null. */
-export async function listPools({ store, chain, log }: Context, input: Input<Route>): Promise<Result<Route>> {
-  const { rows, next_cursor } = await pagePools(store.db, input)
+/** The list itself needs no node: while that fails or is slow, what only the chain knows is null. */
+export async function listPools(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  const { rows, next_cursor } = await pagePools(context.store.db, input)
   const addresses = rows.map(({ address }) => address)
-  const onChain = await readPools(chain, addresses).catch((error) => {
-    log.warn({ err: error }, 'pools were listed without their chain state')
-    return []
-  })
+  const onChain = await readPoolsSoon(context, addresses)
   return { items: rows.map((row, i) => joined(row, onChain[i] ?? null)), next_cursor }
 }

@@ -4,9 +4,13 @@ import type { Chain } from '../../chain/connection.ts'
 import { type DammV2Pool, readDammV2Pools } from '../../chain/damm-v2/index.ts'
 import { type DbcPool, progressOf, readDbcPools } from '../../chain/dbc/index.ts'
 import { readToken } from '../../chain/tokens/index.ts'
+import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import { poolRecord } from '../records.ts'
+
+/** Lists need no node: it is waited for so long. */
+const PATIENCE_MS = 2_500
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 
@@ -23,6 +27,25 @@ export async function readPools(chain: Chain, addresses: readonly string[]): Pro
     if (curve !== null) return { type: 'dbc', pool: curve }
     return pool === null ? null : { type: 'damm_v2', pool }
   })
+}
+
+/** What a stored pool is answered with while the node fails, or takes its time: nothing of the chain. */
+export async function readPoolsSoon(
+  { chain, log }: Pick<Services, 'chain' | 'log'>,
+  addresses: readonly string[],
+): Promise<(ChainPool | null)[]> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the node takes too long')), PATIENCE_MS)
+  })
+  try {
+    return await Promise.race([readPools(chain, addresses), late])
+  } catch (error) {
+    log.warn({ err: error }, 'pools were read without their chain state')
+    return []
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Throws not_found. */

@@ -6,8 +6,18 @@ const TIMEOUT_MS = 5_000
 const FRESH_MS = 30_000
 /** Older than this and the price is not told at all. */
 const STALE_MS = 600_000
+const MOST_CHARACTERS = 1_000_000
 
-const known = new WeakMap<Config, { price: number; at: number }>()
+interface Source {
+  /** When it was last asked, Unix milliseconds. */
+  askedAt: number
+  asking: Promise<void>
+  /** The last price that it gave, and when. */
+  price: number | null
+  at: number
+}
+
+const sources = new WeakMap<Config, Source>()
 
 /** Null where no source is set, and where it has given no price for ten minutes: a figure that nobody knows is left out. */
 export async function solPrice({
@@ -17,20 +27,29 @@ export async function solPrice({
 }: Pick<Services, 'config' | 'clock' | 'log'>): Promise<number | null> {
   const { 'price-url': url, 'price-field': field } = config.values
   if (url === undefined) return null
-  const last = known.get(config)
+  const source = sources.get(config) ?? { askedAt: 0, asking: Promise.resolve(), price: null, at: 0 }
+  sources.set(config, source)
   const now = clock.now()
-  if (last !== undefined && now - last.at < FRESH_MS) return last.price
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-    if (!response.ok) throw new Error(`the price source answered HTTP ${response.status}`)
-    const price = priceIn(await response.json(), field)
-    known.set(config, { price, at: now })
-    return price
-  } catch (error) {
-    const { name, message } = error as Error
-    log.warn({ fault: name === 'TypeError' ? 'it cannot be reached' : message }, 'the price of SOL was not read')
-    return last !== undefined && now - last.at < STALE_MS ? last.price : null
+  if (now - source.askedAt >= FRESH_MS) {
+    source.askedAt = now
+    source.asking = ask(url, field).then(
+      (price) => void Object.assign(source, { price, at: now }),
+      (error: Error) => {
+        const fault = error.name === 'TypeError' ? 'it cannot be reached' : error.message
+        log.warn({ fault }, 'the price of SOL was not read')
+      },
+    )
   }
+  await source.asking
+  return now - source.at < STALE_MS ? source.price : null
+}
+
+async function ask(url: string, field: string): Promise<number> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+  if (!response.ok) throw new Error(`the price source answered HTTP ${response.status}`)
+  const text = await response.text()
+  if (text.length > MOST_CHARACTERS) throw new Error('the price source answers with too much')
+  return priceIn(JSON.parse(text), field)
 }
 
 /** A number, or one as text, at the dotted path. Throws where there is none. */

@@ -24,9 +24,9 @@ export interface Moved {
   told: LateEmission[]
 }
 
-/** Pending pools only. */
+/** Pending pools, and those that were given up and landed all the same. */
 export async function markLive(at: At, tx: Tx, row: PoolRow, seen: Seen = {}): Promise<Moved> {
-  if (row.status !== 'pending') return { row, told: [] }
+  if (row.status !== 'pending' && row.status !== 'failed') return { row, told: [] }
   return move(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row, 'live') }, seen)
 }
 

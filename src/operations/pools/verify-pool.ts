@@ -20,11 +20,13 @@ export async function verifyPool(
 ): Promise<Result<Route>> {
   const { store, chain } = context
   const decoded = transactions.map((text, i) => decodeSigned(text, `transactions.${i}`))
+  if ((await findPool(store.db, address)) === null)
+    found((await readPools(chain, [address]))[0] ?? null, 'pool', address)
   await submitEach(context, decoded, { resource_type: 'pool', resource_id: address, related_events: [] })
   const [row, [onChain = null]] = await Promise.all([findPool(store.db, address), readPools(chain, [address])])
   if (row === null) return { pool: await foreignPool(chain, found(onChain, 'pool', address)), verified: true }
   if (onChain === null) return { pool: joined(row, null), verified: false }
-  const seen = row.status === 'pending' ? await firstSeen(chain, address) : {}
+  const seen = row.status === 'pending' || row.status === 'failed' ? await firstSeen(chain, address) : {}
   return context.commit(async (tx) => {
     const { row: now, told } = await markLive(context, tx, row, seen)
     await emitAll(tx, context.clock, told)

@@ -1,13 +1,18 @@
 /** Signs what a request needs with the platform's key and submits it, one transaction after the other, each once. */
 
 import type { TrackedResource } from '../../api/index.ts'
+import { decodeTransaction } from '../../chain/localnet/messages.ts'
 import type { Signer } from '../../chain/signer/index.ts'
+import { readBlockhashEnd } from '../../chain/statuses.ts'
+import { lifetimeOf } from '../../chain/transactions.ts'
 import { badRequest, conflict, internal } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
-import { findSigning } from '../../store/signings.ts'
+import { findSigning, forgetPlan, supersedeSigning } from '../../store/signings.ts'
+import type { Tx } from '../../store/store.ts'
 import { findTransaction } from '../../store/transactions.ts'
 import { followOne } from '../transactions/follow/index.ts'
+import { audit } from './audit.ts'
 import { requireCluster, requireSigner } from './require-signer.ts'
 import { askProvider, ended, intend, requireRunning, sendSigned, storeSigned } from './sign.ts'
 import type { Signable, SigningContext } from './types.ts'
@@ -24,6 +29,8 @@ interface Plan<K> {
 /** A step has so long to be confirmed; whoever repeats the request then goes on waiting. */
 const CONFIRMED_WITHIN_MS = 60_000
 const LOOK_MS = 400
+/** Slots after which a blockhash that reads as ended has ended, and is not one that the node has yet to hear of. */
+const BLOCKHASH_SLOTS = 250
 
 /**
  * A refusal is bad_request with `details.rule` and the figures. What was intended under an Idempotency-Key is ended by
@@ -42,10 +49,14 @@ export async function signAndSubmit<K, D>(context: SigningContext, request: Sign
     if (signing?.state === 'signed') {
       signatures.push(signing.signature!)
       if (isLast) return context.commit(async () => request.answer(signatures, plan.kept))
-      await requireConfirmed(context, signatures)
+      await requireConfirmed(context, request, plan, signatures)
       continue
     }
     if (signing?.state === 'abandoned') throw ended(stepId)
+    if (signing !== null && step > 0 && (await isDead(context, signing))) {
+      await supersede(context, signer, signing)
+      signing = null
+    }
     const isFresh = signing === null
     if (signing === null) {
       const built = step === 0 ? first! : await request.next!(signer.address, plan.kept, step)
@@ -53,13 +64,14 @@ export async function signAndSubmit<K, D>(context: SigningContext, request: Sign
         id: stepId,
         operation: request.operation,
         plan: step === 0 ? seal(context, id, plan) : null,
+        reserve: step === 0 ? (tx: Tx) => request.reserve?.(tx, plan.kept) ?? Promise.resolve() : undefined,
         binds: step === 0,
       }
       await intend(context, signer, built, intent)
       signing = (await findSigning(context.store.db, stepId))!
     }
     signatures.push(await signStep(context, signer, request, { signing, plan, signatures, isLast, isFresh, step }))
-    if (!isLast) await requireConfirmed(context, signatures)
+    if (!isLast) await requireConfirmed(context, request, plan, signatures)
   }
   return request.answer(signatures, plan.kept)
 }
@@ -80,12 +92,15 @@ async function signStep<K, D>(
   request: Signable<K, D>,
   { signing, plan, signatures, isLast, isFresh, step }: Step<K>,
 ): Promise<string> {
-  const transaction = await askProvider(context, signer, signing, isFresh && step === 0)
+  const release = async (tx: Tx) => request.release?.(tx, plan.kept)
+  const transaction = await askProvider(context, signer, signing, isFresh && step === 0 ? release : null)
   const all = [...signatures, transaction.signature]
   if (isLast) {
     await context.commit(async (tx) => {
       await storeSigned(context, tx, signer, signing, transaction, plan.tracked_resource)
       await request.record?.(tx, all, plan.kept)
+      // Nothing goes on from here: the keys that are sealed in it are not kept.
+      await forgetPlan(tx, idOf(signing.id.replace(/\.\d+$/, ''), 0))
       return request.answer(all, plan.kept)
     })
   } else {
@@ -129,7 +144,12 @@ function seal<K>({ vault }: SigningContext, id: string, plan: Plan<K>): Buffer {
 }
 
 /** Waits until the last step is confirmed; one that failed for good frees the key, as nothing more can come of it. */
-async function requireConfirmed(context: SigningContext, signatures: readonly string[]): Promise<void> {
+async function requireConfirmed<K, D>(
+  context: SigningContext,
+  { release }: Signable<K, D>,
+  { kept }: Plan<K>,
+  signatures: readonly string[],
+): Promise<void> {
   const signature = signatures.at(-1)!
   const until = performance.now() + CONFIRMED_WITHIN_MS
   for (;;) {
@@ -137,7 +157,9 @@ async function requireConfirmed(context: SigningContext, signatures: readonly st
     if (row === null) throw new Error(`the signed transaction ${signature} is not stored`)
     if (row.lifecycle === 'confirmed' || row.lifecycle === 'finalized') return
     if (row.lifecycle === 'failed') {
-      await context.store.write((tx) => context.signing.unbind(tx))
+      await context.store.write(async (tx) => {
+        if (await context.signing.unbind(tx)) await release?.(tx, kept)
+      })
       throw badRequest(
         `The transaction ${signature} failed on the chain, and the rest was not signed: ${row.err_json}`,
         {
@@ -146,9 +168,32 @@ async function requireConfirmed(context: SigningContext, signatures: readonly st
       )
     }
     if (performance.now() >= until) {
-      throw internal(`The transaction ${signature} is not confirmed yet: repeat the request to go on`)
+      throw internal(
+        `The transaction ${signature} is not confirmed yet: repeat the request with its Idempotency-Key to go on`,
+      )
     }
     await new Promise((done) => setTimeout(done, LOOK_MS))
-    await followOne(context, row)
+    // A node that fails once is asked again, until the time is over.
+    await followOne(context, row).catch((error) => context.log.debug({ err: error, signature }, 'a look failed'))
   }
+}
+
+/** Whether what was intended can land no more, signed or not: it was never sent, and its blockhash is over. */
+async function isDead({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
+  const { blockhash } = lifetimeOf(decodeTransaction(transaction).message)
+  const { slot, ended } = await readBlockhashEnd(chain, blockhash)
+  return ended[0] === true && slot >= (since_slot ?? 0) + BLOCKHASH_SLOTS
+}
+
+/** A step that was never sent makes room for another with the same purpose; what it took of the day stays taken. */
+async function supersede(context: SigningContext, signer: Signer, { id, operation }: Row<'signings'>): Promise<void> {
+  await context.store.write(async (tx) => {
+    if (!(await supersedeSigning(tx, id))) throw ended(id)
+    await audit(context, tx, 'signing.failed', signer.address, {
+      signing: id,
+      operation,
+      signed: 'unknown',
+      why: 'its blockhash is over and it was never sent: it is built anew',
+    })
+  })
 }

@@ -31,7 +31,8 @@ export interface Intent {
   operation: string
   /** Sealed; of a request's first signing. */
   plan: Buffer | null
-  /** Whether a failure may be forgotten: nobody was asked for this request before. */
+  /** Of a request's first signing: what else is written with it. */
+  reserve?: ((tx: Tx) => Promise<void>) | undefined
   binds: boolean
 }
 
@@ -46,7 +47,7 @@ export async function intend(
   context: SigningContext,
   signer: Signer,
   { transaction: raw, cosigners = [], made = [] }: Built,
-  { id, operation, plan, binds }: Intent,
+  { id, operation, plan, reserve, binds }: Intent,
 ): Promise<Signing> {
   const { store, chain, clock } = context
   const wallet = signer.address
@@ -75,6 +76,7 @@ export async function intend(
     const amounts = new Map([['', spend.lamports], ...spend.tokens.map(({ mint, amount }) => [mint, amount] as const)])
     await insertSpends(tx, { signing_id: id, signer: wallet, at: clock.now() }, amounts)
     if (binds) await context.signing.bind(tx, id)
+    await reserve?.(tx)
     await audit(context, tx, 'signing.intended', wallet, {
       signing: id,
       operation,
@@ -88,12 +90,15 @@ export async function intend(
   return refusal === null ? signing : refuse(context, signer, operation, refusal)
 }
 
-/** The whole transaction, not yet stored. Throws internal_error where the provider fails. */
+/**
+ * The whole transaction, not yet stored. Throws internal_error where the provider fails; `release` takes back what was
+ * written with the signing where it certainly was not made, null where somebody may have been asked for it before.
+ */
 export async function askProvider(
   context: SigningContext,
   signer: Signer,
   { id, operation, transaction }: Signing,
-  isFirst: boolean,
+  release: ((tx: Tx) => Promise<void>) | null,
 ): Promise<DecodedTransaction> {
   const unsigned = decodeTransaction(transaction)
   try {
@@ -103,7 +108,10 @@ export async function askProvider(
     const why = error instanceof SignerUnavailable ? error.message : 'the provider failed in a way that it should not'
     await context.store.write(async (tx) => {
       // A retry knows nothing of what its first run, or another process that has the key by now, was given by the provider.
-      if (signed === 'no' && isFirst && (await context.signing.unbind(tx))) await abandonSigning(tx, id)
+      if (signed === 'no' && release !== null && (await context.signing.unbind(tx))) {
+        await abandonSigning(tx, id)
+        await release(tx)
+      }
       await audit(context, tx, 'signing.failed', signer.address, { signing: id, operation, signed, why })
     })
     throw asApiError(error, context.log)

@@ -49,6 +49,10 @@ export interface Signable<K, D> {
   next?(wallet: string, kept: K, step: number): Promise<Built>
   /** Of the signatures of all steps. */
   answer(signatures: readonly string[], kept: K): D
-  /** Further rows of the commit that stores the last signature, which must write what `answer` tells of. */
+  /** Rows of the write that intends the first signing: what throws there refuses it before anything is signed. */
+  reserve?(tx: Tx, kept: K): Promise<void>
+  /** Takes them back where the first was certainly not signed, or failed on the chain. */
+  release?(tx: Tx, kept: K): Promise<void>
+  /** Further rows of the commit that stores the last signature. */
   record?(tx: Tx, signatures: readonly string[], kept: K): Promise<void>
 }

@@ -56,10 +56,14 @@ async function send({ store, chain, log }: Context, { raw, signature }: DecodedT
   )
 }
 
-function refuseBundled({ bundle_id, lifecycle, signature }: Pick<Followed, 'bundle_id' | 'lifecycle' | 'signature'>) {
+/** Throws for what belongs to a bundle: its parts are never sent alone. */
+export function refuseBundled(
+  { bundle_id, lifecycle, signature }: Pick<Followed, 'bundle_id' | 'lifecycle' | 'signature'>,
+  param = 'transaction',
+): void {
   if (bundle_id === null) return
   throw badRequest(
-    `transaction was submitted in the bundle ${bundle_id}, is ${lifecycle} and is never sent alone: follow ${signature}`,
-    { param: 'transaction', details: { bundle_id, lifecycle, signature } },
+    `${param} was submitted in the bundle ${bundle_id}, is ${lifecycle} and is never sent alone: follow ${signature}`,
+    { param, details: { bundle_id, lifecycle, signature } },
   )
 }

@@ -13,6 +13,7 @@ import {
   tokenStatus,
 } from '../../../chain/tokens/index.ts'
 import type { Clock } from '../../../context.ts'
+import { findPool } from '../../../store/pools.ts'
 import type { Tx } from '../../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
 import type { Followed } from '../../../store/transactions.ts'
@@ -84,8 +85,11 @@ export async function writeLanding(
   if (hint !== null) {
     const { resource_type, resource_id, related_events } = hint
     const object = { ...seen, source: 'hint' }
+    // A pool that is followed tells of its own states, when the chain shows them: a hint may hang on a step before.
+    const isFollowed = resource_type === 'pool' && (await findPool(tx, resource_id)) !== null
+    const hinted = related_events.filter((type) => !(isFollowed && type.startsWith('pool.')))
     // After what the chain shows: of the same event the first is kept.
-    told.push(...related_events.map((type) => ({ type, resource_type, resource_id, object, occasion, of: row })))
+    told.push(...hinted.map((type) => ({ type, resource_type, resource_id, object, occasion, of: row })))
   }
   return told
 }

@@ -67,7 +67,16 @@ async function recordClaim(
     created_at: clock.now(),
   })
   const { external_uid: _, metadata: __, ...record } = feeClaimRecord(claim)
-  const object = { ...record, ...(shares.length > 0 ? { recipients: shares } : {}), slot, source: 'chain' }
+  const claimer = 'owner' in change ? change.owner : change.feeClaimer
+  const kind = 'owner' in change ? 'damm_v2' : change.kind === 'surplus' ? 'surplus' : 'dbc'
+  const object = {
+    ...record,
+    kind,
+    claimer,
+    ...(shares.length > 0 ? { recipients: shares } : {}),
+    slot,
+    source: 'chain',
+  }
   // A hint names the pool: the claim's own event is about the pool too, so that both are one.
   return [{ type, resource_type: 'pool', resource_id: change.pool, object, occasion: signature, of: row }]
 }
