@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
+import { png } from './storage/images.ts'
+import { lacksDbc } from './support/dbc.ts'
+import { PROGRAMS_DIR } from './support/programs.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const home = mkdtempSync(join(tmpdir(), 'svc-readme-'))
@@ -12,6 +15,7 @@ const env = {
   XDG_CONFIG_HOME: join(home, 'config'),
   XDG_DATA_HOME: join(home, 'data'),
   SVC_LOG_LEVEL: 'warn',
+  SVC_PROGRAMS_DIR: PROGRAMS_DIR,
 }
 mkdirSync(join(home, 'bin'))
 writeFileSync(join(home, 'bin/npx'), `#!/bin/sh\nshift\nexec node ${join(ROOT, 'dist/svc.js')} "$@"\n`, { mode: 0o755 })
@@ -38,7 +42,7 @@ async function paste(block: string) {
     cwd: ROOT,
     env: { ...env, PATH: `${join(home, 'bin')}:${process.env.PATH}` },
     reject: false,
-    timeout: 25_000,
+    timeout: 50_000,
   })
 }
 
@@ -104,8 +108,23 @@ describe('the README', () => {
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toMatch(/0\.5 SOL, of it at most .* of fee/)
       expect(stdout).toContain('; submitted ')
-      expect(stdout).toMatch(/3 entries, all intact/)
+      expect(stdout).toMatch(/4 entries, all intact/)
     },
+  )
+
+  it.skipIf(lacksDbc).each(blocksOf('docs/pools.md', 'On the command line').map((block) => [block]))(
+    'shows a launch: %s',
+    async (block) => {
+      const [wallet, logo] = [join(home, 'creator.json'), join(home, 'logo.png')]
+      writeFileSync(logo, png())
+      const found = `$(npx svc pools list --json | node -p 'JSON.parse(require("fs").readFileSync(0)).find((pool) => pool.symbol === "MYL").address')`
+      const given = block.replaceAll('creator.json', wallet).replace('logo.png', logo).replaceAll('<pool>', found)
+      const { exitCode, stdout, stderr } = await paste(given)
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toContain('My Launch')
+      expect(stdout).toContain('fee_claim.executed')
+    },
+    60_000,
   )
 
   it('links only to files that exist', () => {

@@ -1,4 +1,5 @@
 /** Runs `svc` as a user does: commands in a process of their own, and a daemon on a free port. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import type { Report } from './report.ts'
@@ -18,6 +19,8 @@ export interface Daemon {
   // biome-ignore lint/suspicious/noExplicitAny: whatever the command prints
   svc(...args: string[]): Promise<any>
   request(method: string, path: string, key?: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** What a transaction cost its payer, in lamports, as the chain's own RPC tells it. */
+  fee(signature: string): Promise<{ fee: bigint }>
   /** Stops the daemon; its exit code. */
   stop(): Promise<number>
 }
@@ -33,7 +36,13 @@ export async function startDaemon({ root, dataDir, report }: Options): Promise<D
   const run = (args: string[]) =>
     execa('node', [program, ...args], {
       cwd: root,
-      env: { SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' },
+      env: {
+        SVC_DATA_DIR: dataDir,
+        SVC_LOG_LEVEL: 'warn',
+        SVC_SIGNER: 'keypair',
+        SVC_SIGNER_KEYPAIR: join(dataDir, 'platform.json'),
+        SVC_POOLS_CRANK: 'true',
+      },
       reject: false,
     })
   const child = run(['serve', '--port', '0', '--rpc-port', '0'])
@@ -68,6 +77,17 @@ export async function startDaemon({ root, dataDir, report }: Options): Promise<D
       })
       const text = await response.text()
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+    },
+    async fee(signature) {
+      const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
+      const params = [signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }]
+      const response = await fetch(rpc_url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getTransaction', params }),
+      })
+      const { result } = (await response.json()) as { result: { meta: { fee: number } } }
+      return { fee: BigInt(result.meta.fee) }
     },
     async stop() {
       child.kill('SIGTERM')

@@ -16,6 +16,11 @@ export class Report {
     if (!holds) throw new Error(`expected otherwise: ${what}`)
   }
 
+  /** Says what is left out, and why. */
+  skip(name: string, why: string): void {
+    process.stdout.write(`${pc.yellow('–')} ${name} ${pc.dim(`left out: ${why}`)}\n`)
+  }
+
   /** Runs one step, which returns what it found out. */
   async step(name: string, run: () => Promise<string>): Promise<void> {
     if (process.stdout.isTTY) process.stdout.write(`${pc.dim('…')} ${name}`)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import pc from 'picocolors'
 import { keysAndLimits } from './keys-and-limits.ts'
+import { launch } from './launch.ts'
 import { merkleTree } from './merkle-tree.ts'
 import { startDaemon } from './program.ts'
 import { Report } from './report.ts'
@@ -13,13 +14,14 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-'))
 const report = new Report()
 const root = resolve(import.meta.dirname, '../..')
 
-report.title('svc: a CSV becomes a merkle tree, stored, served and proven; a token is launched')
+report.title('svc: a CSV becomes a merkle tree, stored, served and proven; a token is made, another launched')
 let exitCode = 1
 const daemon = await startDaemon({ root, dataDir, report })
 try {
   await merkleTree({ root, daemon, report })
   await keysAndLimits({ daemon, report })
   await token({ dataDir, daemon, report })
+  await launch({ dataDir, daemon, report })
   await report.step('the daemon stops in order', async () => {
     const code = await daemon.stop()
     report.expect(code === 0, `exit code ${code}`)

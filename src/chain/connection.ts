@@ -144,7 +144,8 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     rpc,
     async hasProgram(id) {
       const { PublicKey } = await import('@solana/web3.js')
-      const account = await (await connection()).getAccountInfo(new PublicKey(id))
+      const node = await connection()
+      const account = await askNode('Looking for a program', () => node.getAccountInfo(new PublicKey(id)))
       return account?.executable ?? false
     },
     async ping() {

@@ -11,7 +11,12 @@ export async function latestBlockhash(connection: Connection): Promise<string> {
 
 /** Lamports that keep an account of `bytes` rent-exempt. Throws internal_error when the node fails. */
 export async function rentFor(connection: Connection, bytes: number): Promise<bigint> {
-  return BigInt(await askNode('Reading the rent', () => connection.getMinimumBalanceForRentExemption(bytes)))
+  return askNode('Reading the rent', async () => {
+    const lamports = await connection.getMinimumBalanceForRentExemption(bytes)
+    // What web3.js makes of an error.
+    if (lamports === 0) throw new Error('it does not answer')
+    return BigInt(lamports)
+  })
 }
 
 /**

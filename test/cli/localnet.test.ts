@@ -233,7 +233,7 @@ describe('with a daemon', () => {
       })
     })
     const dataDir = folder('remote')
-    const url = `http://127.0.0.1:${node.port}/secret-path?api-key=secret-query`
+    const url = `http://127.0.0.1:${node.port}/hush-path?api-key=hush-query`
     const daemon = await daemonOf(dataDir, [], { SVC_URL: url, SVC_LOG_LEVEL: 'debug' })
     let log = ''
     daemon.process.stderr!.on('data', (text) => {
@@ -267,7 +267,7 @@ describe('with a daemon', () => {
     await daemon.stop()
     expect(log).toContain(label)
     for (const { stdout, stderr } of [...shown, unwell]) log += stdout + stderr
-    expect(log).not.toContain('secret')
+    expect(log).not.toContain('hush')
   })
 
   it('takes another port where the default one is taken, and says so; one that was asked for is refused', async () => {
@@ -422,14 +422,14 @@ describe('the cluster', () => {
   })
 
   it('is refused where it is no cluster, without repeating what may hold a key', async () => {
-    const refused = await svc(['status', '-u', 'rpc.example.com/secret'])
+    const refused = await svc(['status', '-u', 'rpc.example.com/hush'])
     expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('url (--url) must be embedded') })
-    expect(refused.stderr).not.toContain('secret')
-    const set = await svc(['config', 'set', 'url', 'https://rpc.example.com/secret'])
+    expect(refused.stderr).not.toContain('hush')
+    const set = await svc(['config', 'set', 'url', 'https://rpc.example.com/hush'])
     expect(set.exitCode).toBe(0)
     const profiles = await svc(['config', 'profiles'])
     await svc(['config', 'unset', 'url'])
-    expect(set.stdout + profiles.stdout).not.toContain('secret')
+    expect(set.stdout + profiles.stdout).not.toContain('hush')
   })
 
   it('is -u alone where a verb has a url of its own', async () => {

@@ -2,7 +2,7 @@
 
 import { type BudgetServices, withComputeBudget } from '../../chain/compute-budget.ts'
 import { cosigned } from '../../chain/cosign.ts'
-import { buildMigrationStep, type DbcPool, MIGRATION_UNITS, migrationStep } from '../../chain/dbc/index.ts'
+import { buildMigrationStep, type DbcPool, MIGRATION_UNITS, migrationStep, readDbcPool } from '../../chain/dbc/index.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, conflict } from '../../errors.ts'
@@ -56,7 +56,9 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
         MIGRATION_UNITS[step],
       )
       const cosigners = requiredSigners.filter((signer) => signer !== wallet)
-      return { first: { transaction: cosigned(transaction, secretKeys), cosigners }, kept: null }
+      // The program moves the pool's own tokens, to its locker or to the pool that it makes.
+      const uncapped = [pool.baseMint]
+      return { first: { transaction: cosigned(transaction, secretKeys), cosigners, uncapped }, kept: null }
     },
     async record(tx, [signature]) {
       await updatePool(tx, row.address, { crank_signature: signature! })
@@ -65,6 +67,9 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   })
   await sent.catch(async (error) => {
     if (error instanceof ApiError && error.code === 'conflict') throw error
+    // Another daemon may have landed the step meanwhile.
+    const now = await readDbcPool(connection, row.address).catch(() => null)
+    if (now !== null && migrationStep(now) !== step) throw conflict(`The pool ${row.address} has moved on`)
     // A policy that refuses now will refuse in a minute: its log is not to be filled.
     const next_check_at = clock.now() + pauseAfter(failures + 1)
     await store.write((tx) => updatePool(tx, row.address, { crank_failures: failures + 1, next_check_at }))

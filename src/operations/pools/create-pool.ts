@@ -139,7 +139,7 @@ async function stepOf({ chain }: Context, { launch }: Kept, step: number): Promi
     unsigned,
     keys.map((key) => Uint8Array.from(key)),
   )
-  return { ...signed, made: [launch.mint] }
+  return { ...signed, uncapped: [launch.mint] }
 }
 
 const trackedBy = (pool: string): TrackedResource => ({

@@ -46,8 +46,8 @@ export interface JudgeOptions {
   role: Role
   /** Who may sign beside a wallet that pays. */
   cosigners?: readonly string[]
-  /** Mints that the request itself has made: nobody else has any, and their amounts are bounded by nothing. */
-  made?: readonly string[]
+  /** Mints whose amounts no policy bounds: the request has made them, or a program moves them between its own accounts. */
+  uncapped?: readonly string[]
 }
 
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
@@ -293,9 +293,9 @@ const capOf = ({ tokens }: Policy, mint: string): TokenCap =>
   tokens.find((each) => each.mint === mint) ?? { mint, per_transaction: 0n, per_day: 0n }
 
 function tokensPerTransaction(movement: Movement, policy: Policy, _: Spent, options: JudgeOptions): Refusal | null {
-  const { role, made = [] } = options
+  const { role, uncapped = [] } = options
   for (const { mint, amount: asked } of spendOf(movement).tokens) {
-    if (made.includes(mint)) continue
+    if (uncapped.includes(mint)) continue
     const cap = capOf(policy, mint).per_transaction
     const row = { rule: 'tokens_per_transaction', what: `units of ${mint}`, asked, cap, flag: '--token', mint } as const
     const refusal = perTransaction(row, role)
@@ -308,10 +308,10 @@ function tokensPerDay(
   movement: Movement,
   policy: Policy,
   { tokens }: Spent,
-  { made = [] }: JudgeOptions,
+  { uncapped = [] }: JudgeOptions,
 ): Refusal | null {
   for (const { mint, amount: asked } of spendOf(movement).tokens) {
-    if (made.includes(mint)) continue
+    if (uncapped.includes(mint)) continue
     const cap = capOf(policy, mint).per_day
     const row = { rule: 'tokens_per_day', what: `units of ${mint}`, asked, cap, flag: '--token', mint } as const
     const refusal = perDay(row, tokens.get(mint) ?? 0n)

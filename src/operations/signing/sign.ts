@@ -46,7 +46,7 @@ export async function requireRunning(context: SigningContext, signer: Signer, op
 export async function intend(
   context: SigningContext,
   signer: Signer,
-  { transaction: raw, cosigners = [], made = [] }: Built,
+  { transaction: raw, cosigners = [], uncapped = [] }: Built,
   { id, operation, plan, reserve, binds }: Intent,
 ): Promise<Signing> {
   const { store, chain, clock } = context
@@ -69,7 +69,7 @@ export async function intend(
     const { policy, row, spent } = await lockStanding(tx, clock, wallet)
     const refused = policy.paused
       ? paused(row?.paused_reason ?? null)
-      : judge(movement, policy, spent, { role: 'pays', cosigners, made })
+      : judge(movement, policy, spent, { role: 'pays', cosigners, uncapped })
     if (refused !== null) return refused
     if (await isMessageKnown(tx, message_sha256)) throw twice()
     await insertSigning(tx, { ...signing, signer: wallet, message_sha256, plan, state: 'intended', signature: null })

@@ -27,8 +27,8 @@ export interface Built {
   transaction: Uint8Array
   /** Keys that the build generated and signed with; no other may sign beside the platform. */
   cosigners?: readonly string[]
-  /** Mints that this request has made, in this transaction or in one before. */
-  made?: readonly string[]
+  /** Mints whose amounts no policy can bound: this request has made them, or a program moves them between its own accounts. */
+  uncapped?: readonly string[]
 }
 
 export interface Beginning<K> {

@@ -1,0 +1,13 @@
+/** `npm run demo`, as a newcomer runs it: every step of it checks itself. */
+import { resolve } from 'node:path'
+import { execa } from 'execa'
+import { expect, it } from 'vitest'
+import { lacksDbc } from '../support/dbc.ts'
+
+it('runs to its end, with the launch where the programs are in the cache', async () => {
+  const root = resolve(import.meta.dirname, '../..')
+  const { exitCode, stdout } = await execa('npm', ['run', 'demo'], { cwd: root, reject: false, env: { NO_COLOR: '1' } })
+  expect(exitCode, stdout).toBe(0)
+  expect(stdout).toMatch(/\d+ steps, \d+ checks, all passed/)
+  expect(stdout).toContain(lacksDbc ? 'left out' : 'it trades on there, and its fees are claimed to the lamport')
+}, 180_000)

@@ -1,0 +1,238 @@
+/** A platform that launches small pools over a node that can fail: one embedded chain with the real programs, one clock for all. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { vi } from 'vitest'
+import { createApp } from '../../daemon/app.ts'
+import { type OpenServices, openServices, operatorKey } from '../../daemon/services.ts'
+import { openChain } from '../../src/chain/connection.ts'
+import { EmbeddedChain } from '../../src/chain/localnet/local-chain.ts'
+import { openParts } from '../../src/chain/localnet/opening.ts'
+import type { LandedTransaction, LocalChain } from '../../src/chain/localnet/types.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { loadConfig, type SettingName } from '../../src/config.ts'
+import type { Log } from '../../src/log.ts'
+import { IMAGES } from '../storage/images.ts'
+import { createFaultyNode, type Fault, faultsOf, type Logged, NODE_URL } from './faulty-node.ts'
+import { SOL, START_MS } from './local-chain.ts'
+import { keypairFile } from './platform-wallet.ts'
+import { hasProgram, PROGRAMS_DIR } from './programs.ts'
+import { requester } from './request.ts'
+import { ORIGIN } from './service.ts'
+
+/** Every program that a launch, a claim and a migration run, as far as the cache lacks them. */
+export const lackingPrograms = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.lock]
+  .filter(({ id }) => !hasProgram(id))
+  .map(({ name }) => name)
+
+/** Curves that a SOL or so fills. */
+const tiny = {
+  total_supply: '1000000',
+  decimals: 6,
+  initial_market_cap: 1,
+  migration_market_cap: 3,
+  fee: { starting_bps: 100, ending_bps: 100 },
+  liquidity: { partner: 50, partner_locked: 50 },
+}
+const PRESETS = {
+  tiny,
+  vested: { ...tiny, locked_vesting: { amount: '100000', periods: 10, duration_seconds: 1_000 } },
+}
+
+export const IMAGE = Buffer.from(IMAGES.png).toString('base64')
+export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
+
+/** Uniform in [0, 1), the same for one seed (mulberry32). */
+export function randomOf(seed: number) {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+  return {
+    next,
+    chance: (probability: number) => next() < probability,
+    between: (least: number, most: number) => least + Math.floor(next() * (most - least + 1)),
+    pick: <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)]!,
+  }
+}
+export type Random = ReturnType<typeof randomOf>
+
+/** Faults that the method alone can meet. */
+const OWN: Record<string, number> = { sendTransaction: 3, getLatestBlockhash: 1 }
+
+/** Each schedule meets some of the faults, from seldom to often: a launch asks a node some thirty times. */
+export function faultsBy(random: Random): (method: string) => Fault | undefined {
+  const rate = random.pick([0.03, 0.08, 0.15, 0.3, 0.6])
+  const share = random.pick([0.2, 0.5, 1])
+  // Few requests send, or ask for a blockhash, and what comes of them is what it is about.
+  const own = { rate: random.pick([0, 0.1, 0.3, 0.7]), of: ['sendTransaction', 'getLatestBlockhash'] }
+  const chosen = new Map<Fault, boolean>()
+  const isChosen = (fault: Fault) => {
+    if (!chosen.has(fault)) chosen.set(fault, random.chance(share))
+    return chosen.get(fault)!
+  }
+  return (method) => {
+    if (own.of.includes(method) && random.chance(own.rate)) return random.pick(faultsOf(method).slice(-OWN[method]!))
+    if (!random.chance(rate)) return undefined
+    const faults = faultsOf(method).filter(isChosen)
+    return faults.length === 0 ? undefined : random.pick(faults)
+  }
+}
+
+/** The clock is the chain's and every service's; it goes on where something waits, and by itself nowhere else. */
+export interface Clock {
+  now(): number
+  advance(milliseconds: number): void
+}
+
+export interface ChainAndNode {
+  chain: LocalChain
+  clock: Clock
+  node: ReturnType<typeof createFaultyNode>
+  /** What has landed, in its order. */
+  landed: LandedTransaction[]
+  wallet: Keypair
+  folder(): string
+  close(): void
+}
+
+/** The chain with its node, which every service of it reaches as `NODE_URL`. */
+export async function openChainAndNode(): Promise<ChainAndNode> {
+  const folders: string[] = []
+  const folder = () => {
+    const made = mkdtempSync(join(tmpdir(), 'svc-pools-'))
+    folders.push(made)
+    return made
+  }
+  const wall = { ms: START_MS }
+  const parts = await openParts({ dataDir: folder(), programsDir: PROGRAMS_DIR, now: () => wall.ms })
+  const chain: LocalChain = new EmbeddedChain(parts)
+  const clock = {
+    now: () => wall.ms,
+    advance(milliseconds: number) {
+      wall.ms += milliseconds
+    },
+  }
+  // A chain that has been running for a while: there are old blockhashes, and slots for a node to be behind by.
+  clock.advance(120_000)
+  const node = createFaultyNode(chain)
+  const landed: LandedTransaction[] = []
+  chain.subscribe({ landed: (transaction) => void landed.push(transaction) })
+  const restore = skipWaits(clock)
+  vi.stubGlobal('fetch', node.fetch)
+  const wallet = Keypair.generate()
+  chain.airdrop(addressOf(wallet), 10_000n * SOL)
+  return {
+    chain,
+    clock,
+    node,
+    landed,
+    wallet,
+    folder,
+    close() {
+      restore()
+      vi.unstubAllGlobals()
+      chain.close()
+      for (const each of folders) rmSync(each, { recursive: true, force: true })
+    },
+  }
+}
+
+/** How long a signed request waits before it looks at its last step again. */
+const LOOK_MS = 400
+/** What passes of the clock instead. */
+const SKIPPED_MS = 2_000
+
+/** Waits of a request pass on the clock alone. */
+function skipWaits(clock: Clock): () => void {
+  const [wait, start] = [globalThis.setTimeout, clock.now()]
+  const elapsed = performance.now.bind(performance)
+  const skipping = (run: () => void, milliseconds?: number) => {
+    if (milliseconds !== LOOK_MS) return wait(run, milliseconds)
+    clock.advance(SKIPPED_MS)
+    return wait(run, 0)
+  }
+  globalThis.setTimeout = Object.assign(skipping, wait) as typeof setTimeout
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => elapsed() + clock.now() - start)
+  return () => {
+    globalThis.setTimeout = wait
+    spy.mockRestore()
+  }
+}
+
+export interface PlatformOptions {
+  settings?: Partial<Record<SettingName, unknown>>
+  /** Put around what the node is asked by this service alone. */
+  around?: (send: typeof fetch) => typeof fetch
+}
+
+/** One daemon's services over the node, with the platform wallet of the chain, and its app. */
+export async function openPlatform(
+  { clock, wallet, folder }: ChainAndNode,
+  { settings = {}, around }: PlatformOptions = {},
+) {
+  const dataDir = folder()
+  const presets = join(dataDir, 'presets.json')
+  writeFileSync(presets, JSON.stringify(PRESETS))
+  const flags = {
+    'data-dir': dataDir,
+    url: NODE_URL,
+    signer: 'keypair',
+    'signer.keypair': keypairFile(dataDir, wallet),
+    'public-url': 'https://svc.example.com',
+    'pools.presets': presets,
+    'pools.preset': 'tiny',
+    'pools.crank': true,
+    'pools.pending-minutes': 5,
+    ...settings,
+  }
+  const config = loadConfig({ flags, env: {}, cwd: dataDir })
+  const logged: Logged[] = []
+  const to = (level: Logged['level']) => (fields: object, message: string) =>
+    void logged.push({ level, fields: fields as Logged['fields'], message })
+  const log: Log = { debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') }
+  const opened = await openServices(config, log)
+  const wait = async (milliseconds: number) => clock.advance(milliseconds)
+  const chain = openChain(config, { log, wait, ...(around ? { around } : {}) })
+  const services: OpenServices = { ...opened, clock, chain }
+  const app = await createApp(services)
+  const request = requester(ORIGIN, app.fetch, await operatorKey(services))
+  return {
+    services,
+    request,
+    logged,
+    async close() {
+      await app.close()
+      await chain.close()
+      await services.close()
+    },
+  }
+}
+export type Platform = Awaited<ReturnType<typeof openPlatform>>
+
+/** More than any schedule takes in a day. */
+export const RICH = {
+  lamports_per_transaction: String(1_000n * SOL),
+  lamports_per_day: String(9_000n * SOL),
+  max_fee_lamports: '10000000',
+}
+
+export async function setPolicy({ request }: Pick<Platform, 'request'>, limits: object): Promise<void> {
+  const { status, text } = await request('PATCH', '/v2/signer/policy', { body: limits })
+  if (status !== 200) throw new Error(text)
+}
+
+/** Base64 of a transaction, signed by those of the keys that it needs. */
+export function signWith(text: string, keys: readonly Keypair[]): string {
+  const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
+  const { message } = transaction
+  const needed = message.staticAccountKeys.slice(0, message.header.numRequiredSignatures)
+  transaction.sign(keys.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
+  return Buffer.from(transaction.serialize()).toString('base64')
+}
+
+export const keypairOf = (bytes: readonly number[]): Keypair => Keypair.fromSecretKey(Uint8Array.from(bytes))
