@@ -3,6 +3,7 @@ import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
 import { startUp } from './start-up.ts'
 import { transactions } from './transactions.ts'
+import { webhooks } from './webhooks.ts'
 
 interface Measurement {
   name: string
@@ -11,7 +12,13 @@ interface Measurement {
   floor: string
 }
 
-const suites: Record<string, () => Promise<Measurement[]>> = { 'start-up': startUp, localnet, merkle, transactions }
+const suites: Record<string, () => Promise<Measurement[]>> = {
+  'start-up': startUp,
+  localnet,
+  merkle,
+  transactions,
+  webhooks,
+}
 
 const wanted = process.argv.slice(2)
 for (const [name, suite] of Object.entries(suites)) {

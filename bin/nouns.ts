@@ -54,11 +54,11 @@ export const NOUNS: readonly NounEntry[] = [
     summary: 'Submit, follow, sign and simulate transactions',
     load: () => import('../commands/transactions.ts'),
   },
-  { name: 'events', summary: 'Read events', load: () => import('../commands/events.ts') },
+  { name: 'events', summary: 'Read and follow events', load: () => import('../commands/events/index.ts') },
   {
     name: 'webhooks',
-    summary: 'Manage webhook subscriptions',
-    load: () => import('../commands/webhook-subscriptions.ts'),
+    summary: 'Push events to a URL, signed; forward and verify them here',
+    load: () => import('../commands/webhooks/index.ts'),
   },
   { name: 'health', summary: 'Tell whether the service answers', load: () => import('../commands/health.ts') },
   {

@@ -20,6 +20,7 @@ import { housekeeping } from './workers/housekeeping.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
 import { poolMigration } from './workers/pool-migration.ts'
 import { transactionWatcher } from './workers/transaction-watcher.ts'
+import { webhookDelivery } from './workers/webhook-delivery.ts'
 
 const DRAIN_MS = 10_000
 const SWEEP_MS = 50
@@ -60,7 +61,7 @@ export async function serve(config: Config): Promise<Serving> {
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
     await releaseDeadLeases(services)
-    workers = startWorkers({ ...services, wake }, [transactionWatcher, poolMigration, housekeeping], {
+    workers = startWorkers({ ...services, wake }, [webhookDelivery, transactionWatcher, poolMigration, housekeeping], {
       owner: newOwner(),
       metrics,
     })

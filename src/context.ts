@@ -28,6 +28,8 @@ export interface Services {
   wake(worker: WorkerName): void
   /** Builds big trees off the event loop. */
   trees: TreePool
+  /** Looks names up for webhooks; the name servers unless given. */
+  resolve?: (name: string) => Promise<readonly string[]>
   /** Opened at its first use. */
   chain: Chain
   /** The platform wallet, opened at its first use; null where none is configured. Throws internal_error with the way out. */

@@ -65,6 +65,11 @@ export const SETTINGS = define({
     default: false,
     about: 'Allow http and private addresses as webhook receivers (development only)',
   },
+  'webhooks.ports': {
+    kind: 'list',
+    default: ['443', '8443'],
+    about: 'Ports that webhook receivers may listen on; with webhooks.allow-private any port will do',
+  },
   url: {
     kind: 'string',
     urlOr: ['embedded', 'mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't', 'localhost', 'l'],

@@ -5,10 +5,11 @@ import { deleteWebhookSubscriptionById } from '../../src/operations/webhook-subs
 import { getWebhookSubscription } from '../../src/operations/webhook-subscriptions/get-webhook-subscription.ts'
 import { listDeliveries } from '../../src/operations/webhook-subscriptions/list-deliveries.ts'
 import { listWebhookSubscriptions } from '../../src/operations/webhook-subscriptions/list-webhook-subscriptions.ts'
+import { replayEvents } from '../../src/operations/webhook-subscriptions/replay-events.ts'
 import { rotateSecret } from '../../src/operations/webhook-subscriptions/rotate-secret.ts'
 import { testWebhookSubscription } from '../../src/operations/webhook-subscriptions/test-webhook-subscription.ts'
 import { updateWebhookSubscriptionById } from '../../src/operations/webhook-subscriptions/update-webhook-subscription.ts'
-import { type Mount, notYet } from '../mount.ts'
+import type { Mount } from '../mount.ts'
 
 export function webhookSubscriptionsRoutes(mount: Mount): void {
   mount(api.webhookSubscriptions.create, createWebhookSubscription)
@@ -18,6 +19,6 @@ export function webhookSubscriptionsRoutes(mount: Mount): void {
   mount(api.webhookSubscriptions.delete, deleteWebhookSubscriptionById)
   mount(api.webhookSubscriptions.test, testWebhookSubscription)
   mount(api.webhookSubscriptions.deliveries, listDeliveries)
-  mount(api.webhookSubscriptions.replay, notYet('Replaying events'))
+  mount(api.webhookSubscriptions.replay, replayEvents)
   mount(api.webhookSubscriptions.rotateSecret, rotateSecret)
 }

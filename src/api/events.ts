@@ -58,15 +58,15 @@ const payloadShape = {
   metadata: metadata.optional().meta({ description: '`metadata` of the originating write' }),
 }
 
-/** Body of a webhook delivery (spec 6), and of OpenAPI's `webhooks` section. */
-export const webhookPayload = z.object(payloadShape).openapi('WebhookPayload')
+const eventShape = {
+  ...payloadShape,
+  sequence: z.int().min(1).meta({ description: 'Place in the order of all events, without gaps' }),
+}
 
-export const event = z
-  .object({
-    ...payloadShape,
-    sequence: z.int().min(1).meta({ description: 'Place in the order of all events, without gaps' }),
-  })
-  .openapi('Event')
+/** Body of a webhook delivery (spec 6, and `sequence`), and of OpenAPI's `webhooks` section. */
+export const webhookPayload = z.object(eventShape).openapi('WebhookPayload')
+
+export const event = z.object(eventShape).openapi('Event')
 
 export type EventTypeItem = z.output<typeof eventTypeItem>
 export type WebhookPayload = z.output<typeof webhookPayload>

@@ -52,7 +52,7 @@ export const auditEntryRecord = (row: Row<'audit_entries'>): AuditEntry => ({
   hash: row.hash,
 })
 
-/** What is delivered to a webhook, byte for byte the same on every attempt; GET /v2/events adds `sequence`. */
+/** What GET /v2/events shows, and what is delivered to a webhook, byte for byte the same on every attempt. */
 export const eventRecord = (row: Row<'events'>): Event => ({
   id: row.id,
   type: row.type as Event['type'],

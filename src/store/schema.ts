@@ -222,6 +222,8 @@ export interface WebhookSubscriptionsTable {
   previous_secret: Buffer | null
   previous_secret_until: number | null
   disabled_reason: string | null
+  /** Events up to this sequence have been looked at for it. */
+  cursor: Generated<number>
   created_at: number
   updated_at: number
 }
@@ -238,6 +240,24 @@ export interface WebhookDeliveriesTable {
   error: string | null
   next_attempt_at: number | null
   created_at: number
+}
+
+/** One event for one subscription, until and after it is delivered. */
+export interface WebhookQueueTable {
+  seq: Generated<number>
+  subscription_id: string
+  event_id: string
+  /** Of the event. */
+  sequence: number
+  /** What the event is about: first attempts about one thing start in order. */
+  resource: string
+  /** `held`: it failed seven times, and waits for its subscription to be switched on. */
+  state: 'waiting' | 'delivered' | 'held'
+  /** Since it was queued, replayed or resumed. */
+  attempts: number
+  next_attempt_at: number
+  /** A process is at it until then, unless it died. */
+  claimed_until: number
 }
 
 /** Who does a background job. */
@@ -333,6 +353,7 @@ export interface Tables {
   transactions: TransactionsTable
   webhook_subscriptions: WebhookSubscriptionsTable
   webhook_deliveries: WebhookDeliveriesTable
+  webhook_queue: WebhookQueueTable
   leases: LeasesTable
   signer_policies: SignerPoliciesTable
   signings: SigningsTable

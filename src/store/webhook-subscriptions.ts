@@ -1,6 +1,8 @@
 /** Webhook subscriptions. */
 import { finding, inserting, listing, updating } from './records.ts'
-import type { Tx } from './store.ts'
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+import { deleteQueueOf } from './webhook-queue.ts'
 
 export const insertWebhookSubscription = inserting('webhook_subscriptions')
 export const findWebhookSubscription = finding('webhook_subscriptions', 'id')
@@ -10,6 +12,11 @@ export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['activ
 /** Removes the subscription and the record of its deliveries; false where there is none. */
 export async function deleteWebhookSubscription(tx: Tx, id: string): Promise<boolean> {
   await tx.deleteFrom('webhook_deliveries').where('subscription_id', '=', id).execute()
+  await deleteQueueOf(tx, id)
   const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
+}
+
+export function activeSubscriptions(reader: Reader): Promise<Row<'webhook_subscriptions'>[]> {
+  return reader.selectFrom('webhook_subscriptions').selectAll().where('active', '=', 1).orderBy('seq').execute()
 }

@@ -169,7 +169,6 @@ const platformSettings = () => ({ signer: 'keypair', 'signer.keypair': keypairFi
 const LATER = [
   ...['airdrops.create', 'airdrops.claim', 'airdrops.withdraw', 'stakes.create', 'stakes.release', 'stakes.get'],
   ...['nfts.create', 'nfts.burn', 'nfts.get', 'goldLocks.create', 'goldLocks.unlock', 'goldLocks.get'],
-  ...['webhookSubscriptions.replay'],
 ]
 
 /** What is wrong with an answer, or nothing. */

@@ -1,72 +1,77 @@
-/** Where webhooks may be sent: https to public hosts, whatever way a private one is written. */
+/** Where webhooks may be sent, over HTTP: checked when a receiver is set and when it is changed. */
 import { describe, expect, it } from 'vitest'
-import { checkReceiver } from '../../src/operations/webhook-subscriptions/check-receiver.ts'
-import { startService } from '../support/service.ts'
+import { createApp } from '../../daemon/app.ts'
+import type { Resolve } from '../../src/operations/webhook-subscriptions/receiver-address.ts'
+import { requester } from '../support/request.ts'
+import { ORIGIN, type ServiceOptions, startService } from '../support/service.ts'
 
-const PUBLIC = [
-  'https://example.com/hooks',
-  'https://example.com./hooks',
-  'https://8.8.8.8/',
-  'https://[2606:4700::1111]/',
-  'https://localhost.example.com:8443/?a=b',
-]
-const PRIVATE = [
-  'https://localhost/',
-  'https://a.localhost./',
-  'https://intranet/',
-  'https://intranet./',
-  'https://printer.local/',
-  'https://metadata.google.internal/',
-  'https://127.0.0.1/',
-  'https://127.1/',
-  'https://2130706433/',
-  'https://0x7f.0.0.1/',
-  'https://0177.0.0.1/',
-  'https://127.0.0.1./',
-  'https://10.1.2.3/',
-  'https://100.64.0.1/',
-  'https://169.254.169.254/latest/meta-data',
-  'https://172.31.255.255/',
-  'https://192.168.0.1/',
-  'https://0.0.0.0/',
-  'https://255.255.255.255/',
-  'https://[::1]/',
-  'https://[::]/',
-  'https://[::ffff:127.0.0.1]/',
-  'https://[64:ff9b::7f00:1]/',
-  'https://[2002:7f00:1::]/',
-  'https://[2001:0:7f00:1::]/',
-  'https://[fd00::1]/',
-  'https://[fe80::1]/',
-]
+const PATH = '/v2/webhook-subscriptions'
+
+/** A service whose names resolve as `names` says; any other name fails as it does where nobody answers. */
+async function serviceWith(names: Record<string, readonly string[]>, settings: ServiceOptions['settings'] = {}) {
+  const { services, operator } = await startService({ settings })
+  const asked: string[] = []
+  const resolve: Resolve = async (name) => {
+    asked.push(name)
+    if (names[name] === undefined) throw new Error('getaddrinfo ENOTFOUND 10.255.255.53')
+    return names[name]
+  }
+  const app = await createApp(Object.assign({ ...services }, { resolve }))
+  return { asked, names, request: requester(ORIGIN, app.fetch, operator) }
+}
+
+const bodyFor = (url: string) => ({ body: { url, enabled_events: ['*'] } })
 
 describe('a receiver', () => {
-  it('is any https URL of a public host, and no other', async () => {
-    const { services } = await startService()
-    for (const url of PUBLIC) expect(() => checkReceiver(services, url), url).not.toThrow()
-    for (const url of PRIVATE) expect(() => checkReceiver(services, url), url).toThrow('is not a public host')
-    expect(() => checkReceiver(services, 'http://example.com/')).toThrow('must be https')
-    expect(() => checkReceiver(services, 'https://user:pass@example.com/')).toThrow('must not hold credentials')
+  it('is checked when it is set and when it is changed, by every address of its name', async () => {
+    const names = {
+      'example.com': ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
+      'mixed.example.com': ['93.184.215.14', '10.7.7.7', '192.168.9.9'],
+      'nothing.example.com': [],
+    }
+    const { request, asked } = await serviceWith(names)
+    const { status, json } = await request('POST', PATH, bodyFor('https://example.com/'))
+    expect(status).toBe(201)
+    expect(asked).toEqual(['example.com'])
+    const refused = [
+      ['https://10.0.0.1/', 'url: 10.0.0.1 is not a public host: it is a private address; use a public'],
+      ['https://intranet./', 'url: intranet is not a public host'],
+      ['https://mixed.example.com/', 'url: mixed.example.com is not a public host: it resolves to 10.7.7.7, a private'],
+      ['https://nothing.example.com/', 'url: nothing.example.com does not resolve; check the name and try again'],
+      ['https://unknown.example.com/', 'url: unknown.example.com does not resolve; check the name and try again'],
+      ['https://example.com:22/', 'url: port 22 is not allowed; use 443 or 8443, or add it to webhooks.ports'],
+    ] as const
+    for (const [url, message] of refused) {
+      const answers = [
+        await request('POST', PATH, bodyFor(url)),
+        await request('PATCH', `${PATH}/${json.data.id}`, { body: { url } }),
+      ]
+      for (const { status, json, text } of answers) {
+        expect([status, json.error.code, json.error.param], url).toEqual([400, 'bad_request', 'url'])
+        expect(json.error.message).toContain(message)
+        // The other addresses of the name, and the resolver's own words, stay inside.
+        expect(text).not.toMatch(/93\.184|192\.168|10\.255|ENOTFOUND/)
+      }
+    }
+    const after = await request('GET', `${PATH}/${json.data.id}`)
+    expect(after.json.data.url).toBe('https://example.com/')
   })
 
-  it('is checked when it is set and when it is changed', async () => {
-    const { request } = await startService()
-    const path = '/v2/webhook-subscriptions'
-    const body = { url: 'https://example.com/', enabled_events: ['*'] }
-    const { json } = await request('POST', path, { body })
-    for (const answer of [
-      await request('POST', path, { body: { ...body, url: 'https://10.0.0.1/' } }),
-      await request('PATCH', `${path}/${json.data.id}`, { body: { url: 'https://intranet./' } }),
-    ]) {
-      expect([answer.status, answer.json.error.param]).toEqual([400, 'url'])
-    }
+  it('is not resolved again by a PATCH that leaves it as it is', async () => {
+    const { request, asked, names } = await serviceWith({ 'example.com': ['93.184.215.14'] })
+    const { json } = await request('POST', PATH, bodyFor('https://example.com/'))
+    names['example.com'] = ['10.0.0.1']
+    const { status } = await request('PATCH', `${PATH}/${json.data.id}`, { body: { active: false } })
+    expect([status, asked]).toEqual([200, ['example.com']])
   })
 
-  it('may be private, and http, where that is allowed for development', async () => {
-    const { services } = await startService({ settings: { 'webhooks.allow-private': true } })
-    for (const url of [...PUBLIC, ...PRIVATE, 'http://localhost:3000/']) {
-      expect(() => checkReceiver(services, url), url).not.toThrow()
+  it('may be private, http and on any port where that is allowed for development', async () => {
+    const { request, asked } = await serviceWith({}, { 'webhooks.allow-private': true })
+    for (const url of ['http://localhost:3000/', 'https://10.0.0.1:22/', 'http://[::1]:9/', 'https://printer.local/']) {
+      expect((await request('POST', PATH, bodyFor(url))).status, url).toBe(201)
     }
-    expect(() => checkReceiver(services, 'http://user:pass@localhost/')).toThrow('must not hold credentials')
+    expect(asked).toEqual([])
+    const { json } = await request('POST', PATH, bodyFor('http://user:pass@localhost/'))
+    expect(json.error.param).toBe('url')
   })
 })

@@ -40,7 +40,7 @@ function writeOf(n: number): Write {
     return {
       key,
       path: '/v2/webhook-subscriptions',
-      body: { url: `https://${key}.example.com`, enabled_events: ['*'] },
+      body: { url: `https://8.8.8.8/${key}`, enabled_events: ['*'] },
     }
   }
   const list = entries(1 + (n % 60), () => String(n))

@@ -16,6 +16,9 @@ export const ORIGIN = 'http://svc.test'
 /** Where every test's clock begins. */
 export const START = Date.UTC(2026, 5, 1, 12)
 
+/** What every name leads to: there may be no name servers here. */
+const PUBLIC_ADDRESS = '93.184.215.14'
+
 export interface TestClock {
   now(): number
   advance(milliseconds: number): void
@@ -65,7 +68,7 @@ export async function openService(options: ServiceOptions & { dataDir: string })
     ...loadConfig({ flags: { 'data-dir': dataDir, 'programs-dir': PROGRAMS_DIR, ...settings }, env: {}, cwd: dataDir }),
     production,
   }
-  const services: OpenServices = { ...(await openServices(config, log)), clock }
+  const services: OpenServices = { ...(await openServices(config, log)), clock, resolve: async () => [PUBLIC_ADDRESS] }
   const operator = await operatorKey(services)
   const app = await createApp(services)
   return {

@@ -1,50 +1,54 @@
 /** Whether a URL may receive webhooks: https to a public host, unless private receivers are allowed for development. */
-import { BlockList, isIP } from 'node:net'
-import type { Services } from '../../context.ts'
+import type { Config } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
+import type { Resolve } from './receiver-address.ts'
 
-const PRIVATE_V4 = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const
-/** Only 2000::/3 is public unicast; what tunnels IPv4 inside it is refused too. */
-const TUNNELS_V6 = [
-  ['2002::', 16],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-] as const
+export interface ReceiverChecks {
+  config: Config
+  /** Default: the name servers. */
+  resolve?: Resolve
+  /** Longest wait for the resolver in milliseconds. */
+  resolveTimeoutMs?: number
+}
 
-const refused = new BlockList()
-for (const [net, prefix] of PRIVATE_V4) refused.addSubnet(net, prefix, 'ipv4')
-for (const [net, prefix] of TUNNELS_V6) refused.addSubnet(net, prefix, 'ipv6')
-const publicV6 = new BlockList()
-publicV6.addSubnet('2000::', 3, 'ipv6')
+const WAY_OUT = 'use a public https receiver, or set webhooks.allow-private for development'
 
-/** Throws bad_request with `param: url`; names are checked again, with every address they resolve to, when dialled. */
-export function checkReceiver({ config }: Pick<Services, 'config'>, text: string): void {
+/** The receivers that the settings allow. */
+export const receiverPolicy = ({ values }: Config) => ({
+  allowPrivate: values['webhooks.allow-private'],
+  ports: values['webhooks.ports'],
+})
+
+/**
+ * Throws bad_request with `param: url`. Every address that the name resolves to is looked at, here as at every dial;
+ * where private receivers are allowed nothing is resolved, since no address would be refused.
+ */
+export async function checkReceiver(checks: ReceiverChecks, text: string): Promise<void> {
+  // Loads ipaddr.js, which no command waits for that checks no receiver.
+  const { addressesOf, hostOf, ReceiverRefused, resolverFor, urlRefusal } = await import('./receiver-address.ts')
+  const { config, resolveTimeoutMs = 5_000 } = checks
   const refuse = (why: string) => badRequest(`url: ${why}`, { param: 'url' })
+  if (!URL.canParse(text)) throw refuse('is not a URL; give one like https://example.com/hooks')
   const url = new URL(text)
-  if (url.username !== '' || url.password !== '') throw refuse('must not hold credentials')
-  if (config.values['webhooks.allow-private']) return
-  if (url.protocol !== 'https:') throw refuse('must be https')
-  const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
-  const version = isIP(host)
-  const privateAddress =
-    version === 4
-      ? refused.check(host, 'ipv4')
-      : version === 6 && (!publicV6.check(host, 'ipv6') || refused.check(host, 'ipv6'))
-  const privateName =
-    version === 0 && (/(^|\.)(localhost|local|internal|home\.arpa)$/i.test(host) || !host.includes('.'))
-  if (privateAddress || privateName) throw refuse(`${host} is not a public host`)
+  const policy = receiverPolicy(config)
+  const refusal = urlRefusal(url, policy)
+  if (refusal !== null) throw refuse(refusal.includes('public host') ? `${refusal}; ${WAY_OUT}` : refusal)
+  if (policy.allowPrivate) return
+  const resolve = checks.resolve ?? resolverFor(false)
+  try {
+    await addressesOf(hostOf(url), false, (name) => withinTime(resolve(name), resolveTimeoutMs))
+  } catch (error) {
+    if (!(error instanceof ReceiverRefused)) throw error
+    throw refuse(
+      `${error.message}; ${error.message.includes('public host') ? WAY_OUT : 'check the name and try again'}`,
+    )
+  }
+}
+
+async function withinTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('late')), milliseconds)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -3,6 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../store/id.ts'
+import { lastSequence } from '../../store/webhook-queue.ts'
 import { insertWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
 import { checkReceiver } from './check-receiver.ts'
@@ -11,7 +12,7 @@ import { makeSecret } from './secret.ts'
 type Route = Api['webhookSubscriptions']['create']
 
 export async function createWebhookSubscription(context: Context, input: Input<Route>): Promise<Result<Route>> {
-  checkReceiver(context, input.url)
+  await checkReceiver(context, input.url)
   const id = newId('whs')
   const { secret, columns } = makeSecret(context, id)
   const now = context.clock.now()
@@ -25,6 +26,8 @@ export async function createWebhookSubscription(context: Context, input: Input<R
       previous_secret: null,
       previous_secret_until: null,
       disabled_reason: null,
+      // It begins with what happens from now on; replays bring the rest.
+      cursor: await lastSequence(tx),
       created_at: now,
       updated_at: now,
     })

@@ -2,6 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { resumeHeld } from '../../store/webhook-queue.ts'
 import { findWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
@@ -11,9 +12,10 @@ type Route = Api['webhookSubscriptions']['update']
 
 export async function updateWebhookSubscriptionById(context: Context, input: Input<Route>): Promise<Result<Route>> {
   const { id, url, enabled_events, active } = input
-  if (url !== undefined) checkReceiver(context, url)
+  if (url !== undefined) await checkReceiver(context, url)
   return context.commit(async (tx) => {
     found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
+    if (active) await resumeHeld(tx, id, context.clock.now())
     const stored = await updateWebhookSubscription(tx, id, {
       ...(url === undefined ? {} : { url }),
       ...(enabled_events === undefined ? {} : { enabled_events_json: JSON.stringify(enabled_events) }),

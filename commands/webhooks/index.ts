@@ -1,16 +1,18 @@
 /** `svc webhooks`: where events are pushed, what was tried, and the secrets that sign it. */
-import type { EventType } from '../src/api/envelope.ts'
-import { paths } from '../src/api/paths.ts'
-import { choice, integer, list, type Noun, required, text, verb } from './command.ts'
-import { listVerb, recordVerb } from './reads.ts'
-import { usage } from './ui/problem.ts'
+import type { EventType } from '../../src/api/envelope.ts'
+import { paths } from '../../src/api/paths.ts'
+import { choice, integer, list, type Noun, required, type Session, text, verb } from '../command.ts'
+import { listVerb, recordVerb } from '../reads.ts'
+import { usage } from '../ui/problem.ts'
+import { listen } from './listen.ts'
+import { verify } from './verify.ts'
 
 const at = paths.webhookSubscriptions
 const args = { id: required(text('Id of the subscription')) }
 const url = text('Where events are posted', { placeholder: 'URL' })
-const events = list<EventType | '*'>('Event types, or * for all; `svc events types` lists them', {
-  placeholder: 'TYPE,…',
-})
+const EVENTS = 'Event types, or * for all; `svc events types` lists them'
+const TYPES = { placeholder: 'TYPE,…' }
+const events = list<EventType | '*'>(EVENTS, TYPES)
 const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
 
 export const noun: Noun = {
@@ -18,10 +20,13 @@ export const noun: Noun = {
     subscribe: verb({
       about: 'Subscribe a URL to events; prints the signing secret, this once',
       calls: [at.create],
-      flags: { url: required(url), events: required(events) },
-      examples: ['svc webhooks subscribe --url https://example.com/hooks --events pool.live,airdrop.claimed'],
-      async run({ url, events }, { client }) {
-        const { data } = await client.webhookSubscriptions.create({ url, enabled_events: events })
+      args: { receiver: text('Where events are posted (required, here or as --url)') },
+      flags: { url, events: list<EventType | '*'>(`${EVENTS}; required`, TYPES) },
+      examples: ['svc webhooks subscribe https://example.com/hooks --events pool.live,airdrop.claimed'],
+      async run({ receiver, url, events }, { client, ui }) {
+        if (receiver !== undefined && url !== undefined) throw usage('give the URL once: as argument or as --url')
+        const wanted = await asked(ui, receiver ?? url, events)
+        const { data } = await client.webhookSubscriptions.create(wanted)
         return { data, notes: [SECRET_ONCE] }
       },
     }),
@@ -82,12 +87,13 @@ export const noun: Noun = {
       calls: [at.replay],
       args,
       flags: {
-        event_ids: list('Ids of the events', { placeholder: 'ID,…' }),
+        events: list('Ids of the events', { placeholder: 'ID,…' }),
         since: text('All events since then, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
       },
-      async run({ id, event_ids, since }, { client }) {
-        if ((event_ids === undefined) === (since === undefined)) throw usage('give either --event-ids or --since')
-        const which = event_ids === undefined ? { since: since! } : { event_ids }
+      examples: ['svc webhooks replay <id> --since 2026-11-21T00:00:00Z'],
+      async run({ id, events, since }, { client }) {
+        if ((events === undefined) === (since === undefined)) throw usage('give either --events or --since')
+        const which = events === undefined ? { since: since! } : { event_ids: events }
         return { data: (await client.webhookSubscriptions.replay({ id, ...which })).data }
       },
     }),
@@ -102,5 +108,22 @@ export const noun: Noun = {
         return { data, notes: [SECRET_ONCE] }
       },
     }),
+    listen,
+    verify,
   },
+}
+
+/** A URL that may stand in two places cannot be declared as required: what is missing is asked for here. */
+async function asked(ui: Session['ui'], url: string | undefined, events: (EventType | '*')[] | undefined) {
+  const missing = [...(url === undefined ? ['--url'] : []), ...(events === undefined ? ['--events'] : [])]
+  if (missing.length > 0 && !ui.interactive) {
+    throw usage(`missing ${missing.join(', ')}`, {
+      param: missing[0]!,
+      next: '`svc webhooks subscribe --help` shows what it takes',
+    })
+  }
+  const check = (answer: string) => (answer.trim() === '' ? 'This is required' : undefined)
+  const receiver = url ?? (await ui.ask({ message: 'Where events are posted', check }))
+  const types = events ?? ((await ui.ask({ message: EVENTS, check })).split(',') as EventType[])
+  return { url: receiver, enabled_events: types.map((type) => type.trim() as EventType | '*') }
 }

@@ -1,8 +1,9 @@
 /** `svc events`: what happened, as it is stored and delivered. */
-import type { EventType } from '../src/api/envelope.ts'
-import { paths } from '../src/api/paths.ts'
-import { choice, type Input, type Noun, required, text, verb } from './command.ts'
-import { listOutcome, listVerb, recordVerb } from './reads.ts'
+import type { EventType } from '../../src/api/envelope.ts'
+import { paths } from '../../src/api/paths.ts'
+import { choice, type Input, type Noun, required, text, verb } from '../command.ts'
+import { listOutcome, listVerb, recordVerb } from '../reads.ts'
+import { tail } from './tail.ts'
 
 export const noun: Noun = {
   verbs: {
@@ -25,6 +26,7 @@ export const noun: Noun = {
       args: { id: required(text('Id of the event')) },
       call: (client, input) => client.events.get(input),
     }),
+    tail,
     types: verb({
       about: 'List every event type and how it is detected',
       calls: [paths.service.eventTypes],

@@ -1,0 +1,29 @@
+/** Events as they come, one a line: JSON for programs, words for a person. */
+import type { Event } from '../../src/api/events.ts'
+import type { Session } from '../command.ts'
+import { cleaned } from '../ui/render.ts'
+
+export interface Lines {
+  /** Whether a person reads them. */
+  readable: boolean
+  /** Prints `data` as one line of JSON, or `words` for a person. */
+  print(data: unknown, words: string): void
+}
+
+/** A stream has no closing bracket: with `-o json` and `-o plain` each line is a document of its own. */
+export async function openLines({ settings }: Pick<Session, 'settings'>): Promise<Lines> {
+  const format = (await settings.list()).find(({ name }) => name === 'output')?.value
+  const readable = format === 'table'
+  return {
+    readable,
+    print(data, words) {
+      process.stdout.write(`${readable ? cleaned(words) : JSON.stringify(data)}\n`)
+    },
+  }
+}
+
+export function eventLine({ sequence, id, type, created, data }: Event): string {
+  const time = new Date(created * 1000).toISOString().replace('.000', '')
+  const { resource_type, resource_id } = data.object
+  return [time, `#${sequence}`, type, `${resource_type} ${resource_id}`, id].join('  ')
+}

@@ -1,0 +1,93 @@
+/** Sends one event to a URL as a delivery would be sent, a few times where it fails. */
+import type { Event } from '../../src/api/events.ts'
+import type { Clock } from '../command.ts'
+import { usage } from '../ui/problem.ts'
+import { signedHeaders } from './signature.ts'
+
+const TIMEOUT_MS = 10_000
+/** Milliseconds before each further attempt. */
+const PAUSES_MS = [500, 1_000, 2_000]
+
+export interface Forwarded {
+  delivered: boolean
+  attempts: number
+  /** Of the last attempt; null where there was no answer. */
+  status: number | null
+  error: string | null
+  duration_ms: number
+}
+
+export interface Target {
+  url: URL
+  secrets: readonly string[]
+}
+
+/** An http or https URL without credentials; it may be local, as that is what forwarding is for. */
+export function targetUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw usage(`--forward-to must be an http or https URL, not "${text}"`, { param: '--forward-to' })
+  }
+  if (url.username !== '' || url.password !== '')
+    throw usage('--forward-to must hold no user or password', { param: '--forward-to' })
+  return url
+}
+
+/** Resolves when a 2xx came or no attempt is left; `onRetry` hears of every attempt that failed before that. */
+export async function forward(
+  { url, secrets }: Target,
+  event: Event,
+  clock: Clock,
+  onRetry: (failed: string, pauseMs: number) => void,
+): Promise<Forwarded> {
+  const body = JSON.stringify(event)
+  for (let attempts = 1; ; attempts++) {
+    const start = clock.now()
+    const headers = signedHeaders(event.id, body, secrets, start)
+    const { status, error } = await post(url, headers, body)
+    const delivered = status !== null && status >= 200 && status < 300
+    const pause = PAUSES_MS[attempts - 1]
+    if (delivered || pause === undefined) {
+      return { delivered, attempts, status, error, duration_ms: clock.now() - start }
+    }
+    onRetry(error ?? `HTTP ${status}`, pause)
+    await clock.sleep(pause)
+  }
+}
+
+/** The status as soon as the headers are there; a redirect is not followed. */
+async function post(
+  url: URL,
+  headers: Record<string, string>,
+  body: string,
+): Promise<{ status: number | null; error: string | null }> {
+  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  return new Promise((resolve) => {
+    const sent = request(url, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+        'user-agent': 'svc-webhooks',
+      },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    sent.on('response', (answer) => {
+      resolve({ status: answer.statusCode ?? null, error: null })
+      answer.on('error', () => undefined)
+      answer.destroy()
+    })
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ status: null, error: wordsOf(error) }))
+    sent.end(body)
+  })
+}
+
+const WORDS: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'it closed the connection',
+  ENOTFOUND: 'there is no such host',
+  ABORT_ERR: `no answer in ${TIMEOUT_MS / 1000} seconds`,
+}
+const wordsOf = ({ code, message }: NodeJS.ErrnoException) => WORDS[code ?? ''] ?? message

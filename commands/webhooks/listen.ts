@@ -1,0 +1,102 @@
+/** `svc webhooks listen`: every event as it happens, forwarded to a local receiver as a delivery would be. */
+import type { Event } from '../../src/api/events.ts'
+import { paths } from '../../src/api/paths.ts'
+import type { Client } from '../../src/client.ts'
+import { list, type Session, text, verb } from '../command.ts'
+import { follow, type Place, placeOf } from '../events/follow.ts'
+import { eventLine, type Lines, openLines } from '../events/lines.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { forward, type Target, targetUrl } from './forward.ts'
+import { placeFile, readPlace, writePlace } from './place-file.ts'
+import { makeSecret, readSecrets } from './secret.ts'
+
+export const listen = verb({
+  about: 'Follow events until stopped, and forward each to a URL, signed',
+  details:
+    'Forwards one event after another, as a delivery of its own: body, X-Service-Signature and Standard Webhooks headers. An attempt that fails is repeated three times in 3.5 seconds; then the event is reported and the next one follows. Where it stopped is kept below $XDG_STATE_HOME/svc/listen, for each API and --forward-to, and the next start goes on there.',
+  calls: [paths.events.list, paths.service.eventTypes],
+  flags: {
+    forward_to: text('Where each event is posted; http and local addresses are allowed', { placeholder: 'URL' }),
+    events: list('Only these types (default: all); `svc events types` lists them', { placeholder: 'TYPE,…' }),
+    secret_file: text('File (0600) with the signing secret (default: one is made and printed)', {
+      placeholder: 'FILE',
+    }),
+    from: text('Start behind this sequence, with what is new (now), or with the first (start)', {
+      placeholder: 'SEQ|now|start',
+    }),
+    state_file: text('Where to keep the place, for a second listener with the same target', { placeholder: 'FILE' }),
+  },
+  examples: [
+    'svc webhooks listen',
+    'svc webhooks listen --forward-to http://localhost:3000/hooks --events pool.live,pool.migrated',
+  ],
+  async run({ forward_to, events, secret_file, from, state_file }, session) {
+    const { client, ui } = session
+    if (secret_file !== undefined && forward_to === undefined)
+      throw usage('--secret-file signs what --forward-to sends')
+    const url = forward_to === undefined ? null : targetUrl(forward_to)
+    const secrets = secret_file === undefined ? [makeSecret()] : await readSecrets(secret_file)
+    const file = state_file ?? placeFile(await sourceOf(session), url?.href ?? null)
+    const start = await startOf(client, from, file)
+    const wanted = await wantedTypes(client, events)
+    writePlace(file, start)
+    if (url !== null && secret_file === undefined) ui.note(`Signing secret of this session: ${secrets[0]}`)
+    ui.note(`Following the events after sequence ${start.sequence}; Ctrl-C ends this.`)
+    const target = url === null ? null : { url, secrets }
+    const lines = await openLines(session)
+    let { sequence } = start
+    for await (const { event, place } of follow(session, {}, start)) {
+      if (event.sequence > sequence + 1) ui.warn(`events ${sequence + 1} to ${event.sequence - 1} are no longer stored`)
+      sequence = event.sequence
+      if (wanted === null || wanted.has(event.type)) await pass(session, lines, target, event)
+      writePlace(file, place)
+    }
+    return { data: undefined }
+  },
+})
+
+async function pass({ clock, ui }: Session, lines: Lines, target: Target | null, event: Event): Promise<void> {
+  if (lines.readable || target === null) lines.print(event, eventLine(event))
+  if (target === null) return
+  const outcome = await forward(target, event, clock, (failed, pause) =>
+    ui.note(`${event.id}: ${failed}; again in ${pause / 1000} s`),
+  )
+  const { delivered, status, error, attempts, duration_ms } = outcome
+  const said = error ?? `HTTP ${status}`
+  lines.print({ ...event, forward: outcome }, `  → ${delivered ? `${said} in ${duration_ms} ms` : `failed: ${said}`}`)
+  if (delivered) return
+  ui.warn(`event ${event.sequence} (${event.id}) was not accepted in ${attempts} attempts: ${said}; going on`)
+}
+
+/** Whose events they are. */
+async function sourceOf({ settings }: Session): Promise<string> {
+  const values = new Map((await settings.list()).map(({ name, value }) => [name, value]))
+  return String(values.get('api') ?? values.get('data-dir'))
+}
+
+/** What `--from` says, else where the last run stopped, else now. */
+async function startOf(client: Client, from: string | undefined, file: string): Promise<Place> {
+  if (from !== undefined && !/^(now|start|\d{1,15})$/.test(from)) {
+    throw usage(`--from must be a sequence, now or start, not "${from}"`, { param: '--from' })
+  }
+  if (from !== undefined) return placeOf(client, {}, from === 'now' ? 'now' : from === 'start' ? 0 : Number(from))
+  const kept = readPlace(file)
+  if (kept === null) return placeOf(client, {}, 'now')
+  const newest = (await client.events.list({ order: 'desc', limit: '1' })).data[0]?.sequence ?? 0
+  if (newest >= kept.sequence) return kept
+  throw failure(`the last run stopped behind event ${kept.sequence}, but the newest is ${newest}: another database`, {
+    next: 'say where to start: --from start, --from now or --from SEQ',
+  })
+}
+
+/** Null is all; a type that does not exist would be waited for in vain. */
+async function wantedTypes(client: Client, events: readonly string[] | undefined): Promise<Set<string> | null> {
+  if (events === undefined || events.includes('*')) return null
+  const known = new Set<string>((await client.service.eventTypes()).data.map(({ type }) => type))
+  const unknown = events.filter((type) => !known.has(type))
+  if (unknown.length === 0) return new Set(events)
+  throw usage(`--events: there is no ${unknown.join(', ')}`, {
+    param: '--events',
+    next: '`svc events types` lists them',
+  })
+}

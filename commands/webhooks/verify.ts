@@ -1,0 +1,64 @@
+/** `svc webhooks verify`: whether a delivery was signed with a secret, and why not. */
+import { required, text, verb } from '../command.ts'
+import { readBytes, readText } from '../ui/files.ts'
+import { EXIT, usage } from '../ui/problem.ts'
+import { readSecrets } from './secret.ts'
+import { checkSignatures, HEADERS } from './signature.ts'
+
+const VALUE = { placeholder: 'VALUE' }
+
+export const verify = verb({
+  about: 'Check the signature of a delivery read from standard input',
+  details:
+    'The body must be the bytes as they came. Headers come from a file of `Name: value` lines or from flags; every signature among them must be right, and at most 5 minutes old. Exit 0 is valid, 1 is not.',
+  flags: {
+    secret_file: required(
+      text('File (0600) with the signing secret; two lines where it is being rotated', { placeholder: 'FILE' }),
+    ),
+    headers_file: text('File with the headers as they came, a line each', { placeholder: 'FILE' }),
+    signature: text('Value of X-Service-Signature', VALUE),
+    webhook_id: text('Value of webhook-id', VALUE),
+    webhook_timestamp: text('Value of webhook-timestamp', VALUE),
+    webhook_signature: text('Value of webhook-signature', VALUE),
+  },
+  examples: ['svc webhooks verify --secret-file secret --headers-file headers.txt < body.json'],
+  async run({ secret_file, headers_file, signature, webhook_id, webhook_timestamp, webhook_signature }, { clock }) {
+    const secrets = await readSecrets(secret_file)
+    const headers = {
+      ...(headers_file === undefined ? {} : headersOf(await readText(headers_file))),
+      ...given(HEADERS.service, signature),
+      ...given(HEADERS.id, webhook_id),
+      ...given(HEADERS.timestamp, webhook_timestamp),
+      ...given(HEADERS.standard, webhook_signature),
+    }
+    if (headers[HEADERS.service] === undefined && headers[HEADERS.standard] === undefined) {
+      throw usage('there is no signature to check', {
+        next: 'give --headers-file, --signature, or --webhook-signature with --webhook-id and --webhook-timestamp',
+      })
+    }
+    const body = await readBytes('-')
+    const checks = checkSignatures(headers, body, secrets, clock.now())
+    const valid = checks.every((check) => check.valid)
+    const reason = checks.find((check) => !check.valid)?.reason ?? null
+    const lines = checks.map(({ header, valid, reason, age_seconds }) =>
+      valid ? `valid: ${header}, ${age_seconds} seconds old` : `invalid: ${header}: ${reason}`,
+    )
+    return {
+      data: { valid, reason, signatures: checks },
+      rows: {
+        columns: ['header', 'valid', 'reason'],
+        rows: checks.map(({ header, valid, reason }) => [header, valid, reason]),
+      },
+      text: lines.join('\n'),
+      exitCode: valid ? EXIT.done : EXIT.failed,
+    }
+  },
+})
+
+const given = (name: string, value: string | undefined) => (value === undefined ? {} : { [name]: value })
+
+/** `Name: value` lines as tools print them; other lines, such as `POST /hooks HTTP/1.1`, are passed over. */
+function headersOf(text: string): Record<string, string> {
+  const lines = text.split(/\r?\n/).map((line) => /^[>< ]*([A-Za-z0-9-]+):\s*(.*?)\s*$/.exec(line))
+  return Object.fromEntries(lines.flatMap((found) => (found ? [[found[1]!.toLowerCase(), found[2]!]] : [])))
+}

@@ -1,0 +1,10 @@
+/** Delivers events to webhook subscriptions, in seconds. */
+import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
+import type { WorkerDefinition } from './frame.ts'
+
+export const webhookDelivery: WorkerDefinition = {
+  name: 'webhook-delivery',
+  schedule: '* * * * * *',
+  leaseMs: 30_000,
+  tick: (context) => deliverRound(context, { signal: context.signal }),
+}

@@ -1,0 +1,222 @@
+/** Delivers what is due: many receivers at once, none of them in the way of another. */
+import type { Services } from '../../context.ts'
+import { findEvent } from '../../store/events.ts'
+import { newId } from '../../store/id.ts'
+import type { Row } from '../../store/schema.ts'
+import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
+import { claimQueued, type Queued, sendable, settleQueued } from '../../store/webhook-queue.ts'
+import {
+  activeSubscriptions,
+  findWebhookSubscription,
+  updateWebhookSubscription,
+} from '../../store/webhook-subscriptions.ts'
+import { eventRecord } from '../records.ts'
+import { secretPurpose } from '../webhook-subscriptions/secret.ts'
+import { fanOut } from './fan-out.ts'
+import { MOST_ATTEMPTS, outcomeOf } from './outcome.ts'
+import { type SendResult, sendWebhook } from './send.ts'
+import { headersOf } from './signature.ts'
+
+export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'>
+type Subscription = Row<'webhook_subscriptions'>
+
+const PER_ORIGIN = 32
+const OVERALL = 128
+/** A receiver has ten seconds; what is claimed for longer belonged to a process that died. */
+const CLAIM_MS = 15_000
+const TIMEOUT_MS = 10_000
+const LOOK_MS = 250
+const GATHER_MS = 2
+/** Between two looks for new events while something is on its way. */
+const FAN_MS = 100
+
+export interface RoundOptions {
+  signal?: AbortSignal
+  /** Starts nothing new after so long, in milliseconds of the machine's own time. */
+  forMs?: number
+  send?: typeof sendWebhook
+}
+
+/** Runs until nothing is due, or its time is over; what is on its way then is waited for. */
+export async function deliverRound(services: DeliveryServices, options: RoundOptions = {}): Promise<void> {
+  const { signal, forMs = 20_000, send = sendWebhook } = options
+  const until = performance.now() + forMs
+  const underway = new Map<string, number>()
+  const running = new Set<Promise<void>>()
+  const start = (subscription: Subscription, queued: Queued) => {
+    const origin = new URL(subscription.url).origin
+    underway.set(origin, (underway.get(origin) ?? 0) + 1)
+    const work = attempt(services, subscription, queued, send)
+      .catch((error) => services.log.error({ err: error, event: queued.event_id }, 'a delivery could not be recorded'))
+      .finally(() => {
+        underway.set(origin, underway.get(origin)! - 1)
+        running.delete(work)
+      })
+    running.add(work)
+  }
+  // Beside the sending, not before it: many subscribers of many events take their time.
+  let fanning: Promise<void> | undefined
+  let fannedAt = Number.NEGATIVE_INFINITY
+  let fault: unknown
+  const fan = () => {
+    if (fanning !== undefined || performance.now() - fannedAt < FAN_MS) return
+    fanning = fanOut(services, signal)
+      .catch((error) => {
+        fault = error
+      })
+      .finally(() => {
+        fanning = undefined
+        fannedAt = performance.now()
+      })
+  }
+  try {
+    for (;;) {
+      signal?.throwIfAborted()
+      if (fault !== undefined) throw fault
+      fan()
+      const started = performance.now() < until ? await startDue(services, underway, running.size, start) : 0
+      if (running.size === 0 && started === 0) {
+        if (fanning === undefined) return
+        await fanning
+        continue
+      }
+      let timer: NodeJS.Timeout | undefined
+      const later = new Promise<void>((done) => {
+        timer = setTimeout(done, LOOK_MS)
+      })
+      await Promise.race([...running, later]).finally(() => clearTimeout(timer))
+      // Those that end together make room together.
+      await new Promise((done) => setTimeout(done, GATHER_MS))
+    }
+  } finally {
+    await Promise.all([...running, fanning])
+  }
+}
+
+/** A turn for each subscription, as far as its origin and all together have room; answers how many were started. */
+async function startDue(
+  { store, clock }: DeliveryServices,
+  underway: ReadonlyMap<string, number>,
+  busy: number,
+  start: (subscription: Subscription, queued: Queued) => void,
+): Promise<number> {
+  let [started, room] = [0, OVERALL - busy]
+  for (const subscription of await activeSubscriptions(store.db)) {
+    const free = Math.min(PER_ORIGIN - (underway.get(new URL(subscription.url).origin) ?? 0), room)
+    if (free <= 0) continue
+    const now = clock.now()
+    const due = await sendable(store.db, subscription.id, now, free)
+    if (due.length === 0) continue
+    const claim = { now, until: now + CLAIM_MS }
+    const seqs = due.map(({ seq }) => seq)
+    const claimed = await store.write((tx) => claimQueued(tx, seqs, claim))
+    for (const queued of due.filter(({ seq }) => claimed.has(seq))) {
+      start(subscription, { ...queued, claimed_until: claim.until })
+      started++
+      room--
+    }
+  }
+  return started
+}
+
+async function attempt(
+  services: DeliveryServices,
+  subscription: Subscription,
+  queued: Queued,
+  send: typeof sendWebhook,
+): Promise<void> {
+  const { store, clock, config } = services
+  const event = await findEvent(store.db, queued.event_id)
+  if (event === null) {
+    await store.write((tx) => settleQueued(tx, queued, { state: 'delivered' }))
+    return
+  }
+  const startedAt = clock.now()
+  const secrets = secretsOf(services, subscription, startedAt)
+  if (secrets === null) {
+    await stop(services, subscription, queued, 'its secret cannot be read with this encryption key: rotate the secret')
+    return
+  }
+  const body = JSON.stringify(eventRecord(event))
+  const result = await send({
+    url: subscription.url,
+    headers: headersOf({ eventId: event.id, body, secrets, now: startedAt }),
+    body,
+    allowPrivate: config.values['webhooks.allow-private'],
+    ports: config.values['webhooks.ports'],
+    timeoutMs: TIMEOUT_MS,
+  })
+  await record(services, subscription, queued, startedAt, result)
+}
+
+async function record(
+  { store, clock, log }: DeliveryServices,
+  { id }: Subscription,
+  queued: Queued,
+  startedAt: number,
+  { status, error, duration_ms }: SendResult,
+): Promise<void> {
+  const attempts = queued.attempts + 1
+  const succeeded = error === null
+  const outcome = outcomeOf(attempts, startedAt, succeeded)
+  const next = outcome.state === 'waiting' ? outcome.next_attempt_at : null
+  await store.write(async (tx) => {
+    const settled = await settleQueued(tx, queued, {
+      state: outcome.state,
+      attempts,
+      ...(next === null ? {} : { next_attempt_at: next }),
+    })
+    // Replayed, or another process's by now: what this one saw no longer decides.
+    if (!settled) return
+    await insertWebhookDelivery(tx, {
+      id: newId('whd'),
+      subscription_id: id,
+      event_id: queued.event_id,
+      attempt: attempts,
+      status: succeeded ? 'succeeded' : 'failed',
+      response_code: status,
+      duration_ms,
+      error,
+      next_attempt_at: next,
+      created_at: startedAt,
+    })
+    if (outcome.state !== 'held') return
+    const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${error}`
+    await updateWebhookSubscription(tx, id, { active: 0, disabled_reason: reason, updated_at: clock.now() })
+    log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
+  })
+}
+
+/** The newest first; null where that cannot be read. Nothing is ever sent unsigned. */
+function secretsOf(services: DeliveryServices, subscription: Subscription, now: number): string[] | null {
+  const { secret, previous_secret, previous_secret_until } = subscription
+  const current = readSecret(services, subscription, secret)
+  if (current === null) return null
+  const overlaps = previous_secret !== null && (previous_secret_until ?? 0) > now
+  const previous = overlaps ? readSecret(services, subscription, previous_secret) : null
+  return previous === null ? [current] : [current, previous]
+}
+
+function readSecret({ vault, log }: DeliveryServices, { id }: Subscription, sealed: Buffer): string | null {
+  try {
+    return vault.open(sealed, secretPurpose(id)).toString('utf8')
+  } catch (error) {
+    log.error({ err: error, subscription: id }, 'a secret of a webhook subscription cannot be read')
+    return null
+  }
+}
+
+async function stop(
+  { store, clock }: DeliveryServices,
+  { id }: Subscription,
+  queued: Queued,
+  reason: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    await settleQueued(tx, queued, {})
+    const row = await findWebhookSubscription(tx, id)
+    if (row?.active === 1) {
+      await updateWebhookSubscription(tx, id, { active: 0, disabled_reason: reason, updated_at: clock.now() })
+    }
+  })
+}

@@ -1,0 +1,171 @@
+/** Sends one delivery over HTTP: to checked addresses only, no redirects, judged by the status within its time. */
+import { isIP, type LookupFunction } from 'node:net'
+import type { Agent } from 'undici'
+import { VERSION } from '../../version.ts'
+import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
+
+export interface Outgoing extends ReceiverPolicy {
+  url: string
+  /** The signature's; content-type and user-agent are set here. */
+  headers: Record<string, string>
+  /** SendResult byte for byte. */
+  body: string | Uint8Array
+  /** Covers everything up to the end of the answer's headers: name, connection, TLS, request. */
+  timeoutMs: number
+  /** Default: the name servers, or the system where private receivers are allowed. */
+  resolve?: Resolve
+}
+
+export interface SendResult {
+  /** Null where no answer came. */
+  status: number | null
+  /** One line for whoever reads the attempt; null for a 2xx. */
+  error: string | null
+  duration_ms: number
+}
+
+/** A short answer is read so that its connection can be used again; the connection of any other is destroyed. */
+const BODY_LIMIT = 16_384
+const BODY_MS = 1_000
+
+/** Never throws: whatever goes wrong is the attempt's error. Any number may run at once. */
+export async function sendWebhook({ url: text, headers, body, timeoutMs, ...receiver }: Outgoing): Promise<SendResult> {
+  const started = performance.now()
+  const sent = (status: number | null, error: string | null): SendResult => ({
+    status,
+    error,
+    duration_ms: Math.round(performance.now() - started),
+  })
+  const stop = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  // A request that still waits for its connection does not hear the signal; the race does.
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new TooLate(`no answer within ${timeoutMs / 1000} s`))
+      stop.abort()
+    }, timeoutMs)
+  })
+  try {
+    const status = await Promise.race([post(text, { headers, body, signal: stop.signal }, receiver), late])
+    return sent(status, status >= 200 && status < 300 ? null : statusText(status))
+  } catch (error) {
+    return sent(null, failureText(error))
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+class TooLate extends Error {
+  override readonly name = 'TooLate'
+}
+
+/** It loads ipaddr.js, which like undici a command that sends nothing need not wait for. */
+const receiverAddress = () => import('../webhook-subscriptions/receiver-address.ts')
+
+const statusText = (status: number) =>
+  status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`
+
+async function post(
+  text: string,
+  { headers, body, signal }: { headers: Record<string, string>; body: string | Uint8Array; signal: AbortSignal },
+  { allowPrivate, ports, resolve: given }: ReceiverPolicy & { resolve?: Resolve },
+): Promise<number> {
+  const { hostOf, ReceiverRefused, resolverFor, urlRefusal } = await receiverAddress()
+  if (!URL.canParse(text)) throw new ReceiverRefused('the URL is not readable')
+  const url = new URL(text)
+  // An address in the URL is dialled without a lookup, so that it is looked at here, at every attempt.
+  const refusal = urlRefusal(url, { allowPrivate, ports })
+  if (refusal !== null) throw new ReceiverRefused(refusal)
+  if (isIP(hostOf(url)) === 0) url.hostname = hostOf(url)
+  const dispatcher = await agentFor(given ?? resolverFor(allowPrivate), allowPrivate)
+  const answer = await dispatcher.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', 'user-agent': `svc/${VERSION}` },
+    body,
+    signal,
+  })
+  // Past its time nobody waits for the rest of a body, slow or endless.
+  const rest = setTimeout(() => answer.body.destroy(), BODY_MS)
+  rest.unref()
+  answer.body.on('error', () => {})
+  answer.body.on('close', () => clearTimeout(rest))
+  answer.body.dump({ limit: BODY_LIMIT }).catch(() => {})
+  return answer.statusCode
+}
+
+/** Kept connections are told apart by what was checked when they were dialled: the policy and the resolver. */
+const agents = { private: new WeakMap<Resolve, Promise<Agent>>(), public: new WeakMap<Resolve, Promise<Agent>>() }
+
+function agentFor(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
+  const known = agents[allowPrivate ? 'private' : 'public']
+  let agent = known.get(resolve)
+  if (agent === undefined) {
+    agent = makeAgent(resolve, allowPrivate)
+    known.set(resolve, agent)
+  }
+  return agent
+}
+
+async function makeAgent(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
+  const [{ Agent }, { addressesOf }] = await Promise.all([import('undici'), receiverAddress()])
+  const lookup: LookupFunction = (name, { all }, callback) => {
+    addressesOf(name, allowPrivate, resolve).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIP(address) }))
+        if (all) callback(null, found)
+        else callback(null, found[0]!.address, found[0]!.family)
+      },
+      (error) => callback(error, []),
+    )
+  }
+  return new Agent({
+    // The attempt's own time is what ends it; a connection that nobody waits for any more ends by `timeout`.
+    connect: {
+      lookup,
+      timeout: 10_000,
+      rejectUnauthorized: true,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: 1_000,
+    },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 16_384,
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 15_000,
+    // A name that has moved is dialled, and checked, anew after this long, however busy its connection is.
+    clientTtl: 60_000,
+  })
+}
+
+const FAILURES: Record<string, string> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed before an answer',
+  EPIPE: 'the connection was closed before an answer',
+  UND_ERR_SOCKET: 'the connection was closed before an answer',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  EHOSTUNREACH: 'the host is not reachable',
+  ENETUNREACH: 'the host is not reachable',
+  UND_ERR_HEADERS_OVERFLOW: 'the answer has more than 16 KiB of headers',
+  HPE_HEADER_OVERFLOW: 'the answer has more than 16 KiB of headers',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the TLS certificate is for another name',
+  CERT_HAS_EXPIRED: 'the TLS certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the TLS certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the TLS certificate is self-signed',
+}
+const KINDS: readonly [RegExp, string][] = [
+  [/^(?:HPE_|HTTPParserError$)/, 'the answer is not HTTP'],
+  [/CERT|SIGNATURE|CRL/, 'the TLS certificate is not accepted'],
+  [/^(?:EPROTO$|ERR_SSL_|ERR_TLS_)/, 'the TLS handshake failed'],
+]
+
+/** Messages of the network's own errors tell addresses and internals: only what their codes mean is said. */
+function failureText(error: unknown): string {
+  const { code: given, name, message } = error as Error & { code?: unknown }
+  if (name === 'TooLate' || name === ('ReceiverRefused' satisfies ReceiverRefused['name'])) return message
+  const code = String(given ?? name)
+  if (Object.hasOwn(FAILURES, code)) return FAILURES[code]!
+  return KINDS.find(([kind]) => kind.test(code))?.[1] ?? 'the request failed'
+}

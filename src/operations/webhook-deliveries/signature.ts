@@ -1,0 +1,42 @@
+/** Signs a delivery: X-Service-Signature (spec section 6) and the headers of Standard Webhooks, with every live secret. */
+import { createHmac } from 'node:crypto'
+import { internal } from '../../errors.ts'
+
+export interface Signed {
+  /** The event's id, the same at every attempt. */
+  eventId: string
+  /** The body byte for byte as it is sent. */
+  body: string | Uint8Array
+  /** `whsec_…` as they were shown: the current one first, during a rotation the previous one after it. */
+  secrets: readonly string[]
+  /** Time of this attempt in Unix milliseconds. */
+  now: number
+}
+
+const PREFIX = 'whsec_'
+const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/**
+ * X-Service-Signature is keyed with the UTF-8 of the whole secret, webhook-signature with the bytes after `whsec_`.
+ * Throws internal_error where there is no secret or one is not readable, so that nothing leaves unsigned.
+ */
+export function headersOf({ eventId, body, secrets, now }: Signed): Record<string, string> {
+  if (secrets.length === 0 || !secrets.every((secret) => SECRET.test(secret))) {
+    throw internal('a webhook secret is not readable; rotate the secret of the subscription')
+  }
+  const seconds = Math.floor(now / 1000)
+  const ours = secrets.map((secret) => `v1=${hmac(secret, `${seconds}.`, body).toString('hex')}`)
+  const standard = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+    return `v1,${hmac(key, `${eventId}.${seconds}.`, body).toString('base64')}`
+  })
+  return {
+    'X-Service-Signature': [`t=${seconds}`, ...ours].join(','),
+    'webhook-id': eventId,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': standard.join(' '),
+  }
+}
+
+const hmac = (key: string | Uint8Array, prefix: string, body: string | Uint8Array) =>
+  createHmac('sha256', key).update(prefix).update(body).digest()

@@ -1,0 +1,136 @@
+/** Which hosts and addresses may receive webhooks: those of the public internet, however a private one is written. */
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+export interface ReceiverPolicy {
+  /** http, any port and any address are fine: for development only. */
+  allowPrivate: boolean
+  /** Ports of public receivers, in digits. */
+  ports: readonly string[]
+}
+
+/** The addresses of a name, at least one; rejects where there is none or nobody answers. */
+export type Resolve = (name: string) => Promise<readonly string[]>
+
+/** Why a receiver is not dialled: one line that may be shown to whoever subscribed it. */
+export class ReceiverRefused extends Error {
+  override readonly name = 'ReceiverRefused'
+}
+
+/** What ipaddr.js calls the ranges of the IANA special-purpose registries (RFC 6890), as they are said. */
+const RANGES: Record<string, string> = {
+  unspecified: 'an unspecified address',
+  broadcast: 'the broadcast address',
+  multicast: 'a multicast address',
+  linkLocal: 'a link-local address',
+  loopback: 'a loopback address',
+  carrierGradeNat: 'a carrier-grade NAT address',
+  private: 'a private address',
+  uniqueLocal: 'a unique local address',
+  deprecatedSiteLocal: 'a site-local address',
+  ipv4Mapped: 'an IPv4-mapped address',
+  rfc6145: 'an IPv4-translated address',
+  rfc6052: 'a NAT64 address',
+  '6to4': 'a 6to4 address',
+  teredo: 'a Teredo address',
+  discard: 'a discard address',
+  benchmarking: 'a benchmark address',
+  deprecatedOrchid: 'an ORCHID address',
+  orchid2: 'an ORCHID address',
+}
+
+/** Metadata services that answer on addresses which look public. */
+const METADATA_ADDRESSES = new Set(['168.63.129.16', '192.80.8.124'])
+const METADATA_NAMES = new Set(['metadata.goog', 'metadata.packet.net', 'metadata.platformequinix.com'])
+
+/** Only 2000::/3 is public unicast (RFC 4291): what lies outside embeds IPv4 or means nothing on the internet. */
+const PUBLIC_V6 = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** Why webhooks may not go to an IPv4 or IPv6 address, like "a loopback address"; null where they may. */
+export function refusalOf(address: string): string | null {
+  if (isIP(address) === 0) return 'not an address'
+  if (address.includes('%')) return 'an address with a zone'
+  if (METADATA_ADDRESSES.has(address)) return 'an address of a metadata service'
+  const parsed = ipaddr.parse(address)
+  const range = parsed.range()
+  if (range !== 'unicast') return RANGES[range] ?? 'a reserved address'
+  if (parsed instanceof ipaddr.IPv6 && !parsed.match(PUBLIC_V6)) {
+    return parsed.parts.slice(0, 6).every((part) => part === 0) ? 'an IPv4-compatible address' : 'a reserved address'
+  }
+  return null
+}
+
+/** Names that resolve inside a network or a machine, never on the public internet (RFC 6761, 6762, 7686, 8375). */
+const PRIVATE_NAME =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|lan|home|corp|home\.arpa|onion|alt)$/
+
+/** Host of a URL as it is resolved and named in TLS: without brackets and without the dot of the root. */
+export const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()
+
+const portOf = ({ port, protocol }: URL) => port || (protocol === 'http:' ? '80' : '443')
+
+/** Why a URL may not receive webhooks by what it says alone, resolving nothing; null where it may. Echoes no credentials. */
+export function urlRefusal(url: URL, { allowPrivate, ports }: ReceiverPolicy): string | null {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be https'
+  if (url.username !== '' || url.password !== '') return 'must not hold credentials'
+  if (allowPrivate) return null
+  if (url.protocol !== 'https:') return 'must be https (http is for development, with webhooks.allow-private)'
+  if (!ports.some((port) => port.trim() === portOf(url))) {
+    return `port ${portOf(url)} is not allowed; use ${ports.join(' or ')}, or add it to webhooks.ports`
+  }
+  const host = hostOf(url)
+  if (isIP(host) !== 0) {
+    const reason = refusalOf(host)
+    return reason === null ? null : `${host} is not a public host: it is ${reason}`
+  }
+  if (METADATA_NAMES.has(host)) return `${host} is not a public host: it is a metadata service`
+  if (!host.includes('.')) return `${host} is not a public host: a public name has a dot`
+  return PRIVATE_NAME.test(host) ? `${host} is not a public host: its ending is private` : null
+}
+
+/** The addresses to dial for a name, IPv4 first. Throws ReceiverRefused if there is none, or if any is not public. */
+export async function addressesOf(name: string, allowPrivate: boolean, resolve: Resolve): Promise<readonly string[]> {
+  let addresses: readonly string[]
+  try {
+    // An address is its own answer.
+    addresses = isIP(name) === 0 ? await resolve(name) : [name]
+  } catch {
+    addresses = []
+  }
+  if (addresses.length === 0) throw new ReceiverRefused(`${name} does not resolve`)
+  for (const address of addresses) {
+    const reason = isIP(address) === 0 || !allowPrivate ? refusalOf(address) : null
+    // Only the refused address is named, and only if it is one: the others are no business of whoever reads this.
+    const what = reason !== null && isIP(address) !== 0 ? `${address}, ${reason}` : reason
+    if (reason !== null) throw new ReceiverRefused(`${name} is not a public host: it resolves to ${what}`)
+  }
+  return addresses.toSorted((one, other) => isIP(one) - isIP(other))
+}
+
+/** Longest wait for one name server's answer, and how often it is asked. */
+const NAME_SERVER = { timeout: 2_000, tries: 2 }
+
+/** Asks name servers alone, the system's unless given: no hosts file, no search list, no thread that a slow one holds. */
+export const askNameServers =
+  (servers?: readonly string[]): Resolve =>
+  async (name) => {
+    const { Resolver } = await import('node:dns/promises')
+    const resolver = new Resolver(NAME_SERVER)
+    if (servers) resolver.setServers(servers)
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+    // A family that fails adds nothing that could be dialled; where both fail there is no address at all.
+    const addresses = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    if (addresses.length === 0) throw new Error('no address')
+    return addresses
+  }
+
+/** Asks the system, whose hosts file and container names development needs. */
+const askSystem: Resolve = async (name) => {
+  const { lookup } = await import('node:dns/promises')
+  return (await lookup(name, { all: true })).map(({ address }) => address)
+}
+
+const askPublicly = askNameServers()
+
+/** The same function every time: kept connections are told apart by it. */
+export const resolverFor = (allowPrivate: boolean): Resolve => (allowPrivate ? askSystem : askPublicly)

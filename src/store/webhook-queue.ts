@@ -1,0 +1,183 @@
+/** The queue of deliveries: what is to be sent to whom, and when. */
+import { sql } from 'kysely'
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+export type Queued = Row<'webhook_queue'>
+
+/** The last event's sequence; 0 before the first. A subscription begins after it. */
+export async function lastSequence(reader: Reader): Promise<number> {
+  const counter = reader.selectFrom('counters').select('value').where('name', '=', 'events')
+  return (await counter.executeTakeFirst())?.value ?? 0
+}
+
+/** Active subscriptions that have not looked at every event yet. */
+export function subscriptionsBehind(reader: Reader, last: number): Promise<Row<'webhook_subscriptions'>[]> {
+  return reader
+    .selectFrom('webhook_subscriptions')
+    .selectAll()
+    .where('active', '=', 1)
+    .where('cursor', '<', last)
+    .orderBy('seq')
+    .execute()
+}
+
+/** Moves the cursor; false where another process has moved it, or the subscription is gone or off. */
+export async function moveCursor(tx: Tx, id: string, from: number, to: number): Promise<boolean> {
+  const moved = tx.updateTable('webhook_subscriptions').set({ cursor: to }).where('id', '=', id)
+  const { numUpdatedRows } = await moved.where('cursor', '=', from).where('active', '=', 1).executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+export type NewQueued = Pick<Queued, 'subscription_id' | 'event_id' | 'sequence' | 'resource' | 'next_attempt_at'>
+
+export interface Wanted {
+  subscriptionId: string
+  /** Null: every type. */
+  types: readonly string[] | null
+  /** Sequences, the first exclusive. */
+  after: number
+  to: number
+  now: number
+}
+
+/** A test event is for the subscription that it is about, whatever that one has asked for. */
+const TEST = 'webhook.test_event'
+
+/** Puts the events that a subscription wants into its queue, each once. */
+export async function enqueueRange(tx: Tx, { subscriptionId, types, after, to, now }: Wanted): Promise<void> {
+  await tx
+    .insertInto('webhook_queue')
+    .columns([
+      'subscription_id',
+      'event_id',
+      'sequence',
+      'resource',
+      'state',
+      'attempts',
+      'next_attempt_at',
+      'claimed_until',
+    ])
+    .expression((from) =>
+      from
+        .selectFrom('events')
+        .select((of) => [
+          sql<string>`cast(${subscriptionId} as text)`.as('subscription_id'),
+          of.ref('id').as('event_id'),
+          'sequence',
+          sql<string>`${of.ref('resource_type')} || ':' || ${of.ref('resource_id')}`.as('resource'),
+          sql<'waiting'>`'waiting'`.as('state'),
+          sql<number>`0`.as('attempts'),
+          sql<number>`cast(${now} as bigint)`.as('next_attempt_at'),
+          sql<number>`0`.as('claimed_until'),
+        ])
+        .where('sequence', '>', after)
+        .where('sequence', '<=', to)
+        .where((is) =>
+          is.or([
+            is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
+            ...(types === null
+              ? [is('type', '!=', TEST)]
+              : types.length === 0
+                ? []
+                : [is.and([is('type', '!=', TEST), is('type', 'in', types)])]),
+          ]),
+        )
+        .orderBy('sequence'),
+    )
+    .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doNothing())
+    .execute()
+}
+
+/** Puts each into the queue anew: its attempts begin again. */
+export async function enqueueAgain(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
+  for (const row of rows) {
+    const fresh = { state: 'waiting' as const, attempts: 0, next_attempt_at: row.next_attempt_at }
+    await tx
+      .insertInto('webhook_queue')
+      .values({ ...row, ...fresh, claimed_until: 0 })
+      .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doUpdateSet(fresh))
+      .execute()
+  }
+}
+
+/**
+ * What can be sent to one subscription now, in the order of the events: retries that are due, and first attempts of
+ * which no earlier one about the same thing has still to be made.
+ */
+export function sendable(reader: Reader, subscriptionId: string, now: number, limit: number): Promise<Queued[]> {
+  return reader
+    .selectFrom('webhook_queue as q')
+    .selectAll('q')
+    .where('q.subscription_id', '=', subscriptionId)
+    .where('q.state', '=', 'waiting')
+    .where('q.next_attempt_at', '<=', now)
+    .where('q.claimed_until', '<=', now)
+    .where((is) =>
+      is.or([
+        is('q.attempts', '>', 0),
+        is.not(
+          is.exists(
+            is
+              .selectFrom('webhook_queue as earlier')
+              .select('earlier.seq')
+              .whereRef('earlier.subscription_id', '=', 'q.subscription_id')
+              .whereRef('earlier.resource', '=', 'q.resource')
+              .whereRef('earlier.sequence', '<', 'q.sequence')
+              .where('earlier.state', '=', 'waiting')
+              .where('earlier.attempts', '=', 0),
+          ),
+        ),
+      ]),
+    )
+    .orderBy('q.sequence')
+    .limit(limit)
+    .execute()
+}
+
+/** Takes them for one process; answers those that no other has taken meanwhile. */
+export async function claimQueued(
+  tx: Tx,
+  seqs: readonly number[],
+  { now, until }: { now: number; until: number },
+): Promise<Set<number>> {
+  if (seqs.length === 0) return new Set()
+  const claimed = await tx
+    .updateTable('webhook_queue')
+    .set({ claimed_until: until })
+    .where('seq', 'in', seqs)
+    .where('state', '=', 'waiting')
+    .where('claimed_until', '<=', now)
+    .returning('seq')
+    .execute()
+  return new Set(claimed.map(({ seq }) => seq))
+}
+
+/** What became of an attempt; false where the row is gone or not this process's any more. */
+export async function settleQueued(
+  tx: Tx,
+  { seq, claimed_until }: Pick<Queued, 'seq' | 'claimed_until'>,
+  changes: Partial<Pick<Queued, 'state' | 'attempts' | 'next_attempt_at'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('webhook_queue')
+    .set({ ...changes, claimed_until: 0 })
+    .where('seq', '=', seq)
+    .where('claimed_until', '=', claimed_until)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** What was held back is due now, its attempts from the start. */
+export async function resumeHeld(tx: Tx, subscriptionId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('webhook_queue')
+    .set({ state: 'waiting', attempts: 0, next_attempt_at: now })
+    .where('subscription_id', '=', subscriptionId)
+    .where('state', '=', 'held')
+    .execute()
+}
+
+export async function deleteQueueOf(tx: Tx, subscriptionId: string): Promise<void> {
+  await tx.deleteFrom('webhook_queue').where('subscription_id', '=', subscriptionId).execute()
+}

@@ -1,0 +1,82 @@
+/** Commands that run until they are stopped, a daemon that starts again on its port, and events to follow. */
+import { createServer } from 'node:net'
+import { execa } from 'execa'
+import { expect, onTestFinished } from 'vitest'
+import type { Daemon } from '../support/daemon.ts'
+import { entries } from '../support/trees.ts'
+import { type CommandLine, MINT, PROGRAM } from './command-line.ts'
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as { port: number }
+  await new Promise((done) => server.close(done))
+  return port
+}
+
+/** Stores trees with these numbers; each is one event, airdrop.tree_built. */
+export async function makeEvents({ request }: Daemon, from: number, count: number): Promise<void> {
+  for (let n = from; n < from + count; n++) {
+    const body = { mint: MINT, airdrop_count: n, entries: entries(1), persist: true }
+    expect((await request('POST', '/v2/merkle-trees', { body })).status).toBe(201)
+  }
+}
+
+export interface Running {
+  /** Whole lines of stdout. */
+  lines(): string[]
+  stderr(): string
+  hasLines(count: number): Promise<void>
+  says(text: string): Promise<void>
+  /** Sends the signal; resolves with the exit code. */
+  stopped(signal: NodeJS.Signals): Promise<number | undefined>
+}
+
+/** A command that does not end by itself; it is gone when the test is over. */
+export function started(cli: CommandLine, args: string[], env: Record<string, string> = {}): Running {
+  const child = execa(process.execPath, [PROGRAM, ...args], {
+    cwd: cli.home,
+    env: { ...cli.env, ...env },
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let [stdout, stderr] = ['', '']
+  const looks = new Set<() => void>()
+  const seen = () => {
+    for (const look of looks) look()
+  }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    seen()
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+    seen()
+  })
+  const until = (is: () => boolean) =>
+    new Promise<void>((settle, reject) => {
+      const look = () => {
+        if (!is()) return
+        looks.delete(look)
+        settle()
+      }
+      looks.add(look)
+      look()
+      void child.then(({ exitCode }) => reject(new Error(`it ended with ${exitCode}: ${stderr}`)))
+    })
+  const lines = () => stdout.split('\n').slice(0, -1)
+  return {
+    lines,
+    stderr: () => stderr,
+    hasLines: (count) => until(() => lines().length >= count),
+    says: (text) => until(() => stderr.includes(text)),
+    async stopped(signal) {
+      child.kill(signal)
+      return (await child).exitCode
+    },
+  }
+}
+
+export const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i)

@@ -1,0 +1,240 @@
+/** Deliveries to real receivers: in order, by the retry table, once by any number of daemons, never unsigned. */
+import { createHmac } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, describe, expect, it } from 'vitest'
+import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
+import { appendEvents } from '../../src/store/events.ts'
+import { newId } from '../../src/store/id.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { type Delivered, startReceiver } from '../support/receiver.ts'
+import { type Service, startService, testClock } from '../support/service.ts'
+
+const postgres = await startPostgres()
+const ALLOWED = { settings: { 'webhooks.allow-private': true } }
+const SECOND = 1_000
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+const subscribe = async ({ request }: Service, url: string, enabled_events: string[] = ['*']) => {
+  const { status, json, text } = await request('POST', '/v2/webhook-subscriptions', { body: { url, enabled_events } })
+  expect(status, text).toBe(201)
+  return json.data as { id: string; secret: string }
+}
+/** Events about `resources` things in turn. */
+const happen = ({ services: { store, clock } }: Service, count: number, resources = count, type = 'pool.live') =>
+  store.write((tx) =>
+    appendEvents(
+      tx,
+      numbers(count).map((n) => ({
+        id: newId('evt'),
+        type,
+        resource_type: 'pool',
+        resource_id: `pool-${n % resources}`,
+        object_json: JSON.stringify({ n }),
+        external_uid: null,
+        metadata_json: null,
+        dedupe_key: `${newId('x')}`,
+        created_at: clock.now(),
+      })),
+    ),
+  )
+const deliver = ({ services }: Service) => deliverRound(services)
+const sequencesOf = (all: readonly Delivered[]) => all.map(({ sequence }) => sequence)
+
+describe('a subscription', () => {
+  it('gets what happens from then on, of the types that it wants, with the whole event as the body', async () => {
+    const service = await startService(ALLOWED)
+    await happen(service, 2)
+    const [everything, live] = [await startReceiver(), await startReceiver()]
+    await subscribe(service, everything.url)
+    await subscribe(service, live.url, ['pool.live'])
+    await happen(service, 2)
+    await happen(service, 1, 1, 'token.created')
+    await deliver(service)
+    expect(sequencesOf(everything.all).toSorted()).toEqual([3, 4, 5])
+    expect(sequencesOf(live.all).toSorted()).toEqual([3, 4])
+    const { data } = (await service.request('GET', '/v2/events?order=asc')).json
+    for (const { sequence, body } of everything.all) expect(JSON.parse(body)).toEqual(data[sequence - 1])
+    await deliver(service)
+    expect(everything.all).toHaveLength(3)
+  })
+
+  it('is signed in both ways, and by both secrets while one takes over from the other', async () => {
+    const service = await startService(ALLOWED)
+    const receiver = await startReceiver()
+    const { id, secret } = await subscribe(service, receiver.url)
+    await happen(service, 1)
+    await deliver(service)
+    const rotated = await service.request('POST', `/v2/webhook-subscriptions/${id}/secret-rotations`, {
+      body: { overlap_hours: 1 },
+    })
+    const next: string = rotated.json.data.secret
+    await happen(service, 1)
+    await deliver(service)
+    service.clock.advance(3_600_001)
+    await happen(service, 1)
+    await deliver(service)
+    const v1 = ({ headers, body }: Delivered, key: string) => {
+      const header = String(headers['x-service-signature'])
+      const t = /^t=(\d+)/.exec(header)![1]
+      return header.includes(`v1=${createHmac('sha256', key).update(`${t}.${body}`).digest('hex')}`)
+    }
+    const standard = ({ headers, body }: Delivered, key: string) => {
+      const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const
+      const own = Object.fromEntries(names.map((name) => [name, String(headers[name])]))
+      // The package looks at the clock of the machine: the time is checked apart from it.
+      const hook = new Webhook(key)
+      const at = new Date(Number(own['webhook-timestamp']) * 1000)
+      const expected = hook.sign(own['webhook-id']!, at, body)
+      return own['webhook-signature']!.split(' ').includes(expected)
+    }
+    const verified = receiver.all.map((one) => [secret, next].map((key) => [v1(one, key), standard(one, key)]))
+    expect(verified).toEqual([
+      [
+        [true, true],
+        [false, false],
+      ],
+      [
+        [true, true],
+        [true, true],
+      ],
+      [
+        [false, false],
+        [true, true],
+      ],
+    ])
+    expect(receiver.all.map(({ id, headers }) => headers['webhook-id'] === id)).toEqual([true, true, true])
+  })
+
+  it('is tried seven times by the table, to the second, then switched off; PATCH brings the event', async () => {
+    const service = await startService(ALLOWED)
+    const receiver = await startReceiver(() => 503)
+    const { id } = await subscribe(service, receiver.url)
+    await happen(service, 1)
+    const waits = [30, 120, 600, 3_600, 21_600, 86_400]
+    await deliver(service)
+    for (const [i, seconds] of waits.entries()) {
+      service.clock.advance(seconds * SECOND - 1)
+      await deliver(service)
+      expect(receiver.all, `before attempt ${i + 2}`).toHaveLength(i + 1)
+      service.clock.advance(1)
+      await deliver(service)
+      expect(receiver.all, `attempt ${i + 2}`).toHaveLength(i + 2)
+    }
+    const { data } = (await service.request('GET', `/v2/webhook-subscriptions/${id}`)).json
+    expect(data).toMatchObject({ active: false, disabled_reason: expect.stringMatching(/failed 7 times.*503/) })
+    const tried = (await service.request('GET', `/v2/webhook-subscriptions/${id}/deliveries`)).json.data
+    expect(
+      tried.map(({ attempt, status, response_code }: Record<string, unknown>) => [attempt, status, response_code]),
+    ).toEqual([7, 6, 5, 4, 3, 2, 1].map((attempt) => [attempt, 'failed', 503]))
+    await happen(service, 2)
+    service.clock.advance(30 * 86_400_000)
+    await deliver(service)
+    expect(receiver.all).toHaveLength(7)
+    receiver.answer = () => 200
+    await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { active: true } })
+    await deliver(service)
+    expect(sequencesOf(receiver.all.slice(7)).toSorted()).toEqual([1, 2, 3])
+    expect(new Set(receiver.all.filter(({ sequence }) => sequence === 1).map(({ id }) => id)).size).toBe(1)
+  })
+
+  it('gets first attempts about one thing in order, whatever else fails or is slow', async () => {
+    const service = await startService(ALLOWED)
+    let n = 0
+    const receiver = await startReceiver(() => (++n % 3 === 0 ? 500 : n % 7 === 0 ? -40 : 200))
+    await subscribe(service, receiver.url)
+    await happen(service, 300, 11)
+    await deliver(service)
+    const firsts = new Map<string, number[]>()
+    for (const { about, sequence } of receiver.all) firsts.set(about, [...(firsts.get(about) ?? []), sequence])
+    expect(receiver.all).toHaveLength(300)
+    for (const sequences of firsts.values()) expect(sequences).toEqual(sequences.toSorted((a, b) => a - b))
+    service.clock.advance(30 * SECOND)
+    await deliver(service)
+    expect(new Set(sequencesOf(receiver.all)).size).toBe(300)
+  })
+
+  it('that never answers holds up no other, and its own deliveries fail after ten seconds', async () => {
+    const service = await startService(ALLOWED)
+    const [silent, quick] = [await startReceiver(() => 0), await startReceiver()]
+    await subscribe(service, silent.url)
+    await subscribe(service, quick.url)
+    await happen(service, 200)
+    const round = deliver(service)
+    await expect.poll(() => quick.all.length, { timeout: 8_000 }).toBe(200)
+    expect(silent.all.length).toBeLessThanOrEqual(32)
+    await silent.close()
+    await round
+  }, 40_000)
+
+  it('whose secret cannot be read is switched off with the reason, and nothing is sent', async () => {
+    const service = await startService(ALLOWED)
+    const receiver = await startReceiver()
+    const { id } = await subscribe(service, receiver.url)
+    await service.services.store.write((tx) =>
+      tx
+        .updateTable('webhook_subscriptions')
+        .set({ secret: Buffer.from('broken') })
+        .execute(),
+    )
+    await happen(service, 1)
+    await deliver(service)
+    expect(receiver.all).toEqual([])
+    const { data } = (await service.request('GET', `/v2/webhook-subscriptions/${id}`)).json
+    expect(data).toMatchObject({ active: false, disabled_reason: expect.stringContaining('rotate the secret') })
+    await service.request('POST', `/v2/webhook-subscriptions/${id}/secret-rotations`, { body: {} })
+    await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { active: true } })
+    await deliver(service)
+    expect(receiver.all).toHaveLength(1)
+  })
+
+  it('is tested with an event of its own, which no other gets', async () => {
+    const service = await startService(ALLOWED)
+    const [one, other] = [await startReceiver(), await startReceiver()]
+    const { id } = await subscribe(service, one.url, ['pool.live'])
+    await subscribe(service, other.url)
+    await service.request('POST', `/v2/webhook-subscriptions/${id}/test`)
+    await deliver(service)
+    expect([one.all.map(({ type }) => type), other.all]).toEqual([['webhook.test_event'], []])
+  })
+
+  it('gets events again: by id, and from a moment on', async () => {
+    const service = await startService(ALLOWED)
+    const receiver = await startReceiver()
+    const { id } = await subscribe(service, receiver.url)
+    await happen(service, 2)
+    service.clock.advance(10 * SECOND)
+    const moment = service.clock.now()
+    await happen(service, 3)
+    await deliver(service)
+    const [first] = receiver.all
+    const replay = (body: object) => service.request('POST', `/v2/webhook-subscriptions/${id}/replays`, { body })
+    expect((await replay({ event_ids: [first!.id, first!.id] })).json.data).toEqual({ queued: 1 })
+    await deliver(service)
+    expect(receiver.all.at(-1)!.id).toBe(first!.id)
+    expect((await replay({ since: new Date(moment).toISOString() })).json.data).toEqual({ queued: 3 })
+    await deliver(service)
+    expect(sequencesOf(receiver.all.slice(6)).toSorted()).toEqual([3, 4, 5])
+    const unknown = await replay({ event_ids: [first!.id, 'evt_nobody'] })
+    expect([unknown.status, unknown.json.error.param]).toEqual([404, 'event_ids.1'])
+  })
+})
+
+const server = postgres
+if ('missing' in server) it.skip(`PostgreSQL cannot be run here (${server.missing})`, () => {})
+else {
+  afterAll(() => server.stop())
+  it('two daemons on one PostgreSQL database deliver 300 events once', async () => {
+    const settings = {
+      'database-url': await server.createDatabase(),
+      'encryption-key': 'ab'.repeat(32),
+      ...ALLOWED.settings,
+    }
+    const clock = testClock()
+    const [one, two] = [await startService({ settings, clock }), await startService({ settings, clock })]
+    const receiver = await startReceiver()
+    await subscribe(one, receiver.url)
+    await happen(one, 300, 20)
+    await Promise.all([deliver(one), deliver(two)])
+    expect(sequencesOf(receiver.all).toSorted((a, b) => a - b)).toEqual(numbers(300).map((n) => n + 1))
+  })
+}
