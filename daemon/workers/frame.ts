@@ -17,6 +17,8 @@ type FrameServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'lo
 export interface WorkerContext extends FrameServices {
   /** Aborted at the deadline, when the lease is lost and at a stop that waits no longer: end then, and write nothing more. */
   signal: AbortSignal
+  /** Aborted as soon as a stop begins: begin nothing new then. */
+  stopping: AbortSignal
 }
 
 export interface WorkerDefinition {
@@ -116,6 +118,7 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
   const { name, leaseMs, deadlineMs = DEADLINE_MS } = definition
   const log = logOf(services.log, name)
   const state: WorkerState = { ...initialState(name), running: true }
+  const stopper = new AbortController()
   let closed = false
   let woken: (() => void) | undefined
   let current: { controller: AbortController; ended: Promise<Outcome> } | undefined
@@ -142,7 +145,18 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     const cancel = timing.after(deadlineMs, () => controller.abort(late))
     try {
       controller.signal.throwIfAborted()
-      await definition.tick({ config, store, vault, clock, log, chain, signer, wake, signal: controller.signal })
+      await definition.tick({
+        config,
+        store,
+        vault,
+        clock,
+        log,
+        chain,
+        signer,
+        wake,
+        signal: controller.signal,
+        stopping: stopper.signal,
+      })
       controller.signal.throwIfAborted()
       return 'done'
     } finally {
@@ -196,6 +210,7 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     },
     async close() {
       closed = true
+      stopper.abort()
       woken?.()
       await current?.ended
       state.running = false

@@ -1,6 +1,9 @@
-/** Forgets what is past its time: expired Idempotency-Keys. Hourly, and once at the start. */
+/** Forgets what is past its time: expired Idempotency-Keys, attempts to deliver of a month ago. Hourly, and once at the start. */
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
+import { pruneDeliveries } from '../../src/store/webhook-deliveries.ts'
 import type { WorkerDefinition } from './frame.ts'
+
+const DELIVERIES_MS = 30 * 86_400_000
 
 export const housekeeping: WorkerDefinition = {
   name: 'housekeeping',
@@ -9,5 +12,7 @@ export const housekeeping: WorkerDefinition = {
   async tick({ store, clock, log }) {
     const count = await store.write((tx) => pruneIdempotencyKeys(tx, clock.now()))
     log.debug({ count }, 'expired idempotency keys forgotten')
+    const attempts = await store.write((tx) => pruneDeliveries(tx, clock.now() - DELIVERIES_MS))
+    log.debug({ attempts }, 'old delivery attempts forgotten')
   },
 }

@@ -6,5 +6,7 @@ export const webhookDelivery: WorkerDefinition = {
   name: 'webhook-delivery',
   schedule: '* * * * * *',
   leaseMs: 30_000,
-  tick: (context) => deliverRound(context, { signal: context.signal }),
+  // A busy tick goes on and on: between two, what is under way would have to end.
+  deadlineMs: 600_000,
+  tick: (context) => deliverRound(context, { signal: context.signal, stopping: context.stopping }),
 }

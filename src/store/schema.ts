@@ -242,7 +242,7 @@ export interface WebhookDeliveriesTable {
   created_at: number
 }
 
-/** One event for one subscription, until and after it is delivered. */
+/** One event for one subscription, until it is delivered. */
 export interface WebhookQueueTable {
   seq: Generated<number>
   subscription_id: string
@@ -252,7 +252,7 @@ export interface WebhookQueueTable {
   /** What the event is about: first attempts about one thing start in order. */
   resource: string
   /** `held`: it failed seven times, and waits for its subscription to be switched on. */
-  state: 'waiting' | 'delivered' | 'held'
+  state: 'waiting' | 'held'
   /** Since it was queued, replayed or resumed. */
   attempts: number
   next_attempt_at: number

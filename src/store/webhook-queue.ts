@@ -29,6 +29,19 @@ export async function moveCursor(tx: Tx, id: string, from: number, to: number): 
   return numUpdatedRows > 0n
 }
 
+/** Whether at least `most` first attempts are still to be made for it. */
+export async function hasBacklog(reader: Reader, subscriptionId: string, most: number): Promise<boolean> {
+  const untried = await reader
+    .selectFrom('webhook_queue')
+    .select('seq')
+    .where('subscription_id', '=', subscriptionId)
+    .where('state', '=', 'waiting')
+    .where('attempts', '=', 0)
+    .limit(most)
+    .execute()
+  return untried.length >= most
+}
+
 export type NewQueued = Pick<Queued, 'subscription_id' | 'event_id' | 'sequence' | 'resource' | 'next_attempt_at'>
 
 export interface Wanted {
@@ -39,14 +52,27 @@ export interface Wanted {
   after: number
   to: number
   now: number
+  /** Only what happened from this moment on, and anew where it was queued before: Unix milliseconds. */
+  againSince?: number
 }
+
+/** What is put into the queue anew: whoever is at it has no say in it any more. */
+const fresh = (now: number) => ({
+  state: 'waiting' as const,
+  attempts: 0,
+  next_attempt_at: now,
+  claimed_until: 0,
+})
 
 /** A test event is for the subscription that it is about, whatever that one has asked for. */
 const TEST = 'webhook.test_event'
 
-/** Puts the events that a subscription wants into its queue, each once. */
-export async function enqueueRange(tx: Tx, { subscriptionId, types, after, to, now }: Wanted): Promise<void> {
-  await tx
+/** Puts the events that a subscription wants into its queue, each once; answers how many. */
+export async function enqueueRange(
+  tx: Tx,
+  { subscriptionId, types, after, to, now, againSince }: Wanted,
+): Promise<number> {
+  const inserted = await tx
     .insertInto('webhook_queue')
     .columns([
       'subscription_id',
@@ -73,6 +99,7 @@ export async function enqueueRange(tx: Tx, { subscriptionId, types, after, to, n
         ])
         .where('sequence', '>', after)
         .where('sequence', '<=', to)
+        .where('created_at', '>=', againSince ?? 0)
         .where((is) =>
           is.or([
             is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
@@ -85,18 +112,22 @@ export async function enqueueRange(tx: Tx, { subscriptionId, types, after, to, n
         )
         .orderBy('sequence'),
     )
-    .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doNothing())
-    .execute()
+    .onConflict((conflict) => {
+      const known = conflict.columns(['subscription_id', 'event_id'])
+      return againSince === undefined ? known.doNothing() : known.doUpdateSet(fresh(now))
+    })
+    .executeTakeFirstOrThrow()
+  return Number(inserted.numInsertedOrUpdatedRows ?? 0n)
 }
 
 /** Puts each into the queue anew: its attempts begin again. */
 export async function enqueueAgain(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
   for (const row of rows) {
-    const fresh = { state: 'waiting' as const, attempts: 0, next_attempt_at: row.next_attempt_at }
+    const again = fresh(row.next_attempt_at)
     await tx
       .insertInto('webhook_queue')
-      .values({ ...row, ...fresh, claimed_until: 0 })
-      .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doUpdateSet(fresh))
+      .values({ ...row, ...again })
+      .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doUpdateSet(again))
       .execute()
   }
 }
@@ -153,15 +184,22 @@ export async function claimQueued(
   return new Set(claimed.map(({ seq }) => seq))
 }
 
-/** What became of an attempt; false where the row is gone or not this process's any more. */
+/** What became of an attempt: what is delivered leaves the queue. False where the row is not this process's any more. */
 export async function settleQueued(
   tx: Tx,
   { seq, claimed_until }: Pick<Queued, 'seq' | 'claimed_until'>,
-  changes: Partial<Pick<Queued, 'state' | 'attempts' | 'next_attempt_at'>>,
+  {
+    state,
+    ...changes
+  }: Partial<Pick<Queued, 'attempts' | 'next_attempt_at'>> & { state?: Queued['state'] | 'delivered' },
 ): Promise<boolean> {
+  if (state === 'delivered') {
+    const gone = tx.deleteFrom('webhook_queue').where('seq', '=', seq).where('claimed_until', '=', claimed_until)
+    return (await gone.executeTakeFirstOrThrow()).numDeletedRows > 0n
+  }
   const { numUpdatedRows } = await tx
     .updateTable('webhook_queue')
-    .set({ ...changes, claimed_until: 0 })
+    .set({ ...changes, ...(state === undefined ? {} : { state }), claimed_until: 0 })
     .where('seq', '=', seq)
     .where('claimed_until', '=', claimed_until)
     .executeTakeFirstOrThrow()

@@ -11,12 +11,29 @@ export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['activ
 
 /** Removes the subscription and the record of its deliveries; false where there is none. */
 export async function deleteWebhookSubscription(tx: Tx, id: string): Promise<boolean> {
+  // The subscription first: who writes for it at this moment waits, and then finds it gone.
+  const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
   await tx.deleteFrom('webhook_deliveries').where('subscription_id', '=', id).execute()
   await deleteQueueOf(tx, id)
-  const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }
 
 export function activeSubscriptions(reader: Reader): Promise<Row<'webhook_subscriptions'>[]> {
   return reader.selectFrom('webhook_subscriptions').selectAll().where('active', '=', 1).orderBy('seq').execute()
+}
+
+/** Switches it off unless it was changed since `before`; false where it was, or is off already. */
+export async function switchOff(
+  tx: Tx,
+  id: string,
+  { reason, now, before }: { reason: string; now: number; before: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('webhook_subscriptions')
+    .set({ active: 0, disabled_reason: reason, updated_at: now })
+    .where('id', '=', id)
+    .where('active', '=', 1)
+    .where('updated_at', '<=', before)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }

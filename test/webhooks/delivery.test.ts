@@ -166,6 +166,30 @@ describe('a subscription', () => {
     await round
   }, 40_000)
 
+  it('shares what is left with six origins that never answer: a seventh gets everything', async () => {
+    const service = await startService(ALLOWED)
+    const silent = await Promise.all(numbers(6).map(() => startReceiver(() => 0)))
+    for (const { url } of silent) await subscribe(service, url)
+    const quick = await startReceiver()
+    await subscribe(service, quick.url)
+    await happen(service, 300)
+    const round = deliver(service)
+    await expect.poll(() => quick.all.length, { timeout: 8_000 }).toBe(300)
+    await Promise.all(silent.map((receiver) => receiver.close()))
+    await round
+  }, 40_000)
+
+  it('gets five hundred events about one thing, in order, while others do not wait for them', async () => {
+    const service = await startService(ALLOWED)
+    const receiver = await startReceiver()
+    await subscribe(service, receiver.url)
+    await happen(service, 500, 1)
+    await deliver(service)
+    expect(sequencesOf(receiver.all)).toEqual(numbers(500).map((n) => n + 1))
+    const left = await service.services.store.db.selectFrom('webhook_queue').selectAll().execute()
+    expect(left).toEqual([])
+  }, 60_000)
+
   it('whose secret cannot be read is switched off with the reason, and nothing is sent', async () => {
     const service = await startService(ALLOWED)
     const receiver = await startReceiver()

@@ -4,12 +4,8 @@ import { findEvent } from '../../store/events.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
-import { claimQueued, type Queued, sendable, settleQueued } from '../../store/webhook-queue.ts'
-import {
-  activeSubscriptions,
-  findWebhookSubscription,
-  updateWebhookSubscription,
-} from '../../store/webhook-subscriptions.ts'
+import { claimQueued, type Queued, resumeHeld, sendable, settleQueued } from '../../store/webhook-queue.ts'
+import { activeSubscriptions, findWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
 import { secretPurpose } from '../webhook-subscriptions/secret.ts'
 import { fanOut } from './fan-out.ts'
@@ -21,7 +17,7 @@ export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'confi
 type Subscription = Row<'webhook_subscriptions'>
 
 const PER_ORIGIN = 32
-const OVERALL = 128
+const OVERALL = 256
 /** A receiver has ten seconds; what is claimed for longer belonged to a process that died. */
 const CLAIM_MS = 15_000
 const TIMEOUT_MS = 10_000
@@ -32,25 +28,30 @@ const FAN_MS = 100
 
 export interface RoundOptions {
   signal?: AbortSignal
-  /** Starts nothing new after so long, in milliseconds of the machine's own time. */
+  /** Starts nothing new once it is aborted; what is on its way is waited for. */
+  stopping?: AbortSignal
+  /** The same after so long, in milliseconds of the machine's own time. */
   forMs?: number
   send?: typeof sendWebhook
 }
 
 /** Runs until nothing is due, or its time is over; what is on its way then is waited for. */
 export async function deliverRound(services: DeliveryServices, options: RoundOptions = {}): Promise<void> {
-  const { signal, forMs = 20_000, send = sendWebhook } = options
+  const { signal, stopping, forMs = 580_000, send = sendWebhook } = options
   const until = performance.now() + forMs
+  /** By origin, and by subscription. */
   const underway = new Map<string, number>()
   const running = new Set<Promise<void>>()
+  let ring = () => {}
   const start = (subscription: Subscription, queued: Queued) => {
-    const origin = new URL(subscription.url).origin
-    underway.set(origin, (underway.get(origin) ?? 0) + 1)
+    const names = [new URL(subscription.url).origin, subscription.id]
+    for (const name of names) underway.set(name, (underway.get(name) ?? 0) + 1)
     const work = attempt(services, subscription, queued, send)
       .catch((error) => services.log.error({ err: error, event: queued.event_id }, 'a delivery could not be recorded'))
       .finally(() => {
-        underway.set(origin, underway.get(origin)! - 1)
+        for (const name of names) underway.set(name, underway.get(name)! - 1)
         running.delete(work)
+        ring()
       })
     running.add(work)
   }
@@ -74,17 +75,20 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
       signal?.throwIfAborted()
       if (fault !== undefined) throw fault
       fan()
-      const started = performance.now() < until ? await startDue(services, underway, running.size, start) : 0
+      const isOver = stopping?.aborted === true || performance.now() >= until
+      const started = isOver ? 0 : await startDue(services, underway, running.size, start)
       if (running.size === 0 && started === 0) {
-        if (fanning === undefined) return
+        if (fanning === undefined || isOver) return
         await fanning
         continue
       }
-      let timer: NodeJS.Timeout | undefined
-      const later = new Promise<void>((done) => {
-        timer = setTimeout(done, LOOK_MS)
+      await new Promise<void>((done) => {
+        const timer = setTimeout(done, LOOK_MS)
+        ring = () => {
+          clearTimeout(timer)
+          done()
+        }
       })
-      await Promise.race([...running, later]).finally(() => clearTimeout(timer))
       // Those that end together make room together.
       await new Promise((done) => setTimeout(done, GATHER_MS))
     }
@@ -93,7 +97,10 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
   }
 }
 
-/** A turn for each subscription, as far as its origin and all together have room; answers how many were started. */
+/**
+ * A turn for each subscription, those with the least on their way first, as far as its origin and all together have
+ * room: an origin never takes more than half of what is left. Answers how many were started.
+ */
 async function startDue(
   { store, clock }: DeliveryServices,
   underway: ReadonlyMap<string, number>,
@@ -101,8 +108,11 @@ async function startDue(
   start: (subscription: Subscription, queued: Queued) => void,
 ): Promise<number> {
   let [started, room] = [0, OVERALL - busy]
-  for (const subscription of await activeSubscriptions(store.db)) {
-    const free = Math.min(PER_ORIGIN - (underway.get(new URL(subscription.url).origin) ?? 0), room)
+  const busyWith = (name: string) => underway.get(name) ?? 0
+  const subscriptions = await activeSubscriptions(store.db)
+  subscriptions.sort((a, b) => busyWith(a.id) - busyWith(b.id) || a.seq - b.seq)
+  for (const subscription of subscriptions) {
+    const free = Math.min(PER_ORIGIN, Math.ceil(room / 2)) - busyWith(new URL(subscription.url).origin)
     if (free <= 0) continue
     const now = clock.now()
     const due = await sendable(store.db, subscription.id, now, free)
@@ -125,7 +135,7 @@ async function attempt(
   queued: Queued,
   send: typeof sendWebhook,
 ): Promise<void> {
-  const { store, clock, config } = services
+  const { store, clock, log } = services
   const event = await findEvent(store.db, queued.event_id)
   if (event === null) {
     await store.write((tx) => settleQueued(tx, queued, { state: 'delivered' }))
@@ -137,16 +147,41 @@ async function attempt(
     await stop(services, subscription, queued, 'its secret cannot be read with this encryption key: rotate the secret')
     return
   }
+  const result = await sendEvent(services, subscription, event, { secrets, startedAt, send }).catch(
+    (error): SendResult => {
+      // It counts as an attempt: it would hold up its resource for ever.
+      log.error({ err: error, event: event.id, subscription: subscription.id }, 'a delivery could not be made')
+      return {
+        status: null,
+        error: 'the delivery could not be made; the log of the service has the cause',
+        duration_ms: 0,
+      }
+    },
+  )
+  await record(services, subscription, queued, startedAt, result)
+}
+
+interface Sending {
+  secrets: readonly string[]
+  startedAt: number
+  send: typeof sendWebhook
+}
+
+async function sendEvent(
+  { config }: DeliveryServices,
+  { url }: Subscription,
+  event: Row<'events'>,
+  { secrets, startedAt, send }: Sending,
+): Promise<SendResult> {
   const body = JSON.stringify(eventRecord(event))
-  const result = await send({
-    url: subscription.url,
+  return send({
+    url,
     headers: headersOf({ eventId: event.id, body, secrets, now: startedAt }),
     body,
     allowPrivate: config.values['webhooks.allow-private'],
     ports: config.values['webhooks.ports'],
     timeoutMs: TIMEOUT_MS,
   })
-  await record(services, subscription, queued, startedAt, result)
 }
 
 async function record(
@@ -182,8 +217,13 @@ async function record(
     })
     if (outcome.state !== 'held') return
     const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${error}`
-    await updateWebhookSubscription(tx, id, { active: 0, disabled_reason: reason, updated_at: clock.now() })
-    log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
+    if (await switchOff(tx, id, { reason, now: clock.now(), before: startedAt })) {
+      log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
+      return
+    }
+    // It was switched on, or changed, while this attempt was under way: the event begins anew.
+    const row = await findWebhookSubscription(tx, id)
+    if (row?.active === 1) await resumeHeld(tx, id, clock.now())
   })
 }
 
@@ -208,15 +248,15 @@ function readSecret({ vault, log }: DeliveryServices, { id }: Subscription, seal
 
 async function stop(
   { store, clock }: DeliveryServices,
-  { id }: Subscription,
+  { id, secret }: Subscription,
   queued: Queued,
   reason: string,
 ): Promise<void> {
   await store.write(async (tx) => {
     await settleQueued(tx, queued, {})
     const row = await findWebhookSubscription(tx, id)
-    if (row?.active === 1) {
-      await updateWebhookSubscription(tx, id, { active: 0, disabled_reason: reason, updated_at: clock.now() })
-    }
+    // It may have been rotated meanwhile.
+    if (row === null || !row.secret.equals(secret)) return
+    await switchOff(tx, id, { reason, now: clock.now(), before: Number.MAX_SAFE_INTEGER })
   })
 }

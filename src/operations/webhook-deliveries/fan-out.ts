@@ -3,49 +3,60 @@ import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import {
   enqueueRange,
+  hasBacklog,
   lastSequence,
   moveCursor,
   type NewQueued,
   subscriptionsBehind,
 } from '../../store/webhook-queue.ts'
 
-type FanServices = Pick<Services, 'store' | 'clock'>
-type Subscription = Pick<Row<'webhook_subscriptions'>, 'id' | 'enabled_events_json'>
+type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
+type Subscription = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
 
 /** Of one commit, so that no other write waits long for it. */
-const EVENTS_PER_COMMIT = 2_000
+const EVENTS_PER_COMMIT = 500
+/** First attempts that a subscription has before it: for more of them than that, its events wait where they are. */
+const BACKLOG = 500
 
-/** Every active subscription up to the last event; what comes to one that is off waits until it is on again. */
-export async function fanOut({ store, clock }: FanServices, signal?: AbortSignal): Promise<void> {
+/** Every active subscription up to the last event, as far as its receiver keeps up; what comes to one that is off waits. */
+export async function fanOut({ store, clock, log }: FanServices, signal?: AbortSignal): Promise<void> {
   const last = await lastSequence(store.db)
+  const left = new Set<string>()
   for (;;) {
-    const behind = await subscriptionsBehind(store.db, last)
+    const behind = (await subscriptionsBehind(store.db, last)).filter(({ id }) => !left.has(id))
     if (behind.length === 0) return
-    for (const { id, cursor, enabled_events_json } of behind) {
+    for (const subscription of behind) {
       signal?.throwIfAborted()
+      const { id, cursor } = subscription
       const to = Math.min(last, cursor + EVENTS_PER_COMMIT)
-      await store.write(async (tx) => {
-        if (!(await moveCursor(tx, id, cursor, to))) return
-        const types = typesOf({ id, enabled_events_json })
-        await enqueueRange(tx, { subscriptionId: id, types, after: cursor, to, now: clock.now() })
-      })
+      try {
+        if (await hasBacklog(store.db, id, BACKLOG)) {
+          left.add(id)
+          continue
+        }
+        await store.write(async (tx) => {
+          if (!(await moveCursor(tx, id, cursor, to))) return
+          await enqueueRange(tx, {
+            subscriptionId: id,
+            types: typesOf(subscription),
+            after: cursor,
+            to,
+            now: clock.now(),
+          })
+        })
+      } catch (error) {
+        // One that cannot be served now must not hold up the others.
+        left.add(id)
+        log.error({ err: error, subscription: id }, 'events could not be queued for a webhook subscription')
+      }
     }
   }
 }
 
 /** Null: all. */
-function typesOf({ enabled_events_json }: Subscription): string[] | null {
+export function typesOf({ enabled_events_json }: Subscription): string[] | null {
   const types: string[] = JSON.parse(enabled_events_json)
   return types.includes('*') ? null : types
-}
-
-/** As `enqueueRange` has it. */
-export function wants(
-  subscription: Subscription,
-  { type, resource_id }: Pick<Row<'events'>, 'type' | 'resource_id'>,
-): boolean {
-  if (type === 'webhook.test_event') return resource_id === subscription.id
-  return typesOf(subscription)?.includes(type) ?? true
 }
 
 export function queuedOf(

@@ -15,7 +15,6 @@ export async function updateWebhookSubscriptionById(context: Context, input: Inp
   if (url !== undefined) await checkReceiver(context, url)
   return context.commit(async (tx) => {
     found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
-    if (active) await resumeHeld(tx, id, context.clock.now())
     const stored = await updateWebhookSubscription(tx, id, {
       ...(url === undefined ? {} : { url }),
       ...(enabled_events === undefined ? {} : { enabled_events_json: JSON.stringify(enabled_events) }),
@@ -24,6 +23,8 @@ export async function updateWebhookSubscriptionById(context: Context, input: Inp
         : { active: active ? 1 : 0, disabled_reason: active ? null : 'switched off by request' }),
       updated_at: context.clock.now(),
     })
+    // After the subscription, whose row an attempt that is ending waits for: nothing is held back behind this.
+    if (active) await resumeHeld(tx, id, context.clock.now())
     return webhookSubscriptionRecord(stored!)
   })
 }

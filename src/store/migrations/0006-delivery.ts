@@ -1,5 +1,5 @@
 /** What is to be delivered to whom, and how far each subscription has come in the sequence of events. */
-import type { Kysely, Migration } from 'kysely'
+import { type Kysely, type Migration, sql } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 
 export function delivery({ sequence }: SchemaDialect): Migration {
@@ -9,6 +9,9 @@ export function delivery({ sequence }: SchemaDialect): Migration {
         .alterTable('webhook_subscriptions')
         .addColumn('cursor', 'bigint', (column) => column.notNull().defaultTo(0))
         .execute()
+      // What happened before it was made is no subscription's.
+      await sql`update webhook_subscriptions set cursor = coalesce(
+        (select max(sequence) from events where events.created_at < webhook_subscriptions.created_at), 0)`.execute(db)
       await db.schema
         .createTable('webhook_queue')
         .addColumn('seq', sequence.type, sequence.build)
@@ -30,7 +33,7 @@ export function delivery({ sequence }: SchemaDialect): Migration {
       await db.schema
         .createIndex('webhook_queue_by_resource')
         .on('webhook_queue')
-        .columns(['subscription_id', 'resource', 'sequence'])
+        .columns(['subscription_id', 'resource', 'state', 'attempts', 'sequence'])
         .execute()
     },
   }
