@@ -120,6 +120,31 @@ export async function enqueueRange(
   return Number(inserted.numInsertedOrUpdatedRows ?? 0n)
 }
 
+/** How many events after `after`, and from a moment on, a subscription wants. */
+export async function countWanted(
+  reader: Reader,
+  {
+    subscriptionId,
+    types,
+    after,
+    againSince,
+  }: Pick<Wanted, 'subscriptionId' | 'types' | 'after'> & { againSince: number },
+): Promise<number> {
+  const { count } = await reader
+    .selectFrom('events')
+    .select((of) => of.fn.countAll<number | string>().as('count'))
+    .where('sequence', '>', after)
+    .where('created_at', '>=', againSince)
+    .where((is) =>
+      is.or([
+        is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
+        types === null ? is('type', '!=', TEST) : is.and([is('type', '!=', TEST), is('type', 'in', types)]),
+      ]),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Puts each into the queue anew: its attempts begin again. */
 export async function enqueueAgain(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
   for (const row of rows) {

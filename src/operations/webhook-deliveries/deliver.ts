@@ -42,7 +42,12 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
   /** By origin, and by subscription. */
   const underway = new Map<string, number>()
   const running = new Set<Promise<void>>()
-  let ring = () => {}
+  // What ends while others are being started is not waited for.
+  let [isRung, wakeUp] = [false, () => {}]
+  const ring = () => {
+    isRung = true
+    wakeUp()
+  }
   const start = (subscription: Subscription, queued: Queued) => {
     const names = [new URL(subscription.url).origin, subscription.id]
     for (const name of names) underway.set(name, (underway.get(name) ?? 0) + 1)
@@ -83,12 +88,14 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
         continue
       }
       await new Promise<void>((done) => {
+        if (isRung) return done()
         const timer = setTimeout(done, LOOK_MS)
-        ring = () => {
+        wakeUp = () => {
           clearTimeout(timer)
           done()
         }
       })
+      isRung = false
       // Those that end together make room together.
       await new Promise((done) => setTimeout(done, GATHER_MS))
     }

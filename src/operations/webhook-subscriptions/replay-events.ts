@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
-import { enqueueAgain, enqueueRange } from '../../store/webhook-queue.ts'
+import { countWanted, enqueueAgain, enqueueRange } from '../../store/webhook-queue.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { queuedOf, typesOf } from '../webhook-deliveries/fan-out.ts'
@@ -21,8 +21,9 @@ export async function replayEvents(context: Context, { id, event_ids, since }: I
   const answer = await context.commit(async (tx) => {
     const subscription = found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
     if (event_ids === undefined) {
-      const range = { after: 0, to: subscription.cursor, now, againSince: since! }
-      return { queued: await enqueueRange(tx, { subscriptionId: id, types: typesOf(subscription), ...range }) }
+      const wanted = { subscriptionId: id, types: typesOf(subscription), againSince: since! }
+      const again = await enqueueRange(tx, { ...wanted, after: 0, to: subscription.cursor, now })
+      return { queued: again + (await countWanted(tx, { ...wanted, after: subscription.cursor })) }
     }
     const events = await named(tx, event_ids)
     await enqueueAgain(
