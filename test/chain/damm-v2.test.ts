@@ -18,9 +18,10 @@ import {
   readDammV2Pools,
   type SingleSidedPool,
 } from '../../src/chain/damm-v2/index.ts'
-import { priceText, sqrtPriceOf, squareRoot } from '../../src/chain/damm-v2/prices.ts'
+import { priceText, sqrtPriceOf } from '../../src/chain/damm-v2/prices.ts'
 import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
+import { squareRoot } from '../../src/chain/square-root.ts'
 import { metadataAddressOf, readToken, tokenStatus } from '../../src/chain/tokens/index.ts'
 import {
   type DammV2Chain,

@@ -19,7 +19,8 @@ import {
   poolAddress,
   SWAP_UNITS,
 } from '../../src/chain/dbc/index.ts'
-import { priceText, squareRoot } from '../../src/chain/dbc/prices.ts'
+import { priceText } from '../../src/chain/dbc/prices.ts'
+import { squareRoot } from '../../src/chain/square-root.ts'
 import { addressOf, CREATOR, KEEPER, LOCKED, lacksDbc, launchOf, openDbcChain, presetWith } from '../support/dbc.ts'
 
 const U64 = 2n ** 64n - 1n

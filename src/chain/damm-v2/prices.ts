@@ -1,4 +1,5 @@
 /** Prices as cp_amm keeps them: the square root of raw B for one raw A, times 2^64. */
+import { squareRoot } from '../square-root.ts'
 
 const Q64 = 64n
 /** Significant digits of a price as text: square roots of low prices hold no more. */
@@ -26,15 +27,4 @@ export function priceText(sqrtPrice: bigint, decimalsA: number, decimalsB: numbe
   const text = digits.toString().padStart(Number(shift) + 1, '0')
   const [whole, part] = [text.slice(0, -Number(shift)), text.slice(-Number(shift)).replace(/0+$/, '')]
   return part === '' ? whole : `${whole}.${part}`
-}
-
-/** Rounded down. */
-export function squareRoot(value: bigint): bigint {
-  if (value < 2n) return value
-  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
-  for (;;) {
-    const next = (root + value / root) >> 1n
-    if (next >= root) return root
-    root = next
-  }
 }

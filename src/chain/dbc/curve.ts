@@ -2,8 +2,9 @@
 import type { BaseFeeParams, ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../api/pools.ts'
 import { ApiError, badRequest } from '../../errors.ts'
+import { squareRoot } from '../square-root.ts'
 import { atFault, type RawPreset, rawPreset } from './presets.ts'
-import { priceText, squareRoot } from './prices.ts'
+import { priceText } from './prices.ts'
 import { type Dbc, openDbc, SOL_MINT } from './program.ts'
 import type { Curve } from './types.ts'
 

@@ -19,14 +19,3 @@ function decimalText(digits: bigint, scale: number): string {
   const text = rounded.toString().padStart(scale + 1, '0')
   return `${text.slice(0, -scale)}.${text.slice(-scale)}`.replace(/\.?0+$/, '')
 }
-
-/** Largest integer whose square is not above `value`. */
-export function squareRoot(value: bigint): bigint {
-  if (value < 2n) return value
-  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
-  for (;;) {
-    const next = (root + value / root) >> 1n
-    if (next >= root) return root
-    root = next
-  }
-}

@@ -1,5 +1,4 @@
 /** Signs what a request needs with the platform's key and submits it, one transaction after the other, each once. */
-
 import type { TrackedResource } from '../../api/index.ts'
 import { decodeTransaction } from '../../chain/localnet/messages.ts'
 import type { Signer } from '../../chain/signer/index.ts'
@@ -10,8 +9,7 @@ import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSigning, forgetPlan, supersedeSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
-import { findTransaction } from '../../store/transactions.ts'
-import { followOne } from '../transactions/follow/index.ts'
+import { awaitConfirmed, CONFIRMED_WITHIN_MS } from '../transactions/await-confirmed.ts'
 import { audit } from './audit.ts'
 import { requireCluster, requireSigner } from './require-signer.ts'
 import { askProvider, ended, intend, requireRunning, sendSigned, storeSigned } from './sign.ts'
@@ -26,9 +24,6 @@ interface Plan<K> {
   tracked_resource?: TrackedResource
 }
 
-/** A step has so long to be confirmed; whoever repeats the request then goes on waiting. */
-const CONFIRMED_WITHIN_MS = 60_000
-const LOOK_MS = 400
 /** Slots after which a blockhash that reads as ended has ended, and is not one that the node has yet to hear of. */
 const BLOCKHASH_SLOTS = 250
 
@@ -152,30 +147,19 @@ async function requireConfirmed<K, D>(
 ): Promise<void> {
   const signature = signatures.at(-1)!
   const until = performance.now() + CONFIRMED_WITHIN_MS
-  for (;;) {
-    const row = await findTransaction(context.store.db, signature)
-    if (row === null) throw new Error(`the signed transaction ${signature} is not stored`)
-    if (row.lifecycle === 'confirmed' || row.lifecycle === 'finalized') return
-    if (row.lifecycle === 'failed') {
-      await context.store.write(async (tx) => {
-        if (await context.signing.unbind(tx)) await release?.(tx, kept)
-      })
-      throw badRequest(
-        `The transaction ${signature} failed on the chain, and the rest was not signed: ${row.err_json}`,
-        {
-          details: { signatures, err: JSON.parse(row.err_json ?? 'null') },
-        },
-      )
-    }
-    if (performance.now() >= until) {
-      throw internal(
-        `The transaction ${signature} is not confirmed yet: repeat the request with its Idempotency-Key to go on`,
-      )
-    }
-    await new Promise((done) => setTimeout(done, LOOK_MS))
-    // A node that fails once is asked again, until the time is over.
-    await followOne(context, row).catch((error) => context.log.debug({ err: error, signature }, 'a look failed'))
+  const { isConfirmed, lifecycle, err_json } = await awaitConfirmed(context, signature, until)
+  if (isConfirmed) return
+  if (lifecycle !== 'failed') {
+    throw internal(
+      `The transaction ${signature} is not confirmed yet: repeat the request with its Idempotency-Key to go on`,
+    )
   }
+  await context.store.write(async (tx) => {
+    if (await context.signing.unbind(tx)) await release?.(tx, kept)
+  })
+  throw badRequest(`The transaction ${signature} failed on the chain, and the rest was not signed: ${err_json}`, {
+    details: { signatures, err: JSON.parse(err_json ?? 'null') },
+  })
 }
 
 /** Whether what was intended can land no more, signed or not: it was never sent, and its blockhash is over. */

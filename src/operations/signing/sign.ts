@@ -4,7 +4,6 @@ import type { TrackedResource } from '../../api/index.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../chain/localnet/messages.ts'
 import { signatureHolds } from '../../chain/localnet/signatures.ts'
 import { readMovement } from '../../chain/movements/index.ts'
-import { broadcast } from '../../chain/sending.ts'
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import { badRequest, conflict } from '../../errors.ts'
@@ -12,6 +11,7 @@ import type { Row } from '../../store/schema.ts'
 import { abandonSigning, insertSigning, insertSpends, isMessageKnown, markSigned } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { FIRST_SEND_MS } from '../transactions/follow/index.ts'
+import { sendFirst } from '../transactions/send-first.ts'
 import { storeSubmitted } from '../transactions/store-submitted.ts'
 import { audit } from './audit.ts'
 import { lockStanding, readStanding } from './policy.ts'
@@ -143,10 +143,8 @@ export async function storeSigned(
 }
 
 /** Whoever follows it sends it again. */
-export async function sendSigned(context: SigningContext, { raw, signature }: DecodedTransaction): Promise<void> {
-  await broadcast(context.chain, raw, MAX_RETRIES).catch((error) =>
-    context.log.warn({ err: error, signature }, 'a signed transaction was not sent at once'),
-  )
+export async function sendSigned(context: SigningContext, transaction: DecodedTransaction): Promise<void> {
+  await sendFirst(context, transaction, MAX_RETRIES)
   context.wake('transaction-watcher')
 }
 

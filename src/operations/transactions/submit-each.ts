@@ -1,18 +1,17 @@
 /** Submits signed transactions one after the other, each once the one before it is confirmed. */
 import type { TrackedResource } from '../../api/index.ts'
 import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
-import { broadcast, preflight } from '../../chain/sending.ts'
+import { preflight } from '../../chain/sending.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, internal } from '../../errors.ts'
 import { findTransaction } from '../../store/transactions.ts'
-import { FIRST_SEND_MS, followOne } from './follow/index.ts'
+import { awaitConfirmed, CONFIRMED_WITHIN_MS } from './await-confirmed.ts'
+import { FIRST_SEND_MS } from './follow/index.ts'
+import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
 import { refuseBundled } from './submit-transaction.ts'
 
 const MAX_RETRIES = 2
-/** All of them have so long together; a retry goes on from there. */
-const CONFIRMED_WITHIN_MS = 60_000
-const LOOK_MS = 400
 
 /**
  * Each is tried before it is stored and sent, outside of the request's own commit: a retry finds it. What is tracked
@@ -23,10 +22,11 @@ export async function submitEach(
   transactions: readonly DecodedTransaction[],
   tracked: TrackedResource,
 ): Promise<void> {
-  const { store, chain, clock, log } = context
+  const { store, chain, clock } = context
+  // All of them have so long together; a retry goes on from there.
   const until = performance.now() + CONFIRMED_WITHIN_MS
   for (const [i, transaction] of transactions.entries()) {
-    const { raw, signature } = transaction
+    const { signature } = transaction
     const known = await findTransaction(store.db, signature)
     if (known !== null) refuseBundled(known, `transactions.${i}`)
     else {
@@ -37,9 +37,7 @@ export async function submitEach(
       await store.write((tx) =>
         storeSubmitted(context, tx, transaction, { max_retries: MAX_RETRIES, tracked_resource }, plan),
       )
-      await broadcast(chain, raw, MAX_RETRIES).catch((error) =>
-        log.warn({ err: error, signature }, 'a transaction was not sent at once'),
-      )
+      await sendFirst(context, transaction, MAX_RETRIES)
       context.wake('transaction-watcher')
     }
     await confirmed(context, signature, `transactions.${i}`, until)
@@ -47,17 +45,10 @@ export async function submitEach(
 }
 
 async function confirmed(context: Context, signature: string, param: string, until: number): Promise<void> {
-  for (;;) {
-    const row = (await findTransaction(context.store.db, signature))!
-    if (row.lifecycle === 'confirmed' || row.lifecycle === 'finalized') return
-    if (row.lifecycle === 'failed') {
-      throw badRequest(`${param} failed on the chain: ${row.err_json}`, { param, details: { signature } })
-    }
-    if (performance.now() >= until) {
-      throw internal(`${param} is not confirmed yet: repeat the request to go on`, { details: { signature } })
-    }
-    // A node that fails once is asked again, until the time is over.
-    await followOne(context, row).catch((error) => context.log.debug({ err: error, signature }, 'a look failed'))
-    await new Promise((done) => setTimeout(done, LOOK_MS))
+  const { isConfirmed, lifecycle, err_json } = await awaitConfirmed(context, signature, until)
+  if (isConfirmed) return
+  if (lifecycle === 'failed') {
+    throw badRequest(`${param} failed on the chain: ${err_json}`, { param, details: { signature } })
   }
+  throw internal(`${param} is not confirmed yet: repeat the request to go on`, { details: { signature } })
 }

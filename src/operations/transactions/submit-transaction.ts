@@ -1,13 +1,13 @@
 /** Takes a signed transaction: checked, stored with its event, then sent. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
-import { broadcast, preflight } from '../../chain/sending.ts'
+import { preflight } from '../../chain/sending.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { type Followed, findTransaction, planSend } from '../../store/transactions.ts'
+import { type Followed, findTransaction } from '../../store/transactions.ts'
 import { FIRST_SEND_MS } from './follow/index.ts'
+import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
 import { submitBundle } from './submit-bundle.ts'
 
@@ -25,7 +25,7 @@ export async function submitTransaction(context: Context, input: Input<Route>): 
   const known = await findTransaction(store.db, signature)
   if (known !== null) {
     refuseBundled(known)
-    if (known.lifecycle === 'submitted') await send(context, transaction, input.max_retries)
+    if (known.lifecycle === 'submitted') await sendFirst(context, transaction, input.max_retries)
     return { signature }
   }
   // Whoever wants no preflight need not wait for a node: the watcher learns which chain it is.
@@ -43,17 +43,9 @@ export async function submitTransaction(context: Context, input: Input<Route>): 
     if (!stored) refuseBundled((await findTransaction(tx, signature))!)
     return { signature }
   })
-  if (!landed) await send(context, transaction, input.max_retries)
+  if (!landed) await sendFirst(context, transaction, input.max_retries)
   context.wake('transaction-watcher')
   return answer
-}
-
-/** The first try is this request's; those that follow are the watcher's. */
-async function send({ store, chain, log }: Context, { raw, signature }: DecodedTransaction, maxRetries: number) {
-  await broadcast(chain, raw, maxRetries).then(
-    () => (maxRetries === 0 ? store.write((tx) => planSend(tx, signature, null)) : undefined),
-    (error) => log.warn({ err: error, signature }, 'a transaction was not sent at once'),
-  )
 }
 
 /** Throws for what belongs to a bundle: its parts are never sent alone. */

@@ -1,0 +1,28 @@
+/** Follows one submitted transaction until it is confirmed, for a request that goes on only then. */
+import type { Services } from '../../context.ts'
+import { type Followed, findTransaction } from '../../store/transactions.ts'
+import { followOne } from './follow/index.ts'
+
+/** So long is waited for one of several transactions, or for all of them; a retry of the request waits again. */
+export const CONFIRMED_WITHIN_MS = 60_000
+const LOOK_MS = 400
+
+/**
+ * The row once it is confirmed, finalized or failed, or as it is at `until`, a moment of `performance.now()`. Throws for
+ * what is not stored.
+ */
+export async function awaitConfirmed(
+  context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config'>,
+  signature: string,
+  until: number,
+): Promise<Followed & { isConfirmed: boolean }> {
+  for (;;) {
+    const row = await findTransaction(context.store.db, signature)
+    if (row === null) throw new Error(`the submitted transaction ${signature} is not stored`)
+    const isConfirmed = row.lifecycle === 'confirmed' || row.lifecycle === 'finalized'
+    if (isConfirmed || row.lifecycle === 'failed' || performance.now() >= until) return { ...row, isConfirmed }
+    await new Promise((done) => setTimeout(done, LOOK_MS))
+    // A node that fails once is asked again, until the time is over.
+    await followOne(context, row).catch((error) => context.log.debug({ err: error, signature }, 'a look failed'))
+  }
+}

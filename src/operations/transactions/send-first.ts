@@ -1,0 +1,17 @@
+/** Sends what was just stored. */
+import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
+import { broadcast } from '../../chain/sending.ts'
+import type { Services } from '../../context.ts'
+import { planSend } from '../../store/transactions.ts'
+
+/** The first try is the request's; those that follow are the watcher's, so that a failure is only told to the log. */
+export async function sendFirst(
+  { store, chain, log }: Pick<Services, 'store' | 'chain' | 'log'>,
+  { raw, signature }: DecodedTransaction,
+  maxRetries: number,
+): Promise<void> {
+  await broadcast(chain, raw, maxRetries).then(
+    () => (maxRetries === 0 ? store.write((tx) => planSend(tx, signature, null)) : undefined),
+    (error) => log.warn({ err: error, signature }, 'a transaction was not sent at once'),
+  )
+}
