@@ -1,7 +1,9 @@
 /** Deliveries to real receivers: in order, by the retry table, once by any number of daemons, never unsigned. */
 import { createHmac } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { appendEvents } from '../../src/store/events.ts'
 import { newId } from '../../src/store/id.ts'
@@ -164,6 +166,34 @@ describe('a subscription', () => {
     expect(silent.all.length).toBeLessThanOrEqual(32)
     await silent.close()
     await round
+  }, 40_000)
+
+  it('whose answers never end keeps at most 32 connections, and gets everything a little at a time', async () => {
+    const service = await startService(ALLOWED)
+    let [open, most, got] = [0, 0, 0]
+    const server = createServer((_, response) => {
+      got++
+      most = Math.max(most, ++open)
+      response.writeHead(200)
+      const drip = setInterval(() => response.write('x'), 50)
+      response.on('close', () => {
+        open--
+        clearInterval(drip)
+      })
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const { id } = await subscribe(service, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    await happen(service, 80)
+    await deliver(service)
+    expect([got, open]).toEqual([80, 0])
+    expect(most).toBe(32)
+    const { data } = (await service.request('GET', `/v2/webhook-subscriptions/${id}/deliveries?limit=100`)).json
+    expect(data.filter(({ status }: { status: string }) => status === 'succeeded')).toHaveLength(80)
+    expect(Math.max(...data.map(({ duration_ms }: { duration_ms: number }) => duration_ms))).toBeLessThan(900)
   }, 40_000)
 
   it('shares what is left with six origins that never answer: a seventh gets everything', async () => {

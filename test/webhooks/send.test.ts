@@ -97,7 +97,12 @@ describe('a delivery', () => {
     })
     const to = (status: number) => send(url.replace('a=b', `status=${status}`))
     for (const status of [200, 201, 202, 204, 206, 299]) {
-      expect(await to(status)).toEqual({ status, error: null, duration_ms: expect.any(Number) })
+      expect(await to(status)).toEqual({
+        status,
+        error: null,
+        duration_ms: expect.any(Number),
+        freed: expect.any(Promise),
+      })
     }
     for (const status of [300, 301, 302, 303, 304, 307, 308]) {
       expect(await to(status)).toMatchObject({ status, error: `answered ${status}; redirects are not followed` })

@@ -166,6 +166,8 @@ async function attempt(
     },
   )
   await record(services, subscription, queued, startedAt, result)
+  // It keeps its place until its connection is free: bodies without end would otherwise open one after another.
+  await result.freed
 }
 
 interface Sending {

@@ -8,7 +8,7 @@ export interface Outgoing extends ReceiverPolicy {
   url: string
   /** The signature's; content-type and user-agent are set here. */
   headers: Record<string, string>
-  /** SendResult byte for byte. */
+  /** Sent byte for byte. */
   body: string | Uint8Array
   /** Covers everything up to the end of the answer's headers: name, connection, TLS, request. */
   timeoutMs: number
@@ -22,6 +22,8 @@ export interface SendResult {
   /** One line for whoever reads the attempt; null for a 2xx. */
   error: string | null
   duration_ms: number
+  /** Settles, never fails, once the connection is free again or gone: a second after the headers at the latest. */
+  freed?: Promise<void>
 }
 
 /** A short answer is read so that its connection can be used again; the connection of any other is destroyed. */
@@ -31,7 +33,7 @@ const BODY_MS = 1_000
 /** Never throws: whatever goes wrong is the attempt's error. Any number may run at once. */
 export async function sendWebhook({ url: text, headers, body, timeoutMs, ...receiver }: Outgoing): Promise<SendResult> {
   const started = performance.now()
-  const sent = (status: number | null, error: string | null): SendResult => ({
+  const sent = (status: number | null, error: string | null) => ({
     status,
     error,
     duration_ms: Math.round(performance.now() - started),
@@ -46,8 +48,8 @@ export async function sendWebhook({ url: text, headers, body, timeoutMs, ...rece
     }, timeoutMs)
   })
   try {
-    const status = await Promise.race([post(text, { headers, body, signal: stop.signal }, receiver), late])
-    return sent(status, status >= 200 && status < 300 ? null : statusText(status))
+    const { status, freed } = await Promise.race([post(text, { headers, body, signal: stop.signal }, receiver), late])
+    return { ...sent(status, status >= 200 && status < 300 ? null : statusText(status)), freed }
   } catch (error) {
     return sent(null, failureText(error))
   } finally {
@@ -69,7 +71,7 @@ async function post(
   text: string,
   { headers, body, signal }: { headers: Record<string, string>; body: string | Uint8Array; signal: AbortSignal },
   { allowPrivate, ports, resolve: given }: ReceiverPolicy & { resolve?: Resolve },
-): Promise<number> {
+): Promise<{ status: number; freed: Promise<void> }> {
   const { hostOf, ReceiverRefused, resolverFor, urlRefusal } = await receiverAddress()
   if (!URL.canParse(text)) throw new ReceiverRefused('the URL is not readable')
   const url = new URL(text)
@@ -90,9 +92,14 @@ async function post(
   const rest = setTimeout(() => answer.body.destroy(), BODY_MS)
   rest.unref()
   answer.body.on('error', () => {})
-  answer.body.on('close', () => clearTimeout(rest))
+  const freed = new Promise<void>((done) => {
+    answer.body.on('close', () => {
+      clearTimeout(rest)
+      done()
+    })
+  })
   answer.body.dump({ limit: BODY_LIMIT }).catch(() => {})
-  return answer.statusCode
+  return { status: answer.statusCode, freed }
 }
 
 /** Kept connections are told apart by what was checked when they were dialled: the policy and the resolver. */
