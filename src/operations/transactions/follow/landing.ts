@@ -19,12 +19,18 @@ import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
 import type { Followed } from '../../../store/transactions.ts'
 import type { LateEmission } from '../../emit.ts'
 import { rawOf } from '../../tokens/raw.ts'
+import { type AirdropChange, airdropChangesIn, writeAirdropChanges } from './airdrops.ts'
+import { type AssetChange, assetChangesIn, writeAssetChanges } from './assets.ts'
+import { type GoldLockChange, goldLockChangesIn, writeGoldLockChanges } from './gold-locks.ts'
 import { type PoolChange, poolChangesIn, writePoolChanges } from './pools.ts'
 
 /** What a transaction is about, read from its own bytes and its hint; `tokens` by mint. */
 export interface Landing {
   hint: TrackedResource | null
   pools: readonly PoolChange[]
+  airdrops: readonly AirdropChange[]
+  assets: readonly AssetChange[]
+  goldLocks: readonly GoldLockChange[]
   tokens: ReadonlyMap<string, TokenChange>
 }
 
@@ -36,7 +42,14 @@ export async function landingOf(row: Followed, raw: Uint8Array): Promise<Landing
   const tokens = new Map(tokenChangesIn(message).map((change) => [change.mint, change]))
   const mint = hint?.resource_type === 'token' && isAddress(hint.resource_id) ? hint.resource_id : null
   if (mint !== null && !tokens.has(mint) && (await touches(message, mint))) tokens.set(mint, nothing(mint))
-  return { hint, tokens, pools: poolChangesIn(message) }
+  return {
+    hint,
+    tokens,
+    pools: poolChangesIn(message),
+    airdrops: airdropChangesIn(message),
+    assets: assetChangesIn(message),
+    goldLocks: goldLockChangesIn(message),
+  }
 }
 
 /** A hint is only a place to look: the transaction must name the mint, or its metadata, itself. */
@@ -61,7 +74,7 @@ export async function writeLanding(
   clock: Clock,
   row: Followed,
   slot: number,
-  { hint, tokens, pools }: Landing,
+  { hint, tokens, pools, airdrops, assets, goldLocks }: Landing,
   states: ReadonlyMap<string, TokenState>,
 ): Promise<LateEmission[]> {
   const told: LateEmission[] = []
@@ -82,6 +95,9 @@ export async function writeLanding(
     told.push(...events.map((type) => ({ type, resource_type: 'token', resource_id: mint, object, occasion, of: row })))
   }
   told.push(...(await writePoolChanges(tx, clock, row, slot, pools)))
+  told.push(...(await writeAirdropChanges(tx, clock, row, slot, airdrops)))
+  told.push(...(await writeAssetChanges(tx, clock, row, slot, assets)))
+  told.push(...(await writeGoldLockChanges(tx, clock, row, slot, goldLocks)))
   if (hint !== null) {
     const { resource_type, resource_id, related_events } = hint
     const object = { ...seen, source: 'hint' }
