@@ -46,7 +46,7 @@ export const NOUNS: readonly NounEntry[] = [
   },
   { name: 'nfts', summary: 'Read NFTs', load: () => import('../commands/nfts.ts') },
   { name: 'stakes', summary: 'Read stakes', load: () => import('../commands/stakes.ts') },
-  { name: 'gold', summary: 'Read gold locks', load: () => import('../commands/gold-locks.ts') },
+  { name: 'gold', summary: 'Lock gold, take it back, read locks', load: () => import('../commands/gold-locks.ts') },
   { name: 'accounts', summary: 'Read accounts of the chain', load: () => import('../commands/accounts.ts') },
   { name: 'pdas', summary: 'Derive program addresses', load: () => import('../commands/pdas.ts') },
   {

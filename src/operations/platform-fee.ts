@@ -25,7 +25,10 @@ export async function platformFee(
   if (fee < least) {
     throw badRequest(
       `platform_fee: the platform wallet ${wallet} holds no SOL yet, and ${fee} lamports would leave it below the ${least} that an account needs`,
-      { param: 'platform_fee', details: { platform_wallet: wallet, lamports: String(fee), rent_exempt: String(least) } },
+      {
+        param: 'platform_fee',
+        details: { platform_wallet: wallet, lamports: String(fee), rent_exempt: String(least) },
+      },
     )
   }
   return [await transferInstruction(payer, wallet, fee)]

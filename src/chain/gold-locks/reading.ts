@@ -1,6 +1,6 @@
 /** Reads locks from the chain, each time together with the chain's clock, so that both are of one slot. */
 import type { Connection } from '@solana/web3.js'
-import { CLOCK_SYSVAR, type ChainMoment, decodeClock } from '../chain-clock.ts'
+import { type ChainMoment, CLOCK_SYSVAR, decodeClock } from '../chain-clock.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../localnet/addresses.ts'
 import type { ChainAccount } from '../localnet/types.ts'
 import { askNode } from '../rpc-faults.ts'

@@ -1,6 +1,7 @@
 /** Builds the locking of gold: all of it until one moment, for good. */
-import type { Api } from '../../api/index.ts'
+
 import { inWords } from '../../api/durations.ts'
+import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { type BeforeLock, buildGoldLock, type Escrow, isPaidOut, readBeforeLock } from '../../chain/gold-locks/index.ts'
@@ -16,8 +17,8 @@ import { foreignness, secondsLeft, statusOf, storedLock, unlocksAt } from './on-
 type Route = Api['goldLocks']['create']
 
 export const DAY_SECONDS = 86_400
-/** Half more than the costliest lock was measured at, as finding addresses varies by wallet. */
-const FALLBACK_UNITS = 150_000
+/** Twice what the costliest lock was measured at (59,608), as finding addresses varies by wallet. */
+const FALLBACK_UNITS = 120_000
 
 /** The time is counted from now, by the chain's clock: it is part of what the wallet signs. */
 export async function createGoldLock(context: Context, input: Input<Route>): Promise<Result<Route>> {
@@ -93,8 +94,11 @@ function requireEnough(
     })
   }
   if (!holding?.isFrozen) return
-  throw badRequest(`The gold of ${user} is frozen in ${holding.address}: the token's freeze authority must thaw it first`, {
-    param: 'user',
-    details: { ...details, account: holding.address },
-  })
+  throw badRequest(
+    `The gold of ${user} is frozen in ${holding.address}: the token's freeze authority must thaw it first`,
+    {
+      param: 'user',
+      details: { ...details, account: holding.address },
+    },
+  )
 }

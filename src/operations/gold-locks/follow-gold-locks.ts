@@ -2,12 +2,7 @@
 import type { ChainMoment } from '../../chain/chain-clock.ts'
 import { type Escrow, isPaidOut, LOCKS_PER_CALL, readLocks } from '../../chain/gold-locks/index.ts'
 import type { Services } from '../../context.ts'
-import {
-  dueGoldLocks,
-  isAnyGoldLockLive,
-  nextGoldLocks,
-  planGoldLockChecks,
-} from '../../store/gold-locks.ts'
+import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks, planGoldLockChecks } from '../../store/gold-locks.ts'
 import type { Row } from '../../store/schema.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
 import { findClosing } from './find-closing.ts'
@@ -94,9 +89,7 @@ async function followPart(
       if (step.kind === 'unlocked') told.push(...(await markUnlocked(tx, row, step.seen)))
       if (step.kind === 'unlockable') told.push(...(await markUnlockable(tx, row, { slot: at.slot }, step.next)))
     }
-    const again = steps.flatMap((step) =>
-      step.kind === 'again' ? [{ seq: step.row.seq, next: step.next }] : [],
-    )
+    const again = steps.flatMap((step) => (step.kind === 'again' ? [{ seq: step.row.seq, next: step.next }] : []))
     await planGoldLockChecks(tx, again)
     await emitAll(tx, clock, told)
   })
