@@ -51,9 +51,7 @@ export async function buildCreation(input: Creation): Promise<UnsignedTransactio
   return compileUnsigned(input, [
     ...(opensReceiver ? [spl.createAssociatedTokenAccountIdempotentInstruction(payer, receiver, payer, mint)] : []),
     creation,
-    ...(deposit > 0n
-      ? [spl.createTransferCheckedInstruction(receiver, mint, vault, payer, deposit, decimals)]
-      : []),
+    ...(deposit > 0n ? [spl.createTransferCheckedInstruction(receiver, mint, vault, payer, deposit, decimals)] : []),
   ])
 }
 
