@@ -84,8 +84,9 @@ export const airdropClaimCreated = unsignedPayload({
   swap_transaction: transactionBase64
     .nullable()
     .meta({ description: 'Auxiliary swap to SOL; null unless `swap_to_sol` was asked for' }),
-  tracked_resource: trackedResource,
-}).openapi('AirdropClaimCreated')
+})
+  .extend({ tracked_resource: trackedResource })
+  .openapi('AirdropClaimCreated')
 
 export const vaultWithdrawal = signedPayload({ mint: address, amount: digits }).openapi('VaultWithdrawal')
 
