@@ -30,6 +30,8 @@ export interface Seen {
   /** Of the transaction that shows it; absent where the account does. */
   slot?: number
   signature?: string
+  /** The submission, where there is one: its events echo what came with it, and not what came with the tree. */
+  of?: LateEmission['of']
 }
 
 /** The row as it is then, and what is to be told: every state that it passed and that was not told before. */
@@ -38,7 +40,7 @@ export async function advance(
   tree: Tree,
   distributor: string,
   facts: Facts,
-  { genesis, next, slot, signature }: Seen,
+  { genesis, next, slot, signature, of = tree }: Seen,
 ): Promise<{ row: Tree; told: LateEmission[] }> {
   for (let row = tree; ; ) {
     const old = statusOf(row, genesis)
@@ -51,7 +53,7 @@ export async function advance(
       const shown = { ...(slot === undefined ? {} : { slot }), ...(signature === undefined ? {} : { signature }) }
       const object = { ...storedAirdrop(now), distributor, ...shown, source: 'chain' }
       const types = eventsBetween(old, facts)
-      const about = { resource_type: 'airdrop', resource_id: row.id, object, of: row }
+      const about = { resource_type: 'airdrop', resource_id: row.id, object, of }
       return { row: now, told: types.map((type) => ({ type, ...about, occasion: signature ?? genesis })) }
     }
     const again = await findAirdrop(tx, row.id)

@@ -108,6 +108,7 @@ const seenBy = ({ clock, row, slot }: Landed) => ({
   next: clock.now(),
   slot,
   signature: row.signature,
+  of: row,
 })
 
 /** The worker looks at it in its next round. */
