@@ -16,7 +16,7 @@ export interface DistributorClaim extends Envelope {
 }
 
 /** Compute limit where it cannot be tried: half as much again as the largest run used. */
-export const CLAIM_UNITS = 110_000
+export const CLAIM_UNITS = 90_000
 /** Siblings that fit beside a new token account, a platform fee and the compute budget. */
 export const MOST_SIBLINGS = 20
 

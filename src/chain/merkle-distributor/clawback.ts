@@ -14,7 +14,7 @@ export interface Clawback extends Envelope {
 }
 
 /** Compute limit where it cannot be tried: half as much again as the largest run used. */
-export const CLAWBACK_UNITS = 60_000
+export const CLAWBACK_UNITS = 45_000
 
 /** The payer signs as whoever asks for it: anybody may, after the clawback time. */
 export async function buildClawback(input: Clawback): Promise<UnsignedTransaction> {

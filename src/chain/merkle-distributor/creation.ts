@@ -23,7 +23,7 @@ export interface Creation extends Envelope, AirdropKey {
 }
 
 /** Compute limit where it cannot be tried: half as much again as the largest run used. */
-export const CREATION_UNITS = 120_000
+export const CREATION_UNITS = 140_000
 
 /** The payer is admin, and its associated token account the receiver of the clawback. */
 export async function buildCreation(input: Creation): Promise<UnsignedTransaction> {
