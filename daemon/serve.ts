@@ -15,6 +15,7 @@ import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
+import { airdropFullyClaimed } from './workers/airdrop-fully-claimed.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { goldUnlockEligible } from './workers/gold-unlock-eligible.ts'
 import { housekeeping } from './workers/housekeeping.ts'
@@ -23,7 +24,14 @@ import { poolMigration } from './workers/pool-migration.ts'
 import { transactionWatcher } from './workers/transaction-watcher.ts'
 import { webhookDelivery } from './workers/webhook-delivery.ts'
 
-const WORKERS = [webhookDelivery, transactionWatcher, poolMigration, goldUnlockEligible, housekeeping]
+const WORKERS = [
+  webhookDelivery,
+  transactionWatcher,
+  poolMigration,
+  airdropFullyClaimed,
+  goldUnlockEligible,
+  housekeeping,
+]
 const DRAIN_MS = 10_000
 const SWEEP_MS = 50
 

@@ -132,6 +132,12 @@ export interface MerkleTreesTable extends Recorded {
   list_sha256: string
   /** Airdrop lifecycle: `tree_built` until a distributor is seen on chain. */
   status: 'tree_built' | 'initialized' | 'claiming' | 'fully_claimed' | 'vault_drained'
+  /** Account of the airdrop on any chain; null for trees of an earlier version until they are looked at. */
+  distributor: string | null
+  /** Genesis hash of the chain that `status` was seen on; empty while it is `tree_built`. */
+  genesis: Generated<string>
+  /** When to look at the distributor again; null once nothing more can happen. */
+  next_check_at: number | null
 }
 
 /** Bytes of a stored tree, in pieces so that one proof reads little: see `src/merkle`. */

@@ -8,6 +8,7 @@ import { following } from './0003-following.ts'
 import { signing } from './0004-signing.ts'
 import { pools } from './0005-pools.ts'
 import { delivery } from './0006-delivery.ts'
+import { airdrops } from './0007-airdrops.ts'
 import { goldLocks } from './0009-gold-locks.ts'
 import type { SchemaDialect } from './dialect.ts'
 
@@ -19,6 +20,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0004-signing': signing,
   '0005-pools': pools,
   '0006-delivery': delivery,
+  '0007-airdrops': airdrops,
   '0009-gold-locks': goldLocks,
 }
 
