@@ -28,7 +28,11 @@ export const NOUNS: readonly NounEntry[] = [
     summary: 'Build, verify and compare airdrop trees',
     load: () => import('../commands/merkle/index.ts'),
   },
-  { name: 'airdrops', summary: 'Read airdrops', load: () => import('../commands/airdrops.ts') },
+  {
+    name: 'airdrops',
+    summary: 'Launch, claim and follow airdrops',
+    load: () => import('../commands/airdrops/index.ts'),
+  },
   {
     name: 'pools',
     summary: 'Launch tokens on curves, trade them, follow them',
