@@ -17,6 +17,8 @@ import { randomOf } from '../support/random.ts'
 const { next: random } = randomOf(Number(process.env.SOAK_SEED ?? 5))
 const ROWS = 50_000
 const KILLS = 20
+/** Some are through before they are killed. */
+const MOST_LAUNCHES = 45
 const lacksPrograms = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 
 interface Row {
@@ -92,7 +94,7 @@ async function kill({ options }: Setting, args: string[], after: string | null, 
 
 /** Half of them anywhere, half about where it is signed, sent and seen. */
 const pointOf = (n: number, whole: number) =>
-  n % 2 === 0 ? { after: null, ms: random() * whole } : { after: ': stored, ', ms: random() * 900 }
+  n % 2 === 0 ? { after: null, ms: random() * whole } : { after: ': stored, ', ms: random() * 450 }
 
 async function goOn(setting: Setting, args: string[]): Promise<Row> {
   const rows: Row[] = await setting.svc(...args)
@@ -125,9 +127,11 @@ describe.skipIf(lacksPrograms)('a launch that is killed', () => {
       await goOn(setting, launchArgs(setting, mint, 0))
       const whole = performance.now() - from
       let interrupted = 0
-      for (let n = 1; n <= KILLS; n++) {
+      let launches = 0
+      for (let n = 1; interrupted < KILLS && n <= MOST_LAUNCHES; n++) {
         const args = launchArgs(setting, mint, n)
         const before = await balance()
+        launches++
         const { after, ms } = pointOf(n, whole)
         if (await kill(setting, args, after, ms)) interrupted++
         const { id, distributor } = await goOn(setting, args)
@@ -142,19 +146,19 @@ describe.skipIf(lacksPrograms)('a launch that is killed', () => {
           vault_balance: String(setting.total),
         })
       }
-      const told: { type: string; data: { object: { resource_id: string } } }[] = await setting.svc(
-        'events',
-        'list',
-        '--type',
-        'airdrop.initialized',
-        '--all',
-      )
-      expect(new Set(told.map(({ data }) => data.object.resource_id)).size).toBe(KILLS + 1)
-      expect(told).toHaveLength(KILLS + 1)
+      const told = async () => {
+        const all: { data: { object: { resource_id: string } } }[] = await setting.svc(
+          ...['events', 'list', '--type', 'airdrop.initialized', '--all'],
+        )
+        return all.map(({ data }) => data.object.resource_id)
+      }
+      // The last may be seen on chain before the watcher has told of it.
+      await expect.poll(async () => new Set(await told()).size, { timeout: 20_000 }).toBe(launches + 1)
+      expect(await told()).toHaveLength(launches + 1)
       process.stdout.write(
-        `  ${KILLS} launches of ${ROWS} rows, ${interrupted} killed, a whole one takes ${Math.round(whole)} ms\n`,
+        `  ${launches} launches of ${ROWS} rows, ${interrupted} killed, a whole one takes ${Math.round(whole)} ms\n`,
       )
-      expect(interrupted).toBeGreaterThanOrEqual(KILLS / 2)
+      expect(interrupted).toBe(KILLS)
     } finally {
       await daemon.stop('SIGKILL')
     }
