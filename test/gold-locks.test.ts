@@ -62,10 +62,10 @@ async function setting({ held = 1_000n, mint: options, settings = {} }: Wishes =
     transaction.sign(signers.length > 0 ? signers : [user])
     return transaction
   }
-  const submit = async ({ transaction, tracked_resource }: Built, ...signers: Keypair[]) => {
-    const signed = Buffer.from(sign(transaction, ...signers).serialize()).toString('base64')
+  const submit = async ({ transaction, tracked_resource }: Built, externalUid = 'lock:1') => {
+    const signed = Buffer.from(sign(transaction).serialize()).toString('base64')
     const { status, json, text } = await request('POST', '/v2/transactions', {
-      body: { transaction: signed, tracked_resource, externalUid: 'lock:1', metadata: { tier: 'gold' } },
+      body: { transaction: signed, tracked_resource, externalUid, metadata: { tier: 'gold' } },
     })
     expect(status, text).toBe(200)
     await settle()
@@ -183,7 +183,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     const unlocking = await the.unlock({ platform_fee: 1 })
     expect(unlocking.json.data).toMatchObject({ amount: '400', mint, escrow: places.escrow.toBase58() })
     expect(unlocking.json.data.tracked_resource.related_events).toEqual(['gold.unlocked'])
-    const unlocked = await the.submit(unlocking.json.data)
+    const unlocked = await the.submit(unlocking.json.data, 'unlock:1')
     expect([unitsIn(chain, account), unitsIn(chain, places.escrowToken)]).toEqual([1_000n, null])
     expect(start - lamportsOf(chain, user.publicKey)).toBe(2n * FEE + 70_001n)
     expect((await the.get()).json.data).toEqual({ ...record, status: 'unlocked', seconds_left: 0 })
@@ -199,7 +199,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     }
     const all = (await the.request('GET', '/v2/events?resource_type=gold_lock')).json.data
     expect(all.map(({ external_uid, metadata }: Record<string, unknown>) => [external_uid, metadata])).toEqual(
-      Array(3).fill(['lock:1', { tier: 'gold' }]),
+      ['unlock:1', 'lock:1', 'lock:1'].map((uid) => [uid, { tier: 'gold' }]),
     )
     expect((await the.unlock()).status).toBe(404)
   })

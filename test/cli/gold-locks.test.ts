@@ -184,7 +184,9 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
   })
 
   it('goes to mainnet-beta only when told so', async () => {
-    const { exitCode, stderr } = await svc(lock('--amount', '1', '--days', '1', '-u', 'mainnet-beta'))
+    const { exitCode, stderr } = await cli.svc(lock('--amount', '1', '--days', '1', '-u', 'mainnet-beta'), {
+      env: { ...settings(), SVC_DATA_DIR: join(cli.home, 'other') },
+    })
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('this would be sent to mainnet-beta')])
   })
 })

@@ -59,9 +59,9 @@ function isTimeToLook(
   now: number,
   isEmbedded: boolean,
 ): boolean {
-  if (unlocks_at === null && next_check_at === null) return false
-  if (isEmbedded || Math.floor(now / ROUND_MS) % FAR_ROUNDS === 0) return true
-  return (unlocks_at !== null && unlocks_at <= now + NEAR_MS) || (next_check_at !== null && next_check_at <= now)
+  if (next_check_at !== null && next_check_at <= now) return true
+  if (unlocks_at === null) return false
+  return isEmbedded || unlocks_at <= now + NEAR_MS || Math.floor(now / ROUND_MS) % FAR_ROUNDS === 0
 }
 
 /** What is to be written about one of them. */

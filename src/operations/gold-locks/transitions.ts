@@ -19,10 +19,19 @@ export function markUnlockable(tx: Tx, row: GoldLockRow, seen: Seen, next_check_
   return move(tx, row, { status: 'unlockable', next_check_at }, 'gold.unlock_eligible', seen, row.signature)
 }
 
-/** An unlocking has one event, whether its transaction was followed or found: both are told apart by its signature. */
-export function markUnlocked(tx: Tx, row: GoldLockRow, seen: Seen): Promise<LateEmission[]> {
+/**
+ * An unlocking has one event, whether its transaction was followed or found: its signature tells that it is the same.
+ * `of` is where it originates: the submit of its transaction, else of the lock.
+ */
+export async function markUnlocked(
+  tx: Tx,
+  row: GoldLockRow,
+  seen: Seen,
+  of: LateEmission['of'] = row,
+): Promise<LateEmission[]> {
   const occasion = seen.signature ?? `after ${row.signature}`
-  return move(tx, row, { status: 'unlocked', next_check_at: null }, 'gold.unlocked', seen, occasion)
+  const told = await move(tx, row, { status: 'unlocked', next_check_at: null }, 'gold.unlocked', seen, occasion)
+  return told.map((event) => ({ ...event, of }))
 }
 
 async function move(

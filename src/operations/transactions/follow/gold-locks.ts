@@ -54,12 +54,8 @@ async function recordLock(
 }
 
 /** Of a lock that landed elsewhere nothing is known; what the worker has noticed before is told of already. */
-async function recordUnlock(
-  tx: Tx,
-  { signature, genesis }: Followed,
-  slot: number,
-  escrow: string,
-): Promise<LateEmission[]> {
+async function recordUnlock(tx: Tx, row: Followed, slot: number, escrow: string): Promise<LateEmission[]> {
+  const { signature, genesis } = row
   const lock = await findLiveGoldLock(tx, { escrow, genesis, before: slot })
-  return lock === null ? [] : markUnlocked(tx, lock, { slot, signature })
+  return lock === null ? [] : markUnlocked(tx, lock, { slot, signature }, row)
 }
