@@ -26,7 +26,8 @@ describe('the airdrops of a wallet', () => {
     for (let n = 0; n < 12; n++) {
       const isIn = n % 3 !== 0
       const wallets = isIn ? [other, claimer] : [other]
-      const list = [...entries(300), ...entriesFor(wallets, () => BigInt(n + 1))]
+      const others = entries(300).map(({ wallet }) => ({ wallet, amount: '1' }))
+      const list = [...others, ...entriesFor(wallets, () => BigInt(n + 1))]
       const mint = mints[n % 2]!
       const tree = await all.storeTree(mint, list, n)
       if (isIn) stored.unshift([tree.id, mint, n])
