@@ -26,10 +26,11 @@ interface Built {
   tracked_resource?: object
 }
 
-export type Airdrops = Awaited<ReturnType<typeof airdropsOn>>
+type Opened = Pick<Service, 'services' | 'request' | 'clock'>
+export type Airdrops = Awaited<ReturnType<typeof airdropsOn<Opened>>>
 
 /** Helpers over a service whose chain is the embedded one. */
-export async function airdropsOn(service: Pick<Service, 'services' | 'request' | 'clock'>) {
+export async function airdropsOn<S extends Opened>(service: S) {
   const { services, request, clock } = service
   const chain = await services.chain.local()
   const authority = Keypair.generate()
