@@ -29,9 +29,11 @@ interface Options {
   root: string
   dataDir: string
   report: Report
+  /** Settings of its own. */
+  env?: Record<string, string>
 }
 
-export async function startDaemon({ root, dataDir, report }: Options): Promise<Daemon> {
+export async function startDaemon({ root, dataDir, report, env = {} }: Options): Promise<Daemon> {
   const program = join(root, 'dist/svc.js')
   const run = (args: string[]) =>
     execa('node', [program, ...args], {
@@ -42,6 +44,7 @@ export async function startDaemon({ root, dataDir, report }: Options): Promise<D
         SVC_SIGNER: 'keypair',
         SVC_SIGNER_KEYPAIR: join(dataDir, 'platform.json'),
         SVC_POOLS_CRANK: 'true',
+        ...env,
       },
       reject: false,
     })

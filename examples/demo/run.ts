@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import pc from 'picocolors'
+import { goldLock } from './gold-lock.ts'
 import { keysAndLimits } from './keys-and-limits.ts'
 import { launch } from './launch.ts'
 import { merkleTree } from './merkle-tree.ts'
@@ -27,6 +28,7 @@ try {
     report.expect(code === 0, `exit code ${code}`)
     return 'exit code 0'
   })
+  await goldLock({ root, dataDir, report })
   exitCode = report.summary() ? 0 : 1
 } catch (error) {
   process.stdout.write(`\n${pc.red('The demo failed:')} ${error instanceof Error ? error.message : String(error)}\n`)
