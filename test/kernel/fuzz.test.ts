@@ -167,7 +167,7 @@ function questionsOf(operation: Operation, document: Schema, ids: Record<string,
 const platformSettings = () => ({ signer: 'keypair', 'signer.keypair': keypairFile(temporaryFolder()) })
 
 const LATER = [
-  ...['airdrops.create', 'airdrops.claim', 'airdrops.withdraw', 'stakes.create', 'stakes.release', 'stakes.get'],
+  ...['stakes.create', 'stakes.release', 'stakes.get'],
   ...['nfts.create', 'nfts.burn', 'nfts.get', 'goldLocks.create', 'goldLocks.unlock', 'goldLocks.get'],
 ]
 
