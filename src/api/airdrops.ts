@@ -46,7 +46,7 @@ export const airdrop = z
     vault_balance: fromChain(digits, 'Raw units'),
     claimed_count: fromChain(z.int().min(0), 'Wallets that have claimed'),
     claimed_amount: fromChain(digits, 'Raw units'),
-    starts_at: fromChain(timestamp, 'Start that its maker set; claims are built from then on'),
+    starts_at: fromChain(timestamp, 'Start that its maker set; a formality where it is minutes after the making'),
     clawback_at: fromChain(timestamp, 'From then on what is left can be withdrawn'),
     clawback_receiver: fromChain(address, 'Token account that a withdrawal goes to'),
     note: fromChain(z.string(), 'What is not as it should be, in words'),
@@ -61,6 +61,7 @@ export const CLAIM_FAULTS = [
   'clawed_back',
   'not_started',
   'cap_reached',
+  'vault_frozen',
   'unfunded',
   'account_unusable',
 ] as const

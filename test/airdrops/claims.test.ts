@@ -276,6 +276,19 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     }
   })
 
+  it('from a vault that is frozen is refused, and its withdrawal would be too', async () => {
+    const { make, wallets, refused, run, mint, authority, path, id, ok } = await opened()
+    const { vault } = await make()
+    run(
+      [spl.createFreezeAccountInstruction(new PublicKey(vault), new PublicKey(mint), authority.publicKey)],
+      [authority],
+    )
+    const frozen = await refused('POST', path, claimBody(wallets[0]!))
+    expect(frozen).toMatchObject({ status: 400, param: 'id', details: { reason: 'vault_frozen', vault } })
+    const [found] = await ok('GET', `/v2/wallets/${addressOf(wallets[0]!)}/airdrops`)
+    expect(found).toMatchObject({ id, claimable: false, reason: 'vault_frozen', note: frozen.message })
+  })
+
   it('pays the platform fee inside the same transaction, to the platform wallet', async () => {
     const wallet = addressOf(Keypair.generate())
     const { make, wallets, ok, submit, path, chain } = await opened({}, { settings: { 'platform-wallet': wallet } })

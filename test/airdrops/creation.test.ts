@@ -249,6 +249,14 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const replaced = await refused('POST', '/v2/merkle-trees', body)
     expect(replaced).toMatchObject({ status: 400, param: 'airdrop_count', details: { stored_root: tree.root } })
     expect(replaced.message).toMatch(/is on chain already, made by .* use another airdrop_count than 0/)
+    // Nor where the node leaves out of its answer what was asked for.
+    const connection = await services.chain.connection()
+    const original = connection.getMultipleAccountsInfoAndContext.bind(connection)
+    connection.getMultipleAccountsInfoAndContext = async (...given) => ({ ...(await original(...given)), value: [] })
+    const torn = await refused('POST', '/v2/merkle-trees', body)
+    expect([torn.status, torn.message]).toEqual([500, expect.stringMatching(/Reading accounts failed at the RPC node/)])
+    connection.getMultipleAccountsInfoAndContext = original
+    expect((await ok('GET', `/v2/merkle-trees/${tree.id}`)).root).toBe(tree.root)
   })
 })
 
@@ -312,6 +320,20 @@ describe.skipIf(lacksDistributor)(
       expect(daily.details).toMatchObject({ rule: 'tokens_per_day', spent: '4000', left: '3000' })
       const signings = await services.store.db.selectFrom('signings').select('state').execute()
       expect(signings).toEqual([{ state: 'signed' }])
+    })
+
+    it('goes only to a distributor that is among the destinations, where those are listed', async () => {
+      const { request, refused, ok, body, vaultOf, mint } = await platform(CAP)
+      const limits = (destinations: string[]) => request('PATCH', '/v2/signer/policy', { body: { destinations } })
+      const { distributor, vault } = await vaultOf(mint)
+      await limits([addressOf(Keypair.generate())])
+      const stranger = await refused('POST', PATH, body)
+      expect(stranger).toMatchObject({
+        status: 400,
+        details: { rule: 'destination', address: vault, owner: distributor },
+      })
+      expect((await limits([distributor])).status).toBe(200)
+      await ok('POST', PATH, body)
     })
 
     it('needs its scope, and the wallet’s own tokens', async () => {

@@ -1,7 +1,8 @@
 /** A claim that is sold at once: through the launch curve of its token, or the pool that the curve became. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import * as spl from '@solana/spl-token'
+import { Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
@@ -160,5 +161,25 @@ describe.skipIf(lacksDistributor)('a claim with a swap of a token without a pool
     expect([none.status, none.param]).toEqual([400, 'swap_to_sol'])
     expect(none.message).toMatch(/has no launch curve and no pool that one migrated to on embedded/)
     expect((await all.ok('POST', path, claimBody(claimer, { swap_to_sol: false }))).swap_transaction).toBeNull()
+    const sol = spl.NATIVE_MINT.toBase58()
+    const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, payer.publicKey)
+    all.run(
+      [
+        spl.createAssociatedTokenAccountInstruction(payer.publicKey, wrapped, payer.publicKey, spl.NATIVE_MINT),
+        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: wrapped, lamports: 1_000 }),
+        spl.createSyncNativeInstruction(wrapped),
+      ],
+      [payer],
+    )
+    const own = await all.storeTree(sol, entriesFor([claimer]))
+    await all.submit(await all.ok('POST', '/v2/airdrops', createBody(payer, sol, own.root)), payer)
+    const refused = await all.refused(
+      'POST',
+      `/v2/airdrops/${own.id}/claims`,
+      claimBody(claimer, { swap_to_sol: true }),
+    )
+    expect([refused.param, refused.message]).toEqual(['swap_to_sol', expect.stringMatching(/is of wrapped SOL/)])
+    await all.submit(await all.ok('POST', `/v2/airdrops/${own.id}/claims`, claimBody(claimer)), claimer)
+    expect(all.tokensOf(sol, claimer)).toBe(1_000n)
   })
 })

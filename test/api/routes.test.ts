@@ -29,6 +29,7 @@ describe('the routes', () => {
       GET /v2/airdrops/{id}
       POST /v2/airdrops/{id}/claims
       POST /v2/airdrops/{id}/vault-withdrawals
+      GET /v2/wallets/{wallet}/airdrops
       GET /v2/merkle-trees
       POST /v2/merkle-trees
       GET /v2/merkle-trees/{id}

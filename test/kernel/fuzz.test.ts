@@ -166,10 +166,7 @@ function questionsOf(operation: Operation, document: Schema, ids: Record<string,
 /** A platform wallet, so that what it signs is asked for too. */
 const platformSettings = () => ({ signer: 'keypair', 'signer.keypair': keypairFile(temporaryFolder()) })
 
-const LATER = [
-  ...['airdrops.create', 'airdrops.claim', 'airdrops.withdraw', 'stakes.create', 'stakes.release', 'stakes.get'],
-  ...['nfts.create', 'nfts.burn', 'nfts.get'],
-]
+const LATER = [...['stakes.create', 'stakes.release', 'stakes.get'], ...['nfts.create', 'nfts.burn', 'nfts.get']]
 
 /** What is wrong with an answer, or nothing. */
 function wrongWith(operation: Operation, { status, json, headers, text }: Answer, took: number): string | undefined {

@@ -52,7 +52,6 @@ export async function claimAirdrop(context: Context, input: Input<Route>): Promi
     claimer,
     amount: leaf.amount,
     root: leaf.root,
-    vaultBalance: airdrop.vault?.amount ?? 0n,
     status: decodeClaimStatus(airdrop.accounts.get(statusAddress) ?? null),
     account: held === null ? null : decodeTokenAccount(held),
   })

@@ -15,8 +15,7 @@ export interface ClaimQuestion {
   address: string
   distributor: Distributor | null
   vaultAddress: string
-  /** Raw units in the vault. */
-  vaultBalance: bigint
+  vault: TokenAccountState | null
   /** Null before the wallet has claimed. */
   status: ClaimStatus | null
   /** Of the claimer, for this mint; null where none is open. */
@@ -59,7 +58,15 @@ export function claimFault(question: ClaimQuestion): ClaimFault | null {
 
 type Check = (question: ClaimQuestion & { distributor: Distributor }) => ClaimFault | null
 
-const CHECKS: readonly Check[] = [alreadyClaimed, clawedBack, notStarted, capReached, unfunded, accountUnusable]
+const CHECKS: readonly Check[] = [
+  alreadyClaimed,
+  clawedBack,
+  notStarted,
+  capReached,
+  vaultFrozen,
+  unfunded,
+  accountUnusable,
+]
 
 function alreadyClaimed({ id, claimer, status }: ClaimQuestion): ClaimFault | null {
   if (status === null) return null
@@ -93,7 +100,14 @@ function capReached({ id, amount, distributor }: Parameters<Check>[0]): ClaimFau
   return { reason: 'cap_reached', message, param: 'id', details }
 }
 
-function unfunded({ id, amount, vaultAddress, vaultBalance }: Parameters<Check>[0]): ClaimFault | null {
+function vaultFrozen({ id, vaultAddress, vault }: Parameters<Check>[0]): ClaimFault | null {
+  if (vault?.state !== 'frozen') return null
+  const message = `The vault ${vaultAddress} of the airdrop ${id} is frozen: the freeze authority of ${vault.mint} has to thaw it first`
+  return { reason: 'vault_frozen', message, param: 'id', details: { vault: vaultAddress } }
+}
+
+function unfunded({ id, amount, vaultAddress, vault }: Parameters<Check>[0]): ClaimFault | null {
+  const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null
   const message = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim: send tokens to ${vaultAddress} first`
   const details = { vault: vaultAddress, vault_balance: String(vaultBalance), amount: String(amount) }

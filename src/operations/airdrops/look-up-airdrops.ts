@@ -92,7 +92,7 @@ async function readEntitlements(
       address,
       distributor,
       vaultAddress,
-      vaultBalance: (vault === null ? null : decodeTokenAccount(vault))?.amount ?? 0n,
+      vault: vault === null ? null : decodeTokenAccount(vault),
       status,
       account: held === null ? null : decodeTokenAccount(held),
       now,

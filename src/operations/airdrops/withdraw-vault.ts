@@ -92,7 +92,13 @@ async function receiverOf(
 }
 
 /** The program moves all that is there. */
-function requireWhole({ id, vault, vaultAddress }: PresentAirdrop, amount: bigint): bigint {
+function requireWhole({ id, mint, vault, vaultAddress }: PresentAirdrop, amount: bigint): bigint {
+  if (vault?.state === 'frozen') {
+    throw badRequest(
+      `The vault ${vaultAddress} of the airdrop ${id} is frozen: the freeze authority of ${mint} has to thaw it first`,
+      { param: 'id', details: { reason: 'vault_frozen', vault: vaultAddress } },
+    )
+  }
   const balance = vault?.amount ?? 0n
   if (amount === balance) return balance
   throw badRequest(
