@@ -62,8 +62,6 @@ export const launch = verb({
       throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
     }
     readKey(input.mint, '--mint')
-    const payer = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
-    if (!input.dry_run) refuseUnasked(session, await session.cluster())
     const { list, merged, zeroAmounts } = await readRecipients(file, input, ui)
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
@@ -72,6 +70,8 @@ export const launch = verb({
     if (first + lists.length - 1 > MAX_AIRDROP_COUNT) {
       throw usage(`${lists.length} airdrops from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
     }
+    const payer = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
+    if (!input.dry_run) refuseUnasked(session, await session.cluster())
     const trees = lists.map((part, i) => {
       const tree = hashTree(part, ui)
       return { tree, record: summaryOf(tree, input.mint, first + i) }
