@@ -17,13 +17,21 @@ import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
 import { airdropFullyClaimed } from './workers/airdrop-fully-claimed.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
+import { goldUnlockEligible } from './workers/gold-unlock-eligible.ts'
 import { housekeeping } from './workers/housekeeping.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
 import { poolMigration } from './workers/pool-migration.ts'
 import { transactionWatcher } from './workers/transaction-watcher.ts'
 import { webhookDelivery } from './workers/webhook-delivery.ts'
 
-const WORKERS = [webhookDelivery, transactionWatcher, poolMigration, airdropFullyClaimed, housekeeping]
+const WORKERS = [
+  webhookDelivery,
+  transactionWatcher,
+  poolMigration,
+  airdropFullyClaimed,
+  goldUnlockEligible,
+  housekeeping,
+]
 const DRAIN_MS = 10_000
 const SWEEP_MS = 50
 

@@ -6,6 +6,7 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { png } from './storage/images.ts'
 import { lacksDbc } from './support/dbc.ts'
+import { lacksLock } from './support/gold.ts'
 import { PROGRAMS_DIR } from './support/programs.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -123,6 +124,23 @@ describe('the README', () => {
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toContain('My Launch')
       expect(stdout).toContain('fee_claim.executed')
+    },
+    60_000,
+  )
+
+  it.skipIf(lacksLock !== '').each(blocksOf('docs/gold-locks.md', 'On the command line').map((block) => [block]))(
+    'shows a gold lock: %s',
+    async (block) => {
+      const first = (of: string, field: string) =>
+        `$(npx svc ${of} list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].${field}')`
+      const given = block
+        .replaceAll('holder.json', join(home, 'holder.json'))
+        .replace('<mint>', first('tokens', 'mint'))
+        .replace('<wallet>', first('gold', 'user'))
+      const { exitCode, stdout, stderr } = await paste(given)
+      expect(exitCode, stderr).toBe(0)
+      expect(stderr).toMatch(/Locked for another (29 days 23 hours|30 days)/)
+      expect(stdout).toMatch(/ {2}100000000 +unlocked /)
     },
     60_000,
   )

@@ -57,6 +57,7 @@ export const paths = {
     unlock: ['delete', '/v2/gold-locks/{user}'],
     list: ['get', '/v2/gold-locks'],
     get: ['get', '/v2/gold-locks/{user}'],
+    token: ['get', '/v2/gold-token'],
   },
   tokens: {
     create: ['post', '/v2/tokens'],

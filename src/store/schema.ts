@@ -180,6 +180,13 @@ export interface GoldLocksTable extends Recorded {
   amount: string
   unlocks_at: number
   status: 'locked' | 'unlockable' | 'unlocked'
+  /** Of the transaction that locked it, and where it landed: the wallet's next lock is at the same address. */
+  signature: string
+  slot: number
+  /** Genesis hash of the chain that it is on. */
+  genesis: string
+  /** When to look whether it is still there, once its time has come. */
+  next_check_at: number | null
 }
 
 export interface TransactionsTable extends Recorded {

@@ -48,6 +48,7 @@ describe('the routes', () => {
       DELETE /v2/gold-locks/{user}
       GET /v2/gold-locks
       GET /v2/gold-locks/{user}
+      GET /v2/gold-token
       POST /v2/tokens
       GET /v2/tokens
       GET /v2/tokens/{mint}

@@ -10,4 +10,4 @@ it('runs to its end, with the launch where the programs are in the cache', async
   expect(exitCode, stdout).toBe(0)
   expect(stdout).toMatch(/\d+ steps, \d+ checks, all passed/)
   expect(stdout).toContain(lacksDbc ? 'left out' : 'it trades on there, and its fees are claimed to the lamport')
-}, 180_000)
+}, 300_000)

@@ -37,7 +37,12 @@ export interface Landing {
 
 const nothing = (mint: string): TokenChange => ({ mint, created: false, revoked: [] })
 
-export async function landingOf(row: Followed, raw: Uint8Array): Promise<Landing> {
+/** Of the platform: locks of `goldMint` alone are gold locks. */
+export interface Place {
+  goldMint: string | undefined
+}
+
+export async function landingOf(row: Followed, raw: Uint8Array, { goldMint }: Place): Promise<Landing> {
   const hint = row.tracked_resource_json === null ? null : (JSON.parse(row.tracked_resource_json) as TrackedResource)
   const { message } = decodeTransaction(raw)
   const tokens = new Map(tokenChangesIn(message).map((change) => [change.mint, change]))
@@ -49,7 +54,7 @@ export async function landingOf(row: Followed, raw: Uint8Array): Promise<Landing
     pools: poolChangesIn(message),
     airdrops: airdropChangesIn(message),
     assets: assetChangesIn(message),
-    goldLocks: goldLockChangesIn(message),
+    goldLocks: goldLockChangesIn(message, goldMint),
   }
 }
 
