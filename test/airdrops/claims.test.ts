@@ -304,6 +304,14 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     expect(chain.account(wallet)!.lamports).toBe(2_000_000n)
   })
 
+  it('with a platform fee that an empty platform wallet cannot keep is refused', async () => {
+    const wallet = addressOf(Keypair.generate())
+    const { make, wallets, refused, path } = await opened({}, { settings: { 'platform-wallet': wallet } })
+    await make()
+    const small = await refused('POST', path, claimBody(wallets[0]!, { platform_fee: 890_879 }))
+    expect([small.status, small.param]).toEqual([400, 'platform_fee'])
+  })
+
   it('with a platform fee and no platform wallet says what to set', async () => {
     const { make, wallets, refused, path } = await opened()
     await make()

@@ -11,7 +11,6 @@ import {
   MOST_SIBLINGS,
   tokenAccountAddress,
 } from '../../chain/merkle-distributor/index.ts'
-import { platformFeeTransfer } from '../../chain/platform-fee.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
@@ -19,7 +18,7 @@ import { keyFromBase58 } from '../../merkle/base58.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
 import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
 import { withTree } from '../merkle-trees/open-tree.ts'
-import { platformWallet } from '../platform-wallet.ts'
+import { platformFee } from '../platform-fee.ts'
 import { claimFault } from './claim-faults.ts'
 import { airdropKeyOf, isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
 import { swapToSol } from './swap-to-sol.ts'
@@ -61,8 +60,7 @@ export async function claimAirdrop(context: Context, input: Input<Route>): Promi
   }
   const connection = await chain.connection()
   const recentBlockhash = await latestBlockhash(connection)
-  const lamports = BigInt(input.platform_fee)
-  const after = lamports === 0n ? [] : await platformFeeTransfer(claimer, await platformWallet(context), lamports)
+  const after = await platformFee({ ...context, connection }, { payer: claimer, lamports: input.platform_fee })
   const claim = {
     payer: claimer,
     recentBlockhash,

@@ -2,7 +2,7 @@
 import type { AirdropEntitlement, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import { CLOCK_SYSVAR, unixSecondsIn } from '../../chain/clock.ts'
+import { CLOCK_SYSVAR } from '../../chain/chain-clock.ts'
 import {
   claimStatusAddress,
   decodeClaimStatus,
@@ -21,6 +21,7 @@ import type { Row } from '../../store/schema.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
 import { claimFault } from './claim-faults.ts'
 import { currentStatus } from './get-airdrop.ts'
+import { nowOf } from './on-chain.ts'
 
 type Route = Api['airdrops']['lookup']
 
@@ -77,7 +78,7 @@ async function readEntitlements(
     chain.genesisHash(),
     accountsAt(await chain.connection(), [CLOCK_SYSVAR, ...addresses.flat()]),
   ])
-  const now = unixSecondsIn(clock)
+  const now = await nowOf(clock)
   return entitled.map(({ row, amount }, i) => {
     const [address, vaultAddress] = addresses[i]!
     const own = accounts.slice(i * ACCOUNTS, (i + 1) * ACCOUNTS)

@@ -1,7 +1,7 @@
 /** An airdrop as the chain has it, read in one call, and the words for what stands in the way of it. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
-import { CLOCK_SYSVAR, unixSecondsIn } from '../../chain/clock.ts'
+import { CLOCK_SYSVAR, decodeClock } from '../../chain/chain-clock.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { SYSTEM_PROGRAM } from '../../chain/localnet/addresses.ts'
 import type { ChainAccount } from '../../chain/localnet/types.ts'
@@ -12,6 +12,7 @@ import {
   distributorAddress,
   tokenAccountAddress,
 } from '../../chain/merkle-distributor/index.ts'
+import { askNode } from '../../chain/rpc-faults.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
@@ -66,9 +67,14 @@ export async function readAirdrop(
     distributor: decodeDistributor(distributor),
     vault: vault === null ? null : decodeTokenAccount(vault),
     hasVault: isOpen(vault),
-    now: unixSecondsIn(clock),
+    now: await nowOf(clock),
     accounts: new Map(more.map((each, i) => [each, rest[i] ?? null])),
   }
+}
+
+/** Unix seconds of the chain's clock. Throws internal_error where the node leaves it out. */
+export async function nowOf(clock: ChainAccount | null): Promise<bigint> {
+  return BigInt((await askNode('Reading the clock', async () => decodeClock(clock))).unixSeconds)
 }
 
 /** Lamports that somebody sent to an address do not open an account there. */

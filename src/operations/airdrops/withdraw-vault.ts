@@ -54,7 +54,7 @@ function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
   if (now >= clawbackAt) return
   const left = clawbackAt - now
   throw badRequest(
-    `The vault of the airdrop ${id} can be withdrawn from ${momentOf(clawbackAt)} on, in ${left} seconds: until then it is for those who claim`,
+    `The vault of the airdrop ${id} can be withdrawn from ${momentOf(clawbackAt)} on: until then it is for those who claim`,
     {
       param: 'id',
       details: { reason: 'too_early', clawback_at: momentOf(clawbackAt), seconds_left: String(left) },
