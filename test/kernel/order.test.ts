@@ -15,6 +15,7 @@ const USER_SIGNED: [string, string, object][] = [
   ['DELETE', `/v2/stakes/${A}`, MINIMAL['stakes.release']!],
   ['POST', '/v2/nfts', MINIMAL['nfts.create']!],
   ['DELETE', `/v2/nfts/${A}`, MINIMAL['nfts.burn']!],
+  ['POST', '/v2/collections', MINIMAL['collections.create']!],
   ['POST', '/v2/gold-locks', MINIMAL['goldLocks.create']!],
   ['DELETE', `/v2/gold-locks/${A}`, MINIMAL['goldLocks.unlock']!],
   ['POST', '/v2/tokens', MINIMAL['tokens.create']!],
@@ -249,7 +250,7 @@ describe('mode signed', () => {
       const unsigned = await request(method, path, { body })
       expect(unsigned.json.error?.param, path).not.toBe('mode')
     }
-    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(10)
+    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(11)
   })
 })
 

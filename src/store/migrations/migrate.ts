@@ -8,6 +8,7 @@ import { following } from './0003-following.ts'
 import { signing } from './0004-signing.ts'
 import { pools } from './0005-pools.ts'
 import { delivery } from './0006-delivery.ts'
+import { assets } from './0008-assets.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -18,6 +19,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0004-signing': signing,
   '0005-pools': pools,
   '0006-delivery': delivery,
+  '0008-assets': assets,
 }
 
 /**
