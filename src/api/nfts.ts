@@ -34,7 +34,7 @@ export type NftCreated = z.output<typeof nftCreated>
 const params = z.object({ asset: address })
 
 /** Bytes of UTF-8 that fit into a transaction where payer, authority and owner are three wallets. */
-export const TEXT_BYTES = 690
+export const TEXT_BYTES = 692
 const encoder = new TextEncoder()
 const bytesOf = (text: string) => encoder.encode(text).length
 

@@ -243,7 +243,6 @@ describe(`with FUZZ_SEED=${SEED}`, () => {
     expect(statuses[201]).toBeGreaterThan(20)
     expect(statuses[400]).toBeGreaterThan(500)
     expect(statuses[404]).toBeGreaterThan(20)
-    expect(statuses[500]).toBeGreaterThan(100)
   })
 
   it('no path makes the router throw', async () => {

@@ -238,10 +238,10 @@ describe('scopes', () => {
 })
 
 describe('mode signed', () => {
-  it('is refused on all nine user-signed operations, and on swaps, whatever the key may do', async () => {
+  it('is refused on all nine user-signed operations, on swaps and on collections, whatever the key may do', async () => {
     const { request, key } = await startService()
     const keys = [await key({ scopes: ['*'] }), await key({ scopes: ['airdrop:admin', 'fees:claim'] }), await key()]
-    expect(USER_SIGNED).toHaveLength(9)
+    expect(USER_SIGNED).toHaveLength(10)
     for (const [method, path, body] of USER_SIGNED) {
       for (const bearer of keys) {
         const { status, json } = await request(method, path, { key: bearer, body: { ...body, mode: 'signed' } })

@@ -16,8 +16,8 @@ import { holderOf } from './holder.ts'
 
 type Route = Api['stakes']['create']
 
-/** Half more than the costliest stake was measured at: one that replaces a plugin, with a memo of the longest platform id. */
-const FALLBACK_UNITS = 150_000
+/** Half more than the costliest stake was measured at: 24,389, where it replaces a plugin. */
+const FALLBACK_UNITS = 37_000
 
 export async function createStake(context: Context, input: Input<Route>): Promise<Result<Route>> {
   const { chain, config } = context

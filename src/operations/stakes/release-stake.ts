@@ -17,8 +17,8 @@ import { holderOf } from './holder.ts'
 
 type Route = Api['stakes']['release']
 
-/** Half more than the costliest release was measured at, with a memo of the longest platform id. */
-const FALLBACK_UNITS = 150_000
+/** Half more than the costliest release was measured at: 22,312, with the longest memo. */
+const FALLBACK_UNITS = 34_000
 
 export async function releaseStake(context: Context, input: Input<Route>): Promise<Result<Route>> {
   const { chain, config } = context
