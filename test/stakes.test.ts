@@ -161,7 +161,7 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
     expect(spent.lamports).toBe('0')
   })
 
-  it('an asset is released though receivers are listed: what its owner gets back is the owner's', async () => {
+  it('an asset is released though receivers are listed, as its owner only gets back what is there', async () => {
     const { request, user, land, stake, release } = await staking(PLATFORM)
     expect(land((await stake()).json.data, user).err).toBeNull()
     await request('PATCH', '/v2/signer/policy', { body: { destinations: [] } })
