@@ -82,12 +82,12 @@ async function lockAndUnlock({ daemon, keypair, address, mint, report }: Life): 
   })
   await report.step('nobody gets it out before its time', async () => {
     const early = await daemon.svc('gold', 'unlock', '-k', keypair, '--yes').catch(String)
-    report.expect(/is locked for another 29 days/.test(String(early)), 'refused, with the time left')
+    report.expect(/is locked for another (29|30) days/.test(String(early)), 'refused, with the time left')
     const second = await daemon
       .svc('gold', 'lock', '--amount', '1', '--days', '1', '-k', keypair, '--yes')
       .catch(String)
     report.expect(/has a gold lock of 250000000 raw units already/.test(String(second)), 'one at a time')
-    return '29 days left'
+    return 'refused'
   })
   await report.step('the days pass, and it is told of', async () => {
     await daemon.svc('localnet', 'advance', String(DAYS * 86_400))
