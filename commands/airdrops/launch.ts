@@ -10,10 +10,10 @@ import { readKey, summaryOf } from '../merkle/summary.ts'
 import { tableText } from '../pools/record.ts'
 import { platformAddress } from '../signing/by-platform.ts'
 import { KEYPAIR } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
 import { pair } from '../signing/preview.ts'
 import { confirmOn, refuseUnasked } from '../signing/sign-and-submit.ts'
 import { usage } from '../ui/problem.ts'
-import { PLATFORM_ID, platformId } from './flags.ts'
 import { type Initializing, initialize } from './initialize.ts'
 import { type Part, partsOf, requireTokens } from './parts.ts'
 
@@ -102,7 +102,7 @@ async function launchAll(
     payer,
     signed: input.signed,
     keypair: input.keypair,
-    platform_id: platformId(input.platform_id),
+    platform_id: input.platform_id ?? DEFAULT_PLATFORM,
     clawback_after_days: input.clawback_after_days,
   }
   for (const part of open) {
