@@ -8,6 +8,7 @@ import { gold, makeGold } from './gold.ts'
 import { keysAndLimits } from './keys-and-limits.ts'
 import { launch } from './launch.ts'
 import { merkleTree } from './merkle-tree.ts'
+import { nft } from './nft.ts'
 import { startDaemon } from './program.ts'
 import { Report } from './report.ts'
 import { token } from './token.ts'
@@ -17,7 +18,7 @@ const report = new Report()
 const root = resolve(import.meta.dirname, '../..')
 
 report.title(
-  'svc: a CSV becomes a merkle tree, stored, served and proven; a token is made, another launched,\n  one airdropped, gold locked',
+  'svc: a CSV becomes a merkle tree, stored, served and proven; a token is made, another launched,\n  one airdropped, NFTs minted and staked, gold locked',
 )
 let exitCode = 1
 const place = { root, dataDir, report }
@@ -28,6 +29,7 @@ try {
   await token({ dataDir, daemon, report })
   await launch({ dataDir, daemon, report })
   await airdrop({ dataDir, daemon, report })
+  await nft({ dataDir, daemon, report })
   await gold({ dataDir, daemon, report })
   await report.step('the daemon stops in order', async () => {
     const code = await daemon.stop()
