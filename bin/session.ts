@@ -132,6 +132,7 @@ function lazily(load: () => Promise<Wallet>): Wallet {
   return {
     make: async (file) => (await wallet()).make(file),
     address: async (file) => (await wallet()).address(file),
+    derive: async (seed) => (await wallet()).derive(seed),
     sign: async (transaction, keys) => (await wallet()).sign(transaction, keys),
     decode: async (transaction) => (await wallet()).decode(transaction),
     explain: async (transaction, err, logs) => (await wallet()).explain(transaction, err, logs),

@@ -4,7 +4,7 @@ import { failure, usage } from '../commands/ui/problem.ts'
 import { explainTransactionError } from '../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
 import { type DecodedMessage, type DecodedTransaction, isWritable } from '../src/chain/localnet/messages.ts'
-import { type KeyPair, signatureHolds } from '../src/chain/localnet/signatures.ts'
+import { type KeyPair, keyPairOf, signatureHolds } from '../src/chain/localnet/signatures.ts'
 import { keyPairFrom } from '../src/chain/signer/keypair-file.ts'
 import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
 import { ApiError } from '../src/errors.ts'
@@ -21,6 +21,10 @@ export function createWallet(): Wallet {
   return {
     make: async (file) => makeKeypair(file),
     address: async (given) => local(given).address,
+    async derive(seed) {
+      const { address, publicKey } = keyPairOf(seed)
+      return { address, secretKey: [...seed, ...publicKey] }
+    },
     async sign(transaction, { keypair, secretKeys = [], own = true }: SigningKeys): Promise<SignedTransaction> {
       const returned = secretKeys.map((numbers) =>
         keyPairFrom(numbers, (what) => failure(`a secret key of the answer cannot be used: it ${what}`)),

@@ -6,20 +6,15 @@ import { decimalOf, MAX_U64, rawUnits } from './amounts.ts'
 import { choice, integer, type Noun, required, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
 import { SIGNING } from './signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
 import { pair } from './signing/preview.ts'
 import { refuseUnasked, signAndSubmit } from './signing/sign-and-submit.ts'
 import { usage } from './ui/problem.ts'
 
 const { submit, get, simulate } = paths.transactions
 const { create, unlock, token } = paths.goldLocks
-const PLATFORM_ID = 'svc'
 /** Of any mint. */
 const MOST_DECIMALS = 255
-
-const PLATFORM = {
-  platform_id: text(`Name of your platform in the memo, 1 to 64 characters (default ${PLATFORM_ID})`),
-  platform_fee: integer('Lamports that you pay the platform wallet (default 0)', { min: 0 }),
-}
 
 export const noun: Noun = {
   verbs: {
@@ -35,7 +30,7 @@ export const noun: Noun = {
         ...SIGNING,
       },
       examples: ['svc gold lock --amount 100 --days 30', 'svc gold lock --raw-amount 1 --days 1 -k id.json --dry-run'],
-      async run({ amount, raw_amount, days, platform_id = PLATFORM_ID, platform_fee = 0, ...flags }, session) {
+      async run({ amount, raw_amount, days, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const shown = amountGiven(amount, raw_amount)
         if (!flags.dry_run && !flags.build_only) refuseUnasked(session, await session.cluster())
         const { data: gold } = await session.client.goldLocks.token()
@@ -69,7 +64,7 @@ export const noun: Noun = {
       calls: [unlock, simulate, submit, get],
       flags: { ...PLATFORM, ...SIGNING },
       examples: ['svc gold unlock', 'svc gold unlock -k id.json --dry-run'],
-      async run({ platform_id = PLATFORM_ID, platform_fee = 0, ...flags }, session) {
+      async run({ platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         return signAndSubmit<GoldUnlocking>(session, flags, {
           what: 'Unlock your gold',
           build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee }),

@@ -1,10 +1,47 @@
 /** `svc stakes`: NFT assets frozen in their owner's wallet. */
 import { paths } from '../src/api/paths.ts'
-import { choice, type Noun, required, text, verb } from './command.ts'
+import { choice, type Noun, required, type Session, text, verb } from './command.ts'
 import { listOutcome, listVerb, recordVerb } from './reads.ts'
+import { SIGNING } from './signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
+import { signAndSubmit } from './signing/sign-and-submit.ts'
+
+const { submit, get, simulate } = paths.transactions
+const ASSET = required(text('Address of the asset'))
+const FLAGS = { ...PLATFORM, ...SIGNING }
 
 export const noun: Noun = {
   verbs: {
+    create: verb({
+      about: 'Stake an NFT of yours: it is frozen in your wallet until it is released',
+      calls: [paths.stakes.create, paths.stakes.get, simulate, submit, get],
+      args: { asset: ASSET },
+      flags: FLAGS,
+      examples: ['svc stakes create <asset>', 'svc stakes create <asset> --platform-id acme --dry-run'],
+      async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
+        const collection = await collectionOf(session, asset)
+        return signAndSubmit(session, flags, {
+          what: `Stake ${asset}`,
+          build: (user) => session.client.stakes.create({ user, platform_id, asset, collection, platform_fee }),
+          show: (_, landed) => shown(session, asset, landed !== null),
+        })
+      },
+    }),
+    release: verb({
+      about: 'Release a staked NFT of yours',
+      calls: [paths.stakes.release, paths.stakes.get, simulate, submit, get],
+      args: { asset: ASSET },
+      flags: FLAGS,
+      examples: ['svc stakes release <asset>'],
+      async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
+        const collection = await collectionOf(session, asset)
+        return signAndSubmit(session, flags, {
+          what: `Release ${asset}`,
+          build: (user) => session.client.stakes.release({ user, platform_id, asset, collection, platform_fee }),
+          show: (_, landed) => shown(session, asset, landed !== null),
+        })
+      },
+    }),
     list: listVerb({
       about: 'List stakes, newest first',
       at: paths.stakes.list,
@@ -33,4 +70,11 @@ export const noun: Noun = {
       },
     }),
   },
+}
+
+const collectionOf = async ({ client }: Session, asset: string): Promise<string> =>
+  (await client.stakes.get({ asset })).data.collection
+
+async function shown({ client }: Session, asset: string, isLanded: boolean) {
+  return isLanded ? { asset, status: (await client.stakes.get({ asset })).data.status } : { asset }
 }

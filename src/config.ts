@@ -59,9 +59,12 @@ export function parseSetting(name: SettingName, raw: unknown, origin: string): V
     return fail('true or false')
   }
   if (setting.kind === 'list') {
-    if (Array.isArray(raw) && raw.every((item) => typeof item === 'string')) return raw as never
-    if (typeof raw === 'string') return raw.split(',').filter(Boolean) as never
-    return fail('a list')
+    const items = typeof raw === 'string' ? raw.split(',').filter(Boolean) : raw
+    if (!Array.isArray(items) || !items.every((item) => typeof item === 'string')) return fail('a list')
+    if (setting.pattern && !items.every((item) => setting.pattern!.is.test(item))) {
+      return fail(`a list of ${setting.pattern.about}`)
+    }
+    return items as never
   }
   if (typeof raw !== 'string' || raw === '') return fail(setting.pattern?.about ?? 'a text')
   if (setting.pattern && !setting.pattern.is.test(raw)) return fail(setting.pattern.about)

@@ -14,7 +14,7 @@ export interface Setting {
   private?: true
   /** The only texts allowed. */
   choices?: readonly string[]
-  /** What a text must look like, and how that is said after "must be". */
+  /** What a text, or each of a list, must look like, and how that is said after "must be". */
   pattern?: { is: RegExp; about: string }
   min?: number
   max?: number
@@ -215,6 +215,19 @@ export const SETTINGS = define({
     kind: 'string',
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
     about: 'Mint of the gold token that wallets can lock',
+  },
+  'nfts.cosign-collections': {
+    kind: 'list',
+    default: [],
+    pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'base58 addresses' },
+    about: 'Collections whose mints the platform wallet signs too, as their update authority or delegate',
+  },
+  'stakes.freeze-authority': {
+    kind: 'string',
+    default: 'owner',
+    choices: ['owner', 'platform'],
+    about:
+      'Who can release a stake: its owner, or platform: the owner and the platform wallet together (its key must never be lost)',
   },
   'relay-tip': {
     kind: 'integer',

@@ -2,13 +2,12 @@
 import type { AirdropClaimCreated } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
-import { LAMPORT_DIGITS, rawUnits } from '../amounts.ts'
 import { flag, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
 import { SIGNING } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { readText } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { PLATFORM_ID, platformId } from './flags.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -17,8 +16,7 @@ const flags = {
     placeholder: 'FILE',
   }),
   swap_to_sol: flag('Then sell what was claimed for SOL, through the pool of the token'),
-  platform_fee: text('SOL that the platform takes with it (default 0)', { placeholder: 'SOL' }),
-  platform_id: PLATFORM_ID,
+  ...PLATFORM,
   ...SIGNING,
 }
 
@@ -36,8 +34,6 @@ export const claim = verb({
       throw usage(`${shown} does not go with --swap-to-sol: the swap follows a claim that has landed`, { param: shown })
     }
     const given = input.proof === undefined ? { amount: '0' } : await readProof(input.proof)
-    const fee = input.platform_fee === undefined ? 0n : rawUnits(input.platform_fee, LAMPORT_DIGITS, '--platform-fee')
-    if (fee > BigInt(Number.MAX_SAFE_INTEGER)) throw usage('--platform-fee is too much', { param: '--platform-fee' })
     let swap: string | null = null
     const claimed = await signAndSubmit<AirdropClaimCreated>(session, input, {
       what: `Claim from the airdrop ${id}`,
@@ -45,8 +41,8 @@ export const claim = verb({
         const { data } = await session.client.airdrops.claim({
           id,
           claimer,
-          platform_id: platformId(input.platform_id),
-          platform_fee: Number(fee),
+          platform_id: input.platform_id ?? DEFAULT_PLATFORM,
+          platform_fee: input.platform_fee ?? 0,
           swap_to_sol: input.swap_to_sol,
           ...given,
         })

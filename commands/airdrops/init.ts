@@ -3,11 +3,11 @@ import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { flag, integer, type Session, text, type Values, verb } from '../command.ts'
 import { SIGNING } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
 import { pair } from '../signing/preview.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { signByPlatform } from '../signing/sign-by-platform.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { PLATFORM_ID, platformId } from './flags.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -49,7 +49,7 @@ export const init = verb({
     const what = `Initialize airdrop ${wanted.airdrop_count} of ${wanted.mint}`
     const body = {
       ...wanted,
-      platform_id: platformId(input.platform_id),
+      platform_id: input.platform_id ?? DEFAULT_PLATFORM,
       ...(input.unfunded ? { fund: false } : {}),
       ...(input.fund_amount === undefined ? {} : { fund_amount: input.fund_amount }),
       ...(input.clawback_after_days === undefined ? {} : { clawback_after_days: input.clawback_after_days }),

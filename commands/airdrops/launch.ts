@@ -10,10 +10,10 @@ import { readKey, summaryOf } from '../merkle/summary.ts'
 import { tableText } from '../pools/record.ts'
 import { platformAddress } from '../signing/by-platform.ts'
 import { KEYPAIR } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
 import { pair } from '../signing/preview.ts'
 import { confirmOn, refuseUnasked } from '../signing/sign-and-submit.ts'
 import { usage } from '../ui/problem.ts'
-import { PLATFORM_ID, platformId } from './flags.ts'
 import { type Initializing, initialize } from './initialize.ts'
 import { type Part, partsOf, requireTokens } from './parts.ts'
 
@@ -62,8 +62,6 @@ export const launch = verb({
       throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
     }
     readKey(input.mint, '--mint')
-    const payer = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
-    if (!input.dry_run) refuseUnasked(session, await session.cluster())
     const { list, merged, zeroAmounts } = await readRecipients(file, input, ui)
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
@@ -72,6 +70,8 @@ export const launch = verb({
     if (first + lists.length - 1 > MAX_AIRDROP_COUNT) {
       throw usage(`${lists.length} airdrops from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
     }
+    const payer = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
+    if (!input.dry_run) refuseUnasked(session, await session.cluster())
     const trees = lists.map((part, i) => {
       const tree = hashTree(part, ui)
       return { tree, record: summaryOf(tree, input.mint, first + i) }
@@ -102,7 +102,7 @@ async function launchAll(
     payer,
     signed: input.signed,
     keypair: input.keypair,
-    platform_id: platformId(input.platform_id),
+    platform_id: input.platform_id ?? DEFAULT_PLATFORM,
     clawback_after_days: input.clawback_after_days,
   }
   for (const part of open) {

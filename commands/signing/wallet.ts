@@ -6,6 +6,8 @@ export interface Wallet {
   make(file: string): Promise<boolean>
   /** Public key of the keypair file, or of the Solana CLI's where none is given. Throws a usage problem naming the file. */
   address(file?: string): Promise<string>
+  /** The key pair of a 32-byte seed, which nobody else has: of an account that is made by it. */
+  derive(seed: Uint8Array): Promise<{ address: string; secretKey: number[] }>
   /** Adds signatures and changes nothing else. Throws a usage problem for a keypair that is no signer. */
   sign(transaction: string, keys: SigningKeys): Promise<SignedTransaction>
   decode(transaction: string): Promise<TransactionContent>

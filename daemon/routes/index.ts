@@ -4,6 +4,7 @@ import { accountsRoutes } from './accounts.ts'
 import { airdropsRoutes } from './airdrops.ts'
 import { apiKeysRoutes } from './api-keys.ts'
 import { auditEntriesRoutes } from './audit-entries.ts'
+import { collectionsRoutes } from './collections.ts'
 import { eventsRoutes } from './events.ts'
 import { feeClaimsRoutes } from './fee-claims.ts'
 import { goldLocksRoutes } from './gold-locks.ts'
@@ -24,6 +25,7 @@ export function mountRoutes(mount: Mount): void {
   airdropsRoutes(mount)
   apiKeysRoutes(mount)
   auditEntriesRoutes(mount)
+  collectionsRoutes(mount)
   eventsRoutes(mount)
   feeClaimsRoutes(mount)
   goldLocksRoutes(mount)

@@ -3,6 +3,7 @@ import { accounts } from './accounts.ts'
 import { airdrops } from './airdrops.ts'
 import { apiKeys } from './api-keys.ts'
 import { auditEntries } from './audit-entries.ts'
+import { collections } from './collections.ts'
 import { events } from './events.ts'
 import { feeClaims } from './fee-claims.ts'
 import { goldLocks } from './gold-locks.ts'
@@ -28,6 +29,7 @@ export const api = {
   merkleTrees,
   stakes,
   nfts,
+  collections,
   goldLocks,
   tokens,
   transactions,
@@ -47,6 +49,7 @@ export * from './accounts.ts'
 export * from './airdrops.ts'
 export * from './api-keys.ts'
 export * from './audit-entries.ts'
+export * from './collections.ts'
 export type { TrackedResource } from './envelope.ts'
 export * from './events.ts'
 export * from './fee-claims.ts'

@@ -1,6 +1,6 @@
 /** NFTs: assets minted into a collection, and burned. */
 import { z } from '@hono/zod-openapi'
-import { address, listQuery, platformId, timestamp, unsignedPayload, uri, writeBody } from './envelope.ts'
+import { address, line, listQuery, platformId, timestamp, unsignedPayload, uri, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -10,24 +10,44 @@ export type NftStatus = (typeof NFT_STATUSES)[number]
 export const nft = z
   .object({
     asset: address,
-    collection: address,
+    collection: address
+      .nullable()
+      .meta({ description: 'Null outside of collections, and where it was burned before it was ever seen here' }),
     owner: address.nullable().meta({ description: 'Null once burned' }),
     name: z.string(),
     uri: z.string(),
     status: z.enum(NFT_STATUSES),
-    frozen: z.boolean().meta({ description: 'True while staked' }),
+    frozen: z.boolean().meta({ description: 'True while staked, or frozen by its issuer' }),
     created_at: timestamp.nullable(),
   })
   .openapi('Nft')
 
 export const nftCreated = unsignedPayload({
-  asset: address.meta({ description: 'Address of the new asset; its generated key has already signed' }),
+  asset: address.meta({
+    description: 'Address of the new asset; its generated key has already signed, unless the request named a key',
+  }),
 }).openapi('NftCreated')
 
 export type Nft = z.output<typeof nft>
 export type NftCreated = z.output<typeof nftCreated>
 
 const params = z.object({ asset: address })
+
+/** Bytes of UTF-8 that fit into a transaction where payer, authority and owner are three wallets. */
+export const TEXT_BYTES = 692
+const encoder = new TextEncoder()
+const bytesOf = (text: string) => encoder.encode(text).length
+
+/** What an asset or a collection is called, and where its metadata is. */
+export const assetTexts = { name: line(64).meta({ example: 'Genesis #1' }), uri }
+
+/** Refuses texts that no transaction has room for, naming the longer of them. */
+export function fitting({ name, uri }: { name: string; uri: string }, context: z.RefinementCtx): void {
+  const [ofName, ofUri] = [bytesOf(name), bytesOf(uri)]
+  if (ofName + ofUri <= TEXT_BYTES) return
+  const message = `takes ${ofUri} bytes as UTF-8, and name ${ofName}: together at most ${TEXT_BYTES} fit into a transaction`
+  context.addIssue({ code: 'custom', path: ['uri'], message })
+}
 
 export const nfts = {
   create: defineRoute({
@@ -38,9 +58,16 @@ export const nfts = {
       payer: address,
       platform_id: platformId,
       collection: address,
-      name: z.string().min(1).max(64),
-      uri,
-    }),
+      ...assetTexts,
+      owner: address.optional().meta({ description: 'Who owns it; the payer unless given' }),
+      authority: address.optional().meta({
+        description:
+          'Who of the collection signs: its update authority or a delegate (default: the payer where it is one)',
+      }),
+      asset: address.optional().meta({
+        description: 'Address of a fresh key of your own, which signs then: the same asset is never minted twice',
+      }),
+    }).superRefine(fitting),
     data: nftCreated,
     signed: 'refused',
   }),

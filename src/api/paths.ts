@@ -52,6 +52,10 @@ export const paths = {
     list: ['get', '/v2/nfts'],
     get: ['get', '/v2/nfts/{asset}'],
   },
+  collections: {
+    create: ['post', '/v2/collections'],
+    get: ['get', '/v2/collections/{address}'],
+  },
   goldLocks: {
     create: ['post', '/v2/gold-locks'],
     unlock: ['delete', '/v2/gold-locks/{user}'],

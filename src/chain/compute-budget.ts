@@ -17,15 +17,24 @@ export interface BudgetServices {
   config: Pick<Config, 'values'>
 }
 
+/** A trial that did not run through. */
+export interface FailedTrial {
+  transaction: Uint8Array
+  err: unknown
+  logs: readonly string[]
+}
+
 /**
  * Builds twice: a trial that is simulated, then the transaction with the limit that the trial asks for and the price
  * of `priority-fee`. The trial is never smaller than what is answered, so that its size check holds for both. Where
- * it cannot be run, as for a payer without funds, the limit is `fallbackUnits`. Throws what `build` throws.
+ * it cannot be run, as for a payer without funds, the limit is `fallbackUnits`. Throws what `build` throws, and
+ * `failed`, which is told of a trial that did not run through.
  */
 export async function withComputeBudget(
   { connection, config }: BudgetServices,
   build: (before: readonly TransactionInstruction[]) => Promise<UnsignedTransaction>,
   fallbackUnits: number,
+  failed: (trial: FailedTrial) => void = () => undefined,
 ): Promise<UnsignedTransaction> {
   const { ComputeBudgetProgram } = await import('@solana/web3.js')
   const setting = config.values['priority-fee']
@@ -34,7 +43,7 @@ export async function withComputeBudget(
   // A trial for nothing: the fee of the whole limit could be more than the payer has.
   const { transaction } = await build([limit(MAX_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
   const [used, asked] = await Promise.all([
-    unitsUsed(connection, transaction),
+    unitsUsed(connection, transaction, failed),
     setting === 'auto' ? recentPrice(connection, writableKeys(transaction)) : setting === 'none' ? 0n : BigInt(setting),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
@@ -93,14 +102,26 @@ export function percentileOf(fees: readonly bigint[]): bigint {
 }
 
 /** Null where it does not run through, or the node fails. */
-async function unitsUsed(connection: Connection, transaction: Uint8Array): Promise<number | null> {
+async function unitsUsed(
+  connection: Connection,
+  transaction: Uint8Array,
+  failed: (trial: FailedTrial) => void,
+): Promise<number | null> {
   const { VersionedTransaction } = await import('@solana/web3.js')
-  try {
-    const options = { sigVerify: false, replaceRecentBlockhash: true }
-    const { value } = await connection.simulateTransaction(VersionedTransaction.deserialize(transaction), options)
-    return value.err === null ? (value.unitsConsumed ?? null) : null
-  } catch {
-    return null
+  const failure = await ran()
+  if (typeof failure === 'number' || failure === null) return failure
+  failed({ transaction, ...failure })
+  return null
+
+  async function ran() {
+    try {
+      const options = { sigVerify: false, replaceRecentBlockhash: true }
+      const { value } = await connection.simulateTransaction(VersionedTransaction.deserialize(transaction), options)
+      const { err, logs, unitsConsumed } = value
+      return err === null ? (unitsConsumed ?? null) : { err, logs: logs ?? [] }
+    } catch {
+      return null
+    }
   }
 }
 

@@ -19,9 +19,12 @@ export class CsvScanner {
   /** Set when the current record breaks the quoting rules: where, and how. */
   fault: { offset: number; message: string } | undefined
   private position: number
+  private readonly comments: boolean
 
-  constructor(bytes: Uint8Array) {
+  /** Without `comments`, a record may begin with `#`. */
+  constructor(bytes: Uint8Array, { comments = true } = {}) {
     this.bytes = bytes
+    this.comments = comments
     this.position = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   }
 
@@ -34,7 +37,7 @@ export class CsvScanner {
       while (bytes[p] === SPACE || bytes[p] === TAB) p++
       if (p >= length) return false
       const byte = bytes[p]
-      if (byte === HASH) while (p < length && bytes[p] !== LF && bytes[p] !== CR) p++
+      if (byte === HASH && this.comments) while (p < length && bytes[p] !== LF && bytes[p] !== CR) p++
       else if (byte !== LF && byte !== CR) break
       p++
     }

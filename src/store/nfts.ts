@@ -1,7 +1,9 @@
 /** NFTs. */
+import { moving } from './asset-records.ts'
 import { finding, insertingOnce, listing, updating } from './records.ts'
 
 export const insertNft = insertingOnce('nfts')
 export const findNft = finding('nfts', 'asset')
 export const updateNft = updating('nfts', 'asset')
+export const moveNft = moving('nfts')
 export const pageNfts = listing('nfts', ['owner', 'collection'])

@@ -155,7 +155,14 @@ export interface TokensTable extends Recorded {
   raw_json: string | null
 }
 
-export interface NftsTable extends Recorded {
+/** When an asset was last seen to change: an older confirmation that comes later changes nothing of its record. */
+interface Placed {
+  changed_slot: Generated<number>
+  /** Place of the transaction among those submitted, within one slot; 0 where the chain itself was read. */
+  changed_order: Generated<number>
+}
+
+export interface NftsTable extends Recorded, Placed {
   asset: string
   collection: string
   owner: string | null
@@ -165,7 +172,7 @@ export interface NftsTable extends Recorded {
   frozen: number
 }
 
-export interface StakesTable extends Recorded {
+export interface StakesTable extends Recorded, Placed {
   asset: string
   collection: string
   owner: string | null

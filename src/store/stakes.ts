@@ -1,4 +1,5 @@
 /** Stakes. */
+import { moving } from './asset-records.ts'
 import { finding, insertingOnce, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Reader } from './store.ts'
@@ -6,6 +7,7 @@ import type { Reader } from './store.ts'
 export const insertStake = insertingOnce('stakes')
 export const findStake = finding('stakes', 'asset')
 export const updateStake = updating('stakes', 'asset')
+export const moveStake = moving('stakes')
 export const pageStakes = listing('stakes', ['owner', 'collection', 'status'])
 
 /** Every asset that `wallet` has staked now, newest first. */

@@ -40,6 +40,7 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'stakes.release': { user: A, platform_id: 'p', collection: A },
   'nfts.create': { payer: A, platform_id: 'p', collection: A, name: 'n', uri: 'ipfs://x' },
   'nfts.burn': { owner: A, platform_id: 'p', collection: A },
+  'collections.create': { payer: A, name: 'n', uri: 'ipfs://x' },
   'goldLocks.create': { user: A, platform_id: 'p', amount: '1', lock_duration_days: 1 },
   'goldLocks.unlock': { platform_id: 'p' },
   'tokens.create': { payer: A, name: 'n', symbol: 's', initial_supply: '0', uri: 'ipfs://x' },

@@ -44,6 +44,8 @@ describe('the routes', () => {
       DELETE /v2/nfts/{asset}
       GET /v2/nfts
       GET /v2/nfts/{asset}
+      POST /v2/collections
+      GET /v2/collections/{address}
       POST /v2/gold-locks
       DELETE /v2/gold-locks/{user}
       GET /v2/gold-locks
@@ -124,6 +126,7 @@ describe('the routes', () => {
       'stakes.release': 'refused',
       'nfts.create': 'refused',
       'nfts.burn': 'refused',
+      'collections.create': 'refused',
       'goldLocks.create': 'refused',
       'goldLocks.unlock': 'refused',
       'tokens.create': 'refused',

@@ -46,7 +46,7 @@ describe('svc airdrops refuses', () => {
     [['init', ID, '--clawback-after-days', '0'], '--clawback-after-days must be a whole number from 1 to 3650'],
     [['claim', ID, '--swap-to-sol', '--build-only'], '--build-only does not go with --swap-to-sol'],
     [['claim', ID, '--swap-to-sol', '--wait', 'none'], '--wait none does not go with --swap-to-sol'],
-    [['claim', ID, '--platform-fee', '1,5'], '--platform-fee must be an amount like 1.5'],
+    [['claim', ID, '--platform-fee', '1.5'], '--platform-fee must be a whole number'],
     [['claim', ID, '--proof', 'nowhere.json'], 'nowhere.json cannot be read: there is no such file'],
     [['claim', ID, '--proof', list], 'it is not JSON'],
     [['claim', ID, '--proof', notProof], 'it has no amount in raw units'],
@@ -264,7 +264,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const wallet = first!.publicKey.toBase58()
     const [entitled] = await ok(['airdrops', 'eligibility', wallet])
     expect(entitled).toMatchObject({ id, amount: '1500000', claimed: false, claimable: true })
-    const claimed = await ok(['airdrops', 'claim', id, '-k', file, '--platform-fee', '0.01', '--yes'])
+    const claimed = await ok(['airdrops', 'claim', id, '-k', file, '--platform-fee', '10000000', '--yes'])
     expect(claimed).toMatchObject({ airdrop: id, lifecycle: 'confirmed' })
     expect(await tokensOf(wallet)).toBe(1_500_000n)
     const again = await cli.svc(['airdrops', 'claim', id, '-k', file, '--yes'])

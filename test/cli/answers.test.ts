@@ -104,7 +104,8 @@ describe('a refusal', () => {
     [['keys', 'revoke', 'key_nobody', '--yes'], 3, 'not_found'],
     [['webhooks', 'get', 'whs_nobody'], 3, 'not_found'],
     [['pools', 'get', 'nothing'], 2, 'bad_request'],
-    [['stakes', 'get', 'So11111111111111111111111111111111111111112'], 1, 'internal_error'],
+    [['stakes', 'get', 'So11111111111111111111111111111111111111112'], 3, 'not_found'],
+    [['signer', 'test'], 1, 'internal_error'],
     [['accounts', 'get', '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'], 3, 'not_found'],
   ])('of %j exits %i with the envelope of the API', async (args, exitCode, code) => {
     const json = await svc([...args, '--json'])

@@ -154,6 +154,7 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
     const got = await json(['gold', 'get', address])
     expect(got).toMatchObject({ user: address, amount: '2500000', status: 'locked', unlocks_at: locked.unlocks_at })
     expect(got.seconds_left).toBeGreaterThan(30 * DAY - 120)
+    await json(['localnet', 'advance', '60'])
     expect((await svc(['gold', 'get', address])).stderr).toContain('Locked for another 29 days 23 hours.')
     const early = await svc(unlock())
     expect(early).toMatchObject({ exitCode: 2, stdout: '' })

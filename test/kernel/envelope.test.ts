@@ -229,7 +229,8 @@ describe('a fault of the service', () => {
     expect(answer.json.error.message).toBe('Something went wrong')
     expect(answer.json.error.details).toBeUndefined()
     expect(logged).toHaveLength(1)
-    const later = await service.request('GET', `/v2/stakes/${MINT}`)
+    const lock = { user: MINT, platform_id: 'p', amount: '1', lock_duration_days: 1 }
+    const later = await service.request('POST', '/v2/gold-locks', { body: lock })
     expect(later.json.error.message).toBe('Something went wrong')
   })
 })

@@ -91,21 +91,20 @@ function ofProgram(wallet: string, { before, after }: Holding): Delegation['kind
   if (old === null || old.owner !== PROGRAMS.core.id || !holdsAt(old, 1, addressBytes(wallet))) return null
   if (old.data[0] === CORE_ASSET) return 'core asset'
   if (old.data[0] !== CORE_COLLECTION) return null
-  const counters = countersAt(old.data)
-  const without = (data: Uint8Array) =>
-    counters === null ? Buffer.from(data) : Buffer.concat([data.subarray(0, counters), data.subarray(counters + 8)])
-  return without(old.data).equals(without(now.data)) ? null : 'core collection'
+  const [from, to] = [withoutCounters(old.data) ?? old.data, withoutCounters(now.data) ?? now.data]
+  return Buffer.from(from).equals(to) ? null : 'core collection'
 }
 
-/** Offset of a collection's two counters, after its name and URI; null where the data does not fit. */
-function countersAt(data: Uint8Array): number | null {
+/** A collection's data without its two counters, which follow its name and URI; null where the data is another's, or does not fit. */
+export function withoutCounters(data: Uint8Array): Buffer | null {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  if (data[0] !== CORE_COLLECTION) return null
   let at = 33
   for (let texts = 0; texts < 2; texts++) {
     if (at + 4 > data.length) return null
     at += 4 + view.getUint32(at, true)
   }
-  return at + 8 <= data.length ? at : null
+  return at + 8 <= data.length ? Buffer.concat([data.subarray(0, at), data.subarray(at + 8)]) : null
 }
 
 /** Who gets the lamports is told by the closing instruction, else by who gains more than the wallet was told to send. */

@@ -13,6 +13,7 @@ import { type Holdings, holdingsOf, nonceAuthority } from './holdings.ts'
 import { type Instruction, innerInstructions, inOrder, ownInstructions } from './invocations.ts'
 import { openingsIn } from './openings.ts'
 import { ordersOf } from './orders.ts'
+import { withoutReleased } from './releases.ts'
 import { settled } from './settled.ts'
 import type { Movement } from './types.ts'
 
@@ -23,11 +24,21 @@ const MOST_RUNS = 6
 const CONFIDENTIAL_TRANSFER = 5
 const TOKEN_EXTENSIONS = 166
 
+export interface MovementOptions {
+  /** Asset of Metaplex Core that the transaction may release: losing its freeze authority is then no loss of the wallet. */
+  release?: string | undefined
+}
+
 /**
  * Runs the very message, with its own blockhash and without asking for signatures. A failed run is a movement with
  * `err`. Throws bad_request where the node refuses to run it, internal_error where the node fails.
  */
-export async function readMovement(chain: Chain, transaction: DecodedTransaction, wallet: string): Promise<Movement> {
+export async function readMovement(
+  chain: Chain,
+  transaction: DecodedTransaction,
+  wallet: string,
+  { release }: MovementOptions = {},
+): Promise<Movement> {
   const { VersionedTransaction } = await import('@solana/web3.js')
   const { message, raw } = transaction
   const connection = await chain.connection()
@@ -61,7 +72,8 @@ export async function readMovement(chain: Chain, transaction: DecodedTransaction
   const after = addresses.map((_, i) => accountAfter(accounts[i] ?? null))
   const inner = innerInstructions(run.value.innerInstructions)
   const all = [...own, ...(inner ?? [])]
-  const holdings = holdingsOf(wallet, addresses, before, after, openingsIn(all))
+  const touched = holdingsOf(wallet, addresses, before, after, openingsIn(all))
+  const holdings = release === undefined ? touched : await withoutReleased(wallet, release, message, touched)
   const orders = ordersOf(wallet, inOrder(own, inner ?? []), holdings)
   const flows = flowsOf(wallet, holdings, orders, fee)
   const unread = [

@@ -4,11 +4,12 @@ import { addressBytes, SYSTEM_PROGRAM } from '../localnet/addresses.ts'
 import { readMint } from '../localnet/rpc/token-state.ts'
 import { PROGRAMS } from '../programs.ts'
 import type { Account } from '../runs.ts'
+import { withoutCounters } from './control.ts'
 import { isPlain, offsetsOf } from './holdings.ts'
 
 /** Where a token account keeps its amount. */
 const AMOUNT = 64
-/** Who owns an asset or may change its metadata stands in these: they must hold still. */
+/** Who owns an asset or may change its metadata stands in these: they must hold still, but for what a collection counts. */
 const STRICT: ReadonlySet<string> = new Set([PROGRAMS.core.id, PROGRAMS.tokenMetadata.id])
 
 /**
@@ -57,13 +58,21 @@ function lesser(wallet: string, address: string, old: Account, now: Account): Ac
   if (old.owner !== now.owner || old.data.length !== now.data.length) return undefined
   const isSameData = Buffer.from(old.data).equals(now.data)
   if (isSameData && old.lamports === now.lamports) return old
-  if (address === wallet || STRICT.has(old.owner)) return undefined
+  if (address === wallet) return undefined
+  if (STRICT.has(old.owner)) return isSameButCounters(old, now) ? old : undefined
   const least = old.lamports < now.lamports ? old : now
   if (isSameData) return holdsWallet(wallet, old) && isPlain(old.owner) ? undefined : least
   if (old.owner === SYSTEM_PROGRAM || readMint(old) !== null) return undefined
   if (isPlain(old.owner)) return lesserTokens(wallet, old, now)
   const places = (account: NonNullable<Account>) => offsetsOf(account.data, addressBytes(wallet)).join()
   return places(old) === places(now) ? least : undefined
+}
+
+/** A collection that others mint into meanwhile. */
+function isSameButCounters(old: NonNullable<Account>, now: NonNullable<Account>): boolean {
+  if (old.owner !== PROGRAMS.core.id || old.lamports !== now.lamports) return false
+  const [from, to] = [withoutCounters(old.data), withoutCounters(now.data)]
+  return from !== null && to !== null && from.equals(to)
 }
 
 /** Of two states of a token account that differ in amounts alone. */

@@ -11,11 +11,16 @@ const GENESIS: Readonly<Record<string, string>> = {
   testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
 }
 
-/** Throws internal_error where none is configured or its provider cannot be set up. */
-export async function requireSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer> {
-  const opened = await signer().catch((error) => {
+/** Null where none is configured. Throws internal_error where its provider cannot be set up. */
+export function openSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> {
+  return signer().catch((error) => {
     throw asApiError(error, log)
   })
+}
+
+/** Throws internal_error where none is configured or its provider cannot be set up. */
+export async function requireSigner(services: Pick<Services, 'signer' | 'log'>): Promise<Signer> {
+  const opened = await openSigner(services)
   if (opened === null) {
     throw internal(
       'No signer is configured: set `signer` to keypair, vault, turnkey, privy or aws-kms (docs/signer.md)',

@@ -225,10 +225,17 @@ function fee(movement: Movement, policy: Policy): Refusal | null {
   return refuse('fee', message, { asked: String(asked), cap: String(cap) })
 }
 
-function destination({ destinations }: Movement, policy: Policy): Refusal | null {
+function destination(
+  { destinations, fee_payer }: Movement,
+  policy: Policy,
+  _: Spent,
+  { role }: JudgeOptions,
+): Refusal | null {
   const { destinations: allowed, programs } = policy
   if (allowed === null) return null
   const list = new Set(allowed)
+  // Who pays gets back the rent of what ends; where the wallet only cosigns, nothing of it is the wallet's.
+  if (role === 'cosigns') list.add(fee_payer)
   const stranger = destinations.find((each) => !isAllowed(each, list) && !isRent(each, programs))
   if (stranger === undefined) return null
   const { address, owner, mint, amount } = stranger

@@ -158,7 +158,12 @@ const twice = () =>
     'The same transaction is being signed for another request: nothing was signed for this one; if it is meant to happen twice, repeat it in a second',
   )
 
-async function refuse(context: SigningContext, signer: Signer, operation: string, refusal: Refusal): Promise<never> {
+export async function refuse(
+  context: SigningContext,
+  signer: Signer,
+  operation: string,
+  refusal: Refusal,
+): Promise<never> {
   const { logs: _, ...details } = refusal.details
   const { rule } = refusal
   await context.store.write((tx) =>
@@ -167,9 +172,10 @@ async function refuse(context: SigningContext, signer: Signer, operation: string
   throw refusalError(refusal)
 }
 
-const refusalError = ({ rule, message, details }: Refusal) => badRequest(message, { details: { rule, ...details } })
+export const refusalError = ({ rule, message, details }: Refusal) =>
+  badRequest(message, { details: { rule, ...details } })
 
-const paused = (reason: string | null): Refusal => ({
+export const paused = (reason: string | null): Refusal => ({
   rule: 'paused',
   message: `The signer is paused${reason === null ? '' : ` (${reason})`}: nothing is signed until \`svc signer resume\``,
   details: reason === null ? {} : { reason },

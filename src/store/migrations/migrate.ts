@@ -9,6 +9,7 @@ import { signing } from './0004-signing.ts'
 import { pools } from './0005-pools.ts'
 import { delivery } from './0006-delivery.ts'
 import { airdrops } from './0007-airdrops.ts'
+import { assets } from './0008-assets.ts'
 import { goldLocks } from './0009-gold-locks.ts'
 import type { SchemaDialect } from './dialect.ts'
 
@@ -21,6 +22,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0005-pools': pools,
   '0006-delivery': delivery,
   '0007-airdrops': airdrops,
+  '0008-assets': assets,
   '0009-gold-locks': goldLocks,
 }
 

@@ -1,22 +1,139 @@
-/** What a confirmed transaction did to assets: minted, frozen and thawed as stakes, burned. */
-import type { DecodedMessage } from '../../../chain/localnet/messages.ts'
+/** What a confirmed transaction did to assets: minted, frozen and released as stakes, given away, burned. */
+import type { EventType } from '../../../api/envelope.ts'
+import { type AssetChange, assetChangesIn } from '../../../chain/core-assets/index.ts'
 import type { Clock } from '../../../context.ts'
+import { findNft, insertNft, moveNft, updateNft } from '../../../store/nfts.ts'
+import { findStake, insertStake, moveStake, updateStake } from '../../../store/stakes.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { Followed } from '../../../store/transactions.ts'
 import type { LateEmission } from '../../emit.ts'
+import { nftRecord } from '../../records.ts'
 
-export type AssetChange = never
+export { type AssetChange, assetChangesIn }
 
-/** By the message's own instructions, in their order; that it was confirmed without an error proves them. */
-export const assetChangesIn = (_message: DecodedMessage): AssetChange[] => []
+interface Scene {
+  tx: Tx
+  clock: Clock
+  row: Followed
+  slot: number
+}
 
-/** Writes the records and answers the events. */
+/**
+ * Writes the records and answers the events, in the order of the message. An event tells what its transaction did; the
+ * record stays as a later transaction, or a later reading of the chain, has left it.
+ */
 export async function writeAssetChanges(
-  _tx: Tx,
-  _clock: Clock,
-  _row: Followed,
-  _slot: number,
-  _changes: readonly AssetChange[],
+  tx: Tx,
+  clock: Clock,
+  row: Followed,
+  slot: number,
+  changes: readonly AssetChange[],
 ): Promise<LateEmission[]> {
-  return []
+  const scene = { tx, clock, row, slot }
+  const told: LateEmission[] = []
+  for (const change of changes) {
+    if (change.kind === 'minted') told.push(...(await minted(scene, change)))
+    else if (change.kind === 'burned') told.push(...(await burned(scene, change)))
+    else if (change.kind === 'transferred') await transferred(scene, change)
+    else told.push(...(await staked(scene, change)))
+  }
+  return told
+}
+
+type Change<K extends AssetChange['kind']> = Extract<AssetChange, { kind: K }>
+
+const placeOf = ({ row, slot }: Scene) => ({ slot, order: row.seq })
+const ofRequest = ({ row: { external_uid, metadata_json } }: Scene) => ({ external_uid, metadata_json })
+const seenIn = ({ row, slot, clock }: Scene) => ({
+  ...ofRequest({ row } as Scene),
+  created_at: clock.now(),
+  changed_slot: slot,
+  changed_order: row.seq,
+})
+
+/** Assets outside of collections have no records. */
+async function minted(scene: Scene, { asset, collection, owner, name, uri }: Change<'minted'>) {
+  if (collection === null) return []
+  const { tx } = scene
+  const state = { asset, collection, owner, name, uri, status: 'minted', frozen: 0 } as const
+  const inserted = await insertNft(tx, { ...state, ...seenIn(scene) })
+  const row = inserted ?? (await findNft(tx, asset))!
+  if (inserted === null) {
+    // Seen before its mint was: what was said along with the mint is its own, what became of it since is not undone.
+    const isNameless = row.name === '' && row.uri === ''
+    await updateNft(tx, asset, { ...ofRequest(scene), ...(isNameless ? { name, uri } : {}) })
+  }
+  return [eventOf(scene, 'nft.created', { ...nftRecord(row), ...state, frozen: false })]
+}
+
+async function burned(scene: Scene, { asset, collection: named }: Change<'burned'>) {
+  const { tx } = scene
+  const known = await findNft(tx, asset)
+  const collection = known?.collection ?? named
+  if (collection === null) return []
+  const end = { owner: null, status: 'burned', frozen: 0 } as const
+  const state = { asset, collection, name: known?.name ?? '', uri: known?.uri ?? '', ...end }
+  // Nothing comes after it, whatever slots were seen.
+  const { changed_slot, changed_order } = seenIn(scene)
+  const row =
+    known === null
+      ? await insertNft(tx, { ...state, ...seenIn(scene) })
+      : await updateNft(tx, asset, { ...end, changed_slot, changed_order })
+  await updateStake(tx, asset, { owner: null, status: 'burned', changed_slot, changed_order })
+  return [eventOf(scene, 'nft.burned', { ...nftRecord(row!), ...state, frozen: false })]
+}
+
+async function transferred(scene: Scene, { asset, owner }: Change<'transferred'>): Promise<void> {
+  await moveNft(scene.tx, asset, placeOf(scene), { owner })
+  await moveStake(scene.tx, asset, placeOf(scene), { owner })
+}
+
+async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Promise<LateEmission[]> {
+  const { tx, row } = scene
+  const { asset, kind } = change
+  const [nft, stake] = [await findNft(tx, asset), await findStake(tx, asset)]
+  const collection = change.collection ?? stake?.collection ?? nft?.collection ?? null
+  if (collection === null) return []
+  const isStake = kind === 'frozen'
+  const owner = change.owner ?? stake?.owner ?? nft?.owner ?? null
+  // A release says again whose stake it was; the record keeps what the stake said.
+  const platform_id = isStake ? change.platformId : (stake?.platform_id ?? change.platformId)
+  const metadata_json = isStake ? row.metadata_json : (stake?.metadata_json ?? null)
+  const status = isStake ? 'staked' : 'unstaked'
+  const state = { owner, status, platform_id } as const
+  const said = isStake ? ofRequest(scene) : {}
+  const place = placeOf(scene)
+  if (stake === null) {
+    await insertStake(tx, { asset, collection, ...state, ...seenIn(scene), ...(isStake ? {} : NOTHING_SAID) })
+  } else {
+    const isMoved = await moveStake(tx, asset, place, { ...state, ...said })
+    const isSilent = stake.external_uid === null && stake.metadata_json === null
+    if (!isMoved && isSilent) await updateStake(tx, asset, said)
+  }
+  const frozen = isStake ? 1 : 0
+  await moveNft(tx, asset, place, { frozen, ...(owner === null ? {} : { owner }) })
+  const metadata = metadata_json === null ? null : JSON.parse(metadata_json)
+  const known = nft === null ? { asset, collection } : nftRecord(nft)
+  return [
+    eventOf(scene, isStake ? 'stake.acquired' : 'stake.released', { asset, collection, ...state, metadata }),
+    eventOf(scene, isStake ? 'nft.staked' : 'nft.unstaked', { ...known, owner, status: 'minted', frozen: isStake }),
+  ]
+}
+
+/** What comes with a release is the release's own. */
+const NOTHING_SAID = { external_uid: null, metadata_json: null }
+
+function eventOf(
+  { row, slot }: Scene,
+  type: EventType,
+  record: { asset: string } & Record<string, unknown>,
+): LateEmission {
+  return {
+    type,
+    resource_type: type.startsWith('stake.') ? 'stake' : 'nft',
+    resource_id: record.asset,
+    object: { ...record, slot, signature: row.signature, source: 'chain' },
+    occasion: row.signature,
+    of: row,
+  }
 }

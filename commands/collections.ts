@@ -1,0 +1,45 @@
+/** `svc collections`: what NFTs are minted into. */
+import type { CollectionCreated } from '../src/api/collections.ts'
+import { paths } from '../src/api/paths.ts'
+import { type Noun, required, text, verb } from './command.ts'
+import { recordVerb } from './reads.ts'
+import { SIGNING } from './signing/flags.ts'
+import { signAndSubmit } from './signing/sign-and-submit.ts'
+
+const { submit, get, simulate } = paths.transactions
+
+export const noun: Noun = {
+  verbs: {
+    create: verb({
+      about: 'Create a collection, which NFTs are minted into',
+      details: 'Who has its update authority can mint into it: your keypair, unless you name another.',
+      calls: [paths.collections.create, simulate, submit, get],
+      flags: {
+        name: required(text('Name: 1 to 64 characters')),
+        uri: required(text('Where its metadata is', { placeholder: 'URL' })),
+        update_authority: text('Who may mint into it and change it (default: your keypair)', { placeholder: 'WALLET' }),
+        ...SIGNING,
+      },
+      examples: ['svc collections create --name Genesis --uri https://example.com/genesis.json'],
+      async run({ name, uri, update_authority, ...flags }, session) {
+        return signAndSubmit<CollectionCreated>(session, flags, {
+          what: `Create the collection ${name}`,
+          build: (payer) =>
+            session.client.collections.create({
+              payer,
+              name,
+              uri,
+              ...(update_authority === undefined ? {} : { update_authority }),
+            }),
+          show: ({ collection }) => ({ collection }),
+        })
+      },
+    }),
+    get: recordVerb({
+      about: 'Read one collection from the chain',
+      at: paths.collections.get,
+      args: { address: required(text('Address of the collection')) },
+      call: (client, input) => client.collections.get(input),
+    }),
+  },
+}

@@ -1,0 +1,101 @@
+/** `svc nfts`: assets minted into a collection, one or a whole list, and burned. */
+import type { NftCreated } from '../../src/api/nfts.ts'
+import { paths } from '../../src/api/paths.ts'
+import { type Noun, required, text, verb } from '../command.ts'
+import { listVerb, recordVerb } from '../reads.ts'
+import { SIGNING } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { usage } from '../ui/problem.ts'
+import { mintAll } from './mint-all.ts'
+
+const { submit, get, simulate } = paths.transactions
+
+export const noun: Noun = {
+  verbs: {
+    mint: verb({
+      about: 'Mint an NFT into a collection, or one for every row of a CSV',
+      details:
+        'Your keypair must have the update authority of the collection, or be its delegate, unless the platform wallet signs for it. The columns of the CSV are name, uri and, where it has one, owner. It keeps a journal beside the CSV: run the same command again after an interruption, and every row is minted once.',
+      calls: [paths.nfts.create, paths.collections.get, paths.accounts.batchFetch, ...[simulate, submit, get]],
+      flags: {
+        collection: required(text('Collection to mint into', { placeholder: 'ADDRESS' })),
+        name: text('Name: 1 to 64 characters'),
+        uri: text('Where its metadata is', { placeholder: 'URL' }),
+        owner: text('Who owns it (default: your keypair)', { placeholder: 'WALLET' }),
+        from: text('CSV with a row for each NFT, instead of --name and --uri', { placeholder: 'FILE' }),
+        journal: text('Where the journal of --from is kept (default: beside the CSV)', { placeholder: 'FILE' }),
+        platform_id: PLATFORM_ID,
+        ...SIGNING,
+      },
+      examples: [
+        'svc nfts mint --collection <collection> --name "Genesis #1" --uri https://example.com/1.json',
+        'svc nfts mint --collection <collection> --from nfts.csv --yes',
+      ],
+      async run(input, session) {
+        const { collection, name, uri, owner, from, journal, platform_id = DEFAULT_PLATFORM, ...flags } = input
+        const single = { '--name': name, '--uri': uri, '--owner': owner }
+        if (from !== undefined) {
+          const both = Object.entries(single).find(([, value]) => value !== undefined)
+          if (both !== undefined) throw usage(`give either --from or ${both[0]}`, { param: both[0] })
+          return mintAll(session, flags, { file: from, journal, collection, platform_id })
+        }
+        if (journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
+        for (const [flag, value] of Object.entries({ '--name': name, '--uri': uri })) {
+          if (value === undefined) {
+            throw usage(`${flag} is missing`, { param: flag, next: 'give --name and --uri, or a CSV with --from' })
+          }
+        }
+        return signAndSubmit<NftCreated>(session, flags, {
+          what: `Mint ${name} into ${collection}`,
+          build: (payer) =>
+            session.client.nfts.create({
+              payer,
+              platform_id,
+              collection,
+              name: name!,
+              uri: uri!,
+              ...(owner === undefined ? {} : { owner }),
+            }),
+          show: ({ asset }) => ({ asset, collection }),
+        })
+      },
+    }),
+    burn: verb({
+      about: 'Burn an NFT of yours, for good',
+      details: 'Its rent comes back to you. What is staked has to be released first.',
+      calls: [paths.nfts.burn, paths.nfts.get, simulate, submit, get],
+      args: { asset: required(text('Address of the asset')) },
+      flags: { platform_id: PLATFORM_ID, ...SIGNING },
+      examples: ['svc nfts burn <asset>'],
+      async run({ asset, platform_id = DEFAULT_PLATFORM, ...flags }, session) {
+        const { collection, name } = (await session.client.nfts.get({ asset })).data
+        if (collection === null) throw usage(`${asset} is in no collection`, { param: '<asset>' })
+        return signAndSubmit(session, flags, {
+          what: `Burn ${name === '' ? asset : name} for good`,
+          build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection }),
+          async show(_, landed) {
+            const status = landed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
+            return { asset, collection, ...status }
+          },
+        })
+      },
+    }),
+    list: listVerb({
+      about: 'List NFTs, newest first',
+      at: paths.nfts.list,
+      filters: {
+        owner: text('Only those of this wallet', { placeholder: 'WALLET' }),
+        collection: text('Only those of this collection', { placeholder: 'ADDRESS' }),
+      },
+      columns: ['asset', 'name', 'status', 'frozen', 'owner', 'collection'],
+      call: (client, query) => client.nfts.list(query),
+    }),
+    get: recordVerb({
+      about: 'Read one NFT from the chain',
+      at: paths.nfts.get,
+      args: { asset: required(text('Address of the asset')) },
+      call: (client, input) => client.nfts.get(input),
+    }),
+  },
+}

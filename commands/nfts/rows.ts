@@ -1,0 +1,161 @@
+/** Reads the CSV of `svc nfts mint --from`: a row for each NFT, every fault with its line and column. */
+import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
+import { readBytes } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
+
+export interface NftRow {
+  name: string
+  uri: string
+  /** Null: whoever pays. */
+  owner: string | null
+  line: number
+}
+
+const COLUMNS = ['name', 'uri', 'owner'] as const
+type Column = (typeof COLUMNS)[number]
+const MAX_FAULTS = 100
+
+interface Fault {
+  offset: number
+  message: string
+}
+
+/** Throws a usage problem with one `FILE:LINE:COLUMN: what` a line, the first hundred of them. */
+export async function readRows(file: string): Promise<NftRow[]> {
+  const bytes = await readBytes(file)
+  const check = await checks()
+  const faults: Fault[] = []
+  const rows: (Omit<NftRow, 'line'> & { offset: number })[] = []
+  const scanner = new CsvScanner(bytes, { comments: false })
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
+  if (isUtf16) throw problem(file, bytes, [{ offset: 0, message: 'the file is UTF-16; save it as "CSV UTF-8"' }])
+  let places: Record<Column, number> | undefined
+  while (scanner.next()) {
+    if (scanner.fault !== undefined) {
+      faults.push(scanner.fault)
+      continue
+    }
+    if (places === undefined) {
+      const header = headerOf(scanner)
+      if (header !== null && 'message' in header) throw problem(file, bytes, [header])
+      places = header ?? { name: 0, uri: 1, owner: scanner.cells > 2 ? 2 : -1 }
+      if (header !== null) continue
+    }
+    const row = readRow(scanner, places, bytes, check, faults)
+    if (row !== null) rows.push(row)
+  }
+  if (rows.length === 0 && faults.length === 0) faults.push({ offset: 0, message: 'no rows; a row is name,uri' })
+  if (faults.length > 0) throw problem(file, bytes, faults)
+  const lines = locate(
+    bytes,
+    rows.map(({ offset }) => offset),
+  )
+  return rows.map(({ offset, ...row }) => ({ ...row, line: lines.get(offset)!.line }))
+}
+
+type Checks = Record<Column | 'row', (row: { name: string; uri: string; owner: string }) => string | undefined>
+
+/** The API's own, so that a row that passes here is not refused halfway. */
+async function checks(): Promise<Checks> {
+  const [{ assetTexts, fitting, nft }, { z }] = await Promise.all([
+    import('../../src/api/nfts.ts'),
+    import('@hono/zod-openapi'),
+  ])
+  const said = (schema: { safeParse(value: unknown): { error?: { issues: { message: string }[] } | undefined } }) => {
+    return (value: unknown) => schema.safeParse(value).error?.issues[0]?.message
+  }
+  const [name, uri, owner] = [said(assetTexts.name), said(assetTexts.uri), said(nft.shape.asset)]
+  const row = said(z.object(assetTexts).superRefine(fitting))
+  return {
+    name: (of) => name(of.name),
+    uri: (of) => uri(of.uri),
+    owner: (of) => (of.owner === '' ? undefined : owner(of.owner)),
+    row: ({ name, uri }) => row({ name, uri }),
+  }
+}
+
+/** Null where the first record is a row. */
+function headerOf(scanner: CsvScanner): Record<Column, number> | Fault | null {
+  const names = Array.from({ length: scanner.cells }, (_, i) => scanner.text(i).toLowerCase())
+  if (!names.includes('name') && !names.includes('uri')) return null
+  const places = { name: -1, uri: -1, owner: -1 }
+  for (const [i, name] of names.entries()) {
+    const offset = scanner.starts[i]!
+    if (!COLUMNS.includes(name as Column)) {
+      return { offset, message: `"${name}" is no column; they are name, uri and owner` }
+    }
+    if (places[name as Column] >= 0) return { offset, message: `the column ${name} stands twice` }
+    places[name as Column] = i
+  }
+  const missing = (['name', 'uri'] as const).find((column) => places[column] < 0)
+  return missing === undefined
+    ? places
+    : { offset: scanner.starts[0]!, message: `the header has no column ${missing}; they are name, uri and owner` }
+}
+
+/** Null for a row of nothing but commas, and for one at fault. */
+function readRow(
+  scanner: CsvScanner,
+  places: Record<Column, number>,
+  bytes: Uint8Array,
+  check: Checks,
+  faults: Fault[],
+): (Omit<NftRow, 'line'> & { offset: number }) | null {
+  const { cells, starts, ends } = scanner
+  const at = (column: Column) => (places[column] >= 0 && places[column] < cells ? places[column] : -1)
+  const cell = (column: Column) => (at(column) < 0 ? '' : textOf(scanner, at(column), bytes))
+  const row = { name: cell('name'), uri: cell('uri'), owner: cell('owner') }
+  if (Array.from({ length: cells }, (_, i) => scanner.isEmpty(i)).every(Boolean)) return null
+  const width = Object.values(places).filter((place) => place >= 0).length
+  if (cells > width) {
+    const message = `${cells} cells where there are ${width} columns; put a text with a comma in quotes`
+    faults.push({ offset: starts[width]!, message })
+    return null
+  }
+  let isFine = true
+  const refuse = (column: Column, message: string) => {
+    isFine = false
+    const offset = at(column) < 0 ? ends[cells - 1]! : starts[at(column)]!
+    faults.push({ offset, message: `the ${column} ${message}` })
+  }
+  for (const column of COLUMNS) {
+    if (column !== 'owner' && row[column] === '') refuse(column, 'is missing')
+    else if (row[column].includes('\uFFFD')) refuse(column, 'is not UTF-8')
+    else {
+      const message = check[column](row)
+      if (message !== undefined) refuse(column, message)
+    }
+  }
+  const message = isFine ? check.row(row) : undefined
+  if (message !== undefined) refuse('uri', message)
+  if (!isFine) return null
+  return { name: row.name, uri: row.uri, owner: row.owner === '' ? null : row.owner, offset: scanner.recordStart }
+}
+
+/** Quotes that are doubled within a quoted cell are one. */
+function textOf(scanner: CsvScanner, cell: number, bytes: Uint8Array): string {
+  const text = scanner.text(cell)
+  return isQuoted(scanner, cell, bytes) ? text.replaceAll('""', '"') : text
+}
+
+/** Blanks inside of the quotes are trimmed too. */
+function isQuoted({ starts }: CsvScanner, cell: number, bytes: Uint8Array): boolean {
+  let at = starts[cell]! - 1
+  while (at >= 0 && (bytes[at] === 32 || bytes[at] === 9)) at--
+  return bytes[at] === 34
+}
+
+function problem(file: string, bytes: Uint8Array, faults: readonly Fault[]) {
+  const sorted = [...faults].sort((a, b) => a.offset - b.offset)
+  const shown = sorted.slice(0, MAX_FAULTS)
+  const places = locate(
+    bytes,
+    shown.map(({ offset }) => offset),
+  )
+  const lines = shown.map(({ offset, message }) => {
+    const { line, column } = places.get(offset)!
+    return `${file}:${line}:${column}: ${message}`
+  })
+  if (sorted.length > shown.length) lines.push(`… and ${sorted.length - shown.length} more`)
+  return usage(lines[0]!, { lines, details: { issue_count: sorted.length, issues: lines } })
+}

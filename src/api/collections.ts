@@ -1,0 +1,51 @@
+/** Collections: what assets are minted into, and who may do so. */
+import { z } from '@hono/zod-openapi'
+import { address, unsignedPayload, writeBody } from './envelope.ts'
+import { assetTexts, fitting } from './nfts.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const collection = z
+  .object({
+    address,
+    name: z.string(),
+    uri: z.string(),
+    update_authority: address,
+    update_delegates: z.array(address).meta({ description: 'Who may mint into it beside its update authority' }),
+    num_minted: z.int().min(0).meta({ description: 'Assets that were ever minted into it' }),
+    current_size: z.int().min(0).meta({ description: 'Those that are not burned' }),
+    frozen: z.boolean().meta({ description: 'True while its issuer has frozen all of it' }),
+    cosigned: z.boolean().meta({ description: 'Whether the platform wallet signs mints into it' }),
+  })
+  .openapi('Collection')
+
+export const collectionCreated = unsignedPayload({
+  collection: address.meta({ description: 'Address of the new collection; its generated key has already signed' }),
+}).openapi('CollectionCreated')
+
+export type Collection = z.output<typeof collection>
+export type CollectionCreated = z.output<typeof collectionCreated>
+
+export const collections = {
+  create: defineRoute({
+    at: paths.collections.create,
+    tag: 'NFTs',
+    summary: 'Build the creation of a collection',
+    body: writeBody({
+      payer: address,
+      ...assetTexts,
+      update_authority: address.optional().meta({
+        description: 'Who may mint into it and change it; the payer unless given',
+      }),
+    }).superRefine(fitting),
+    data: collectionCreated,
+    signed: 'refused',
+  }),
+  get: defineRoute({
+    at: paths.collections.get,
+    tag: 'NFTs',
+    summary: 'Read one collection from the chain',
+    params: z.object({ address }),
+    data: collection,
+  }),
+}

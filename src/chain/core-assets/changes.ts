@@ -1,0 +1,120 @@
+/** What a transaction does to assets of Metaplex Core, by its own instructions and the memos beside them. */
+import type { CompiledInstruction, DecodedMessage } from '../localnet/messages.ts'
+import { MEMO_PROGRAM } from '../memos.ts'
+import { PROGRAMS } from '../programs.ts'
+import { borshReader } from '../tokens/borsh.ts'
+import { readStakeMemo } from './memos.ts'
+
+interface OfAsset {
+  asset: string
+  /** Null outside of collections. */
+  collection: string | null
+}
+
+interface Staked extends OfAsset {
+  /** Null where the instruction does not tell it. */
+  owner: string | null
+  /** Of the memo that names the asset; null without one. */
+  platformId: string | null
+}
+
+export type AssetChange =
+  | ({ kind: 'minted'; owner: string; name: string; uri: string } & OfAsset)
+  | ({ kind: 'frozen' } & Staked)
+  | ({ kind: 'released' } & Staked)
+  | ({ kind: 'transferred'; owner: string } & OfAsset)
+  | ({ kind: 'burned' } & OfAsset)
+
+/** First byte of the instructions' data (mpl-core, `MplAssetInstruction`). */
+const [CREATE_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN, BURN, TRANSFER, CREATE_V2] = [0, 2, 4, 6, 12, 14, 20]
+/** Second byte of the plugin instructions: `PluginType`; the third says whether it is frozen. */
+const FREEZE_DELEGATE = 1
+
+/**
+ * In the order of the message; says nothing of whether the transaction succeeds. Not seen are calls that programs make,
+ * accounts from lookup tables, and plugins that an asset is minted with.
+ */
+export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetChange[] {
+  const memos = instructions.flatMap(({ programIdIndex, accounts, data }) => {
+    const memo = keys[programIdIndex] === MEMO_PROGRAM ? readStakeMemo(data) : null
+    return memo === null ? [] : [{ ...memo, signer: keyAt(keys, accounts[0]) }]
+  })
+  const changes: AssetChange[] = []
+  for (const instruction of instructions) {
+    if (keys[instruction.programIdIndex] !== PROGRAMS.core.id) continue
+    const read = accountsOf(keys, instruction)
+    const asset = read(0)
+    if (asset === null) continue
+    const change = changeIn(asset, instruction.data, read)
+    if (change?.kind === 'frozen' || change?.kind === 'released') {
+      const verb = change.kind === 'frozen' ? 'stake' : 'release'
+      const memo = memos.find((each) => each.verb === verb && each.asset === asset)
+      const acting = read(3) ?? read(2)
+      if (memo !== undefined && memo.signer === acting) change.owner ??= acting
+      changes.push({ ...change, platformId: memo?.platformId ?? null })
+    } else if (change !== null) {
+      changes.push(change)
+    } else if (isRemoval(instruction.data)) {
+      // The owner's, while a release before it may have been another's.
+      const release = changes.findLast((each) => each.kind === 'released' && each.asset === asset)
+      if (release?.kind === 'released') release.owner ??= read(3) ?? read(2)
+    }
+  }
+  return changes
+}
+
+/** Places of accounts that are left out hold the program itself. */
+const accountsOf =
+  (keys: readonly string[], { accounts }: CompiledInstruction) =>
+  (place: number): string | null => {
+    const key = keyAt(keys, accounts[place])
+    return key === PROGRAMS.core.id ? null : key
+  }
+
+const keyAt = (keys: readonly string[], index: number | undefined): string | null =>
+  index === undefined ? null : (keys[index] ?? null)
+
+const isRemoval = (data: Uint8Array) => data[0] === REMOVE_PLUGIN && data[1] === FREEZE_DELEGATE
+
+/** Null for instructions that do none of it. */
+function changeIn(asset: string, data: Uint8Array, read: (place: number) => string | null): AssetChange | null {
+  const collection = read(1)
+  switch (data[0]) {
+    case CREATE_V1:
+    case CREATE_V2: {
+      const texts = textsIn(data)
+      const owner = read(4) ?? read(5) ?? read(3)
+      return texts === null || owner === null ? null : { kind: 'minted', asset, collection, owner, ...texts }
+    }
+    case ADD_PLUGIN:
+      // The owner alone can add it.
+      if (data[1] !== FREEZE_DELEGATE || data[2] !== 1) return null
+      return { kind: 'frozen', asset, collection, owner: read(3) ?? read(2), platformId: null }
+    case UPDATE_PLUGIN:
+      if (data[1] !== FREEZE_DELEGATE) return null
+      return { kind: data[2] === 1 ? 'frozen' : 'released', asset, collection, owner: null, platformId: null }
+    case TRANSFER: {
+      const owner = read(4)
+      return owner === null ? null : { kind: 'transferred', asset, collection, owner }
+    }
+    case BURN:
+      return { kind: 'burned', asset, collection }
+    default:
+      return null
+  }
+}
+
+/** After the code and where the data is kept; null where they are cut short. */
+function textsIn(data: Uint8Array): { name: string; uri: string } | null {
+  const fields = borshReader(data)
+  try {
+    fields.take(2)
+    return { name: storable(fields.string()), uri: storable(fields.string()) }
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** Texts of strangers may hold anything, and PostgreSQL keeps no NUL. */
+export const storable = (text: string): string => text.replaceAll('\0', '')

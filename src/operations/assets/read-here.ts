@@ -1,0 +1,26 @@
+/** An asset as the chain has it now, with its records, which are brought up to date by it. */
+import { isFrozen, readAsset, readAssetIn } from '../../chain/core-assets/index.ts'
+import type { Services } from '../../context.ts'
+import { type AssetRows, refreshed, type Seen } from './remember.ts'
+
+export interface Here extends AssetRows {
+  kind: 'absent' | 'burned' | 'asset'
+  /** Null for what is absent or burned. */
+  state: (NonNullable<Seen['state']> & { collection: string | null }) | null
+}
+
+/** Throws bad_request for an asset that cannot be read, internal_error where the node fails. */
+export async function readHere(services: Pick<Services, 'chain' | 'store'>, address: string): Promise<Here> {
+  const connection = await services.chain.connection()
+  const { slot, found } = await readAsset(connection, address)
+  if (found.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
+  if (found.kind === 'burned') {
+    return { kind: 'burned', state: null, ...(await refreshed(services, address, { slot, state: null })) }
+  }
+  const { owner, name, uri, freeze, collection } = found.asset
+  // The collection can be frozen as a whole.
+  const whole = collection === null ? null : (await readAssetIn(connection, address, collection)).collection
+  const staked = freeze?.frozen ?? false
+  const state = { owner, name, uri, collection, frozen: isFrozen(found.asset, whole), staked }
+  return { kind: 'asset', state, ...(await refreshed(services, address, { slot, state })) }
+}

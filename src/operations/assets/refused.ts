@@ -1,0 +1,19 @@
+/** What Metaplex Core says no to in a trial run, told before anybody signs. */
+import type { FailedTrial } from '../../chain/compute-budget.ts'
+import { explainTransactionError } from '../../chain/errors/index.ts'
+import { decodeTransaction } from '../../chain/localnet/messages.ts'
+import { PROGRAMS } from '../../chain/programs.ts'
+import { namesIn } from '../../chain/transactions.ts'
+import { badRequest } from '../../errors.ts'
+
+/** Throws bad_request where the program itself refuses, as a plugin may tell it to; a payer without funds may get them yet. */
+export function throwRefused({ transaction, err, logs }: FailedTrial): void {
+  const { program, name, message, hint } = explainTransactionError(err, {
+    logs,
+    ...namesIn(decodeTransaction(transaction).message),
+  })
+  if (program !== PROGRAMS.core.name) return
+  throw badRequest(`${program} refuses it: ${message}${hint === null ? '' : `; ${hint}`}`, {
+    details: { error: name, logs: logs.slice(-20) },
+  })
+}

@@ -1,0 +1,67 @@
+/** Records of assets that were read on chain: made where there is none, brought up to date where they differ. */
+import { type AssetState, type CollectionState, isFrozen } from '../../chain/core-assets/index.ts'
+import type { Services } from '../../context.ts'
+import { findNft, insertNft, moveNft } from '../../store/nfts.ts'
+import type { Row } from '../../store/schema.ts'
+import { findStake, moveStake } from '../../store/stakes.ts'
+import type { Tx } from '../../store/store.ts'
+
+/** Of an asset that was minted elsewhere, so that what happens to it here is told with its name. */
+export async function rememberNft(
+  { clock }: Pick<Services, 'clock'>,
+  tx: Tx,
+  asset: AssetState,
+  collection: CollectionState,
+): Promise<void> {
+  const { address, owner, name, uri } = asset
+  await insertNft(tx, {
+    asset: address,
+    collection: collection.address,
+    owner,
+    name,
+    uri,
+    status: 'minted',
+    frozen: isFrozen(asset, collection) ? 1 : 0,
+    external_uid: null,
+    metadata_json: null,
+    created_at: clock.now(),
+  })
+}
+
+/** What the chain showed at a slot; null for what is burned. */
+export interface Seen {
+  slot: number
+  state: { owner: string; name: string; uri: string; frozen: boolean; staked: boolean } | null
+}
+
+export interface AssetRows {
+  nft: Row<'nfts'> | null
+  stake: Row<'stakes'> | null
+}
+
+/** The records of the asset, with what changed elsewhere, a transfer for example. Nothing is written where nothing did. */
+export async function refreshed(
+  { store }: Pick<Services, 'store'>,
+  asset: string,
+  { slot, state }: Seen,
+): Promise<AssetRows> {
+  const [nft, stake] = [await findNft(store.db, asset), await findStake(store.db, asset)]
+  const nftNow =
+    state === null
+      ? { owner: null, status: 'burned' as const, frozen: 0 }
+      : { owner: state.owner, name: state.name, uri: state.uri, frozen: state.frozen ? 1 : 0 }
+  const stakeNow =
+    state === null
+      ? { owner: null, status: 'burned' as const }
+      : { owner: state.owner, status: state.staked ? ('staked' as const) : ('unstaked' as const) }
+  if (!differs(nft, nftNow) && !differs(stake, stakeNow)) return { nft, stake }
+  await store.write(async (tx) => {
+    const place = { slot, order: 0 }
+    if (differs(nft, nftNow)) await moveNft(tx, asset, place, nftNow)
+    if (differs(stake, stakeNow)) await moveStake(tx, asset, place, stakeNow)
+  })
+  return { nft: await findNft(store.db, asset), stake: await findStake(store.db, asset) }
+}
+
+const differs = (row: object | null, now: object): boolean =>
+  row !== null && Object.entries(now).some(([name, value]) => (row as Record<string, unknown>)[name] !== value)

@@ -1,0 +1,31 @@
+/** One collection as the chain has it, and whether the platform wallet signs mints into it. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { readCollection } from '../../chain/core-assets/index.ts'
+import type { Context } from '../../context.ts'
+
+type Route = Api['collections']['get']
+
+export async function getCollection(context: Context, { address }: Input<Route>): Promise<Result<Route>> {
+  const { chain, config, signer, log } = context
+  const collection = await readCollection(await chain.connection(), address)
+  const { name, uri, updateAuthority, updateDelegates, minted, size, permanentFreeze } = collection
+  const isListed = config.values['nfts.cosign-collections'].includes(address)
+  const wallet = isListed
+    ? await signer().catch((error) => {
+        log.warn({ err: error }, 'the signer cannot be used')
+        return null
+      })
+    : null
+  return {
+    address,
+    name,
+    uri,
+    update_authority: updateAuthority,
+    update_delegates: updateDelegates,
+    num_minted: minted,
+    current_size: size,
+    frozen: permanentFreeze ?? false,
+    cosigned: wallet !== null && [updateAuthority, ...updateDelegates].includes(wallet.address),
+  }
+}

@@ -1,0 +1,76 @@
+/** Builds the minting of an asset into a collection; the platform wallet signs it where the collection is listed. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { withComputeBudget } from '../../chain/compute-budget.ts'
+import { buildMint, type CollectionState, readAssetIn } from '../../chain/core-assets/index.ts'
+import { cosigned } from '../../chain/cosign.ts'
+import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
+import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import type { Signer } from '../../chain/signer/index.ts'
+import type { Context } from '../../context.ts'
+import { badRequest, notFound } from '../../errors.ts'
+import { throwRefused } from '../assets/refused.ts'
+import { cosign } from '../signing/cosign.ts'
+import { requireSigner } from '../signing/require-signer.ts'
+
+type Route = Api['nfts']['create']
+
+/** Half more than a mint was measured at: 12,755. */
+const FALLBACK_UNITS = 20_000
+
+export async function createNft(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  const { chain, config } = context
+  const { payer, owner = payer, name, uri } = input
+  const connection = await chain.connection()
+  const { Keypair } = await import('@solana/web3.js')
+  const assetKey = input.asset === undefined ? Keypair.generate() : null
+  const asset = input.asset ?? assetKey!.publicKey.toBase58()
+  const { found, collection } = await readAssetIn(connection, asset, input.collection)
+  if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
+  if (found.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
+  const { authority, cosigner } = await authorityOf(context, collection, input)
+  await requireProgram(chain, PROGRAMS.core)
+  const recentBlockhash = await latestBlockhash(connection)
+  const { transaction, requiredSigners } = await withComputeBudget(
+    { connection, config },
+    (before) => buildMint({ payer, asset, collection, authority, owner, name, uri, recentBlockhash, before }),
+    FALLBACK_UNITS,
+    throwRefused,
+  )
+  const signed = assetKey === null ? transaction : cosigned(transaction, [assetKey.secretKey])
+  const done = [...(assetKey === null ? [] : [asset]), ...(cosigner === null ? [] : [cosigner.address])]
+  const answer = (bytes: Uint8Array): Result<Route> => ({
+    mode: 'unsigned',
+    transaction: Buffer.from(bytes).toString('base64'),
+    requiredSigners: requiredSigners.filter((signer) => !done.includes(signer)),
+    asset,
+    tracked_resource: { resource_type: 'nft', resource_id: asset, related_events: ['nft.created'] },
+  })
+  if (cosigner === null) return answer(signed)
+  const about = { asset, collection: collection.address, payer }
+  return cosign(context, cosigner, { operation: 'nft.create', transaction: signed, about }, answer)
+}
+
+/** Who of the collection signs: who was asked for, the payer where it may, the platform wallet where it is to, or the update authority. */
+async function authorityOf(
+  context: Context,
+  collection: CollectionState,
+  { payer, authority: asked }: Input<Route>,
+): Promise<{ authority: string; cosigner: Signer | null }> {
+  const { updateAuthority, updateDelegates, address } = collection
+  const all = [updateAuthority, ...updateDelegates]
+  if (asked !== undefined && !all.includes(asked)) {
+    throw badRequest(
+      `${asked} may not mint into the collection ${address}: its update authority is ${updateAuthority}, its delegates are ${updateDelegates.join(', ') || 'none'}`,
+      { param: 'authority', details: { update_authority: updateAuthority, update_delegates: updateDelegates } },
+    )
+  }
+  const wanted = asked ?? (all.includes(payer) ? payer : null)
+  if (wanted !== payer && context.config.values['nfts.cosign-collections'].includes(address)) {
+    const signer = await requireSigner(context)
+    const isWanted = wanted === null ? all.includes(signer.address) : wanted === signer.address
+    // What the wallet pays for itself is for its own keypair to sign.
+    if (isWanted && signer.address !== payer) return { authority: signer.address, cosigner: signer }
+  }
+  return { authority: wanted ?? updateAuthority, cosigner: null }
+}

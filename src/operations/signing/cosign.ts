@@ -1,0 +1,86 @@
+/** A signature of the platform's key for a transaction that another pays and sends: judged, logged, handed out with its message. */
+import { hash } from 'node:crypto'
+import { base58 } from '@scure/base'
+import { decodeTransaction } from '../../chain/localnet/messages.ts'
+import { type MovementOptions, readMovement } from '../../chain/movements/index.ts'
+import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
+import { newId } from '../../store/id.ts'
+import { audit } from './audit.ts'
+import { lockStanding } from './policy.ts'
+import { asApiError, requireCluster } from './require-signer.ts'
+import { judge } from './rules.ts'
+import { paused, refusalError, refuse, requireRunning } from './sign.ts'
+import type { SigningContext } from './types.ts'
+
+export interface Cosigning extends MovementOptions {
+  /** What asks, for the audit log, for example `nft.create`. */
+  operation: string
+  /** Wire format, built by this request; who else must sign may not have done so yet. */
+  transaction: Uint8Array
+  /** What the audit log says of it. */
+  about: Record<string, unknown>
+}
+
+/**
+ * Commits with the transaction that has the platform's signature, and answers what `answer` makes of it. Nothing of the
+ * wallet may leave. Throws bad_request with `details.rule` where the policy refuses it, internal_error where the
+ * provider fails. Nothing is counted, stored or sent: what comes of it is up to those who must sign too.
+ */
+export async function cosign<D>(
+  context: SigningContext,
+  signer: Signer,
+  { operation, transaction: raw, about, release }: Cosigning,
+  answer: (transaction: Uint8Array) => D,
+): Promise<D> {
+  const { store, chain, clock } = context
+  const wallet = signer.address
+  await requireRunning(context, signer, operation)
+  await requireCluster(context)
+  const transaction = decodeTransaction(raw)
+  const { message, messageBytes } = transaction
+  const movement = await readMovement(chain, transaction, wallet, release === undefined ? {} : { release })
+  const said = {
+    signing: newId('sgn'),
+    operation,
+    role: 'cosigns',
+    message_sha256: hash('sha256', messageBytes, 'hex'),
+    ...about,
+  }
+  const refusal = await store.write(async (tx) => {
+    const { policy, row, spent } = await lockStanding(tx, clock, wallet)
+    const refused = policy.paused
+      ? paused(row?.paused_reason ?? null)
+      : judge(movement, policy, spent, { role: 'cosigns' })
+    if (refused !== null) return refused
+    const policy_sha256 = hash('sha256', row?.policy_json ?? '', 'hex')
+    await audit(context, tx, 'signing.intended', wallet, { ...said, policy_sha256 })
+    return null
+  })
+  if (refusal !== null) return refuse(context, signer, operation, refusal)
+  const signature = await signatureOf(context, signer, messageBytes, said)
+  const signed = Uint8Array.from(raw)
+  signed.set(signature, 1 + 64 * message.keys.slice(0, message.signers).indexOf(wallet))
+  return context.commit(async (tx) => {
+    // Paused while the provider was asked: the signature stays here.
+    const { policy, row } = await lockStanding(tx, clock, wallet)
+    if (policy.paused) throw refusalError(paused(row?.paused_reason ?? null))
+    await audit(context, tx, 'signing.signed', wallet, { ...said, signature: base58.encode(signature) })
+    return answer(signed)
+  })
+}
+
+async function signatureOf(
+  context: SigningContext,
+  signer: Signer,
+  messageBytes: Uint8Array,
+  said: Record<string, unknown>,
+): Promise<Uint8Array> {
+  try {
+    return await signer.sign(messageBytes)
+  } catch (error) {
+    const signed = error instanceof SignerUnavailable ? error.signed : 'unknown'
+    const why = error instanceof SignerUnavailable ? error.message : 'the provider failed in a way that it should not'
+    await context.store.write((tx) => audit(context, tx, 'signing.failed', signer.address, { ...said, signed, why }))
+    throw asApiError(error, context.log)
+  }
+}

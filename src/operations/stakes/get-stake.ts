@@ -1,0 +1,28 @@
+/** One stake as the chain has it: whether the asset is frozen by its owner, and whose it is. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { notFound } from '../../errors.ts'
+import { readHere } from '../assets/read-here.ts'
+import { stakeRecord } from '../records.ts'
+
+type Route = Api['stakes']['get']
+
+export async function getStake(context: Context, { asset }: Input<Route>): Promise<Result<Route>> {
+  const { kind, state, nft, stake } = await readHere(context, asset)
+  if (kind === 'absent') throw notFound(`There is no asset at ${asset}`, { param: 'asset' })
+  const record = stake === null ? null : stakeRecord(stake)
+  const collection = state?.collection ?? record?.collection ?? nft?.collection ?? null
+  if (collection === null) {
+    const why = state === null ? 'it is burned, and was never seen here' : 'it is in no collection'
+    throw notFound(`There is no stake of the asset ${asset}: ${why}`, { param: 'asset' })
+  }
+  return {
+    asset,
+    collection,
+    owner: state?.owner ?? null,
+    status: state === null ? 'burned' : state.staked ? 'staked' : 'unstaked',
+    platform_id: record?.platform_id ?? null,
+    metadata: record?.metadata ?? null,
+  }
+}

@@ -1,0 +1,17 @@
+/** When an NFT or a stake was last seen to change, so that older confirmations cannot undo newer ones. */
+import type { Kysely, Migration } from 'kysely'
+
+export function assets(): Migration {
+  return {
+    async up(db: Kysely<unknown>) {
+      for (const table of ['nfts', 'stakes']) {
+        for (const name of ['changed_slot', 'changed_order']) {
+          await db.schema
+            .alterTable(table)
+            .addColumn(name, 'bigint', (column) => column.notNull().defaultTo(0))
+            .execute()
+        }
+      }
+    },
+  }
+}

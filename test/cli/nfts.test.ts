@@ -1,0 +1,247 @@
+/** NFTs by the built command, signed here, on the embedded chain: one life, and whole lists from a CSV. */
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { transferV1 } from '@metaplex-foundation/mpl-core'
+import { Connection, Keypair, VersionedTransaction } from '@solana/web3.js'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { loadCore } from '../../src/chain/core-assets/sdk.ts'
+import { compileUnsigned } from '../../src/chain/unsigned.ts'
+import { lacksCore } from '../support/assets.ts'
+import { startDaemon } from '../support/daemon.ts'
+import { PROGRAMS_DIR } from '../support/programs.ts'
+import { commandLine } from './command-line.ts'
+
+const cli = commandLine()
+Object.assign(cli.env, { SVC_PROGRAMS_DIR: PROGRAMS_DIR })
+const { svc } = cli
+const [payer, other] = [Keypair.generate(), Keypair.generate()]
+const [address, stranger] = [payer, other].map(({ publicKey }) => publicKey.toBase58()) as [string, string]
+
+const json = async (args: string[], options = {}) => {
+  const { exitCode, stdout, stderr } = await svc([...args, '--json'], options)
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+  return JSON.parse(stdout)
+}
+const refused = async (args: string[], exitCode = 2) => {
+  const ran = await svc(args)
+  expect({ exitCode: ran.exitCode, stdout: ran.stdout }, ran.stderr).toEqual({ exitCode, stdout: '' })
+  return ran.stderr
+}
+const collection = async (options = {}): Promise<string> =>
+  (await json(['collections', 'create', '--name', 'Genesis', '--uri', 'https://example.com/g.json'], options))
+    .collection
+const list = (name: string, rows: string[]) => cli.file(name, `${rows.join('\n')}\n`)
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, i) => `#${i + 1},https://example.com/${i + 1}.json`)
+
+beforeAll(async () => {
+  mkdirSync(join(cli.home, '.config/solana'), { recursive: true })
+  cli.file('.config/solana/id.json', JSON.stringify([...payer.secretKey]), 0o600)
+  cli.file('other.json', JSON.stringify([...other.secretKey]), 0o600)
+  await json(['localnet', 'airdrop', address, '100'])
+  await json(['localnet', 'airdrop', stranger, '100'])
+})
+
+describe.skipIf(lacksCore)('an NFT', () => {
+  it('is minted, staked, kept from a transfer, released and burned, each state read back', async () => {
+    const dataDir = join(cli.home, 'served')
+    mkdirSync(dataDir)
+    const daemon = await startDaemon({ dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
+    onTestFinished(() => daemon.stop())
+    const options = { env: { SVC_DATA_DIR: dataDir } }
+    await json(['localnet', 'airdrop', address, '10'], options)
+    const into = await collection(options)
+    expect(await json(['collections', 'get', into], options)).toMatchObject({
+      update_authority: address,
+      num_minted: 0,
+    })
+    const minting = [
+      'nfts',
+      'mint',
+      '--collection',
+      into,
+      '--name',
+      'Genesis #1',
+      '--uri',
+      'https://example.com/1.json',
+    ]
+    const { asset, lifecycle } = await json(minting, options)
+    expect(lifecycle).toMatch(/^(confirmed|finalized)$/)
+    const nft = () => json(['nfts', 'get', asset], options)
+    expect(await nft()).toMatchObject({ collection: into, owner: address, name: 'Genesis #1', frozen: false })
+    expect(await json(['stakes', 'create', asset, '--platform-id', 'acme'], options)).toMatchObject({
+      status: 'staked',
+    })
+    expect(await nft()).toMatchObject({ frozen: true })
+    expect(await json(['stakes', 'lookup', address], options)).toMatchObject({
+      staked_assets: [{ asset, status: 'staked', platform_id: 'acme' }],
+    })
+    const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'localnet.json'), 'utf8'))
+    expect(await transferFails(rpc_url, asset, into)).toContain('custom program error: 0x9')
+    const early = await svc(['nfts', 'burn', asset], options)
+    expect(early).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('release it before it is burned') })
+    const twice = await svc(['stakes', 'create', asset], options)
+    expect(twice).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already staked') })
+    expect(await json(['stakes', 'release', asset], options)).toMatchObject({ asset, status: 'unstaked' })
+    expect(await json(['stakes', 'get', asset], options)).toMatchObject({ status: 'unstaked', platform_id: 'acme' })
+    expect(await json(['nfts', 'burn', asset], options)).toMatchObject({ asset, status: 'burned' })
+    expect(await nft()).toMatchObject({ status: 'burned', owner: null })
+    expect(await json(['nfts', 'list'], options)).toMatchObject([{ asset, status: 'burned' }])
+    expect(await json(['stakes', 'list'], options)).toMatchObject([{ asset, status: 'burned' }])
+  }, 60_000)
+
+  it('with another authority is printed for it, signed by one after the other', async () => {
+    const into = await collection()
+    const minting = ['nfts', 'mint', '--collection', into, '--name', 'A', '--uri', 'https://example.com/a.json']
+    const file = join(cli.home, 'other.json')
+    expect(await refused([...minting, '-k', file])).toContain(`${address} must sign this too`)
+    const built = await json([...minting, '-k', file, '--build-only'])
+    expect(built).toMatchObject({ missing_signers: [stranger, address], signed_by: [built.asset] })
+    const half = await json(['tx', 'sign', '-', '-k', file], { input: JSON.stringify(built) })
+    const whole = await json(['tx', 'sign', '-'], { input: JSON.stringify(half) })
+    expect(await json(['tx', 'submit', '-'], { input: JSON.stringify(whole) })).toMatchObject({ err: null })
+    expect(await json(['nfts', 'get', built.asset])).toMatchObject({ owner: stranger, status: 'minted' })
+  })
+
+  it('is asked for with all that it needs, and nothing twice', async () => {
+    const mint = ['nfts', 'mint', '--collection', address]
+    expect(await refused([...mint, '--name', 'x'])).toContain('--uri is missing')
+    expect(await refused([...mint, '--from', 'x.csv', '--name', 'x'])).toContain('give either --from or --name')
+    expect(await refused([...mint, '--name', 'x', '--uri', 'https://a.b', '--journal', 'j'])).toContain(
+      '--journal goes with',
+    )
+    expect(await refused([...mint, '--from', '-'])).toContain('standard input could not be read again')
+    expect(await refused([...mint, '--name', 'x', '--uri', 'https://a.b'], 3)).toContain('no collection at')
+    expect(await refused(['nfts', 'burn', address], 3)).toContain('no asset at')
+  })
+})
+
+/** As the owner's wallet would, past svc; answers what the node says no with. */
+async function transferFails(url: string, asset: string, into: string): Promise<string> {
+  const connection = new Connection(url, 'confirmed')
+  const { context, signer, key, instructions } = await loadCore()
+  const { blockhash } = await connection.getLatestBlockhash()
+  const given = transferV1(context, {
+    asset: key(asset),
+    collection: key(into),
+    payer: signer(address),
+    authority: signer(address),
+    newOwner: key(stranger),
+  })
+  const { transaction } = await compileUnsigned({ payer: address, recentBlockhash: blockhash }, instructions(given))
+  const signed = VersionedTransaction.deserialize(transaction)
+  signed.sign([payer])
+  return connection.sendTransaction(signed).then(String, (error: Error) => error.message)
+}
+
+describe.skipIf(lacksCore)('a list of NFTs', () => {
+  it('is minted once, however often the command is run, and may grow', async () => {
+    const into = await collection()
+    const rows = [
+      'name,uri,owner',
+      ...numbered(5).map((row) => `${row},`),
+      `"A, ""b""",https://example.com/q.json,${stranger}`,
+    ]
+    const file = list('grows.csv', rows)
+    const mint = ['nfts', 'mint', '--collection', into, '--from', file]
+    const dry = await json([...mint, '--dry-run'])
+    expect(dry).toMatchObject({ total: 6, to_mint: 6, minted: 0, nfts: expect.arrayContaining([]) })
+    expect(() => statSync(`${file}.mint.json`)).toThrow('ENOENT')
+    const first = await json(mint)
+    expect(first).toMatchObject({ total: 6, minted: 6, failed: 0, journal: `${file}.mint.json` })
+    expect(statSync(`${file}.mint.json`).mode & 0o777).toBe(0o600)
+    const last = first.nfts.at(-1)
+    expect(last).toMatchObject({ line: 7, name: 'A, "b"', owner: stranger, status: 'minted' })
+    expect(await json(['nfts', 'get', last.asset])).toMatchObject({ name: 'A, "b"', owner: stranger })
+    expect(await json(mint)).toMatchObject({ minted: 0, there_already: 6 })
+
+    // Added, in another order, and one that says the same as another.
+    list('grows.csv', [rows[0]!, rows[1]!, '#new,https://example.com/new.json,', ...rows.slice(1).reverse()])
+    expect(await json(mint)).toMatchObject({ total: 8, minted: 2, there_already: 6 })
+    expect(await json(['collections', 'get', into])).toMatchObject({ num_minted: 8, current_size: 8 })
+    // What is burned stays minted.
+    const { asset } = first.nfts[0]
+    await json(['nfts', 'burn', asset])
+    expect(await json(mint)).toMatchObject({ minted: 0, there_already: 8 })
+  }, 60_000)
+
+  it('that has changed in what was minted is refused, in what was not it goes on', async () => {
+    const into = await collection()
+    const file = list('changes.csv', numbered(3))
+    const mint = ['nfts', 'mint', '--collection', into, '--from', file]
+    await json(mint)
+    list('changes.csv', ['#1,https://example.com/other.json', ...numbered(3).slice(1)])
+    const error = await refused(mint)
+    expect(error).toContain('"#1" was minted (')
+    expect(error).toContain('put the row back as it was')
+    // A row that no run has minted may become another.
+    const journal = JSON.parse(readFileSync(`${file}.mint.json`, 'utf8'))
+    journal.rows.push(['never minted', 'https://example.com/never.json', address])
+    cli.file('changes.csv.mint.json', JSON.stringify(journal), 0o600)
+    list('changes.csv', [...numbered(3), '#4,https://example.com/4.json'])
+    expect(await json(mint)).toMatchObject({ minted: 1, there_already: 3 })
+    expect(await refused([...mint, '-k', join(cli.home, 'other.json')])).toContain('may not mint into it')
+    const elsewhere = await collection()
+    expect(await refused(['nfts', 'mint', '--collection', elsewhere, '--from', file])).toContain(
+      'was begun with the collection',
+    )
+    const anew = join(cli.home, 'anew.json')
+    expect(await json(['nfts', 'mint', '--collection', elsewhere, '--from', file, '--journal', anew])).toMatchObject({
+      minted: 4,
+    })
+    expect(await refused([...mint, '--journal', file])).toContain('is no journal')
+  }, 60_000)
+
+  it('with faults is told line by line, and nothing is minted', async () => {
+    const into = await collection()
+    const file = list('faults.csv', [
+      'name,uri,owner',
+      '#1,https://example.com/1.json,',
+      'no uri,,',
+      `${'x'.repeat(65)},https://example.com/2.json`,
+      `#3,not a uri,${into}x`,
+      'a,b,c,d',
+      `long,https://example.com/${'u'.repeat(700)}`,
+      '"open,https://example.com/3.json',
+    ])
+    const lines = (await refused(['nfts', 'mint', '--collection', into, '--from', file])).split('\n')
+    const at = (place: string) => lines.find((line) => line.startsWith(`${file}:${place}: `))
+    expect(at('3:8')).toContain('the uri is missing')
+    expect(at('4:1')).toContain('the name')
+    expect(at('5:4')).toContain('the uri must be a URI')
+    expect(at('5:14')).toContain('the owner')
+    expect(at('6:7')).toContain('4 cells where there are 3 columns')
+    expect(at('7:6')).toContain('the uri takes 720 bytes as UTF-8')
+    expect(at('8:1')).toContain('never closed')
+    expect(await json(['collections', 'get', into])).toMatchObject({ num_minted: 0 })
+    const heads: [string[], string][] = [
+      [['name,link', 'a,https://a.b'], `:1:6: "link" is no column`],
+      [['name,owner', `a,${address}`], ':1:1: the header has no column uri'],
+      [['name,uri,name', 'a,https://a.b,b'], ':1:10: the column name stands twice'],
+      [['name,uri'], ':1:1: no rows'],
+    ]
+    for (const [rows, message] of heads) {
+      const file = list('head.csv', rows)
+      expect(await refused(['nfts', 'mint', '--collection', into, '--from', file])).toContain(`${file}${message}`)
+    }
+  })
+
+  it('stops where the payer has no more SOL, says which row, and goes on from there', async () => {
+    const poor = Keypair.generate()
+    const keypair = cli.file('poor.json', JSON.stringify([...poor.secretKey]), 0o600)
+    await json(['localnet', 'airdrop', poor.publicKey.toBase58(), '0.02'])
+    const made = await json(['collections', 'create', '--name', 'P', '--uri', 'https://a.b/p', '-k', keypair])
+    const file = list('poor.csv', numbered(12))
+    const mint = ['nfts', 'mint', '--collection', made.collection, '--from', file, '-k', keypair]
+    const { exitCode, stdout, stderr } = await svc([...mint, '--json'])
+    expect(exitCode).toBe(1)
+    const told = JSON.parse(stdout)
+    expect(told.minted).toBeGreaterThan(0)
+    expect(told.failed).toBeGreaterThan(0)
+    expect(told.minted + told.failed + told.to_mint).toBe(12)
+    expect(stderr).toMatch(/poor\.csv:\d+:1: /)
+    await json(['localnet', 'airdrop', poor.publicKey.toBase58(), '1'])
+    expect(await json(mint)).toMatchObject({ minted: 12 - told.minted, there_already: told.minted, failed: 0 })
+    expect(await json(['collections', 'get', made.collection])).toMatchObject({ num_minted: 12 })
+  }, 90_000)
+})

@@ -1,0 +1,311 @@
+/** What the platform wallet signs for others: mints into listed collections and the release of one asset, and nothing else. */
+import {
+  addPlugin,
+  create,
+  createCollection,
+  removePlugin,
+  transferV1,
+  updateCollectionV1,
+  updatePlugin,
+} from '@metaplex-foundation/mpl-core'
+import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { loadCore } from '../../src/chain/core-assets/sdk.ts'
+import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
+import { readMovement } from '../../src/chain/movements/index.ts'
+import { settled } from '../../src/chain/movements/settled.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { addressOf, assetsOn, lacksCore, TEXTS } from '../support/assets.ts'
+import { type Limits, startPlatform } from '../support/platform-wallet.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { openScene, type Told, text } from './movements-support.ts'
+
+const someone = () => Keypair.generate().publicKey
+
+/** A collection of the platform wallet, listed or not. */
+async function issuing({ listed = true, limits = null as Limits | null } = {}) {
+  const wallet = Keypair.generate()
+  const dataDir = temporaryFolder()
+  const first = await assetsOn(await startPlatform(limits, { wallet, dataDir }))
+  const into = await first.collection(first.funded(), addressOf(wallet))
+  const other = await first.collection(first.funded(), addressOf(wallet))
+  await first.services.close()
+  const settings = { 'nfts.cosign-collections': listed ? [into] : [] }
+  const scene = await assetsOn(await startPlatform(null, { wallet, dataDir, settings }))
+  const user = scene.funded()
+  const mint = (more: object = {}) =>
+    scene.request('POST', '/v2/nfts', {
+      body: { payer: addressOf(user), platform_id: 'a', collection: into, ...TEXTS, ...more },
+    })
+  return { ...scene, wallet, into, other, user, mint }
+}
+
+describe.skipIf(lacksCore)('a mint', () => {
+  it('into a listed collection has the platform signature, and lands by that of the payer alone', async () => {
+    const { request, wallet, into, user, mint, submit, settle } = await issuing()
+    expect((await request('GET', `/v2/collections/${into}`)).json.data).toMatchObject({
+      update_authority: addressOf(wallet),
+      cosigned: true,
+    })
+    const balance = async () => (await request('GET', `/v2/accounts/${addressOf(wallet)}`)).json.data.lamports
+    const before = await balance()
+    const minting = (await mint()).json.data
+    expect(minting.requiredSigners).toEqual([addressOf(user)])
+    await submit(minting, [user])
+    await settle()
+    expect((await request('GET', `/v2/nfts/${minting.asset}`)).json.data).toMatchObject({
+      collection: into,
+      owner: addressOf(user),
+    })
+    expect(await balance()).toBe(before)
+    const log = (await request('GET', '/v2/audit-entries?order=asc')).json.data
+    const about = { operation: 'nft.create', role: 'cosigns', asset: minting.asset, collection: into }
+    expect(log).toMatchObject([
+      { action: 'signing.intended', details: about },
+      { action: 'signing.signed', details: about },
+    ])
+  })
+
+  it('into any other collection of the platform is for the platform to sign by itself', async () => {
+    const { request, wallet, user, other, mint } = await issuing()
+    const { json } = await mint({ collection: other })
+    expect(json.data.requiredSigners).toEqual([addressOf(user), addressOf(wallet)])
+    const { signatures } = decodeTransaction(Buffer.from(json.data.transaction, 'base64'))
+    expect(signatures.map((signature) => signature.some((byte) => byte !== 0))).toEqual([false, true, false])
+    expect((await request('GET', '/v2/audit-entries')).json.data).toEqual([])
+    expect((await request('GET', `/v2/collections/${other}`)).json.data.cosigned).toBe(false)
+    const unlisted = await issuing({ listed: false })
+    expect((await unlisted.mint()).json.data.requiredSigners).toHaveLength(2)
+  })
+
+  it('is not signed while the signer is paused, nor for a payer who cannot pay', async () => {
+    const { request, mint } = await issuing()
+    const poor = await mint({ payer: addressOf(Keypair.generate()) })
+    expect([poor.status, poor.json.error.details.rule]).toEqual([400, 'simulation'])
+    await request('POST', '/v2/signer/pauses', { body: {} })
+    const paused = await mint()
+    expect([paused.status, paused.json.error.details.rule]).toEqual([400, 'paused'])
+    const log = (await request('GET', '/v2/audit-entries?order=asc')).json.data
+    expect(log.map(({ action }: { action: string }) => action)).toEqual([
+      'signing.refused',
+      'signer.paused',
+      'signing.refused',
+    ])
+  })
+
+  it('whose policy lacks the program is refused by its rule', async () => {
+    const { request, mint } = await issuing()
+    const { programs } = (await request('GET', '/v2/signer')).json.data.policy
+    const body = { programs: programs.filter((id: string) => id !== PROGRAMS.core.id) }
+    expect((await request('PATCH', '/v2/signer/policy', { body })).status).toBe(200)
+    const refused = await mint()
+    expect([refused.status, refused.json.error.details.rule]).toEqual([400, 'program'])
+  })
+
+  it('under an Idempotency-Key is answered again with the same asset, and signed once', async () => {
+    const { request, into, user } = await issuing()
+    const body = { payer: addressOf(user), platform_id: 'a', collection: into, ...TEXTS }
+    const ask = () => request('POST', '/v2/nfts', { body, headers: { 'idempotency-key': 'k' } })
+    const [first, second] = [await ask(), await ask()]
+    expect(second.json.data).toEqual(first.json.data)
+    expect((await request('GET', '/v2/audit-entries')).json.data).toHaveLength(2)
+  })
+})
+
+/** An asset of a user that the wallet alone can thaw. */
+async function frozenScene() {
+  const scene = await openScene({ programs: true })
+  const sdk = await loadCore()
+  const { context, signer, key, instructions } = sdk
+  const user = scene.stranger
+  const collection = Keypair.generate()
+  scene.send(
+    instructions(
+      createCollection(context, {
+        collection: signer(text(collection.publicKey)),
+        payer: signer(text(user.publicKey)),
+        updateAuthority: key(text(user.publicKey)),
+        ...TEXTS,
+      }),
+    ),
+    [user, collection],
+  )
+  const own = {
+    collection: key(text(collection.publicKey)),
+    payer: signer(text(user.publicKey)),
+    authority: signer(text(user.publicKey)),
+  }
+  const mint = (owner = user) => {
+    const asset = Keypair.generate()
+    const minting = create(context, {
+      ...own,
+      asset: signer(text(asset.publicKey)),
+      collection: { publicKey: own.collection } as never,
+      owner: key(text(owner.publicKey)),
+      ...TEXTS,
+    })
+    scene.send(instructions(minting), [user, asset])
+    return text(asset.publicKey)
+  }
+  const frozen = (owner = user) => {
+    const asset = mint(owner)
+    const plugin = {
+      type: 'FreezeDelegate',
+      frozen: true,
+      authority: { type: 'Address', address: key(scene.address) },
+    } as const
+    const by = signer(text(owner.publicKey))
+    scene.send(instructions(addPlugin(context, { ...own, payer: by, authority: by, asset: key(asset), plugin })), [
+      owner,
+    ])
+    return asset
+  }
+  const thaw = (asset: string) =>
+    updatePlugin(context, {
+      ...own,
+      asset: key(asset),
+      authority: signer(scene.address),
+      plugin: { type: 'FreezeDelegate', frozen: false },
+    })
+  const remove = (asset: string, as = user) =>
+    removePlugin(context, {
+      ...own,
+      authority: signer(text(as.publicKey)),
+      asset: key(asset),
+      plugin: { type: 'FreezeDelegate' },
+    })
+  /** The rule that refuses the wallet's signature; null where it is given. */
+  const ruleFor = async (release: string | undefined, made: TransactionInstruction[], told: Told = {}) => {
+    const transaction = decodeTransaction(scene.compile(made, { payer: user }).serialize())
+    const movement = await readMovement(
+      scene.chain,
+      transaction,
+      scene.address,
+      release === undefined ? {} : { release },
+    )
+    return scene.ruleOf(movement, { role: 'cosigns', ...told })
+  }
+  return { ...scene, ...sdk, scene, user, own, mint, frozen, thaw, remove, ruleFor, into: text(collection.publicKey) }
+}
+
+describe.skipIf(lacksCore)('the release of an asset', () => {
+  it('is signed for that very asset, and only where the request is its release', async () => {
+    const { frozen, thaw, remove, ruleFor, instructions } = await frozenScene()
+    const [asset, another] = [frozen(), frozen()]
+    const release = instructions(thaw(asset), remove(asset))
+    expect(await ruleFor(asset, release)).toBeNull()
+    expect(await ruleFor(asset, release, { policy: { destinations: [] } })).toBeNull()
+    expect(await ruleFor(undefined, release)).toBe('authority')
+    expect(await ruleFor(another, release)).toBe('authority')
+    const both = instructions(thaw(asset), remove(asset), thaw(another), remove(another))
+    expect(await ruleFor(asset, both)).toBe('authority')
+    expect(await ruleFor(another, both)).toBe('authority')
+  })
+
+  it('opens nothing else that the same transaction could do', async () => {
+    const world = await frozenScene()
+    const { scene, user, own, frozen, thaw, remove, ruleFor, instructions, context, signer, key, core } = world
+    const asset = frozen()
+    const release = instructions(thaw(asset), remove(asset))
+    const thief = key(text(someone()))
+    // What the wallet has: SOL, an asset, a collection.
+    expect(await ruleFor(asset, [...release, scene.pay(user.publicKey, 1n)])).toBe('lamports_per_transaction')
+    const treasure = world.mint(scene.wallet)
+    const stolen = transferV1(context, {
+      ...own,
+      asset: key(treasure),
+      authority: signer(scene.address),
+      newOwner: thief,
+    })
+    expect(await ruleFor(asset, [...release, ...instructions(stolen)])).toBe('authority')
+    const owned = Keypair.generate()
+    scene.send(
+      instructions(
+        core.createCollection(context, {
+          collection: signer(text(owned.publicKey)),
+          payer: signer(text(user.publicKey)),
+          updateAuthority: key(scene.address),
+          ...TEXTS,
+        }),
+      ),
+      [user, owned],
+    )
+    const taken = updateCollectionV1(context, {
+      collection: key(text(owned.publicKey)),
+      payer: signer(text(user.publicKey)),
+      authority: signer(scene.address),
+      newUpdateAuthority: thief,
+      newName: null,
+      newUri: null,
+    })
+    expect(await ruleFor(asset, [...release, ...instructions(taken)])).toBe('authority')
+    // A mint would pass by itself; beside a release it makes the release no release.
+    const extra = create(context, {
+      ...own,
+      asset: signer(text(someone())),
+      collection: { publicKey: key(text(owned.publicKey)) } as never,
+      authority: signer(scene.address),
+      owner: thief,
+      ...TEXTS,
+    })
+    expect(await ruleFor(asset, [...release, ...instructions(extra)])).toBe('authority')
+    const bonus = SystemProgram.transfer({ fromPubkey: user.publicKey, toPubkey: scene.key, lamports: 5 })
+    expect(await ruleFor(asset, [...release, bonus])).toBeNull()
+  })
+
+  it('is no way to take an asset of the wallet itself, nor another plugin that names it', async () => {
+    const { scene, user, own, mint, frozen, thaw, remove, ruleFor, instructions, context, key } = await frozenScene()
+    const mine = frozen(scene.wallet)
+    expect(await ruleFor(mine, instructions(thaw(mine), remove(mine, scene.wallet)))).not.toBeNull()
+    const asset = mint()
+    const plugin = { type: 'TransferDelegate', authority: { type: 'Address', address: key(scene.address) } } as const
+    scene.send(instructions(addPlugin(context, { ...own, asset: key(asset), plugin })), [user])
+    const dropped = removePlugin(context, { ...own, asset: key(asset), plugin: { type: 'TransferDelegate' } })
+    const signing = SystemProgram.transfer({ fromPubkey: scene.key, toPubkey: scene.key, lamports: 0 })
+    expect(await ruleFor(asset, [...instructions(dropped), signing])).toBe('authority')
+  })
+
+  it('leaves the other plugins as they are, or is none', async () => {
+    const { scene, user, own, frozen, thaw, remove, ruleFor, instructions, context, key } = await frozenScene()
+    const asset = frozen()
+    const burner = { type: 'BurnDelegate', authority: { type: 'Address', address: key(scene.address) } } as const
+    scene.send(instructions(addPlugin(context, { ...own, asset: key(asset), plugin: burner })), [user])
+    const release = instructions(thaw(asset), remove(asset))
+    expect(await ruleFor(asset, release)).toBeNull()
+    const more = removePlugin(context, { ...own, asset: key(asset), plugin: { type: 'BurnDelegate' } })
+    expect(await ruleFor(asset, [...release, ...instructions(more)])).toBe('authority')
+    const away = transferV1(context, { ...own, asset: key(asset), newOwner: key(text(someone())) })
+    expect(await ruleFor(asset, [...release, ...instructions(away)])).toBe('authority')
+  })
+})
+
+describe('a collection that others mint into meanwhile', () => {
+  const wallet = text(someone())
+  const owner = PROGRAMS.core.id
+  const collection = (minted: number, more: Partial<{ authority: number; plugin: number; key: number }> = {}) => {
+    const { authority = 7, plugin = 0, key = 5 } = more
+    const [name, uri, counters] = [Buffer.from('\x02\0\0\0ab'), Buffer.from('\x01\0\0\0c'), Buffer.alloc(8)]
+    counters.writeUInt32LE(minted, 0)
+    counters.writeUInt32LE(minted, 4)
+    const data = Buffer.concat([
+      Buffer.from([key]),
+      Buffer.alloc(32, authority),
+      name,
+      uri,
+      counters,
+      Buffer.from([plugin]),
+    ])
+    return { lamports: 1n, owner, data, executable: false }
+  }
+  const between = (old: ReturnType<typeof collection>, now: ReturnType<typeof collection>) =>
+    settled(wallet, ['c'], [old], [now])
+
+  it('holds still but for its counters', () => {
+    expect(between(collection(1), collection(2))).toEqual([collection(1)])
+    expect(between(collection(1), collection(2, { authority: 8 }))).toBeNull()
+    expect(between(collection(1), collection(2, { plugin: 1 }))).toBeNull()
+    expect(between(collection(1), { ...collection(2), lamports: 2n })).toBeNull()
+    // An asset has no counters.
+    expect(between(collection(1, { key: 1 }), collection(2, { key: 1 }))).toBeNull()
+  })
+})

@@ -1,0 +1,205 @@
+/** Stakes over HTTP: plugins that are there already, fees, and assets that are released with the platform wallet. */
+import { addPlugin } from '@metaplex-foundation/mpl-core'
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { addressOf, assetsOn, eventsOf, lacksCore } from './support/assets.ts'
+import { startPlatform } from './support/platform-wallet.ts'
+import { startService } from './support/service.ts'
+
+/** An asset of a user who has not staked it. */
+async function staking(settings = {}) {
+  const wallet = Keypair.generate()
+  const scene = await assetsOn(await startPlatform(null, { settings, wallet }))
+  const user = scene.funded()
+  const into = await scene.collection(user)
+  const asset = await scene.minted(user, into)
+  const own = { user: addressOf(user), platform_id: 'acme', collection: into }
+  const plugin = (frozen: boolean, authority: 'Owner' | string, as = user) =>
+    scene.run(
+      ({ context, signer, key }) =>
+        addPlugin(context, {
+          asset: key(asset),
+          collection: key(into),
+          payer: signer(addressOf(as)),
+          authority: signer(addressOf(as)),
+          plugin: {
+            type: 'FreezeDelegate',
+            frozen,
+            authority: authority === 'Owner' ? { type: 'Owner' } : { type: 'Address', address: key(authority) },
+          },
+        }),
+      as,
+    )
+  const state = async () => (await scene.request('GET', `/v2/stakes/${asset}`)).json.data
+  const stake = (more = {}) => scene.request('POST', '/v2/stakes', { body: { ...own, asset, ...more } })
+  const release = (more = {}) => scene.request('DELETE', `/v2/stakes/${asset}`, { body: { ...own, ...more } })
+  return { ...scene, wallet, user, into, asset, own, plugin, state, stake, release }
+}
+
+const PLATFORM = { 'stakes.freeze-authority': 'platform' }
+
+describe.skipIf(lacksCore)('a stake', () => {
+  it('pays the platform its fee inside the same transaction, and so does the release', async () => {
+    const { request, wallet, user, land, stake, release, asset } = await staking()
+    const lamports = async (key: Keypair) =>
+      BigInt((await request('GET', `/v2/accounts/${addressOf(key)}`)).json.data.lamports)
+    const before = await lamports(wallet)
+    expect(land((await stake({ platform_fee: 5_000_000 })).json.data, user).err).toBeNull()
+    expect(land((await release({ platform_fee: 7 })).json.data, user).err).toBeNull()
+    expect(await lamports(wallet)).toBe(before + 5_000_007n)
+    expect((await request('GET', `/v2/stakes/${asset}`)).json.data.status).toBe('unstaked')
+  })
+
+  it('needs no platform wallet without a fee, and says that there is none with one', async () => {
+    const scene = await assetsOn(await startService())
+    const user = scene.funded()
+    const into = await scene.collection(user)
+    const asset = await scene.minted(user, into)
+    const body = { user: addressOf(user), platform_id: 'a', collection: into, asset }
+    expect((await scene.request('POST', '/v2/stakes', { body })).status).toBe(200)
+    const { status, json } = await scene.request('POST', '/v2/stakes', { body: { ...body, platform_fee: 1 } })
+    expect([status, json.error.message]).toEqual([500, expect.stringContaining('No platform wallet is configured')])
+  })
+
+  it('of the same asset twice is refused, and so is a release of one that is not staked', async () => {
+    const { user, land, stake, release, asset } = await staking()
+    expect(land((await stake()).json.data, user).err).toBeNull()
+    const again = await stake()
+    expect([again.status, again.json.error.param]).toEqual([400, 'asset'])
+    expect(again.json.error.message).toBe(
+      `The asset ${asset} is already staked: it is frozen, and its owner can release it`,
+    )
+    expect(land((await release()).json.data, user).err).toBeNull()
+    const idle = await release()
+    expect([idle.status, idle.json.error.message]).toEqual([400, `The asset ${asset} is not staked`])
+  })
+
+  it('uses a plugin that its owner has added, and is released as any other', async () => {
+    const { user, land, plugin, stake, release, state } = await staking()
+    expect((await plugin(false, 'Owner')).err).toBeNull()
+    expect(land((await stake()).json.data, user).err).toBeNull()
+    expect((await state()).status).toBe('staked')
+    expect(land((await release()).json.data, user).err).toBeNull()
+    expect((await state()).status).toBe('unstaked')
+  })
+
+  it('replaces a plugin that the platform was given, whoever is to hold it now', async () => {
+    for (const settings of [{}, PLATFORM]) {
+      const { wallet, user, land, plugin, stake, release, state } = await staking(settings)
+      expect((await plugin(false, addressOf(wallet))).err).toBeNull()
+      expect(land((await stake()).json.data, user).err).toBeNull()
+      expect((await state()).status).toBe('staked')
+      expect(land((await release()).json.data, user).err).toBeNull()
+    }
+  })
+
+  it('of an asset whose plugin a stranger holds is refused, and that stranger is named', async () => {
+    const stranger = addressOf(Keypair.generate())
+    for (const frozen of [false, true]) {
+      const { plugin, stake, release } = await staking()
+      expect((await plugin(frozen, stranger)).err).toBeNull()
+      const staked = await stake()
+      expect([staked.status, staked.json.error.param]).toEqual([400, 'asset'])
+      expect(staked.json.error.message).toContain(stranger)
+      const released = await release()
+      expect([released.status, released.json.error.param]).toEqual([400, 'asset'])
+      expect(released.json.error.message).toContain(frozen ? `frozen by ${stranger}` : 'is not staked')
+    }
+  })
+
+  it('has the platform id of its memo, whatever letters it has, and refuses one that cannot be written', async () => {
+    const scene = await staking()
+    const { user, submit, settle, stake, state } = scene
+    const platform_id = `a:b ${'€'.repeat(59)}!`
+    await submit((await stake({ platform_id })).json.data, [user])
+    await settle()
+    expect(await state()).toMatchObject({ status: 'staked', platform_id })
+    for (const bad of ['', 'x'.repeat(65), 'a\0b', 'two\nlines']) {
+      const { status, json } = await stake({ platform_id: bad })
+      expect([status, json.error.param]).toEqual([400, 'platform_id'])
+    }
+  })
+})
+
+describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
+  it('an asset is released by its owner and the platform together, which signs that and leaves a trace', async () => {
+    const scene = await staking(PLATFORM)
+    const { request, wallet, user, asset, into, submit, settle, stake, release, state } = scene
+    const staked = (await stake()).json.data
+    expect(staked.requiredSigners).toEqual([addressOf(user)])
+    await submit(staked, [user])
+    await settle()
+    expect((await state()).status).toBe('staked')
+    const released = (await release({ platform_fee: 1_000 })).json.data
+    expect(released.requiredSigners).toEqual([addressOf(user)])
+    const signature = await submit(released, [user])
+    await settle()
+    expect((await request('GET', `/v2/transactions/${signature}`)).json.data).toMatchObject({ err: null })
+    expect((await state()).status).toBe('unstaked')
+    expect((await eventsOf(scene, asset)).map(({ type }) => type)).toEqual([
+      'stake.acquired',
+      'nft.staked',
+      'stake.released',
+      'nft.unstaked',
+    ])
+    const log = (await request('GET', '/v2/audit-entries?order=asc')).json.data
+    const about = { operation: 'stake.release', role: 'cosigns', asset, collection: into, payer: addressOf(user) }
+    expect(log.map(({ action, signer, details }: Record<string, unknown>) => ({ action, signer, details }))).toEqual([
+      {
+        action: 'signing.intended',
+        signer: addressOf(wallet),
+        details: expect.objectContaining({ ...about, message_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }),
+      },
+      {
+        action: 'signing.signed',
+        signer: addressOf(wallet),
+        details: expect.objectContaining({ ...about, signature: expect.any(String) }),
+      },
+    ])
+    expect((await request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true, entries: 2 })
+    const spent = (await request('GET', '/v2/signer')).json.data.spent
+    expect(spent.lamports).toBe('0')
+  })
+
+  it('an asset is released though receivers are listed, as its owner only gets back what is there', async () => {
+    const { request, user, land, stake, release } = await staking(PLATFORM)
+    expect(land((await stake()).json.data, user).err).toBeNull()
+    await request('PATCH', '/v2/signer/policy', { body: { destinations: [] } })
+    expect(land((await release()).json.data, user).err).toBeNull()
+  })
+
+  it('nothing is released while the signer is paused, and the log says that it was asked', async () => {
+    const { request, user, land, stake, release } = await staking(PLATFORM)
+    expect(land((await stake()).json.data, user).err).toBeNull()
+    await request('POST', '/v2/signer/pauses', { body: { reason: 'an audit' } })
+    const { status, json } = await release()
+    expect([status, json.error.details.rule]).toEqual([400, 'paused'])
+    expect(json.error.message).toContain('an audit')
+    const [last] = (await request('GET', '/v2/audit-entries')).json.data
+    expect([last.action, last.details]).toMatchObject([
+      'signing.refused',
+      { operation: 'stake.release', rule: 'paused' },
+    ])
+    await request('POST', '/v2/signer/resumptions', { body: {} })
+    expect((await release()).status).toBe(200)
+  })
+
+  it('what another platform has frozen stays its own', async () => {
+    const { plugin, release, wallet } = await staking(PLATFORM)
+    const other = addressOf(Keypair.generate())
+    expect((await plugin(true, other)).err).toBeNull()
+    const { status, json } = await release()
+    expect([status, json.error.details]).toEqual([400, { freeze_authority: { type: 'Address', address: other } }])
+    expect(json.error.message).not.toContain(addressOf(wallet))
+  })
+
+  it('nothing is staked without a signer, as nobody could release it', async () => {
+    const scene = await assetsOn(await startService({ settings: PLATFORM }))
+    const user = scene.funded()
+    const into = await scene.collection(user)
+    const asset = await scene.minted(user, into)
+    const body = { user: addressOf(user), platform_id: 'a', collection: into, asset }
+    const { status, json } = await scene.request('POST', '/v2/stakes', { body })
+    expect([status, json.error.message]).toEqual([500, expect.stringContaining('No signer is configured')])
+  })
+})
