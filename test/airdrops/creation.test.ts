@@ -1,9 +1,11 @@
 /** Making an airdrop: what it takes, each refusal in words with the way out, and what the platform wallet signs for it. */
+import { createHash } from 'node:crypto'
 import * as spl from '@solana/spl-token'
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
 import { buildCreation, distributorChangesIn } from '../../src/chain/merkle-distributor/index.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
 import { addressOf, airdropsOn, createBody, DAY_S, entriesFor, lacksDistributor } from '../support/airdrops.ts'
 import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { startService } from '../support/service.ts'
@@ -147,7 +149,9 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       const left = Date.parse(read.clawback_at) / 1000 - now - days * DAY_S
       expect(left).toBeGreaterThan(0)
       expect(left).toBeLessThan(310)
-      expect(read.note).toEqual(vault === '300' ? null : expect.stringMatching(/The vault lacks \d+/))
+      expect(read.note).toEqual(
+        vault === '300' ? null : expect.stringMatching(/The vault \S+ lacks \d+ of what can still be claimed$/),
+      )
     }
   })
 
@@ -200,7 +204,47 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       param: 'airdrop_count',
       details: { reason: 'already_initialized', vault_balance: '1000', next_airdrop_count: 3 },
     })
-    expect(again.message).toMatch(/is on chain already with this very root/)
+    expect(again.message).toMatch(
+      /is on chain already: .* with this very root, and its vault holds 1000. Go on with it/,
+    )
+  })
+
+  it('that another has copied, root and all, is never taken for the payer’s own', async () => {
+    const { payer, mintFor, storeTree, ok, submit, refused, wallet, vaultOf, run, settle } = await opened()
+    const mint = mintFor(payer, 1_000n)
+    const tree = await storeTree(mint, entriesFor([Keypair.generate()]))
+    const thief = wallet()
+    await submit(await ok('POST', PATH, createBody(thief, mint, tree.root, { fund: false })), thief)
+    const { distributor } = await vaultOf(mint)
+    const receiver = spl.getAssociatedTokenAddressSync(new PublicKey(mint), thief.publicKey).toBase58()
+    const body = createBody(payer, mint, tree.root)
+    const copied = await refused('POST', PATH, body)
+    expect(copied).toMatchObject({
+      status: 400,
+      param: 'airdrop_count',
+      details: { reason: 'taken', admin: addressOf(thief), clawback_receiver: receiver, next_airdrop_count: 1 },
+    })
+    expect(copied.message).toMatch(/with this very root, and what is left in it goes to .*Do not fund it: use/)
+    // The program lets an admin make another one, and keep what is left.
+    run(
+      [
+        new TransactionInstruction({
+          programId: new PublicKey(PROGRAMS.distributor.id),
+          keys: [
+            { pubkey: new PublicKey(distributor), isSigner: false, isWritable: true },
+            { pubkey: thief.publicKey, isSigner: true, isWritable: true },
+            { pubkey: payer.publicKey, isSigner: false, isWritable: true },
+          ],
+          data: createHash('sha256').update('global:set_admin').digest().subarray(0, 8),
+        }),
+      ],
+      [thief],
+    )
+    await settle()
+    const read = await ok('GET', `${PATH}/${tree.id}`)
+    expect(read).toMatchObject({ admin: addressOf(payer), clawback_receiver: receiver })
+    expect(read.note).toContain(`What is left goes to ${receiver}, which is not the token account of its admin`)
+    expect((await refused('POST', PATH, body)).details).toMatchObject({ reason: 'taken', admin: addressOf(payer) })
   })
 
   it('whose vault somebody opened beforehand is refused too, and lamports sent ahead do no harm', async () => {

@@ -109,7 +109,7 @@ function vaultFrozen({ id, vaultAddress, vault }: Parameters<Check>[0]): ClaimFa
 function unfunded({ id, amount, vaultAddress, vault }: Parameters<Check>[0]): ClaimFault | null {
   const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null
-  const message = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim: send tokens to ${vaultAddress} first`
+  const message = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim: it has to be funded first (${vaultAddress})`
   const details = { vault: vaultAddress, vault_balance: String(vaultBalance), amount: String(amount) }
   return { reason: 'unfunded', message, param: 'id', details }
 }

@@ -87,8 +87,8 @@ const isWatched = ({ row, distributor }: Looked, genesis: string): boolean =>
   statusOf(row, genesis) !== 'claiming' || distributor!.isClawedBack
 
 async function move(tx: Tx, genesis: string, now: number, { row, address, distributor }: Looked) {
-  const { told } = await advance(tx, row, address, factsOf(row, distributor!), { genesis, next: now + 10 * SECOND_MS })
-  return told
+  const seen = { genesis, next: now + 10 * SECOND_MS, admin: distributor!.admin }
+  return (await advance(tx, row, address, factsOf(row, distributor!), seen)).told
 }
 
 /** Nothing is changed of one that another process has moved since it was read. */

@@ -1,14 +1,14 @@
 /** One airdrop: what is stored of it, joined with the chain; one that only the chain knows is read there. */
 import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import type { Distributor } from '../../chain/merkle-distributor/index.ts'
+import { type Distributor, tokenAccountAddress } from '../../chain/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import { found } from '../found.ts'
 import { airdropRecord } from '../records.ts'
 import { soon } from '../soon.ts'
-import { airdropKeyOf, type ChainAirdrop, readAirdrop, statusOnChain } from './on-chain.ts'
+import { airdropKeyOf, type ChainAirdrop, type PresentAirdrop, readAirdrop, statusOnChain } from './on-chain.ts'
 import { rankOf, statusOf } from './transitions.ts'
 import { isoOf } from './words.ts'
 
@@ -33,13 +33,15 @@ export function currentStatus(row: Row<'merkle_trees'>, distributor: Distributor
   return rankOf(shown) > rankOf(stored) ? shown : stored
 }
 
-function joined(row: Row<'merkle_trees'>, airdrop: ChainAirdrop, genesis: string): Airdrop {
+async function joined(row: Row<'merkle_trees'>, airdrop: ChainAirdrop, genesis: string): Promise<Airdrop> {
   const { address, distributor } = airdrop
   const status = currentStatus(row, distributor, genesis)
   const record = { ...airdropRecord(row), status, distributor: address }
   if (distributor === null) return record
-  if (distributor.root === row.root)
-    return { ...record, ...stateOf(airdrop, distributor), note: shortage(row, airdrop) }
+  if (distributor.root === row.root) {
+    const note = await warning(row, { ...airdrop, distributor })
+    return { ...record, ...stateOf(airdrop, distributor), note }
+  }
   const { root, admin } = distributor
   const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${admin} made it. Store the list under another airdrop_count`
   return { ...record, on_chain_root: root, admin, note }
@@ -83,13 +85,21 @@ function stateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Distributor
   }
 }
 
-/** What keeps some of the wallets from claiming. */
-function shortage({ total, leaf_count }: Row<'merkle_trees'>, { distributor, vault, vaultAddress }: ChainAirdrop) {
-  if (distributor === null || distributor.isClawedBack) return null
-  const { maxTotal, maxNodes, claimedTotal } = distributor
+/** What keeps some of the wallets from claiming, or the vault from coming back to who made it. */
+async function warning({ total, leaf_count }: Row<'merkle_trees'>, airdrop: PresentAirdrop): Promise<string | null> {
+  const { distributor, vault, vaultAddress, mint } = airdrop
+  const { admin, clawbackReceiver, isClawedBack, maxTotal, maxNodes, claimedTotal } = distributor
+  if (isClawedBack) return null
+  const notes = []
   if (maxTotal < BigInt(total) || maxNodes < BigInt(leaf_count)) {
-    return `The distributor pays out at most ${maxTotal} to ${maxNodes} wallets, less than the tree has: the last ones cannot claim`
+    notes.push(
+      `The distributor pays out at most ${maxTotal} to ${maxNodes} wallets, less than the tree has: the last ones cannot claim`,
+    )
   }
   const missing = BigInt(total) - claimedTotal - (vault?.amount ?? 0n)
-  return missing > 0n ? `The vault lacks ${missing} of what can still be claimed: send them to ${vaultAddress}` : null
+  if (missing > 0n) notes.push(`The vault ${vaultAddress} lacks ${missing} of what can still be claimed`)
+  if ((await tokenAccountAddress(mint, admin)) !== clawbackReceiver) {
+    notes.push(`What is left goes to ${clawbackReceiver}, which is not the token account of its admin ${admin}`)
+  }
+  return notes.length === 0 ? null : notes.join('. ')
 }

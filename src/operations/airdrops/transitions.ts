@@ -30,6 +30,8 @@ export interface Seen {
   /** Of the transaction that shows it; absent where the account does. */
   slot?: number
   signature?: string
+  /** Who made the distributor, where that is known. */
+  admin?: string
   /** The submission, where there is one: its events echo what came with it, and not what came with the tree. */
   of?: LateEmission['of']
 }
@@ -40,7 +42,7 @@ export async function advance(
   tree: Tree,
   distributor: string,
   facts: Facts,
-  { genesis, next, slot, signature, of = tree }: Seen,
+  { genesis, next, slot, signature, admin, of = tree }: Seen,
 ): Promise<{ row: Tree; told: LateEmission[] }> {
   for (let row = tree; ; ) {
     const old = statusOf(row, genesis)
@@ -50,7 +52,9 @@ export async function advance(
     const changes = { status, genesis, distributor, next_check_at }
     if (await moveAirdrop(tx, row, changes)) {
       const now: Tree = { ...row, ...changes }
-      const shown = { ...(slot === undefined ? {} : { slot }), ...(signature === undefined ? {} : { signature }) }
+      const shown = Object.fromEntries(
+        Object.entries({ admin, slot, signature }).filter(([, value]) => value !== undefined),
+      )
       const object = { ...storedAirdrop(now), distributor, ...shown, source: 'chain' }
       const types = eventsBetween(old, facts)
       const about = { resource_type: 'airdrop', resource_id: row.id, object, of }

@@ -60,7 +60,7 @@ async function created(landed: Landed, change: Of<'created'>): Promise<LateEmiss
   const tree = await findAirdrop(landed.tx, id)
   if (tree !== null) {
     if (tree.root !== root) return []
-    return (await advance(landed.tx, tree, distributor, {}, seenBy(landed))).told
+    return (await advance(landed.tx, tree, distributor, {}, { ...seenBy(landed), admin })).told
   }
   const object = { id, mint, airdrop_count: airdropCount, root, status: 'initialized', distributor, admin }
   return [unstored(landed, 'airdrop.initialized', id, object)]
