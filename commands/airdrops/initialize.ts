@@ -11,11 +11,11 @@ import { didFail, faultOf, type TrackedResource, wouldFail } from '../signing/si
 import { submitSigned } from '../signing/submitting.ts'
 import { sourceOf, stateFile, writeStateFile } from '../state-file.ts'
 import { failure } from '../ui/problem.ts'
-import { isOwnOnChain } from './own.ts'
-import type { Part } from './parts.ts'
+import { isOwnOnChain, type Payer } from './own.ts'
+import { type Part, stateOf } from './parts.ts'
 
 export interface Initializing {
-  payer: string
+  payer: Payer
   signed: boolean
   keypair: string | undefined
   platform_id: string
@@ -25,11 +25,11 @@ export interface Initializing {
 /** A transaction may expire unseen; more than this and something else is wrong. */
 const MOST_TRIES = 4
 
-type Outcome = Pick<Part, 'state' | 'distributor' | 'signature'>
+type Outcome = Pick<Part, 'isOnChain' | 'distributor' | 'vault' | 'missing' | 'signature'>
 
 export async function initialize(session: Session, how: Initializing, record: TreeRecord): Promise<Outcome> {
   const before = await onChain(session, how, record)
-  if (before !== null) return { state: 'funded', distributor: before.distributor, signature: null }
+  if (before !== null) return { ...stateOf(before), signature: null }
   const landed = await (how.signed ? byPlatform : byKeypair)(session, how, record)
   const after = await onChain(session, how, record)
   if (after === null) {
@@ -38,7 +38,7 @@ export async function initialize(session: Session, how: Initializing, record: Tr
       details: { signature: landed },
     })
   }
-  return { state: 'funded', distributor: after.distributor, signature: landed }
+  return { ...stateOf(after), signature: landed }
 }
 
 /** Null where it is not on chain. Throws where somebody else has put it there. */
@@ -94,7 +94,7 @@ async function sign(session: Session, how: Initializing, record: TreeRecord): Pr
   const fault = await faultOf(session, transaction, simulation)
   if (fault !== null) {
     const content = await wallet.decode(transaction)
-    throw wouldFail(fault, { cluster: await session.cluster(), signer: how.payer, content, simulation })
+    throw wouldFail(fault, { cluster: await session.cluster(), signer: how.payer.address, content, simulation })
   }
   const signed = await wallet.sign(transaction, { keypair: how.keypair })
   if (signed.signature === null || signed.missing.length > 0) {
@@ -146,7 +146,10 @@ async function byPlatform(session: Session, how: Initializing, record: TreeRecor
   })
 }
 
-function bodyOf({ payer, platform_id, clawback_after_days }: Initializing, { mint, airdrop_count, root }: TreeRecord) {
+function bodyOf(
+  { payer: { address: payer }, platform_id, clawback_after_days }: Initializing,
+  { mint, airdrop_count, root }: TreeRecord,
+) {
   return {
     payer,
     platform_id,

@@ -15,6 +15,7 @@ import { pair } from '../signing/preview.ts'
 import { confirmOn, refuseUnasked } from '../signing/sign-and-submit.ts'
 import { usage } from '../ui/problem.ts'
 import { type Initializing, initialize } from './initialize.ts'
+import { type Payer, payerOf } from './own.ts'
 import { type Part, partsOf, requireTokens } from './parts.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -70,14 +71,15 @@ export const launch = verb({
     if (first + lists.length - 1 > MAX_AIRDROP_COUNT) {
       throw usage(`${lists.length} airdrops from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
     }
-    const payer = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
+    const address = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
+    const payer = await payerOf(session, address, input.mint)
     if (!input.dry_run) refuseUnasked(session, await session.cluster())
     const trees = lists.map((part, i) => {
       const tree = hashTree(part, ui)
       return { tree, record: summaryOf(tree, input.mint, first + i) }
     })
     const parts = await partsOf(session, trees, { payer, replace: input.replace })
-    const open = parts.filter(({ state }) => state !== 'funded')
+    const open = parts.filter(({ isOnChain }) => !isOnChain)
     const decimals = await requireTokens(session, { mint: input.mint, payer, parts: open, decimals: input.decimals })
     if (input.dry_run || open.length === 0) {
       const note = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
@@ -95,7 +97,7 @@ export const launch = verb({
 async function launchAll(
   session: Session,
   input: LaunchFlags,
-  { payer, open, total }: { payer: string; open: readonly Part[]; total: number },
+  { payer, open, total }: { payer: Payer; open: readonly Part[]; total: number },
 ): Promise<void> {
   const { ui } = session
   const initializing: Initializing = {
@@ -120,7 +122,7 @@ async function launchAll(
 export const AGAIN = 'Stopped; the same command goes on from here, and sends nothing twice.'
 
 interface Plan {
-  payer: string
+  payer: Payer
   file: string
   parts: readonly Part[]
   decimals: number
@@ -130,19 +132,19 @@ function planLines({ mint, clawback_after_days = 30 }: LaunchFlags, { payer, fil
   return [
     pair('list', file),
     pair('mint', mint),
-    pair('payer', payer),
+    pair('payer', payer.address),
     pair('left over', `back to the payer's token account after ${clawback_after_days} days`),
-    ...parts.map(({ record, state }) =>
+    ...parts.map(({ record, isOnChain }) =>
       pair(
         `  ${record.airdrop_count}`,
-        `${record.leaf_count} wallets, ${decimalOf(BigInt(record.total), decimals)} tokens${state === 'funded' ? ', on chain already' : ''}`,
+        `${record.leaf_count} wallets, ${decimalOf(BigInt(record.total), decimals)} tokens${isOnChain ? ', on chain already' : ''}`,
       ),
     ),
   ]
 }
 
 function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly string[] = []): Outcome {
-  const rows = parts.map(({ record, state, distributor, signature }) => ({
+  const rows = parts.map(({ record, isOnChain, missing, distributor, signature }) => ({
     id: record.id,
     mint: record.mint,
     airdrop_count: record.airdrop_count,
@@ -151,7 +153,7 @@ function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly str
     total: record.total,
     list_sha256: record.list_sha256,
     distributor,
-    funded: state === 'funded',
+    funded: isOnChain && missing === 0n,
     signature,
   }))
   const columns = ['id', 'airdrop_count', 'root', 'leaf_count', 'total', 'distributor', 'funded', 'signature'] as const
@@ -168,6 +170,14 @@ function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly str
     data: rows,
     rows: { columns, rows: rows.map((row) => columns.map((column) => row[column])) },
     text: tableText(['NO', 'ID', 'WALLETS', 'TOKENS', 'ROOT', 'DISTRIBUTOR', 'FUNDED'], cells),
-    notes,
+    notes: [
+      ...notes,
+      ...parts
+        .filter(({ isOnChain, missing }) => isOnChain && missing > 0n)
+        .map(
+          ({ record, vault, missing }) =>
+            `Airdrop ${record.airdrop_count} is on chain, but its vault lacks ${decimalOf(missing, decimals)} tokens: send them to ${vault}.`,
+        ),
+    ],
   }
 }

@@ -1,12 +1,34 @@
-/** Whose airdrop it is that is on chain: anybody can take an id, and what is left goes back to whoever did. */
+/** Whose airdrop it is that is on chain: anybody can take an id, copy a root, and name another as its admin. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
-import { usage } from '../ui/problem.ts'
+import type { Session } from '../command.ts'
+import { failure, usage } from '../ui/problem.ts'
+
+/** Who pays, and the token account of that wallet, where what is left of an own airdrop goes. */
+export interface Payer {
+  address: string
+  tokenAccount: string
+}
+
+export async function payerOf({ client }: Session, address: string, mint: string): Promise<Payer> {
+  const { data } = await client.pdas.derive({ kind: 'ata', args: { owner: address, mint } })
+  return { address, tokenAccount: data.address }
+}
 
 const NEXT = 'take the next free --airdrop-count'
 
-/** True where it is on chain with this root, made by `payer`. Throws a usage problem where another root or maker has the id. */
-export function isOwnOnChain(airdrop: Airdrop, root: string, payer: string): boolean {
-  const { id, airdrop_count, status, on_chain_root, admin, distributor } = airdrop
+/** Raw units that are missing in the vault of one on chain, for what is not claimed yet. */
+export function missingIn({ status, total, vault_balance, claimed_amount }: Airdrop): bigint {
+  if (status === 'vault_drained' || total === null) return 0n
+  const missing = BigInt(total) - BigInt(vault_balance ?? 0) - BigInt(claimed_amount ?? 0)
+  return missing > 0n ? missing : 0n
+}
+
+/**
+ * True where it is on chain with this root, made by `payer` and paying back to it. Throws a usage problem where another
+ * root, maker or receiver has the id: whoever receives what is left could take the whole vault after the clawback time.
+ */
+export function isOwnOnChain(airdrop: Airdrop, root: string, payer: Payer): boolean {
+  const { id, airdrop_count, status, on_chain_root, admin, clawback_receiver, distributor } = airdrop
   if (on_chain_root !== null && on_chain_root !== root) {
     throw usage(
       `airdrop ${airdrop_count} is on chain already (${distributor}) with the root ${on_chain_root}, and this list has ${root}`,
@@ -14,10 +36,19 @@ export function isOwnOnChain(airdrop: Airdrop, root: string, payer: string): boo
     )
   }
   if (status === 'tree_built' && on_chain_root === null) return false
-  if (admin !== null && admin !== payer) {
+  if (on_chain_root === null) {
+    throw failure(`airdrop ${airdrop_count} (${id}) cannot be read from the chain now`, { next: 'try it again later' })
+  }
+  if (clawback_receiver !== payer.tokenAccount) {
+    // The program lets a maker name anybody as its admin.
+    const maker = admin === payer.address ? 'somebody else' : admin
     throw usage(
-      `airdrop ${airdrop_count} is on chain already (${distributor}), but ${admin} made it, not ${payer}: what is left in it goes back to them`,
-      { param: '--airdrop-count', next: `${NEXT}, or the keypair that made it`, details: { id, admin } },
+      `airdrop ${airdrop_count} is on chain already (${distributor}): ${maker} made it, and what is left in it goes to ${clawback_receiver}, not to the token account of ${payer.address}: do not fund it`,
+      {
+        param: '--airdrop-count',
+        next: `${NEXT}, or the keypair that made it`,
+        details: { id, admin, clawback_receiver },
+      },
     )
   }
   return true

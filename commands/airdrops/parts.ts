@@ -1,18 +1,21 @@
 /** The airdrops of one list: what is on chain of each, and whether the payer has the tokens for the rest. */
+import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import { decimalOf } from '../amounts.ts'
 import type { Session } from '../command.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { isOwnOnChain } from './own.ts'
+import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 
 export interface Part {
   tree: MerkleTree
   record: TreeRecord
-  /** `funded`: its distributor is on chain; it was funded in the transaction that made it. */
-  state: 'open' | 'funded'
+  isOnChain: boolean
   distributor: string | null
+  vault: string | null
+  /** Raw units that its vault lacks; what this command makes is funded in the same transaction. */
+  missing: bigint
   signature: string | null
 }
 
@@ -20,7 +23,7 @@ export interface Part {
 export async function partsOf(
   { client }: Session,
   trees: readonly Pick<Part, 'tree' | 'record'>[],
-  { payer, replace }: { payer: string; replace: boolean },
+  { payer, replace }: { payer: Payer; replace: boolean },
 ): Promise<Part[]> {
   const parts: Part[] = []
   for (const { tree, record } of trees) {
@@ -28,7 +31,15 @@ export async function partsOf(
       if (error instanceof ApiError && error.code === 'not_found') return null
       throw error
     })
-    const open: Part = { tree, record, state: 'open', distributor: null, signature: null }
+    const open: Part = {
+      tree,
+      record,
+      isOnChain: false,
+      distributor: null,
+      vault: null,
+      missing: BigInt(record.total),
+      signature: null,
+    }
     if (known === null) {
       parts.push(open)
       continue
@@ -41,14 +52,22 @@ export async function partsOf(
         { param: '--airdrop-count', next: 'take another --airdrop-count, or --replace the stored list' },
       )
     }
-    parts.push(isOnChain ? { ...open, state: 'funded', distributor: data.distributor } : open)
+    parts.push(isOnChain ? { ...open, ...stateOf(data) } : open)
   }
   return parts
 }
 
+/** Of one that is on chain. */
+export const stateOf = (airdrop: Airdrop) => ({
+  isOnChain: true,
+  distributor: airdrop.distributor,
+  vault: airdrop.vault,
+  missing: missingIn(airdrop),
+})
+
 interface Needed {
   mint: string
-  payer: string
+  payer: Payer
   parts: readonly Part[]
   /** Of the CSV; undefined where its amounts are raw units. */
   decimals: number | undefined
@@ -67,8 +86,7 @@ export async function requireTokens({ client }: Session, { mint, payer, parts, d
   }
   if (parts.length === 0) return known
   const need = parts.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
-  const { data: pda } = await client.pdas.derive({ kind: 'ata', args: { owner: payer, mint } })
-  const have = await client.accounts.get({ address: pda.address }).then(
+  const have = await client.accounts.get({ address: payer.tokenAccount }).then(
     ({ data }) => Buffer.from(data.data, 'base64').readBigUInt64LE(AMOUNT_AT),
     (error) => {
       if (error instanceof ApiError && error.code === 'not_found') return 0n
@@ -77,8 +95,11 @@ export async function requireTokens({ client }: Session, { mint, payer, parts, d
   )
   if (have >= need) return known
   throw usage(
-    `${payer} has ${decimalOf(have, known)} of the ${decimalOf(need, known)} tokens that this takes: ${decimalOf(need - have, known)} are missing`,
-    { next: `send them to ${payer}`, details: { have: String(have), need: String(need), token_account: pda.address } },
+    `${payer.address} has ${decimalOf(have, known)} of the ${decimalOf(need, known)} tokens that this takes: ${decimalOf(need - have, known)} are missing`,
+    {
+      next: `send them to ${payer.address}`,
+      details: { have: String(have), need: String(need), token_account: payer.tokenAccount },
+    },
   )
 }
 

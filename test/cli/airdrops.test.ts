@@ -69,15 +69,21 @@ describe('whose an airdrop on chain is', () => {
     status: 'initialized',
     on_chain_root: HEX,
     admin: 'payer',
+    clawback_receiver: 'account',
     distributor: 'there',
   } as Airdrop
-  it('is the payer that made it, with the same root', () => {
-    expect(isOwnOnChain(airdrop, HEX, 'payer')).toBe(true)
-    expect(isOwnOnChain({ ...airdrop, status: 'tree_built', on_chain_root: null, admin: null }, HEX, 'payer')).toBe(
-      false,
-    )
-    expect(() => isOwnOnChain(airdrop, HEX, 'other')).toThrow('but payer made it, not other')
-    expect(() => isOwnOnChain(airdrop, 'cd'.repeat(32), 'payer')).toThrow(`with the root ${HEX}, and this list has cd`)
+  const payer = { address: 'payer', tokenAccount: 'account' }
+  it('is the payer that made it, with the same root, and gets back what is left', () => {
+    expect(isOwnOnChain(airdrop, HEX, payer)).toBe(true)
+    const absent = { on_chain_root: null, admin: null, clawback_receiver: null }
+    expect(isOwnOnChain({ ...airdrop, ...absent, status: 'tree_built' }, HEX, payer)).toBe(false)
+    expect(() => isOwnOnChain({ ...airdrop, ...absent }, HEX, payer)).toThrow('cannot be read from the chain now')
+    const other = { address: 'other', tokenAccount: 'others' }
+    expect(() => isOwnOnChain(airdrop, HEX, other)).toThrow('payer made it, and what is left in it goes to account')
+    expect(() => isOwnOnChain(airdrop, 'cd'.repeat(32), payer)).toThrow(`with the root ${HEX}, and this list has cd`)
+    // The program lets a maker name another admin: only the receiver tells whose the rest is.
+    const copy = { ...airdrop, clawback_receiver: 'theirs' }
+    expect(() => isOwnOnChain(copy, HEX, payer)).toThrow('somebody else made it, and what is left in it goes to theirs')
   })
 })
 

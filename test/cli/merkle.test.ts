@@ -156,6 +156,8 @@ describe('svc merkle verify and proof', () => {
       root: naiveRoot(five),
       expected: '0'.repeat(64),
       leaf_count: 5,
+      list_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      reading: null,
     })
   })
 
