@@ -28,7 +28,11 @@ export const NOUNS: readonly NounEntry[] = [
     summary: 'Build, verify and compare airdrop trees',
     load: () => import('../commands/merkle/index.ts'),
   },
-  { name: 'airdrops', summary: 'Read airdrops', load: () => import('../commands/airdrops.ts') },
+  {
+    name: 'airdrops',
+    summary: 'Launch, claim and follow airdrops',
+    load: () => import('../commands/airdrops/index.ts'),
+  },
   {
     name: 'pools',
     summary: 'Launch tokens on curves, trade them, follow them',
@@ -55,7 +59,7 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import('../commands/nfts/index.ts'),
   },
   { name: 'stakes', summary: 'Stake NFTs, release and read them', load: () => import('../commands/stakes.ts') },
-  { name: 'gold', summary: 'Read gold locks', load: () => import('../commands/gold-locks.ts') },
+  { name: 'gold', summary: 'Lock gold, take it back, read locks', load: () => import('../commands/gold-locks.ts') },
   { name: 'accounts', summary: 'Read accounts of the chain', load: () => import('../commands/accounts.ts') },
   { name: 'pdas', summary: 'Derive program addresses', load: () => import('../commands/pdas.ts') },
   {

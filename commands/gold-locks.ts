@@ -1,10 +1,77 @@
-/** `svc gold`: a wallet's gold token held back until a date. */
+/** `svc gold`: a wallet's gold token locked until a date, signed here, and taken back. */
+import { inWords } from '../src/api/durations.ts'
+import type { GoldLocking, GoldToken, GoldUnlocking } from '../src/api/gold-locks.ts'
 import { paths } from '../src/api/paths.ts'
-import { choice, type Noun, required, text } from './command.ts'
+import { decimalOf, MAX_U64, rawUnits } from './amounts.ts'
+import { choice, integer, type Noun, required, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
+import { SIGNING } from './signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
+import { pair } from './signing/preview.ts'
+import { refuseUnasked, signAndSubmit } from './signing/sign-and-submit.ts'
+import { usage } from './ui/problem.ts'
+
+const { submit, get, simulate } = paths.transactions
+const { create, unlock, token } = paths.goldLocks
+/** Of any mint. */
+const MOST_DECIMALS = 255
 
 export const noun: Noun = {
   verbs: {
+    lock: verb({
+      about: 'Lock gold of your wallet for a number of days',
+      details: 'Nobody can cancel or shorten it, you neither. A wallet has one live lock at a time.',
+      calls: [token, create, simulate, submit, get],
+      flags: {
+        amount: text('Whole tokens to lock, like 100 or 0.5', { placeholder: 'TOKENS' }),
+        raw_amount: text('The same in raw units, instead of --amount', { placeholder: 'UNITS' }),
+        days: required(integer('Days until it can be unlocked, 1 to 1460', { min: 1, max: 1460 })),
+        ...PLATFORM,
+        ...SIGNING,
+      },
+      examples: ['svc gold lock --amount 100 --days 30', 'svc gold lock --raw-amount 1 --days 1 -k id.json --dry-run'],
+      async run({ amount, raw_amount, days, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
+        const shown = amountGiven(amount, raw_amount)
+        if (!flags.dry_run && !flags.build_only) refuseUnasked(session, await session.cluster())
+        const { data: gold } = await session.client.goldLocks.token()
+        const units = unitsOf(amount, raw_amount, gold)
+        const whole = decimalOf(units, gold.decimals)
+        const forDays = `${days} day${days === 1 ? '' : 's'}`
+        if (units === 0n) throw usage(`${shown} must be more than 0`, { param: shown })
+        return signAndSubmit<GoldLocking>(session, flags, {
+          what: ({ mint, unlocks_at }) =>
+            `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${unlocks_at}`,
+          build: (user) =>
+            session.client.goldLocks.create({
+              user,
+              platform_id,
+              platform_fee,
+              amount: String(units),
+              lock_duration_days: days,
+            }),
+          preview: ({ unlocks_at, escrow }) => [
+            pair('locked', `${whole} of ${gold.mint}`),
+            pair('until', `${unlocks_at} (${forDays}); nobody can cancel or shorten it`),
+            pair('escrow', escrow),
+          ],
+          show: ({ mint, escrow, unlocks_at }) => ({ mint, amount: String(units), unlocks_at, escrow }),
+        })
+      },
+    }),
+    unlock: verb({
+      about: 'Take back your gold once its time has come',
+      details: 'Pays out all of it and closes the lock, which returns its rent.',
+      calls: [unlock, simulate, submit, get],
+      flags: { ...PLATFORM, ...SIGNING },
+      examples: ['svc gold unlock', 'svc gold unlock -k id.json --dry-run'],
+      async run({ platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
+        return signAndSubmit<GoldUnlocking>(session, flags, {
+          what: 'Unlock your gold',
+          build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee }),
+          show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
+        })
+      },
+    }),
     list: listVerb({
       about: 'List gold locks, newest first',
       at: paths.goldLocks.list,
@@ -15,11 +82,44 @@ export const noun: Noun = {
       columns: ['user', 'amount', 'status', 'unlocks_at', 'escrow'],
       call: (client, query) => client.goldLocks.list(query),
     }),
-    get: recordVerb({
-      about: 'Read the gold lock of a wallet from the chain',
-      at: paths.goldLocks.get,
+    get: verb({
+      about: 'Read the gold lock of a wallet from the chain, and how much time is left',
+      calls: [paths.goldLocks.get],
       args: { user: required(text('Address of the wallet')) },
-      call: (client, input) => client.goldLocks.get(input),
+      async run({ user }, { client }) {
+        const { data } = await client.goldLocks.get({ user })
+        const { status, seconds_left } = data
+        if (status === 'locked') return { data, notes: [`Locked for another ${inWords(seconds_left)}.`] }
+        return { data, notes: status === 'unlockable' ? ['Its time has come: take it back with svc gold unlock.'] : [] }
+      },
+    }),
+    token: recordVerb({
+      about: 'Show the token that gold locks are made of',
+      at: token,
+      call: (client) => client.goldLocks.token(),
     }),
   },
+}
+
+/** The flag that was given of the two. */
+function amountGiven(whole: string | undefined, raw: string | undefined): '--amount' | '--raw-amount' {
+  if ((whole === undefined) === (raw === undefined)) {
+    throw usage('give either --amount (whole tokens) or --raw-amount (raw units)', { param: '--amount' })
+  }
+  const shown = whole === undefined ? '--raw-amount' : '--amount'
+  // What is no amount of any token is said before anything is asked of the API.
+  rawUnits((whole ?? raw)!, whole === undefined ? 0 : MOST_DECIMALS, shown)
+  return shown
+}
+
+/** Raw units, from whole tokens or raw units. */
+export function unitsOf(
+  whole: string | undefined,
+  raw: string | undefined,
+  { decimals }: Pick<GoldToken, 'decimals'>,
+): bigint {
+  const shown = amountGiven(whole, raw)
+  const units = whole === undefined ? rawUnits(raw!, 0, shown) : rawUnits(whole, decimals, shown)
+  if (units <= MAX_U64) return units
+  throw usage(`${shown} comes to more than ${MAX_U64} raw units, all that a token account can hold`, { param: shown })
 }

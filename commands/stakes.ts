@@ -1,18 +1,14 @@
 /** `svc stakes`: NFT assets frozen in their owner's wallet. */
 import { paths } from '../src/api/paths.ts'
-import { choice, integer, type Noun, required, type Session, text, verb } from './command.ts'
-import { DEFAULT_PLATFORM, PLATFORM_ID } from './nfts/index.ts'
+import { choice, type Noun, required, type Session, text, verb } from './command.ts'
 import { listOutcome, listVerb, recordVerb } from './reads.ts'
 import { SIGNING } from './signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
 import { signAndSubmit } from './signing/sign-and-submit.ts'
 
 const { submit, get, simulate } = paths.transactions
 const ASSET = required(text('Address of the asset'))
-const FLAGS = {
-  platform_id: PLATFORM_ID,
-  platform_fee: integer('Lamports that you pay the platform wallet (default 0)', { min: 0, placeholder: 'LAMPORTS' }),
-  ...SIGNING,
-}
+const FLAGS = { ...PLATFORM, ...SIGNING }
 
 export const noun: Noun = {
   verbs: {

@@ -2,7 +2,6 @@
 import type { Hono } from 'hono'
 import type { AnyRoute, Result } from '../src/api/route.ts'
 import type { Context } from '../src/context.ts'
-import { NotAvailableYet } from '../src/errors.ts'
 import type { Kernel } from './kernel.ts'
 import { answer, type Handler, type Operation, type Prepare } from './pipeline.ts'
 
@@ -32,9 +31,4 @@ export function mountOn(hono: Hono, kernel: Kernel): Mount {
   }
   mount.methodsOf = (path: string) => mounted.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
   return mount as Mount
-}
-
-/** Stands for an operation whose chain part comes with a later release. */
-export const notYet = (what: string) => async (): Promise<never> => {
-  throw new NotAvailableYet(what)
 }

@@ -15,13 +15,23 @@ import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
+import { airdropFullyClaimed } from './workers/airdrop-fully-claimed.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
+import { goldUnlockEligible } from './workers/gold-unlock-eligible.ts'
 import { housekeeping } from './workers/housekeeping.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
 import { poolMigration } from './workers/pool-migration.ts'
 import { transactionWatcher } from './workers/transaction-watcher.ts'
 import { webhookDelivery } from './workers/webhook-delivery.ts'
 
+const WORKERS = [
+  webhookDelivery,
+  transactionWatcher,
+  poolMigration,
+  airdropFullyClaimed,
+  goldUnlockEligible,
+  housekeeping,
+]
 const DRAIN_MS = 10_000
 const SWEEP_MS = 50
 
@@ -61,10 +71,7 @@ export async function serve(config: Config): Promise<Serving> {
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
     await releaseDeadLeases(services)
-    workers = startWorkers({ ...services, wake }, [webhookDelivery, transactionWatcher, poolMigration, housekeeping], {
-      owner: newOwner(),
-      metrics,
-    })
+    workers = startWorkers({ ...services, wake }, WORKERS, { owner: newOwner(), metrics })
     log.info(
       { url, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
       'listening',

@@ -43,11 +43,3 @@ export const forbidden = (message: string, extras?: ErrorExtras) => new ApiError
 export const notFound = (message: string, extras?: ErrorExtras) => new ApiError('not_found', message, extras)
 export const conflict = (message: string, extras?: ErrorExtras) => new ApiError('conflict', message, extras)
 export const internal = (message: string, extras?: ErrorExtras) => new ApiError('internal_error', message, extras)
-
-/** Thrown by operations whose chain part is not part of this release; the README's status table lists them. */
-export class NotAvailableYet extends ApiError {
-  constructor(what: string) {
-    super('internal_error', `${what} is not available yet in this release; the README's status table lists what is`)
-    this.name = 'NotAvailableYet'
-  }
-}

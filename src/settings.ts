@@ -211,6 +211,11 @@ export const SETTINGS = define({
     default: false,
     about: 'Let the platform wallet send the migration transactions of full curves',
   },
+  'gold.mint': {
+    kind: 'string',
+    pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
+    about: 'Mint of the gold token that wallets can lock',
+  },
   'nfts.cosign-collections': {
     kind: 'list',
     default: [],

@@ -1,4 +1,5 @@
 /** Launches, claims and migrations over a node that fails in every way: each ends in one effect or a clear error. */
+
 import { deriveDbcTokenVaultAddress } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
@@ -25,10 +26,10 @@ import {
   type Platform,
   type Random,
   RICH,
-  randomOf,
   setPolicy,
   signWith,
 } from './support/pool-platform.ts'
+import { randomOf } from './support/random.ts'
 import type { Answer } from './support/request.ts'
 
 const SCHEDULES = 200

@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
+import { PROGRAMS } from '../src/chain/programs.ts'
 import { png } from './storage/images.ts'
 import { lacksCore } from './support/assets.ts'
 import { lacksDbc } from './support/dbc.ts'
-import { PROGRAMS_DIR } from './support/programs.ts'
+import { lacksLock } from './support/gold.ts'
+import { hasProgram, PROGRAMS_DIR } from './support/programs.ts'
 
+const lacksAirdrop = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const ROOT = resolve(import.meta.dirname, '..')
 const home = mkdtempSync(join(tmpdir(), 'svc-readme-'))
 const env = {
@@ -142,6 +145,61 @@ describe('the README', () => {
       const { exitCode, stdout, stderr } = await paste(given)
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toMatch(/STATUS +staked[\s\S]*PLATFORM ID +acme[\s\S]*STATUS +unstaked[\s\S]*STATUS +burned/)
+    },
+    60_000,
+  )
+
+  it.skipIf(lacksAirdrop).each(blocksOf('docs/airdrops.md', 'On the command line').map((block) => [block]))(
+    'shows an airdrop: %s',
+    async (block) => {
+      const first = (of: string, field: string) =>
+        `$(npx svc ${of} list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].${field}')`
+      const [wallet] = readFileSync(join(ROOT, 'examples/recipients.csv'), 'utf8').split('\n')[1]!.split(',')
+      const given = block
+        .replaceAll('treasury.json', join(home, 'treasury.json'))
+        .replace('public/airdrop', join(home, 'public/airdrop'))
+        .replace('<mint>', first('tokens', 'mint'))
+        .replaceAll('<id>', first('airdrops', 'id'))
+        .replace('<wallet>', wallet!)
+      const { exitCode, stdout, stderr } = await paste(given)
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toMatch(/STATUS +initialized/)
+      expect(stdout).toMatch(/^Yes: examples\/recipients\.csv with 1200 rows has the root/m)
+      await finds(wallet!)
+    },
+    60_000,
+  )
+
+  /** The snippet of the claim page, against the exported files. */
+  async function finds(wallet: string): Promise<void> {
+    const [, snippet] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/airdrops.md'), 'utf8'))!
+    const read = async (path: string) => {
+      try {
+        const text = readFileSync(path, 'utf8')
+        return { ok: true, json: async () => JSON.parse(text) }
+      } catch {
+        return { ok: false, json: async () => null }
+      }
+    }
+    const entitlement = new Function('fetch', `${snippet}\nreturn entitlement`)(read)
+    const found = await entitlement(join(home, 'public/airdrop'), wallet)
+    expect(found).toEqual({ amount: expect.stringMatching(/^\d+$/), proof: expect.any(Array) })
+    expect(await entitlement(join(home, 'public/airdrop'), 'So11111111111111111111111111111111111111112')).toBeNull()
+  }
+
+  it.skipIf(lacksLock !== '').each(blocksOf('docs/gold-locks.md', 'On the command line').map((block) => [block]))(
+    'shows a gold lock: %s',
+    async (block) => {
+      const first = (of: string, field: string) =>
+        `$(npx svc ${of} list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].${field}')`
+      const given = block
+        .replaceAll('holder.json', join(home, 'holder.json'))
+        .replace('<mint>', first('tokens', 'mint'))
+        .replace('<wallet>', first('gold', 'user'))
+      const { exitCode, stdout, stderr } = await paste(given)
+      expect(exitCode, stderr).toBe(0)
+      expect(stderr).toMatch(/Locked for another (29 days 23 hours|30 days)/)
+      expect(stdout).toMatch(/ {2}100000000 +unlocked /)
     },
     60_000,
   )

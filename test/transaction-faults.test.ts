@@ -15,28 +15,12 @@ import { TransactionRefused } from '../src/chain/localnet/types.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
 import { count, FAULTS, type Fault, type FaultyService, faultsOf, startFaultyService } from './support/faulty-node.ts'
 import { SOL } from './support/local-chain.ts'
+import { randomOf } from './support/random.ts'
 import type { Answer } from './support/request.ts'
 
 const SCHEDULES = 200
 const FIRST_SEED = 20_260_601
 const STEPS = 40
-
-/** Uniform in [0, 1), the same for one seed (mulberry32). */
-function randomOf(seed: number) {
-  let state = seed
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-  return {
-    next,
-    chance: (probability: number) => next() < probability,
-    between: (least: number, most: number) => least + Math.floor(next() * (most - least + 1)),
-    pick: <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)]!,
-  }
-}
 
 type Random = ReturnType<typeof randomOf>
 

@@ -2,12 +2,11 @@
 import type { FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import { solOf } from '../amounts.ts'
 import type { Outcome, Session } from '../command.ts'
-import { platformAddress, signedOnce } from '../signing/by-platform.ts'
 import type { SigningFlags } from '../signing/flags.ts'
-import { follow } from '../signing/following.ts'
-import { failureLines, pair, previewLines } from '../signing/preview.ts'
-import { confirmOn, didFail, faultOf, signAndSubmit } from '../signing/sign-and-submit.ts'
-import { EXIT, failure } from '../ui/problem.ts'
+import { pair } from '../signing/preview.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { signByPlatform } from '../signing/sign-by-platform.ts'
+import { failure } from '../ui/problem.ts'
 
 export type OneClaimFlags = SigningFlags & { idempotency_key?: string | undefined }
 
@@ -60,37 +59,20 @@ export function claimHere(session: Session, input: OneClaimFlags, wanted: Wanted
 }
 
 /** Shown by an unsigned build of the same claim, then signed by the platform wallet. */
-export async function claimSigned(session: Session, input: OneClaimFlags, wanted: Wanted): Promise<Outcome> {
-  const payer = await platformAddress(session)
-  const built = await prepare(session, wanted, payer)
-  const content = await session.wallet.decode(built.transaction)
-  const { data: simulation } = await session.client.transactions.simulate({ transaction: built.transaction })
-  const cluster = await session.cluster()
-  const [first = '', ...rest] = previewLines(whatOf(wanted), { cluster, signer: payer, content, simulation })
-  const fault = await faultOf(session, built.transaction, simulation)
-  const said = fault === null ? [] : failureLines(simulation, fault)
-  const lines = [first, ...amountLines(built, wanted), ...rest, ...said]
-  if (input.dry_run) {
-    return {
-      data: { ...shownOf(built), cluster, signer: payer, ...simulation },
-      text: lines.join('\n'),
-      notes: ['Nothing was signed, and nothing was sent.'],
-      exitCode: fault === null ? EXIT.done : EXIT.failed,
-    }
-  }
-  await session.ui.preview(lines)
-  await confirmOn(session, whatOf(wanted), cluster)
+export function claimSigned(session: Session, input: OneClaimFlags, wanted: Wanted): Promise<Outcome> {
   const { splits, ...body } = wanted
-  const { data } = await signedOnce(session, input.idempotency_key ?? crypto.randomUUID(), (options) =>
-    session.client.feeClaims.create(
-      { ...body, payer, mode: 'signed', ...(splits === undefined ? {} : { splits: [...splits] }) },
-      options,
-    ),
-  )
-  if (data.tx.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-  const { signature } = data.tx
-  if (input.wait === 'none') return { data: { ...shownOf(data), signature, lifecycle: 'submitted' } }
-  const landed = await follow(session, signature, input.wait ?? 'confirmed')
-  if (landed.lifecycle === 'failed') throw await didFail(session, built.transaction, landed)
-  return { data: { ...shownOf(data), signature, lifecycle: landed.lifecycle, slot: landed.slot } }
+  return signByPlatform<Prepared>(session, input, {
+    what: whatOf(wanted),
+    build: (payer) => prepare(session, wanted, payer),
+    async sign(payer, options) {
+      const { data } = await session.client.feeClaims.create(
+        { ...body, payer, mode: 'signed', ...(splits === undefined ? {} : { splits: [...splits] }) },
+        options,
+      )
+      if (data.tx.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
+      return { signature: data.tx.signature, shown: shownOf(data) }
+    },
+    preview: (data) => amountLines(data, wanted),
+    show: shownOf,
+  })
 }

@@ -1,12 +1,12 @@
 /** `svc merkle build`: the tree of a CSV, printed, written to a file with its proofs, or stored through the API. */
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type EntryList, entryAt, MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
-import type { MerkleTree } from '../../src/merkle/tree.ts'
+import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
-import { flag, integer, type Outcome, required, type Session, text, verb } from '../command.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { flag, integer, type Outcome, required, text, verb } from '../command.ts'
+import { usage } from '../ui/problem.ts'
 import { csvFlags, hashTree, readRecipients } from './recipients.ts'
+import { storeTree } from './store-tree.ts'
 import { readKey, summaryOf } from './summary.ts'
 import { shardFile, writeTreeFile } from './tree-file.ts'
 
@@ -51,43 +51,13 @@ export const build = verb({
     for (const [i, part] of parts.entries()) {
       const tree = hashTree(part, ui)
       let record = summaryOf(tree, mint, first + i)
-      if (persist) record = await store(tree, record, replace, session)
+      if (persist) record = await storeTree(session, tree, record, replace)
       if (out !== undefined) await writeTreeFile(shard ? shardFile(out, first + i) : out, tree, record)
       records.push(record)
     }
     return shard ? shardsOutcome(records) : { data: records[0] }
   },
 })
-
-/** Stores one tree and checks that the server came to the same root. */
-async function store(
-  tree: MerkleTree,
-  built: TreeRecord,
-  replace: boolean,
-  { client, ui }: Session,
-): Promise<TreeRecord> {
-  ui.progress('Storing')(tree.list.count, 0)
-  const { data } = await client.merkleTrees.create({
-    mint: built.mint,
-    airdrop_count: built.airdrop_count,
-    entries: entriesOf(tree.list),
-    ...(replace ? { replace } : {}),
-  })
-  if (data.root !== built.root) {
-    throw failure(`the server stored ${data.id} with root ${data.root}, this command built ${built.root}`, {
-      next: 'the two run different versions; do not fund this airdrop before both agree',
-    })
-  }
-  return data
-}
-
-/** Amounts as digit strings: raw units, whatever --decimals was. */
-function entriesOf(list: EntryList): { wallet: string; amount: string }[] {
-  return Array.from({ length: list.count }, (_, i) => {
-    const { wallet, amount } = entryAt(list, i)
-    return { wallet, amount: String(amount) }
-  })
-}
 
 function shardsOutcome(records: readonly TreeRecord[]): Outcome {
   const columns = ['airdrop_count', 'id', 'root', 'leaf_count', 'total', 'persisted'] as const

@@ -5,7 +5,7 @@ import { diffLists } from '../../src/merkle/diff.ts'
 import { type EntryList, totalAmount } from '../../src/merkle/entry-list.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
-import { flag, type Outcome, required, type Session, text, verb } from '../command.ts'
+import { flag, type Outcome, type Rows, required, type Session, text, verb } from '../command.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
 import { readStoredList } from './stored-list.ts'
@@ -49,7 +49,7 @@ async function readSide(given: string, csv: CsvChoices, session: Session): Promi
   return readStoredList(session, given, tree.leaf_count)
 }
 
-function compare(before: EntryList, after: EntryList): Comparison {
+export function compare(before: EntryList, after: EntryList): Comparison {
   const { added, removed, changed, unchanged, reordered } = diffLists(before, after)
   const plain = ({ wallet, amount }: { wallet: string; amount: bigint }) => ({ wallet, amount: String(amount) })
   return {
@@ -73,15 +73,10 @@ function sideOf(source: string, list: EntryList): Side {
 function outcome(before: Side, after: Side, comparison: Comparison, exitCode: boolean): Outcome {
   const { added, removed, changed, unchanged, reordered } = comparison
   const same = before.root === after.root
-  const rows = [
-    ...removed.map(({ wallet, amount }) => ['-', wallet, amount, null]),
-    ...changed.map(({ wallet, before, after }) => ['~', wallet, before, after]),
-    ...added.map(({ wallet, amount }) => ['+', wallet, null, amount]),
-  ]
   const summary = `${added.length} added, ${removed.length} removed, ${changed.length} changed, ${unchanged} unchanged`
   return {
     data: { same, ...comparison, before, after },
-    rows: { columns: ['', 'wallet', 'before', 'after'], rows },
+    rows: differenceRows(comparison),
     notes: [
       `${summary}; total ${before.total} → ${after.total}`,
       ...(reordered ? ['The wallets in both stand in another order, which changes the root too.'] : []),
@@ -90,3 +85,13 @@ function outcome(before: Side, after: Side, comparison: Comparison, exitCode: bo
     exitCode: exitCode && !same ? EXIT.failed : EXIT.done,
   }
 }
+
+/** One row for each wallet that is not the same in both. */
+export const differenceRows = ({ removed, changed, added }: Comparison): Rows => ({
+  columns: ['', 'wallet', 'before', 'after'],
+  rows: [
+    ...removed.map(({ wallet, amount }) => ['-', wallet, amount, null]),
+    ...changed.map(({ wallet, before, after }) => ['~', wallet, before, after]),
+    ...added.map(({ wallet, amount }) => ['+', wallet, null, amount]),
+  ],
+})

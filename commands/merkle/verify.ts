@@ -1,19 +1,28 @@
 /** `svc merkle verify`: whether a list has a root, or a proof leads to one. */
+import { paths } from '../../src/api/paths.ts'
+import { ApiError } from '../../src/errors.ts'
+import { listHash } from '../../src/merkle/entry-list.ts'
 import { hashFromHex, toHex, verifyProof } from '../../src/merkle/tree.ts'
-import { list, type Outcome, text, verb } from '../command.ts'
+import { list, type Outcome, type Session, text, verb } from '../command.ts'
 import { readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
+import { type Comparison, compare, differenceRows } from './diff.ts'
 import { type CsvChoices, csvFlags, hashTree, readRecipients } from './recipients.ts'
+import { readStoredList } from './stored-list.ts'
 import { readKey } from './summary.ts'
 
 export const verify = verb({
   about: 'Check a list against a root, or one proof; exit 0 yes, 1 no',
   details:
     'With FILE: builds its tree and compares the root with --root. Without: checks one proof, given as --proof FILE (the JSON that `svc merkle proof -o json` prints) or as --wallet, --amount and --siblings. Give --root from a source you trust: a proof file proves nothing about its own root.',
+  calls: [paths.merkleTrees.get, paths.merkleTrees.entries],
   args: { file: text('The CSV, or - for standard input') },
   flags: {
     root: text('The root, hex with or without 0x', { placeholder: 'HEX' }),
+    id: text('With FILE: a stored tree, whose root is taken and of which is told where the list differs', {
+      placeholder: 'ID',
+    }),
     ...csvFlags,
     proof: text('JSON file of one proof, or -', { placeholder: 'FILE' }),
     wallet: text('Wallet of the proof', { placeholder: 'WALLET' }),
@@ -22,37 +31,95 @@ export const verify = verb({
   },
   examples: [
     'svc merkle verify recipients.csv --root "$(cat root.txt)"',
+    'svc merkle verify recipients.csv --decimals 6 --id ID',
     'svc merkle verify --proof proof.json --root HEX',
   ],
-  async run({ file, root, proof, wallet, amount, siblings, ...csv }, { ui }) {
+  async run({ file, root, id, proof, wallet, amount, siblings, ...csv }, session) {
     const single = proof !== undefined || wallet !== undefined || amount !== undefined || siblings !== undefined
     if (file !== undefined) {
       if (single) throw usage('give a FILE, or a proof (--proof, or --wallet --amount --siblings), not both')
-      return verifyList(file, root, csv, ui)
+      return verifyList(file, { root, id }, csv, session)
     }
+    if (id !== undefined) throw usage('--id goes with FILE', { param: '--id' })
     if (proof !== undefined) return verifyOne({ ...(await readProof(proof)), ...(root === undefined ? {} : { root }) })
     if (!single) throw usage('give the CSV as FILE, or --proof FILE')
     return verifyOne({ wallet, amount, proof: siblings ?? [], root })
   },
 })
 
-async function verifyList(file: string, wanted: string | undefined, csv: CsvChoices, ui: Ui): Promise<Outcome> {
-  const expected = toHex(readHash(wanted, '--root'))
+interface Against {
+  root: string | undefined
+  id: string | undefined
+}
+
+async function verifyList(file: string, against: Against, csv: CsvChoices, session: Session): Promise<Outcome> {
+  const { ui, client } = session
+  const stored = against.id === undefined ? null : (await client.merkleTrees.get({ id: against.id })).data
+  const expected = toHex(readHash(against.root ?? stored?.root, '--root'))
   const { list } = await readRecipients(file, csv, ui)
   const root = toHex(hashTree(list, ui).root)
-  const valid = root === expected
-  return {
-    data: { valid, root, expected, leaf_count: list.count },
-    text: valid
-      ? `Yes: ${file} with ${list.count} rows has the root ${root}.`
-      : `No: ${file} with ${list.count} rows has the root ${root}, expected ${expected}.`,
-    notes: valid
-      ? []
-      : [
-          'Amounts, --decimals, --duplicates and the order of rows all change the root; `svc merkle diff` shows what differs.',
-        ],
-    exitCode: valid ? EXIT.done : EXIT.failed,
+  const list_sha256 = listHash(list)
+  const data = { valid: root === expected, root, expected, leaf_count: list.count, list_sha256 }
+  const rows = `${file} with ${list.count} rows`
+  if (data.valid)
+    return { data, text: `Yes: ${rows} has the root ${root}; its canonical list has the SHA-256 ${list_sha256}.` }
+  const no = `No: ${rows} has the root ${root}, expected ${expected}.`
+  if (stored !== null && stored.root === expected) {
+    const comparison = compare(await readStoredList(session, stored.id, stored.leaf_count), list)
+    return { data: { ...data, ...comparison }, text: [no, ...whereLines(comparison)].join('\n'), exitCode: EXIT.failed }
   }
+  const other = file === '-' ? null : await otherReading(file, csv, expected, ui)
+  return {
+    data: { ...data, reading: other },
+    text: no,
+    notes: [
+      other === null
+        ? 'Amounts, --decimals, --duplicates and the order of rows all change the root; --id of the stored tree, or `svc merkle diff` with another list, shows what differs.'
+        : `Read ${other} it has that root.`,
+    ],
+    exitCode: EXIT.failed,
+  }
+}
+
+const SHOWN = 20
+
+/** What is not as in the stored list, the first of it. */
+function whereLines(comparison: Comparison): string[] {
+  const { rows } = differenceRows(comparison)
+  const { added, removed, changed, reordered } = comparison
+  const lines = rows.slice(0, SHOWN).map(([sign, wallet, before, after]) => {
+    const amounts =
+      before === null
+        ? `has ${after}, stored it is not`
+        : after === null
+          ? `stored with ${before}, not in the file`
+          : `has ${after}, stored it has ${before}`
+    return `  ${sign} ${wallet}  ${amounts}`
+  })
+  return [
+    `Against the stored list: ${added.length} more, ${removed.length} missing, ${changed.length} with another amount.`,
+    ...lines,
+    ...(rows.length > SHOWN ? [`  … and ${rows.length - SHOWN} more`] : []),
+    ...(reordered ? ['The wallets in both stand in another order, which changes the root too.'] : []),
+  ]
+}
+
+const MOST_DECIMALS = 9
+
+/** How else the file could be meant so that it has the root: other decimals, or duplicates summed. */
+async function otherReading(file: string, csv: CsvChoices, expected: string, ui: Ui): Promise<string | null> {
+  const readings = [undefined, ...Array.from({ length: MOST_DECIMALS + 1 }, (_, decimals) => decimals)]
+  for (const decimals of readings.filter((decimals) => decimals !== csv.decimals)) {
+    const shown = decimals === undefined ? 'without --decimals' : `with --decimals ${decimals}`
+    try {
+      const { list } = await readRecipients(file, { ...csv, decimals }, ui)
+      if (toHex(hashTree(list, ui).root) === expected) return shown
+    } catch (error) {
+      // What cannot be read like that is not meant like that.
+      if (!(error instanceof ApiError)) throw error
+    }
+  }
+  return null
 }
 
 interface GivenProof {

@@ -4,15 +4,12 @@ import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
 import { SIGNING } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { usage } from '../ui/problem.ts'
 import { mintAll } from './mint-all.ts'
 
 const { submit, get, simulate } = paths.transactions
-
-/** Who calls, where the command line is nobody's platform. */
-export const PLATFORM_ID = text('Name of the calling platform (default svc)', { placeholder: 'NAME' })
-export const DEFAULT_PLATFORM = 'svc'
 
 export const noun: Noun = {
   verbs: {

@@ -17,7 +17,7 @@ export interface Built {
 }
 export interface SignedCommand<D extends Built> {
   /** What it does, as the start of a question: `Create the token MTK`. */
-  what: string
+  what: string | ((data: D) => string)
   build(payer: string): Promise<{ data: D }>
   /** Keys of the answer that sign too. */
   secretKeys?(data: D): readonly (readonly number[])[]
@@ -43,6 +43,7 @@ export async function signAndSubmit<D extends Built>(
   if (sends) refuseUnasked(session, await session.cluster())
 
   const { data } = await command.build(signer)
+  const what = typeof command.what === 'string' ? command.what : command.what(data)
   const secretKeys = command.secretKeys?.(data)
   const partial = await wallet.sign(data.transaction, { secretKeys, own: false })
   if (flags.build_only) return builtOutcome(data, partial, await command.show?.(data, null))
@@ -50,7 +51,7 @@ export async function signAndSubmit<D extends Built>(
   const content = await wallet.decode(data.transaction)
   const { data: simulation } = await client.transactions.simulate({ transaction: data.transaction })
   const cluster = await session.cluster()
-  const [first = '', ...rest] = previewLines(command.what, { cluster, signer, content, simulation })
+  const [first = '', ...rest] = previewLines(what, { cluster, signer, content, simulation })
   const lines = [first, ...(command.preview?.(data) ?? []), ...rest]
   const fault = await faultOf(session, data.transaction, simulation)
   if (flags.dry_run) {
@@ -65,7 +66,7 @@ export async function signAndSubmit<D extends Built>(
   await ui.preview([...lines, ...(fault === null ? [] : failureLines(simulation, fault))])
   if (fault !== null) throw wouldFail(fault, { cluster, signer, content, simulation })
   refuseOthers(partial.missing, signer)
-  await confirmOn(session, command.what, cluster)
+  await confirmOn(session, what, cluster)
 
   const signed = await wallet.sign(partial.transaction, { keypair: flags.keypair })
   const signature = signed.signature

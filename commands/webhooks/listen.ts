@@ -5,6 +5,7 @@ import type { Client } from '../../src/client.ts'
 import { list, type Session, text, verb } from '../command.ts'
 import { follow, type Place, placeOf } from '../events/follow.ts'
 import { eventLine, type Lines, openLines } from '../events/lines.ts'
+import { sourceOf } from '../state-file.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { forward, type Target, targetUrl } from './forward.ts'
 import { placeFile, readPlace, writePlace } from './place-file.ts'
@@ -66,12 +67,6 @@ async function pass({ clock, ui }: Session, lines: Lines, target: Target | null,
   lines.print({ ...event, forward: outcome }, `  → ${delivered ? `${said} in ${duration_ms} ms` : `failed: ${said}`}`)
   if (delivered) return
   ui.warn(`event ${event.sequence} (${event.id}) was not accepted in ${attempts} attempts: ${said}; going on`)
-}
-
-/** Whose events they are. */
-async function sourceOf({ settings }: Session): Promise<string> {
-  const values = new Map((await settings.list()).map(({ name, value }) => [name, value]))
-  return String(values.get('api') ?? values.get('data-dir'))
 }
 
 /** What `--from` says, else where the last run stopped, else now. */

@@ -1,20 +1,12 @@
 /** The place up to which `svc webhooks listen` is done, in a file that outlives it. */
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { xdg } from '../../src/config.ts'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Place } from '../events/follow.ts'
+import { stateFile, writeStateFile } from '../state-file.ts'
 import { reason } from '../ui/files.ts'
 import { failure } from '../ui/problem.ts'
 
 /** Below the XDG state folder; one place for each API (or data folder) and target. */
-export function placeFile(source: string, target: string | null): string {
-  const name = createHash('sha256')
-    .update(JSON.stringify([source, target]))
-    .digest('hex')
-    .slice(0, 16)
-  return join(xdg(process.env, 'XDG_STATE_HOME', '.local/state'), 'svc', 'listen', `${name}.json`)
-}
+export const placeFile = (source: string, target: string | null): string => stateFile('listen', [source, target])
 
 /** Null where nothing was kept yet. */
 export function readPlace(file: string): Place | null {
@@ -30,10 +22,7 @@ export function readPlace(file: string): Place | null {
 /** Replaces the file in one step, so that a crash leaves the place before or the place after. */
 export function writePlace(file: string, place: Place): void {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    const next = `${file}.${process.pid}`
-    writeFileSync(next, `${JSON.stringify(place)}\n`, { mode: 0o600 })
-    renameSync(next, file)
+    writeStateFile(file, place)
   } catch (error) {
     throw failure(`the place cannot be kept in ${file}: ${reason(error)}`, { next: 'choose another with --state-file' })
   }

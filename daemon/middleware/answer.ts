@@ -1,6 +1,6 @@
 /** Answers: the success and error envelopes and the headers that every answer carries. */
 import type { Meta } from '../../src/client.ts'
-import { ApiError, NotAvailableYet } from '../../src/errors.ts'
+import { ApiError } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
 
 const GENERIC = 'Something went wrong'
@@ -28,7 +28,7 @@ export function errorAnswer(
 ): { status: number; body: string } {
   const known = thrown instanceof ApiError
   // In production the log alone says what it was.
-  if (!known || (thrown.code === 'internal_error' && !(thrown instanceof NotAvailableYet))) {
+  if (!known || thrown.code === 'internal_error') {
     kernel.log.error({ err: thrown, request_id: requestId }, 'request failed')
   }
   const code = known ? thrown.code : 'internal_error'

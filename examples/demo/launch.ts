@@ -2,14 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32, deflateSync } from 'node:zlib'
-import type { Daemon } from './program.ts'
-import type { Report } from './report.ts'
-
-interface Options {
-  dataDir: string
-  daemon: Daemon
-  report: Report
-}
+import { createOnChain } from './on-chain.ts'
+import type { Options } from './program.ts'
 
 const NEEDED = ['Meteora DBC', 'Meteora DAMM v2', 'Metaplex Token Metadata']
 const TOKEN_ACCOUNT_RENT = 2_039_280n
@@ -17,23 +11,9 @@ const SHARES = [500, 700, 900, 1000, 1000, 1100, 1100, 1200, 1200, 1300]
 const RESERVE = 1_000_000n
 
 export async function launch({ dataDir, daemon, report }: Options): Promise<void> {
-  const { programs } = (await daemon.svc('localnet', 'status')) as { programs: { name: string; loaded: boolean }[] }
-  const missing = NEEDED.filter((name) => !programs.some((program) => program.name === name && program.loaded))
-  if (missing.length > 0) {
-    report.skip('a launch on a bonding curve', `${missing.join(', ')}: fill the cache with \`svc localnet pull\``)
-    return
-  }
-  const file = (name: string) => join(dataDir, `${name}.json`)
-  const lamports = async (address: string) =>
-    daemon.svc('accounts', 'get', address).then(
-      (account) => BigInt(account.lamports),
-      () => 0n,
-    )
-  const tokens = async (owner: string, mint: string) => {
-    const { address } = await daemon.svc('pdas', 'derive', 'ata', `owner=${owner}`, `mint=${mint}`)
-    const account = await daemon.svc('accounts', 'get', address).catch(() => null)
-    return account === null ? 0n : Buffer.from(account.data, 'base64').readBigUInt64LE(64)
-  }
+  const chain = createOnChain({ dataDir, daemon, report })
+  if (!(await chain.has('a launch on a bonding curve', NEEDED))) return
+  const { file, lamports, tokens } = chain
   const wallets: Record<string, string> = {}
   let [pool, mint, migrated] = ['', '', '']
 
@@ -146,14 +126,8 @@ export async function launch({ dataDir, daemon, report }: Options): Promise<void
     return `${claim.estimated_quote} lamports`
   })
   await report.step('its life was told in events, and every signature in the audit log', async () => {
-    const all = (await daemon.svc('events', 'list', '--all')) as {
-      type: string
-      sequence: number
-      data: { object: { resource_id: string } }
-    }[]
-    const own = all.filter(({ data }) => data.object.resource_id === pool).sort((a, b) => a.sequence - b.sequence)
     const life = ['pool.created', 'pool.live', 'fee_claim.split_executed', 'pool.migration_triggered', 'pool.migrated']
-    const told = own.map(({ type }) => type).filter((type) => life.includes(type))
+    const told = (await chain.eventsAbout([pool], '')).filter((type) => life.includes(type))
     report.expect(told.join() === life.join(), told.join(', '))
     const { intact, entries } = await daemon.svc('audit', 'verify')
     report.expect(intact && entries >= 7, `${entries} entries`)

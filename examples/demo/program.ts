@@ -25,16 +25,25 @@ export interface Daemon {
   stop(): Promise<number>
 }
 
-interface Options {
-  root: string
+/** What every part of the demo is given. */
+export interface Options {
   dataDir: string
+  daemon: Daemon
   report: Report
 }
 
-export async function startDaemon({ root, dataDir, report }: Options): Promise<Daemon> {
-  const program = join(root, 'dist/svc.js')
-  const run = (args: string[]) =>
-    execa('node', [program, ...args], {
+export interface Place {
+  root: string
+  dataDir: string
+  report: Report
+  /** Further settings, as environment variables. */
+  env?: Record<string, string>
+}
+
+const runner =
+  ({ root, dataDir, env = {} }: Place) =>
+  (args: string[]) =>
+    execa('node', [join(root, 'dist/svc.js'), ...args], {
       cwd: root,
       env: {
         SVC_DATA_DIR: dataDir,
@@ -42,10 +51,22 @@ export async function startDaemon({ root, dataDir, report }: Options): Promise<D
         SVC_SIGNER: 'keypair',
         SVC_SIGNER_KEYPAIR: join(dataDir, 'platform.json'),
         SVC_POOLS_CRANK: 'true',
+        ...env,
       },
       reject: false,
     })
-  const child = run(['serve', '--port', '0', '--rpc-port', '0'])
+
+/** Runs a command and returns its JSON, through the daemon where one runs, else alone. */
+// biome-ignore lint/suspicious/noExplicitAny: whatever the command prints
+export async function svc(place: Place, ...args: string[]): Promise<any> {
+  const { stdout, stderr, exitCode } = await runner(place)([...args, '--json'])
+  if (exitCode !== 0) throw new Error(`svc ${args.join(' ')} ended with ${exitCode}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+export async function startDaemon(place: Place): Promise<Daemon> {
+  const { dataDir, report } = place
+  const child = runner(place)(['serve', '--port', '0', '--rpc-port', '0'])
   let url = ''
   await report.step('svc serve listens', async () => {
     url = await new Promise<string>((resolve, reject) => {
@@ -60,11 +81,7 @@ export async function startDaemon({ root, dataDir, report }: Options): Promise<D
   })
   return {
     url,
-    async svc(...args) {
-      const { stdout, stderr, exitCode } = await run([...args, '--json'])
-      if (exitCode !== 0) throw new Error(`svc ${args.join(' ')} ended with ${exitCode}: ${stderr}`)
-      return JSON.parse(stdout)
-    },
+    svc: (...args) => svc(place, ...args),
     async request(method, path, key, body, headers = {}) {
       const response = await fetch(`${url}${path}`, {
         method,

@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import pc from 'picocolors'
+import { airdrop } from './airdrop.ts'
+import { gold, makeGold } from './gold.ts'
 import { keysAndLimits } from './keys-and-limits.ts'
 import { launch } from './launch.ts'
 import { merkleTree } from './merkle-tree.ts'
+import { nft } from './nft.ts'
 import { startDaemon } from './program.ts'
 import { Report } from './report.ts'
 import { token } from './token.ts'
@@ -14,14 +17,20 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-'))
 const report = new Report()
 const root = resolve(import.meta.dirname, '../..')
 
-report.title('svc: a CSV becomes a merkle tree, stored, served and proven; a token is made, another launched')
+report.title(
+  'svc: a CSV becomes a merkle tree, stored, served and proven; a token is made, another launched,\n  one airdropped, NFTs minted and staked, gold locked',
+)
 let exitCode = 1
-const daemon = await startDaemon({ root, dataDir, report })
+const place = { root, dataDir, report }
+const daemon = await startDaemon({ ...place, env: { SVC_GOLD_MINT: await makeGold(place) } })
 try {
   await merkleTree({ root, daemon, report })
   await keysAndLimits({ daemon, report })
   await token({ dataDir, daemon, report })
   await launch({ dataDir, daemon, report })
+  await airdrop({ dataDir, daemon, report })
+  await nft({ dataDir, daemon, report })
+  await gold({ dataDir, daemon, report })
   await report.step('the daemon stops in order', async () => {
     const code = await daemon.stop()
     report.expect(code === 0, `exit code ${code}`)

@@ -1,14 +1,8 @@
 /** A Token-2022 token is made on the embedded chain, finalized, its mint authority given up, and every event printed. */
 import { join } from 'node:path'
 import pc from 'picocolors'
-import type { Daemon } from './program.ts'
-import type { Report } from './report.ts'
+import type { Options } from './program.ts'
 
-interface Options {
-  dataDir: string
-  daemon: Daemon
-  report: Report
-}
 interface Told {
   type: string
   sequence: number

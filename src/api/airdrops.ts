@@ -26,6 +26,9 @@ import { defineRoute } from './route.ts'
 export const AIRDROP_STATUSES = ['tree_built', 'initialized', 'claiming', 'fully_claimed', 'vault_drained'] as const
 export type AirdropStatus = (typeof AIRDROP_STATUSES)[number]
 
+/** Null in lists, and where the chain has nothing or cannot be asked. */
+const fromChain = <S extends z.ZodType>(schema: S, description: string) => schema.nullable().meta({ description })
+
 export const airdrop = z
   .object({
     id: treeId,
@@ -35,19 +38,61 @@ export const airdrop = z
     leaf_count: z.int().min(0),
     status: z.enum(AIRDROP_STATUSES),
     created_at: timestamp.nullable(),
+    total: digits.nullable().meta({ description: 'Sum of the stored tree, raw units; null where none is stored' }),
+    distributor: fromChain(address, 'Account of the airdrop; derived, so known before it is there'),
+    on_chain_root: fromChain(hex32, 'Root of the distributor at this id; another one than `root` is not this airdrop'),
+    admin: fromChain(address, 'Who made the distributor'),
+    vault: fromChain(address, 'Token account that claims are paid from'),
+    vault_balance: fromChain(digits, 'Raw units'),
+    claimed_count: fromChain(z.int().min(0), 'Wallets that have claimed'),
+    claimed_amount: fromChain(digits, 'Raw units'),
+    starts_at: fromChain(timestamp, 'Start that its maker set; a formality where it is minutes after the making'),
+    clawback_at: fromChain(timestamp, 'From then on what is left can be withdrawn'),
+    clawback_receiver: fromChain(address, 'Token account that a withdrawal goes to'),
+    note: fromChain(z.string(), 'What is not as it should be, in words'),
   })
   .openapi('Airdrop')
+
+/** Why a wallet cannot claim at this moment. */
+export const CLAIM_FAULTS = [
+  'not_initialized',
+  'other_root',
+  'already_claimed',
+  'clawed_back',
+  'not_started',
+  'cap_reached',
+  'vault_frozen',
+  'unfunded',
+  'account_unusable',
+] as const
+export type ClaimFaultReason = (typeof CLAIM_FAULTS)[number]
+
+export const airdropEntitlement = z
+  .object({
+    id: treeId,
+    mint: address,
+    airdrop_count: airdropCount,
+    amount: digits.meta({ description: 'What the wallet is entitled to, raw units' }),
+    status: z.enum(AIRDROP_STATUSES).meta({ description: 'Of the airdrop' }),
+    claimed: z.boolean(),
+    claimable: z.boolean().meta({ description: 'Whether POST /v2/airdrops/{id}/claims would build a claim now' }),
+    reason: z.enum(CLAIM_FAULTS).nullable().meta({ description: 'Why it is not claimable' }),
+    note: z.string().nullable().meta({ description: 'The same in words' }),
+  })
+  .openapi('AirdropEntitlement')
 
 export const airdropClaimCreated = unsignedPayload({
   swap_transaction: transactionBase64
     .nullable()
     .meta({ description: 'Auxiliary swap to SOL; null unless `swap_to_sol` was asked for' }),
-  tracked_resource: trackedResource,
-}).openapi('AirdropClaimCreated')
+})
+  .extend({ tracked_resource: trackedResource })
+  .openapi('AirdropClaimCreated')
 
 export const vaultWithdrawal = signedPayload({ mint: address, amount: digits }).openapi('VaultWithdrawal')
 
 export type Airdrop = z.output<typeof airdrop>
+export type AirdropEntitlement = z.output<typeof airdropEntitlement>
 export type AirdropClaimCreated = z.output<typeof airdropClaimCreated>
 export type VaultWithdrawal = z.output<typeof vaultWithdrawal>
 
@@ -58,7 +103,8 @@ export const airdrops = {
     at: paths.airdrops.create,
     tag: 'Airdrops',
     summary: 'Initialize an airdrop on chain',
-    description: 'Caps are those of the stored tree with the same mint and airdrop_count, where there is one.',
+    description:
+      'Distributor and funding in one transaction. Caps are those of the stored tree with the same mint and airdrop_count, where there is one. Signed, the platform wallet pays, whatever `payer` says.',
     body: writeBody({
       payer: address,
       platform_id: platformId,
@@ -95,7 +141,8 @@ export const airdrops = {
   get: defineRoute({
     at: paths.airdrops.get,
     tag: 'Airdrops',
-    summary: 'Read one airdrop',
+    summary: 'Read one airdrop, with its state on chain',
+    description: 'Also one whose tree is not stored here, as long as its distributor is on chain.',
     params,
     data: airdrop,
   }),
@@ -138,5 +185,16 @@ export const airdrops = {
     }),
     data: vaultWithdrawal,
     scope: 'airdrop:admin',
+  }),
+  lookup: defineRoute({
+    at: paths.airdrops.lookup,
+    tag: 'Airdrops',
+    summary: 'List the stored airdrops that a wallet is in, newest first',
+    description:
+      'A page looks into a limited number of trees: it may hold fewer than `limit`, or none, and still have a next one.',
+    params: z.object({ wallet: address }),
+    query: listQuery({ mint: address.optional() }),
+    data: airdropEntitlement,
+    list: true,
   }),
 }

@@ -31,6 +31,34 @@ export const goldLock = z
 
 export type GoldLock = z.output<typeof goldLock>
 
+const secondsLeft = z
+  .int()
+  .min(0)
+  .meta({ description: "Seconds until it can be unlocked, by the chain's clock; 0 once its time has come" })
+
+/** One lock read from the chain. */
+export const goldLockRead = goldLock.extend({ seconds_left: secondsLeft }).openapi('GoldLockRead')
+export type GoldLockRead = z.output<typeof goldLockRead>
+
+export const goldLocking = unsignedPayload({
+  escrow: address.meta({ description: 'Account that will hold the tokens' }),
+  mint: address,
+  unlocks_at: timestamp,
+})
+export type GoldLocking = z.output<typeof goldLocking>
+
+export const goldUnlocking = unsignedPayload({
+  escrow: address.meta({ description: 'Account that holds the tokens, and is closed' }),
+  mint: address,
+  amount: digits.meta({ description: 'Raw units that are paid out; 0 where another tool did that before' }),
+})
+export type GoldUnlocking = z.output<typeof goldUnlocking>
+
+export const goldToken = z
+  .object({ mint: address, decimals: z.int().min(0).max(255), token_program: z.enum(['spl', 'token2022']) })
+  .openapi('GoldToken')
+export type GoldToken = z.output<typeof goldToken>
+
 const params = z.object({ user: address })
 
 export const goldLocks = {
@@ -38,7 +66,8 @@ export const goldLocks = {
     at: paths.goldLocks.create,
     tag: 'Gold locks',
     summary: 'Build the locking of gold for a number of days',
-    description: 'A wallet has one live lock at a time; it cannot be cancelled.',
+    description:
+      'A wallet has one live lock at a time; it cannot be cancelled. The days are counted from the build, by the clock of the chain.',
     body: writeBody({
       user: address,
       platform_id: platformId,
@@ -46,7 +75,7 @@ export const goldLocks = {
       lock_duration_days: z.int().min(1).max(1460),
       platform_fee: platformFee,
     }),
-    data: unsignedPayload({}),
+    data: goldLocking,
     signed: 'refused',
   }),
   unlock: defineRoute({
@@ -55,7 +84,7 @@ export const goldLocks = {
     summary: 'Build the unlocking of gold whose time has come',
     params,
     body: writeBody({ platform_id: platformId, platform_fee: platformFee }),
-    data: unsignedPayload({}),
+    data: goldUnlocking,
     signed: 'refused',
   }),
   list: defineRoute({
@@ -71,6 +100,12 @@ export const goldLocks = {
     tag: 'Gold locks',
     summary: 'Read the gold lock of a wallet from the chain',
     params,
-    data: goldLock,
+    data: goldLockRead,
+  }),
+  token: defineRoute({
+    at: paths.goldLocks.token,
+    tag: 'Gold locks',
+    summary: 'Read the token that gold locks are made of',
+    data: goldToken,
   }),
 }

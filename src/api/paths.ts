@@ -30,6 +30,7 @@ export const paths = {
     get: ['get', '/v2/airdrops/{id}'],
     claim: ['post', '/v2/airdrops/{id}/claims'],
     withdraw: ['post', '/v2/airdrops/{id}/vault-withdrawals'],
+    lookup: ['get', '/v2/wallets/{wallet}/airdrops'],
   },
   merkleTrees: {
     create: ['post', '/v2/merkle-trees'],
@@ -60,6 +61,7 @@ export const paths = {
     unlock: ['delete', '/v2/gold-locks/{user}'],
     list: ['get', '/v2/gold-locks'],
     get: ['get', '/v2/gold-locks/{user}'],
+    token: ['get', '/v2/gold-token'],
   },
   tokens: {
     create: ['post', '/v2/tokens'],

@@ -51,6 +51,24 @@ export async function withComputeBudget(
   return build([limit(units), ...(offered > 0n ? [price(offered)] : [])])
 }
 
+export interface FixedBudget extends BudgetServices {
+  /** Compute limit. */
+  units: number
+}
+
+/** The same for a transaction that cannot be tried yet, as one before it has to land. Throws what `build` throws. */
+export async function withFixedBudget(
+  { units, ...services }: FixedBudget,
+  build: (before: readonly TransactionInstruction[]) => Promise<UnsignedTransaction>,
+): Promise<UnsignedTransaction> {
+  const { ComputeBudgetProgram } = await import('@solana/web3.js')
+  const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
+  const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
+  const { transaction } = await build([limit, price(0n)])
+  const offered = await offeredPrice(services, writableKeys(transaction), units)
+  return build([limit, ...(offered > 0n ? [price(offered)] : [])])
+}
+
 /**
  * Micro-lamports per unit for a transaction that cannot be tried yet, as one before it has to land: `accounts` are those
  * that it writes to, `units` its limit. By the same settings as above; 0 means none.

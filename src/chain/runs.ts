@@ -132,9 +132,12 @@ async function readingOf(connection: Connection, addresses: readonly string[]) {
   const slots: number[] = []
   for (let first = 0; first < addresses.length; first += MAX_ACCOUNTS) {
     const keys = addresses.slice(first, first + MAX_ACCOUNTS).map((address) => new PublicKey(address))
-    const { context, value } = await askNode('Reading accounts', () =>
-      connection.getMultipleAccountsInfoAndContext(keys),
-    )
+    const { context, value } = await askNode('Reading accounts', async () => {
+      const answer = await connection.getMultipleAccountsInfoAndContext(keys)
+      // An account that is missing from the answer must not pass for one that does not exist.
+      if (answer.value.length !== keys.length) throw new Error('it answers with parts missing')
+      return answer
+    })
     slots.push(context.slot)
     accounts.push(...keys.map((_, i) => accountBefore(value[i] ?? null)))
   }

@@ -66,7 +66,9 @@ export const eventRecord = (row: Row<'events'>): Event => ({
   sequence: row.sequence,
 })
 
-export const merkleTreeRecord = (row: Row<'merkle_trees'>): MerkleTree => ({
+type TreeRow = Omit<Row<'merkle_trees'>, 'seq' | 'distributor' | 'genesis' | 'next_check_at'>
+
+export const merkleTreeRecord = (row: TreeRow): MerkleTree => ({
   id: row.id,
   mint: row.mint,
   airdrop_count: row.airdrop_count,
@@ -79,7 +81,13 @@ export const merkleTreeRecord = (row: Row<'merkle_trees'>): MerkleTree => ({
   created_at: iso(row.created_at),
 })
 
-export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
+type AirdropBase = Pick<
+  Airdrop,
+  'id' | 'mint' | 'airdrop_count' | 'root' | 'leaf_count' | 'status' | 'created_at' | 'total'
+>
+
+/** What is stored of an airdrop, as its events tell it. */
+export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
   id: row.id,
   mint: row.mint,
   airdrop_count: row.airdrop_count,
@@ -87,6 +95,23 @@ export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   leaf_count: row.leaf_count,
   status: row.status,
   created_at: iso(row.created_at),
+  total: row.total,
+})
+
+/** The same as lists show it; what only the chain knows is null until it is read there. */
+export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
+  ...storedAirdrop(row),
+  distributor: null,
+  on_chain_root: null,
+  admin: null,
+  vault: null,
+  vault_balance: null,
+  claimed_count: null,
+  claimed_amount: null,
+  starts_at: null,
+  clawback_at: null,
+  clawback_receiver: null,
+  note: null,
 })
 
 /** The stored part of a pool; what only the chain knows is null until it is read there. */

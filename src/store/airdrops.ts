@@ -1,6 +1,67 @@
 /** Airdrops: the stored merkle trees seen through their life on chain. */
 import { finding, listing, updating } from './records.ts'
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
 
 export const findAirdrop = finding('merkle_trees', 'id')
 export const updateAirdrop = updating('merkle_trees', 'id')
 export const pageAirdrops = listing('merkle_trees', ['mint'])
+/** By its account, which is all that a claim names. */
+export const findAirdropAt = finding('merkle_trees', 'distributor')
+
+/** Those that it is time to look at, longest waiting first. */
+export function dueAirdrops(reader: Reader, now: number, limit: number): Promise<Row<'merkle_trees'>[]> {
+  return reader
+    .selectFrom('merkle_trees')
+    .selectAll()
+    .where('next_check_at', '<=', now)
+    .orderBy('next_check_at')
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Moves the airdrop from the state that it was read in; false where another process has moved it since. */
+export async function moveAirdrop(
+  tx: Tx,
+  { id, root, status, genesis }: Pick<Row<'merkle_trees'>, 'id' | 'root' | 'status' | 'genesis'>,
+  changes: Partial<Pick<Row<'merkle_trees'>, 'status' | 'genesis' | 'distributor' | 'next_check_at'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('merkle_trees')
+    .set(changes)
+    .where('id', '=', id)
+    .where('root', '=', root)
+    .where('status', '=', status)
+    .where('genesis', '=', genesis)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Of the ids, those that a transaction tracks which was submitted after `since` and may still land. */
+export async function trackedAirdrops(reader: Reader, ids: readonly string[], since: number): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await reader
+    .selectFrom('transactions')
+    .select('tracked_id')
+    .where('tracked_id', 'in', ids)
+    .where('lifecycle', 'in', ['submitted', 'processing'])
+    .where('created_at', '>', since)
+    .execute()
+  return new Set(rows.flatMap(({ tracked_id }) => tracked_id ?? []))
+}
+
+export interface TreeScan {
+  mint?: string | undefined
+  /** Only trees stored before the one with this `seq`. */
+  before?: number | undefined
+  limit: number
+}
+
+/** Stored trees, newest first. */
+export function scanTrees(reader: Reader, { mint, before, limit }: TreeScan): Promise<Row<'merkle_trees'>[]> {
+  let query = reader.selectFrom('merkle_trees').selectAll()
+  if (mint !== undefined) query = query.where('mint', '=', mint)
+  if (before !== undefined) query = query.where('seq', '<', before)
+  return query.orderBy('seq', 'desc').limit(limit).execute()
+}

@@ -1,15 +1,123 @@
-/** Gold locks. */
-import { finding, insertingOnce, listing, updating } from './records.ts'
+/** Gold locks: a row for each that a wallet ever had, and which of them to look at. */
+import { insertingOnce, listing } from './records.ts'
 import type { Row } from './schema.ts'
-import type { Reader } from './store.ts'
+import type { Reader, Tx } from './store.ts'
+
+type GoldLockRow = Row<'gold_locks'>
 
 export const insertGoldLock = insertingOnce('gold_locks')
-export const findGoldLock = finding('gold_locks', 'escrow')
-export const updateGoldLock = updating('gold_locks', 'escrow')
 export const pageGoldLocks = listing('gold_locks', ['user', 'status'])
 
-/** The latest lock of a wallet, live or not. */
-export async function findLatestGoldLock(reader: Reader, user: string): Promise<Row<'gold_locks'> | null> {
-  const query = reader.selectFrom('gold_locks').selectAll().where('user', '=', user)
-  return (await query.orderBy('seq', 'desc').limit(1).executeTakeFirst()) ?? null
+/** The latest lock of a wallet on one chain, live or not. */
+export async function findLatestGoldLock(reader: Reader, user: string, genesis: string): Promise<GoldLockRow | null> {
+  const query = reader.selectFrom('gold_locks').selectAll().where('user', '=', user).where('genesis', '=', genesis)
+  return (await query.orderBy('slot', 'desc').orderBy('seq', 'desc').limit(1).executeTakeFirst()) ?? null
+}
+
+/** The live lock that was at an address before a slot: one that landed later is another. */
+export async function findLiveGoldLock(
+  reader: Reader,
+  { escrow, genesis, before }: { escrow: string; genesis: string; before: number },
+): Promise<GoldLockRow | null> {
+  const query = reader
+    .selectFrom('gold_locks')
+    .selectAll()
+    .where('escrow', '=', escrow)
+    .where('genesis', '=', genesis)
+    .where('slot', '<', before)
+    .where('status', '!=', 'unlocked')
+  return (await query.orderBy('slot').limit(1).executeTakeFirst()) ?? null
+}
+
+/** Moves a lock from one state to the next; false where another process has moved it since it was read. */
+export async function moveGoldLock(
+  tx: Tx,
+  { seq, status }: Pick<GoldLockRow, 'seq' | 'status'>,
+  changes: Pick<GoldLockRow, 'status' | 'next_check_at'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('gold_locks')
+    .set(changes)
+    .where('seq', '=', seq)
+    .where('status', '=', status)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Live ones at the address of a later lock have ended unseen: they are to be looked at now. */
+export async function planReplaced(
+  tx: Tx,
+  { escrow, genesis, slot }: Pick<GoldLockRow, 'escrow' | 'genesis' | 'slot'>,
+  now: number,
+): Promise<void> {
+  await tx
+    .updateTable('gold_locks')
+    .set({ next_check_at: now })
+    .where('escrow', '=', escrow)
+    .where('genesis', '=', genesis)
+    .where('slot', '<', slot)
+    .where('status', '!=', 'unlocked')
+    .execute()
+}
+
+/** When to look again at those of which nothing new was seen. */
+export async function planGoldLockChecks(
+  tx: Tx,
+  checks: readonly (Pick<GoldLockRow, 'seq'> & { next: number })[],
+): Promise<void> {
+  for (const { seq, next } of checks) {
+    await tx
+      .updateTable('gold_locks')
+      .set({ next_check_at: next })
+      .where('seq', '=', seq)
+      .where('status', '=', 'unlockable')
+      .execute()
+  }
+}
+
+/** Whether there is a live lock on any chain. */
+export async function isAnyGoldLockLive(reader: Reader): Promise<boolean> {
+  const live = reader.selectFrom('gold_locks').select('seq').where('status', 'in', ['locked', 'unlockable'])
+  return (await live.limit(1).executeTakeFirst()) !== undefined
+}
+
+/** The next moment of one chain's locks, in Unix milliseconds: when one of them unlocks, and when one is to be looked at. */
+export async function nextGoldLocks(
+  reader: Reader,
+  genesis: string,
+): Promise<{ unlocks_at: number | null; next_check_at: number | null }> {
+  const least = async (status: GoldLockRow['status'], column: 'unlocks_at' | 'next_check_at') => {
+    const row = await reader
+      .selectFrom('gold_locks')
+      .select(column)
+      .where('genesis', '=', genesis)
+      .where('status', '=', status)
+      .where(column, 'is not', null)
+      .orderBy(column)
+      .limit(1)
+      .executeTakeFirst()
+    return row?.[column] ?? null
+  }
+  return {
+    unlocks_at: await least('locked', 'unlocks_at'),
+    next_check_at: await least('unlockable', 'next_check_at'),
+  }
+}
+
+/** Those whose time has come by the chain's clock, then those to be looked at again; longest waiting first. */
+export async function dueGoldLocks(
+  reader: Reader,
+  { genesis, chainNow, now, limit }: { genesis: string; chainNow: number; now: number; limit: number },
+): Promise<GoldLockRow[]> {
+  const of = (status: GoldLockRow['status']) =>
+    reader.selectFrom('gold_locks').selectAll().where('genesis', '=', genesis).where('status', '=', status)
+  const come = await of('locked')
+    .where('unlocks_at', '<=', chainNow)
+    .orderBy('unlocks_at')
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+  if (come.length >= limit) return come
+  const again = of('unlockable').where('next_check_at', '<=', now).orderBy('next_check_at').orderBy('seq')
+  return [...come, ...(await again.limit(limit - come.length).execute())]
 }

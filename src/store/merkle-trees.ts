@@ -29,24 +29,34 @@ export async function insertTree(
   return inserted
 }
 
-/** Puts another tree under the same id, in the same place in lists. Throws `conflict` unless one is stored that is not on chain. */
+/**
+ * Puts another tree under the same id, in the same place in lists. Throws `conflict` unless the one that is stored has
+ * the status, and the chain that it was seen on, of `from`.
+ */
 export async function replaceTree(
   tx: Tx,
   row: NewRow<'merkle_trees'>,
   blobs: Iterable<TreeBlob>,
+  from: Pick<Row<'merkle_trees'>, 'status' | 'genesis'> = { status: 'tree_built', genesis: '' },
 ): Promise<Row<'merkle_trees'>> {
   const { seq: _, ...columns } = row
   const replaced = await tx
     .updateTable('merkle_trees')
-    .set(columns)
+    .set({ ...columns, genesis: '' })
     .where('id', '=', row.id)
-    .where('status', '=', 'tree_built')
+    .where('status', '=', from.status)
+    .where('genesis', '=', from.genesis)
     .returningAll()
     .executeTakeFirst()
   if (!replaced) throw conflict(`the tree ${row.id} cannot be replaced: there is none, or it is on chain already`)
-  await tx.deleteFrom('merkle_blobs').where('tree_id', '=', row.id).execute()
-  await insertBlobs(tx, row.id, blobs)
+  await restoreBlobs(tx, row.id, blobs)
   return replaced
+}
+
+/** Writes the pieces of the same tree anew. */
+export async function restoreBlobs(tx: Tx, treeId: string, blobs: Iterable<TreeBlob>): Promise<void> {
+  await tx.deleteFrom('merkle_blobs').where('tree_id', '=', treeId).execute()
+  await insertBlobs(tx, treeId, blobs)
 }
 
 export async function readBlob(reader: Reader, treeId: string, kind: string, n: number): Promise<Buffer | null> {

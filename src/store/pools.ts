@@ -8,6 +8,20 @@ export const findPool = finding('pools', 'address')
 export const updatePool = updating('pools', 'address')
 export const pagePools = listing('pools', ['status', 'type', 'creator'])
 
+/** Addresses of a token's pools on one chain, newest first; those that were given up are left out. */
+export async function poolsOfMint(reader: Reader, mint: string, genesis: string): Promise<string[]> {
+  const rows = await reader
+    .selectFrom('pools')
+    .select('address')
+    .where('base_mint', '=', mint)
+    .where('genesis', '=', genesis)
+    .where('status', '!=', 'failed')
+    .orderBy('seq', 'desc')
+    .limit(100)
+    .execute()
+  return rows.map(({ address }) => address)
+}
+
 /** Those of one chain that it is time to look at, longest waiting first. */
 export function duePools(reader: Reader, genesis: string, now: number, limit: number): Promise<Row<'pools'>[]> {
   return reader

@@ -132,6 +132,12 @@ export interface MerkleTreesTable extends Recorded {
   list_sha256: string
   /** Airdrop lifecycle: `tree_built` until a distributor is seen on chain. */
   status: 'tree_built' | 'initialized' | 'claiming' | 'fully_claimed' | 'vault_drained'
+  /** Account of the airdrop on any chain; null for trees of an earlier version until they are looked at. */
+  distributor: string | null
+  /** Genesis hash of the chain that `status` was seen on; empty while it is `tree_built`. */
+  genesis: Generated<string>
+  /** When to look at the distributor again; null once nothing more can happen. */
+  next_check_at: number | null
 }
 
 /** Bytes of a stored tree, in pieces so that one proof reads little: see `src/merkle`. */
@@ -181,6 +187,13 @@ export interface GoldLocksTable extends Recorded {
   amount: string
   unlocks_at: number
   status: 'locked' | 'unlockable' | 'unlocked'
+  /** Of the transaction that locked it, and where it landed: the wallet's next lock is at the same address. */
+  signature: string
+  slot: number
+  /** Genesis hash of the chain that it is on. */
+  genesis: string
+  /** When to look whether it is still there, once its time has come. */
+  next_check_at: number | null
 }
 
 export interface TransactionsTable extends Recorded {

@@ -1,6 +1,6 @@
 /** The queue of deliveries: what is to be sent to whom, and when. */
-import { sql } from 'kysely'
-import type { Row } from './schema.ts'
+import { type ExpressionBuilder, sql } from 'kysely'
+import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export type Queued = Row<'webhook_queue'>
@@ -67,6 +67,16 @@ const fresh = (now: number) => ({
 /** A test event is for the subscription that it is about, whatever that one has asked for. */
 const TEST = 'webhook.test_event'
 
+/** Which events a subscription has asked for; `types` null is all of them. */
+const wantedBy =
+  (subscriptionId: string, types: readonly string[] | null) => (is: ExpressionBuilder<Tables, 'events'>) =>
+    is.or([
+      is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
+      ...(types === null ? [is('type', '!=', TEST)] : []),
+      // `in ()` is no SQL.
+      ...(types === null || types.length === 0 ? [] : [is.and([is('type', '!=', TEST), is('type', 'in', types)])]),
+    ])
+
 /** Puts the events that a subscription wants into its queue, each once; answers how many. */
 export async function enqueueRange(
   tx: Tx,
@@ -100,16 +110,7 @@ export async function enqueueRange(
         .where('sequence', '>', after)
         .where('sequence', '<=', to)
         .where('created_at', '>=', againSince ?? 0)
-        .where((is) =>
-          is.or([
-            is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
-            ...(types === null
-              ? [is('type', '!=', TEST)]
-              : types.length === 0
-                ? []
-                : [is.and([is('type', '!=', TEST), is('type', 'in', types)])]),
-          ]),
-        )
+        .where(wantedBy(subscriptionId, types))
         .orderBy('sequence'),
     )
     .onConflict((conflict) => {
@@ -135,12 +136,7 @@ export async function countWanted(
     .select((of) => of.fn.countAll<number | string>().as('count'))
     .where('sequence', '>', after)
     .where('created_at', '>=', againSince)
-    .where((is) =>
-      is.or([
-        is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
-        types === null ? is('type', '!=', TEST) : is.and([is('type', '!=', TEST), is('type', 'in', types)]),
-      ]),
-    )
+    .where(wantedBy(subscriptionId, types))
     .executeTakeFirstOrThrow()
   return Number(count)
 }

@@ -26,6 +26,7 @@ describe('a list', () => {
       'feeClaims.listByPool': [],
       'feeClaims.list': [],
       'airdrops.list': ['mint'],
+      'airdrops.lookup': ['mint'],
       'merkleTrees.list': ['mint'],
       'merkleTrees.entries': [],
       'stakes.list': ['owner', 'collection', 'status'],

@@ -29,6 +29,7 @@ describe('the routes', () => {
       GET /v2/airdrops/{id}
       POST /v2/airdrops/{id}/claims
       POST /v2/airdrops/{id}/vault-withdrawals
+      GET /v2/wallets/{wallet}/airdrops
       GET /v2/merkle-trees
       POST /v2/merkle-trees
       GET /v2/merkle-trees/{id}
@@ -49,6 +50,7 @@ describe('the routes', () => {
       DELETE /v2/gold-locks/{user}
       GET /v2/gold-locks
       GET /v2/gold-locks/{user}
+      GET /v2/gold-token
       POST /v2/tokens
       GET /v2/tokens
       GET /v2/tokens/{mint}

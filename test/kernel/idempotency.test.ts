@@ -210,14 +210,14 @@ describe('a failure', () => {
     expect(replaced.status).toBe(201)
   })
 
-  it('of any kind frees it: not found, not available yet, a fault', async () => {
+  it('of any kind frees it: not found, not configured, a fault', async () => {
     const { request, services } = await startService()
     const lock = { user: A, platform_id: 'p', amount: '1', lock_duration_days: 1 }
     for (let n = 0; n < 2; n++) {
       const absent = await request('DELETE', '/v2/api-keys/absent', under('absent'))
       expect(absent.status).toBe(404)
       const later = await request('POST', '/v2/gold-locks', { body: lock, ...under('later') })
-      expect([later.status, later.json.error.message]).toEqual([500, expect.stringMatching(/not available yet|gold/i)])
+      expect([later.status, later.json.error.message]).toEqual([500, expect.stringMatching(/^gold\.mint is not set/)])
     }
     expect(await services.store.db.selectFrom('idempotency_keys').selectAll().execute()).toEqual([])
   })

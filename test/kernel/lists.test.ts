@@ -27,7 +27,10 @@ async function listPaths(service: Service): Promise<string[]> {
   const [hook] = await subscribe(service, 1)
   const { json } = await service.request('POST', '/v2/merkle-trees', { body: { mint: A, entries: entries(3) } })
   return lists.map(([name, { path }]) =>
-    path.replace('{id}', name === 'merkleTrees.entries' ? json.data.id : hook).replace('{address}', A),
+    path
+      .replace('{id}', name === 'merkleTrees.entries' ? json.data.id : hook)
+      .replace('{address}', A)
+      .replace('{wallet}', A),
   )
 }
 

@@ -1,7 +1,9 @@
 /** A daemon that is killed again and again in the middle of writes: nothing acknowledged is lost, nothing happens twice. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { randomOf } from '../support/random.ts'
 import type { Answer } from '../support/request.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
@@ -25,12 +27,7 @@ interface Done extends Write {
   text: string
 }
 
-let state = SEED
-/** Between 0 and 1, the same row for the same seed. */
-function random(): number {
-  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-  return state / 2 ** 32
-}
+const { next: random } = randomOf(SEED)
 
 /** The n-th write; its name, URL or tree is its own, so that a second effect would be seen. */
 function writeOf(n: number): Write {

@@ -1,4 +1,5 @@
 /** A daemon that is killed around the moment of signing: of each request at most one signature exists, and it is counted. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -7,6 +8,7 @@ import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { FEE } from '../support/platform-wallet.ts'
+import { randomOf } from '../support/random.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 import { startVault, type VaultServer } from '../support/vault-server.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
@@ -17,13 +19,7 @@ const RANDOM_KILLS = 8
 const WRITERS = 6
 const PATIENCE_MS = 10_000
 
-let state = SEED
-/** Between 0 and 1, the same row for the same seed. */
-function random(): number {
-  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-  return state / 2 ** 32
-}
-const below = (count: number) => Math.floor(random() * count)
+const { next: random, below } = randomOf(SEED)
 
 type Point = { of: 'vault' | 'node'; trap: Trap } | number
 

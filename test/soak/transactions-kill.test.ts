@@ -1,4 +1,5 @@
 /** A daemon that is killed between any two of stored, sent, seen and confirmed: each transaction ends in its true state, told once. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,6 +14,7 @@ import {
 } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { randomOf } from '../support/random.ts'
 import type { Answer } from '../support/request.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
@@ -26,13 +28,7 @@ const PER_WRITER = 6
 const PATIENCE_MS = 15_000
 const PAYERS = Array.from({ length: 4 }, () => Keypair.generate())
 
-let state = SEED
-/** Between 0 and 1, the same row for the same seed. */
-function random(): number {
-  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-  return state / 2 ** 32
-}
-const below = (count: number) => Math.floor(random() * count)
+const { next: random, below } = randomOf(SEED)
 
 /** Each window between two steps, and moments of no kind. */
 function killPoints(): (Trap | number)[] {

@@ -1,4 +1,5 @@
 /** Ten thousand events to a receiver that fails at random, the daemon killed ten times on the way: none lost, none out of order. */
+
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { appendEvents } from '../../src/store/events.ts'
 import { newId } from '../../src/store/id.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { randomOf } from '../support/random.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { makeFolder, removeFolder } from '../support/service.ts'
 
@@ -16,14 +18,6 @@ const SEED = Number(process.env.SOAK_SEED ?? 7)
 const EVENTS = 10_000
 const RESOURCES = 400
 const KILLS = 10
-
-function randomOf(seed: number) {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 /** Written beside the daemon, as events of a busy day. */
 async function happen(dataDir: string): Promise<void> {
@@ -56,7 +50,7 @@ describe.each([
 ] as const)(`with SOAK_SEED=${SEED}, a receiver that fails %s of its deliveries`, (_, share) => {
   const dataDir = makeFolder()
   const clockFile = join(dataDir, 'clock')
-  const random = randomOf(SEED)
+  const { next: random } = randomOf(SEED)
   let receiver: Receiver
   let daemon: Daemon
   let [kills, reactivated, seconds] = [0, 0, 0]

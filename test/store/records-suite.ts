@@ -3,7 +3,18 @@ import { describe, expect, test } from 'vitest'
 import { pageAirdrops, updateAirdrop } from '../../src/store/airdrops.ts'
 import { findApiKey, findApiKeyByHash, insertApiKey, pageApiKeys, revokeApiKey } from '../../src/store/api-keys.ts'
 import { findFeeClaim, insertFeeClaim, pageFeeClaims } from '../../src/store/fee-claims.ts'
-import { findGoldLock, findLatestGoldLock, insertGoldLock, pageGoldLocks } from '../../src/store/gold-locks.ts'
+import {
+  dueGoldLocks,
+  findLatestGoldLock,
+  findLiveGoldLock,
+  insertGoldLock,
+  isAnyGoldLockLive,
+  moveGoldLock,
+  nextGoldLocks,
+  pageGoldLocks,
+  planGoldLockChecks,
+  planReplaced,
+} from '../../src/store/gold-locks.ts'
 import { findTree, insertTree, pageTrees, readBlob, replaceTree } from '../../src/store/merkle-trees.ts'
 import { findNft, insertNft, pageNfts, updateNft } from '../../src/store/nfts.ts'
 import type { NewRow } from '../../src/store/schema.ts'
@@ -38,7 +49,11 @@ const tree = (changes: Partial<NewRow<'merkle_trees'>> = {}): NewRow<'merkle_tre
   ...changes,
 })
 
-const lock = (escrow: string, status: 'locked' | 'unlocked'): NewRow<'gold_locks'> => ({
+const lock = (
+  escrow: string,
+  status: 'locked' | 'unlocked',
+  changes: Partial<NewRow<'gold_locks'>> = {},
+): NewRow<'gold_locks'> => ({
   ...recorded,
   escrow,
   user: 'user',
@@ -46,6 +61,11 @@ const lock = (escrow: string, status: 'locked' | 'unlocked'): NewRow<'gold_locks
   amount: U64_MAX,
   unlocks_at: LATE,
   status,
+  signature: `of ${escrow}`,
+  slot: 7,
+  genesis: 'chain',
+  next_check_at: null,
+  ...changes,
 })
 
 const stake = (asset: string, status: 'staked' | 'unstaked', owner = 'w'): NewRow<'stakes'> => ({
@@ -175,8 +195,51 @@ export function recordsSuite(database: TestDatabase): void {
       ])
       expect(await findStake(db, '4')).toMatchObject({ status: 'burned' })
       expect((await pageGoldLocks(db, { limit: 5, user: 'user', status: 'unlocked' })).rows).toHaveLength(1)
-      expect(await findLatestGoldLock(db, 'user')).toEqual(await findGoldLock(db, 'e2'))
-      expect(await findLatestGoldLock(db, 'none')).toBeNull()
+      expect(await findLatestGoldLock(db, 'user', 'chain')).toMatchObject({ escrow: 'e2' })
+      expect(await findLatestGoldLock(db, 'none', 'chain')).toBeNull()
+      expect(await findLatestGoldLock(db, 'user', 'another')).toBeNull()
+    })
+
+    test('of gold locks tell one lock of an address from the next, and when to look at which', async () => {
+      const store = await freshStore(database)
+      const { db } = store
+      expect(await isAnyGoldLockLive(db)).toBe(false)
+      const [first, second] = await store.write(async (tx) => [
+        (await insertGoldLock(tx, lock('e', 'locked', { unlocks_at: 1000, signature: 's1', slot: 10 })))!,
+        (await insertGoldLock(tx, lock('e', 'locked', { unlocks_at: 3000, signature: 's2', slot: 20 })))!,
+      ])
+      expect(await store.write((tx) => insertGoldLock(tx, lock('e', 'locked', { signature: 's2' })))).toBeNull()
+      expect((await findLatestGoldLock(db, 'user', 'chain'))!.signature).toBe('s2')
+      const liveAt = async (before: number, genesis = 'chain') =>
+        (await findLiveGoldLock(db, { escrow: 'e', genesis, before }))?.signature
+      expect([await liveAt(10), await liveAt(11), await liveAt(21), await liveAt(21, 'another')]).toEqual([
+        undefined,
+        's1',
+        's1',
+        undefined,
+      ])
+      const due = async (chainNow: number, now = 0, limit = 10) =>
+        (await dueGoldLocks(db, { genesis: 'chain', chainNow, now, limit })).map(({ signature }) => signature)
+      expect([await due(999), await due(1000), await due(3000), await due(3000, 0, 1)]).toEqual([
+        [],
+        ['s1'],
+        ['s1', 's2'],
+        ['s1'],
+      ])
+      expect(await nextGoldLocks(db, 'chain')).toEqual({ unlocks_at: 1000, next_check_at: null })
+      expect(await nextGoldLocks(db, 'another')).toEqual({ unlocks_at: null, next_check_at: null })
+      const move = (row: typeof first, status: 'unlockable' | 'unlocked', next_check_at: number | null) =>
+        store.write((tx) => moveGoldLock(tx, row, { status, next_check_at }))
+      expect([await move(first, 'unlockable', 5000), await move(first, 'unlocked', null)]).toEqual([true, false])
+      expect([await due(3000, 4999), await due(3000, 5000)]).toEqual([['s2'], ['s2', 's1']])
+      expect(await nextGoldLocks(db, 'chain')).toEqual({ unlocks_at: 3000, next_check_at: 5000 })
+      await store.write((tx) => planGoldLockChecks(tx, [{ seq: first.seq, next: 9000 }]))
+      expect(await due(0, 8999)).toEqual([])
+      await store.write((tx) => planReplaced(tx, second, 8000))
+      expect(await due(0, 8000)).toEqual(['s1'])
+      expect(await isAnyGoldLockLive(db)).toBe(true)
+      expect(await move({ ...first, status: 'unlockable' }, 'unlocked', null)).toBe(true)
+      expect([await liveAt(21), (await findLatestGoldLock(db, 'user', 'chain'))!.signature]).toEqual(['s2', 's2'])
     })
 
     test('of webhook subscriptions take their deliveries with them', async () => {

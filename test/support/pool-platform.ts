@@ -1,4 +1,5 @@
 /** A platform that launches small pools over a node that can fail: one embedded chain with the real programs, one clock for all. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,6 +19,7 @@ import { createFaultyNode, type Fault, faultsOf, type Logged, NODE_URL } from '.
 import { SOL, START_MS } from './local-chain.ts'
 import { keypairFile } from './platform-wallet.ts'
 import { hasProgram, PROGRAMS_DIR } from './programs.ts'
+import type { randomOf } from './random.ts'
 import { requester } from './request.ts'
 import { ORIGIN } from './service.ts'
 
@@ -43,22 +45,6 @@ const PRESETS = {
 export const IMAGE = Buffer.from(IMAGES.png).toString('base64')
 export const addressOf = (key: Keypair): string => key.publicKey.toBase58()
 
-/** Uniform in [0, 1), the same for one seed (mulberry32). */
-export function randomOf(seed: number) {
-  let state = seed
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-  return {
-    next,
-    chance: (probability: number) => next() < probability,
-    between: (least: number, most: number) => least + Math.floor(next() * (most - least + 1)),
-    pick: <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)]!,
-  }
-}
 export type Random = ReturnType<typeof randomOf>
 
 /** Faults that the method alone can meet. */

@@ -3,6 +3,7 @@ export { type DbcChange, type DbcRecipient, dbcChangesIn } from './changes.ts'
 export { buildClaim, buildSurplusClaim, CLAIM_UNITS, type Claim, maxRecipients, type SurplusClaim } from './claims.ts'
 export { curveOf } from './curve.ts'
 export { buildLaunch, LAUNCH_UNITS, type Launch } from './launch.ts'
+export { findCurves, migratedCandidates } from './lookup.ts'
 export {
   buildMigrationStep,
   MIGRATION_UNITS,

@@ -1,13 +1,105 @@
-/** One airdrop, by the id of its tree. */
-import type { Api } from '../../api/index.ts'
+/** One airdrop: what is stored of it, joined with the chain; one that only the chain knows is read there. */
+import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { type Distributor, tokenAccountAddress } from '../../chain/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops.ts'
+import type { Row } from '../../store/schema.ts'
 import { found } from '../found.ts'
 import { airdropRecord } from '../records.ts'
+import { soon } from '../soon.ts'
+import { airdropKeyOf, type ChainAirdrop, type PresentAirdrop, readAirdrop, statusOnChain } from './on-chain.ts'
+import { rankOf, statusOf } from './transitions.ts'
+import { isoOf } from './words.ts'
 
 type Route = Api['airdrops']['get']
 
-export async function getAirdrop({ store }: Context, { id }: Input<Route>): Promise<Result<Route>> {
-  return airdropRecord(found(await findAirdrop(store.db, id), 'airdrop', id))
+/** A stored airdrop is answered without its chain state while the node fails or is slow. */
+export async function getAirdrop(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
+  const { chain, store, log } = context
+  airdropKeyOf(id)
+  const row = await findAirdrop(store.db, id)
+  if (row === null) return foreign(await readAirdrop(chain, id))
+  const read = await soon(log, 'an airdrop was read without its chain state', async () => ({
+    genesis: await chain.genesisHash(),
+    airdrop: await readAirdrop(chain, id),
+  }))
+  return read === null ? airdropRecord(row) : joined(row, read.airdrop, read.genesis)
+}
+
+/** The further of both states: a node may be behind what was told of before. */
+export function currentStatus(row: Row<'merkle_trees'>, distributor: Distributor | null, genesis: string) {
+  const [stored, shown] = [statusOf(row, genesis), statusOnChain(row, distributor)]
+  return rankOf(shown) > rankOf(stored) ? shown : stored
+}
+
+async function joined(row: Row<'merkle_trees'>, airdrop: ChainAirdrop, genesis: string): Promise<Airdrop> {
+  const { address, distributor } = airdrop
+  const status = currentStatus(row, distributor, genesis)
+  const record = { ...airdropRecord(row), status, distributor: address }
+  if (distributor === null) return record
+  if (distributor.root === row.root) {
+    const note = await warning(row, { ...airdrop, distributor })
+    return { ...record, ...stateOf(airdrop, distributor), note }
+  }
+  const { root, admin } = distributor
+  const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${admin} made it. Store the list under another airdrop_count`
+  return { ...record, on_chain_root: root, admin, note }
+}
+
+/** Made by another tool, or from a list that is not stored here: its caps stand for what is not known. */
+function foreign(airdrop: ChainAirdrop): Airdrop {
+  const { id, mint, airdropCount } = airdrop
+  const distributor = found(airdrop.distributor, 'airdrop', id)
+  const { root, maxNodes, maxTotal } = distributor
+  const leaf_count = maxNodes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(maxNodes) : 0
+  return {
+    id,
+    mint,
+    airdrop_count: airdropCount,
+    root,
+    leaf_count,
+    status: statusOnChain(
+      { root, leaf_count: leaf_count || Number.MAX_SAFE_INTEGER, total: String(maxTotal) },
+      distributor,
+    ),
+    created_at: null,
+    total: null,
+    distributor: airdrop.address,
+    ...stateOf(airdrop, distributor),
+    note: 'Its merkle tree is not stored here: claims need their amount and proof',
+  }
+}
+
+function stateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Distributor) {
+  return {
+    on_chain_root: distributor.root,
+    admin: distributor.admin,
+    vault: vaultAddress,
+    vault_balance: String(vault?.amount ?? 0n),
+    claimed_count: Number(distributor.claimedNodes),
+    claimed_amount: String(distributor.claimedTotal),
+    starts_at: isoOf(distributor.startsAt),
+    clawback_at: isoOf(distributor.clawbackAt),
+    clawback_receiver: distributor.clawbackReceiver,
+  }
+}
+
+/** What keeps some of the wallets from claiming, or the vault from coming back to who made it. */
+async function warning({ total, leaf_count }: Row<'merkle_trees'>, airdrop: PresentAirdrop): Promise<string | null> {
+  const { distributor, vault, vaultAddress, mint } = airdrop
+  const { admin, clawbackReceiver, isClawedBack, maxTotal, maxNodes, claimedTotal } = distributor
+  if (isClawedBack) return null
+  const notes = []
+  if (maxTotal < BigInt(total) || maxNodes < BigInt(leaf_count)) {
+    notes.push(
+      `The distributor pays out at most ${maxTotal} to ${maxNodes} wallets, less than the tree has: the last ones cannot claim`,
+    )
+  }
+  const missing = BigInt(total) - claimedTotal - (vault?.amount ?? 0n)
+  if (missing > 0n) notes.push(`The vault ${vaultAddress} lacks ${missing} of what can still be claimed`)
+  if ((await tokenAccountAddress(mint, admin)) !== clawbackReceiver) {
+    notes.push(`What is left goes to ${clawbackReceiver}, which is not the token account of its admin ${admin}`)
+  }
+  return notes.length === 0 ? null : notes.join('. ')
 }

@@ -1,6 +1,7 @@
 /** Builds a tree from the raw request body in the worker thread, and stores it with its event. */
 import type { z } from 'zod'
 import { api, type MerkleTree } from '../../api/index.ts'
+import { type Distributor, distributorAddress, readDistributors } from '../../chain/merkle-distributor/index.ts'
 import type { Context, Services } from '../../context.ts'
 import { type ApiError, badRequest, internal } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
@@ -10,7 +11,7 @@ import { TreePoolBusyError } from '../../merkle/pool.ts'
 import { blobsOf } from '../../merkle/stored-tree.ts'
 import { encodeTreeId } from '../../merkle/tree-id.ts'
 import { newId } from '../../store/id.ts'
-import { findTree, insertTree, replaceTree } from '../../store/merkle-trees.ts'
+import { findTree, insertTree, replaceTree, restoreBlobs } from '../../store/merkle-trees.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import { emit } from '../emit.ts'
 import { merkleTreeRecord } from '../records.ts'
@@ -44,7 +45,7 @@ function treeError(error: unknown): unknown {
 export async function createMerkleTree(context: Context, input: TreeInput): Promise<MerkleTree> {
   const { built, mint, airdrop_count } = input
   const id = encodeTreeId(keyFromBase58(mint)!, airdrop_count)
-  const row = {
+  const fields = {
     id,
     mint,
     airdrop_count,
@@ -56,23 +57,27 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
     external_uid: context.externalUid ?? null,
     metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
     created_at: context.clock.now(),
-  } satisfies NewRow<'merkle_trees'>
+  } as const
   if (!input.persist) {
     context.status = 200
-    return { ...merkleTreeRecord({ ...row, seq: 0 }), persisted: false, created_at: null }
+    return { ...merkleTreeRecord(fields), persisted: false, created_at: null }
   }
+  const distributor = await distributorAddress({ mint, airdropCount: airdrop_count })
+  const row: NewRow<'merkle_trees'> = { ...fields, distributor, next_check_at: context.clock.now() }
   const blobs = [...blobsOf(built.encoded!)]
+  const known = await findTree(context.store.db, id)
+  const chain = input.replace && known !== null && known.root !== built.root ? await lookAt(context, distributor) : null
   return context.commit(async (tx) => {
     const existing = await findTree(tx, id)
     if (existing?.root === built.root) {
       context.status = 200
-      const sameList = existing.list_sha256 === built.listHash && existing.status === 'tree_built'
+      const sameList = existing.list_sha256 === built.listHash
       // What `replace` mends here is leaves that were damaged on disk.
-      if (input.replace && sameList) await replaceTree(tx, existing, blobs)
+      if (input.replace && sameList) await restoreBlobs(tx, id, blobs)
       return merkleTreeRecord(existing)
     }
-    if (existing !== null) mayReplace(existing, input.replace)
-    const stored = existing === null ? await insertTree(tx, row, blobs) : await replaceTree(tx, row, blobs)
+    if (existing !== null) mayReplace(existing, input.replace, chain)
+    const stored = existing === null ? await insertTree(tx, row, blobs) : await replaceTree(tx, row, blobs, existing)
     const record = merkleTreeRecord(stored)
     await emit(context, tx, {
       type: 'airdrop.tree_built',
@@ -85,18 +90,39 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
   })
 }
 
-function mayReplace(existing: Row<'merkle_trees'>, replace: boolean): void {
-  const { id, root, airdrop_count, status } = existing
+/** What the chain has at the address of the airdrop: the stored status may be behind. */
+interface Looked {
+  genesis: string
+  distributor: Distributor | null
+}
+
+/** Throws internal_error where the node fails: nothing is replaced that may be on chain. */
+async function lookAt({ chain }: Context, address: string): Promise<Looked> {
+  const [distributor = null] = await readDistributors(await chain.connection(), [address])
+  return { genesis: await chain.genesisHash(), distributor }
+}
+
+/** Refuses unless it is asked for, and nothing of the airdrop is on chain: neither now nor as it was last seen there. */
+function mayReplace(existing: Row<'merkle_trees'>, replace: boolean, chain: Looked | null): void {
+  const { id, root, airdrop_count, genesis } = existing
+  // What was seen on another chain, as one that was reset, says nothing about this one.
+  const isForeign = chain !== null && genesis !== '' && genesis !== chain.genesis
+  const status = isForeign ? 'tree_built' : existing.status
+  const another = `use another airdrop_count than ${airdrop_count}`
   if (status !== 'tree_built') {
-    throw refusal(
-      existing,
-      `The tree ${id} is on chain already (${status}) and cannot be replaced; use another airdrop_count than ${airdrop_count}`,
-    )
+    throw refusal(existing, `The tree ${id} is on chain already (${status}) and cannot be replaced; ${another}`)
   }
-  if (!replace) {
+  if (!replace || chain === null) {
     throw refusal(
       existing,
       `A tree ${id} with another root (${root}) is stored; send replace: true to replace it, or another airdrop_count`,
+    )
+  }
+  if (chain.distributor !== null) {
+    const { admin, root: onChain } = chain.distributor
+    throw refusal(
+      existing,
+      `The airdrop ${id} is on chain already, made by ${admin} with the root ${onChain}, and its tree cannot be replaced; ${another}`,
     )
   }
 }

@@ -15,8 +15,17 @@ export interface OpenTree {
 }
 
 /** Opens the tree and reads from it; not_found without one, bad_request where its bytes do not match its root. */
-export async function withTree<T>({ store }: Context, id: string, use: (tree: OpenTree) => Promise<T>): Promise<T> {
-  const row = found(await findTree(store.db, id), 'merkle tree', id)
+export async function withTree<T>(context: Context, id: string, use: (tree: OpenTree) => Promise<T>): Promise<T> {
+  return withRow(context, found(await findTree(context.store.db, id), 'merkle tree', id), use)
+}
+
+/** The same of a tree whose row was read before. */
+export async function withRow<T>(
+  { store }: Pick<Context, 'store'>,
+  row: Row<'merkle_trees'>,
+  use: (tree: OpenTree) => Promise<T>,
+): Promise<T> {
+  const { id } = row
   const read: ReadBlob = async (kind, n) => (await readBlob(store.db, id, kind, n)) ?? undefined
   try {
     const bytes = await read('head', 0)

@@ -8,9 +8,7 @@ import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import { poolRecord } from '../records.ts'
-
-/** Lists need no node: it is waited for so long. */
-const PATIENCE_MS = 2_500
+import { soon } from '../soon.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 
@@ -34,18 +32,7 @@ export async function readPoolsSoon(
   { chain, log }: Pick<Services, 'chain' | 'log'>,
   addresses: readonly string[],
 ): Promise<(ChainPool | null)[]> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the node takes too long')), PATIENCE_MS)
-  })
-  try {
-    return await Promise.race([readPools(chain, addresses), late])
-  } catch (error) {
-    log.warn({ err: error }, 'pools were read without their chain state')
-    return []
-  } finally {
-    clearTimeout(timer)
-  }
+  return (await soon(log, 'pools were read without their chain state', () => readPools(chain, addresses))) ?? []
 }
 
 /** Throws not_found. */

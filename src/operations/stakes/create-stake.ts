@@ -8,9 +8,9 @@ import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { type Owned, requireOwned } from '../assets/owned-asset.ts'
-import { platformFee } from '../assets/platform-fee.ts'
 import { throwRefused } from '../assets/refused.ts'
 import { rememberNft } from '../assets/remember.ts'
+import { platformFee } from '../platform-fee.ts'
 import { openSigner, requireSigner } from '../signing/require-signer.ts'
 import { holderOf } from './holder.ts'
 
@@ -31,7 +31,7 @@ export async function createStake(context: Context, input: Input<Route>): Promis
   const existing = await pluginFor(context, owned, authority)
   await requireProgram(chain, PROGRAMS.core)
   const connection = await chain.connection()
-  const after = await platformFee(context, user, input.platform_fee)
+  const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
   const recentBlockhash = await latestBlockhash(connection)
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },

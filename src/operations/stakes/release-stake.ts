@@ -9,8 +9,8 @@ import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { requireOwned } from '../assets/owned-asset.ts'
-import { platformFee } from '../assets/platform-fee.ts'
 import { throwRefused } from '../assets/refused.ts'
+import { platformFee } from '../platform-fee.ts'
 import { cosign } from '../signing/cosign.ts'
 import { openSigner } from '../signing/require-signer.ts'
 import { holderOf } from './holder.ts'
@@ -33,7 +33,7 @@ export async function releaseStake(context: Context, input: Input<Route>): Promi
   const signer = await cosignerOf(context, asset)
   await requireProgram(chain, PROGRAMS.core)
   const connection = await chain.connection()
-  const after = await platformFee(context, user, input.platform_fee)
+  const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
   const recentBlockhash = await latestBlockhash(connection)
   const authority = signer?.address ?? null
   const { transaction, requiredSigners } = await withComputeBudget(

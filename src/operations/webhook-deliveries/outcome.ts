@@ -1,10 +1,10 @@
 /** What an attempt comes to: the next one, or the end (spec 6, retries). Pure. */
 
-/** Most attempts of an event. */
-export const MOST_ATTEMPTS = 7
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 /** After the first attempt, the second, and so on, in milliseconds. */
 export const DELAYS_MS: readonly number[] = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, 1 * HOUR, 6 * HOUR, 24 * HOUR]
+/** Most attempts of an event. */
+export const MOST_ATTEMPTS = DELAYS_MS.length + 1
 
 export type Outcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_at: number } | { state: 'held' }
 
@@ -12,6 +12,6 @@ export type Outcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_
 export function outcomeOf(attempt: number, startedAt: number, succeeded: boolean): Outcome {
   if (succeeded) return { state: 'delivered' }
   const delay = DELAYS_MS[attempt - 1]
-  if (attempt >= MOST_ATTEMPTS || delay === undefined) return { state: 'held' }
+  if (delay === undefined) return { state: 'held' }
   return { state: 'waiting', next_attempt_at: startedAt + delay }
 }

@@ -8,7 +8,9 @@ import { following } from './0003-following.ts'
 import { signing } from './0004-signing.ts'
 import { pools } from './0005-pools.ts'
 import { delivery } from './0006-delivery.ts'
+import { airdrops } from './0007-airdrops.ts'
 import { assets } from './0008-assets.ts'
+import { goldLocks } from './0009-gold-locks.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -19,7 +21,9 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0004-signing': signing,
   '0005-pools': pools,
   '0006-delivery': delivery,
+  '0007-airdrops': airdrops,
   '0008-assets': assets,
+  '0009-gold-locks': goldLocks,
 }
 
 /**

@@ -1,6 +1,5 @@
 /** Follows submitted transactions to their end: looks for them, proves that they expired, sends them again. */
 import { STATUSES_PER_CALL } from '../../../chain/statuses.ts'
-import type { Config } from '../../../config.ts'
 import { dueTransactions, type Followed, isAnythingDue } from '../../../store/transactions.ts'
 import { type Budget, createBudget } from './budget.ts'
 import { expire } from './expiry.ts'
@@ -29,7 +28,7 @@ export interface RoundOptions {
  * Throws internal_error where the node fails; what was found until then is written.
  */
 export async function followRound(
-  services: FollowServices & { config: Config },
+  services: FollowServices,
   { signal, calls = ROUND_CALLS }: RoundOptions = {},
 ): Promise<void> {
   // One is kept for the genesis hash, which is asked of a node once.
@@ -47,7 +46,7 @@ export async function followRound(
 }
 
 /** Looks at one transaction now, whoever else follows it. Throws internal_error where the node fails. */
-export async function followOne(services: FollowServices & { config: Config }, row: Followed): Promise<void> {
+export async function followOne(services: FollowServices, row: Followed): Promise<void> {
   const budget = createBudget(ONE_CALLS)
   await lookAt(services, [row], budget)
   await sendDue(services, budget, row.signature)

@@ -13,6 +13,7 @@ import {
   tokenStatus,
 } from '../../../chain/tokens/index.ts'
 import type { Clock } from '../../../context.ts'
+import { findAirdrop } from '../../../store/airdrops.ts'
 import { findPool } from '../../../store/pools.ts'
 import type { Tx } from '../../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
@@ -36,7 +37,12 @@ export interface Landing {
 
 const nothing = (mint: string): TokenChange => ({ mint, created: false, revoked: [] })
 
-export async function landingOf(row: Followed, raw: Uint8Array): Promise<Landing> {
+/** Of the platform: locks of `goldMint` alone are gold locks. */
+export interface Place {
+  goldMint: string | undefined
+}
+
+export async function landingOf(row: Followed, raw: Uint8Array, { goldMint }: Place): Promise<Landing> {
   const hint = row.tracked_resource_json === null ? null : (JSON.parse(row.tracked_resource_json) as TrackedResource)
   const { message } = decodeTransaction(raw)
   const tokens = new Map(tokenChangesIn(message).map((change) => [change.mint, change]))
@@ -48,7 +54,7 @@ export async function landingOf(row: Followed, raw: Uint8Array): Promise<Landing
     pools: poolChangesIn(message),
     airdrops: airdropChangesIn(message),
     assets: assetChangesIn(message),
-    goldLocks: goldLockChangesIn(message),
+    goldLocks: goldLockChangesIn(message, goldMint),
   }
 }
 
@@ -101,14 +107,27 @@ export async function writeLanding(
   if (hint !== null) {
     const { resource_type, resource_id, related_events } = hint
     const object = { ...seen, source: 'hint' }
-    // A pool that is followed tells of its own states, when the chain shows them: a hint may hang on a step before.
-    const isFollowed = resource_type === 'pool' && (await findPool(tx, resource_id)) !== null
-    const hinted = related_events.filter((type) => !(isFollowed && type.startsWith('pool.')))
+    const own = await ownEvents(tx, hint)
+    const hinted = related_events.filter((type) => !own.some((each) => type.startsWith(each)))
     // After what the chain shows: of the same event the first is kept.
     told.push(...hinted.map((type) => ({ type, resource_type, resource_id, object, occasion, of: row })))
   }
   return told
 }
+
+/** Pools and airdrops that are followed tell of their own states, when the chain shows them: a hint may hang on a step before. */
+async function ownEvents(tx: Tx, { resource_type, resource_id }: TrackedResource): Promise<readonly string[]> {
+  if (resource_type === 'pool' && (await findPool(tx, resource_id)) !== null) return ['pool.']
+  if (resource_type === 'airdrop' && (await findAirdrop(tx, resource_id)) !== null) return AIRDROP_STATES
+  return []
+}
+
+const AIRDROP_STATES = [
+  'airdrop.initialized',
+  'airdrop.claim_started',
+  'airdrop.fully_claimed',
+  'airdrop.vault_drained',
+] as const
 
 /**
  * Whether this transaction is the one that left nothing: the state was read later, and another may have landed since.

@@ -12,7 +12,7 @@ import type { Budget } from './budget.ts'
 import { type Landing, landingOf, readLandedTokens, writeLanding } from './landing.ts'
 import { isMissing, type Step, stepOf } from './transition.ts'
 
-export type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
+export type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config'>
 
 /** After a minute most of what has not landed never will. */
 const YOUNG_MS = 60_000
@@ -76,7 +76,12 @@ export async function look(
 }
 
 /** Reads what the landed ones are about; where the budget does not reach, they stay as they are until the next look. */
-async function withLandings({ store }: FollowServices, steps: readonly Move[], budget: Budget): Promise<Move[]> {
+async function withLandings(
+  { store, chain, config }: FollowServices,
+  steps: readonly Move[],
+  budget: Budget,
+): Promise<Move[]> {
+  const genesis = await chain.genesisHash()
   const landed = steps.filter(({ step }) => step.landed)
   const raws = await rawTransactions(
     store.db,
@@ -90,11 +95,12 @@ async function withLandings({ store }: FollowServices, steps: readonly Move[], b
       moves.push({ row, step })
       continue
     }
-    const landing = await landingOf(row, raw)
+    const landing = await landingOf(row, raw, { goldMint: config.values['gold.mint'] })
     const more = tokenReadCalls(mints + landing.tokens.size) - tokenReadCalls(mints)
     if (!takeAll(budget, more)) continue
     mints += landing.tokens.size
-    moves.push({ row, step, landing })
+    // What landed here is of this chain, whether or not that was known when it was submitted.
+    moves.push({ row: { ...row, genesis }, step, landing })
   }
   return moves
 }

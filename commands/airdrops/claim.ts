@@ -1,0 +1,92 @@
+/** `svc airdrops claim`: what a wallet is owed, claimed by its own keypair, and sold for SOL where asked. */
+import type { AirdropClaimCreated } from '../../src/api/airdrops.ts'
+import { paths } from '../../src/api/paths.ts'
+import { ApiError } from '../../src/errors.ts'
+import { flag, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
+import { SIGNING } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { readText } from '../ui/files.ts'
+import { failure, usage } from '../ui/problem.ts'
+
+const { submit, get, simulate } = paths.transactions
+
+const flags = {
+  proof: text('JSON of `svc merkle proof -o json`, where no tree is stored; - for standard input', {
+    placeholder: 'FILE',
+  }),
+  swap_to_sol: flag('Then sell what was claimed for SOL, through the pool of the token'),
+  ...PLATFORM,
+  ...SIGNING,
+}
+
+export const claim = verb({
+  about: 'Claim what your wallet is owed',
+  details:
+    'The wallet is that of the keypair. Amount and proof come from the stored tree, or from --proof. With --swap-to-sol a second transaction follows once the claim has landed.',
+  calls: [paths.airdrops.claim, simulate, submit, get],
+  args: { id: required(text('Id of the airdrop')) },
+  flags,
+  examples: ['svc airdrops claim <id> -k wallet.json', 'svc airdrops claim <id> --swap-to-sol --yes'],
+  async run({ id, ...input }, session) {
+    if (input.swap_to_sol && (input.build_only || input.wait === 'none')) {
+      const shown = input.build_only ? '--build-only' : '--wait none'
+      throw usage(`${shown} does not go with --swap-to-sol: the swap follows a claim that has landed`, { param: shown })
+    }
+    const given = input.proof === undefined ? { amount: '0' } : await readProof(input.proof)
+    let swap: string | null = null
+    const claimed = await signAndSubmit<AirdropClaimCreated>(session, input, {
+      what: `Claim from the airdrop ${id}`,
+      async build(claimer) {
+        const { data } = await session.client.airdrops.claim({
+          id,
+          claimer,
+          platform_id: input.platform_id ?? DEFAULT_PLATFORM,
+          platform_fee: input.platform_fee ?? 0,
+          swap_to_sol: input.swap_to_sol,
+          ...given,
+        })
+        swap = data.swap_transaction
+        return { data }
+      },
+      show: () => ({ airdrop: id }),
+    })
+    return swap === null || input.dry_run ? claimed : sell(session, input, swap, claimed)
+  },
+})
+
+/** The claim has landed: whatever happens here, it is not undone. */
+async function sell(session: Session, input: Values<typeof flags>, swap: string, claimed: Outcome): Promise<Outcome> {
+  try {
+    const { data } = await signAndSubmit(session, input, {
+      what: 'Sell what was claimed for SOL',
+      build: async () => ({ data: { transaction: swap } }),
+    })
+    const { signature } = data as { signature: string }
+    return { ...claimed, data: { ...(claimed.data as object), swap_signature: signature } }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { signature } = claimed.data as { signature: string }
+    throw failure(`it was claimed (${signature}), but not sold: ${error.message}`, {
+      next: 'sell it with `svc pools swap POOL --sell AMOUNT`',
+      details: { ...error.details, claim_signature: signature },
+      cause: error,
+    })
+  }
+}
+
+async function readProof(file: string): Promise<{ amount: string; proof: string[] }> {
+  const wrong = (what: string) =>
+    usage(`${file}: ${what}`, { param: '--proof', next: 'make one with: svc merkle proof … -o json' })
+  let parsed: { data?: unknown } | null
+  try {
+    parsed = JSON.parse(await readText(file))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw wrong('it is not JSON')
+    throw error
+  }
+  const { amount, proof } = (parsed?.data ?? parsed ?? {}) as { amount?: unknown; proof?: unknown }
+  if (typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) throw wrong('it has no amount in raw units')
+  if (!Array.isArray(proof) || !proof.every((hash) => typeof hash === 'string')) throw wrong('it has no list of hashes')
+  return { amount, proof }
+}

@@ -1,0 +1,173 @@
+/** `svc airdrops launch`: from a CSV to funded airdrops in one go; run again after any interruption, it goes on. */
+import { paths } from '../../src/api/paths.ts'
+import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
+import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
+import { decimalOf } from '../amounts.ts'
+import { flag, integer, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
+import { csvFlags, hashTree, readRecipients } from '../merkle/recipients.ts'
+import { storeTree } from '../merkle/store-tree.ts'
+import { readKey, summaryOf } from '../merkle/summary.ts'
+import { tableText } from '../pools/record.ts'
+import { platformAddress } from '../signing/by-platform.ts'
+import { KEYPAIR } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
+import { pair } from '../signing/preview.ts'
+import { confirmOn, refuseUnasked } from '../signing/sign-and-submit.ts'
+import { usage } from '../ui/problem.ts'
+import { type Initializing, initialize } from './initialize.ts'
+import { type Part, partsOf, requireTokens } from './parts.ts'
+
+const { submit, get, simulate } = paths.transactions
+
+const flags = {
+  mint: required(text('Mint of the token', { placeholder: 'MINT' })),
+  airdrop_count: integer('Which airdrop of this mint (default 0); that of the first tree where there are several', {
+    min: 0,
+    max: MAX_AIRDROP_COUNT,
+  }),
+  ...csvFlags,
+  clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
+  replace: flag('Replace a stored tree of another root that is not on chain yet'),
+  signed: flag('The platform wallet pays and signs, instead of your keypair'),
+  dry_run: flag('Say what there is to do, and do nothing'),
+  platform_id: PLATFORM_ID,
+  keypair: KEYPAIR,
+}
+type LaunchFlags = Values<typeof flags>
+
+export const launch = verb({
+  about: 'Build, store, initialize and fund the airdrop of a CSV; resumable',
+  details: `FILE has one wallet,amount a line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. The same command again goes on where it stopped: what is on chain is not made, nor funded, twice.`,
+  calls: [
+    paths.merkleTrees.create,
+    paths.airdrops.get,
+    paths.airdrops.create,
+    paths.tokens.get,
+    paths.pdas.derive,
+    paths.accounts.get,
+    simulate,
+    submit,
+    get,
+    paths.signer.get,
+  ],
+  args: { file: required(text('The CSV, or - for standard input')) },
+  flags,
+  examples: [
+    'svc airdrops launch recipients.csv --mint <mint> --decimals 6',
+    'svc airdrops launch recipients.csv --mint <mint> --decimals 6 --signed --yes -o json',
+  ],
+  async run({ file, ...input }, session) {
+    const { ui, wallet } = session
+    if (input.signed && input.keypair !== undefined) {
+      throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
+    }
+    readKey(input.mint, '--mint')
+    const { list, merged, zeroAmounts } = await readRecipients(file, input, ui)
+    if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
+    if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
+    const first = input.airdrop_count ?? 0
+    const lists = list.count > MAX_STORED_LEAVES ? shardList(list) : [list]
+    if (first + lists.length - 1 > MAX_AIRDROP_COUNT) {
+      throw usage(`${lists.length} airdrops from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
+    }
+    const payer = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
+    if (!input.dry_run) refuseUnasked(session, await session.cluster())
+    const trees = lists.map((part, i) => {
+      const tree = hashTree(part, ui)
+      return { tree, record: summaryOf(tree, input.mint, first + i) }
+    })
+    const parts = await partsOf(session, trees, { payer, replace: input.replace })
+    const open = parts.filter(({ state }) => state !== 'funded')
+    const decimals = await requireTokens(session, { mint: input.mint, payer, parts: open, decimals: input.decimals })
+    if (input.dry_run || open.length === 0) {
+      const note = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
+      return outcomeOf(parts, decimals, [note])
+    }
+    const total = open.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
+    const what = `Launch ${open.length === 1 ? 'an airdrop' : `${open.length} airdrops`} of ${decimalOf(total, decimals)} tokens to ${open.reduce((sum, { record }) => sum + record.leaf_count, 0)} wallets`
+    await ui.preview([what, ...planLines(input, { payer, file, parts, decimals })])
+    await confirmOn(session, what, await session.cluster())
+    await launchAll(session, input, { payer, open, total: parts.length })
+    return outcomeOf(parts, decimals)
+  },
+})
+
+async function launchAll(
+  session: Session,
+  input: LaunchFlags,
+  { payer, open, total }: { payer: string; open: readonly Part[]; total: number },
+): Promise<void> {
+  const { ui } = session
+  const initializing: Initializing = {
+    payer,
+    signed: input.signed,
+    keypair: input.keypair,
+    platform_id: input.platform_id ?? DEFAULT_PLATFORM,
+    clawback_after_days: input.clawback_after_days,
+  }
+  for (const part of open) {
+    const { record, tree } = part
+    const name = total === 1 ? record.id : `${record.id} (airdrop ${record.airdrop_count})`
+    session.lastWords(AGAIN)
+    await storeTree(session, tree, record, input.replace)
+    ui.note(`${name}: stored, ${record.leaf_count} wallets, root ${record.root}`)
+    Object.assign(part, await initialize(session, initializing, record))
+    ui.note(`${name}: on chain and funded`)
+  }
+  session.lastWords(null)
+}
+
+export const AGAIN = 'Stopped; the same command goes on from here, and sends nothing twice.'
+
+interface Plan {
+  payer: string
+  file: string
+  parts: readonly Part[]
+  decimals: number
+}
+
+function planLines({ mint, clawback_after_days = 30 }: LaunchFlags, { payer, file, parts, decimals }: Plan): string[] {
+  return [
+    pair('list', file),
+    pair('mint', mint),
+    pair('payer', payer),
+    pair('left over', `back to the payer's token account after ${clawback_after_days} days`),
+    ...parts.map(({ record, state }) =>
+      pair(
+        `  ${record.airdrop_count}`,
+        `${record.leaf_count} wallets, ${decimalOf(BigInt(record.total), decimals)} tokens${state === 'funded' ? ', on chain already' : ''}`,
+      ),
+    ),
+  ]
+}
+
+function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly string[] = []): Outcome {
+  const rows = parts.map(({ record, state, distributor, signature }) => ({
+    id: record.id,
+    mint: record.mint,
+    airdrop_count: record.airdrop_count,
+    root: record.root,
+    leaf_count: record.leaf_count,
+    total: record.total,
+    list_sha256: record.list_sha256,
+    distributor,
+    funded: state === 'funded',
+    signature,
+  }))
+  const columns = ['id', 'airdrop_count', 'root', 'leaf_count', 'total', 'distributor', 'funded', 'signature'] as const
+  const cells = rows.map(({ id, airdrop_count, leaf_count, total, root, distributor, funded }) => [
+    String(airdrop_count),
+    id,
+    String(leaf_count),
+    decimalOf(BigInt(total), decimals),
+    `${root.slice(0, 8)}…${root.slice(-8)}`,
+    distributor ?? '-',
+    funded ? 'yes' : 'no',
+  ])
+  return {
+    data: rows,
+    rows: { columns, rows: rows.map((row) => columns.map((column) => row[column])) },
+    text: tableText(['NO', 'ID', 'WALLETS', 'TOKENS', 'ROOT', 'DISTRIBUTOR', 'FUNDED'], cells),
+    notes,
+  }
+}

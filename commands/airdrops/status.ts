@@ -1,0 +1,61 @@
+/** `svc airdrops status`: how far an airdrop has come on chain, in words and figures. */
+import type { Airdrop } from '../../src/api/airdrops.ts'
+import { paths } from '../../src/api/paths.ts'
+import { ApiError } from '../../src/errors.ts'
+import { decimalOf } from '../amounts.ts'
+import { required, type Session, text, verb } from '../command.ts'
+import { cleaned } from '../ui/render.ts'
+
+export const status = verb({
+  about: 'How far an airdrop has come: funded, claimed, what is left and when it can be withdrawn',
+  calls: [paths.airdrops.get, paths.tokens.get],
+  args: { id: required(text('Id of the airdrop')) },
+  examples: ['svc airdrops status <id>', 'svc airdrops status <id> -o json'],
+  async run({ id }, session) {
+    const { data } = await session.client.airdrops.get({ id })
+    const decimals = await decimalsOf(session, data.mint)
+    return { data, text: lines(data, decimals).join('\n') }
+  },
+})
+
+/** Null where the chain has no such mint. */
+async function decimalsOf({ client }: Session, mint: string): Promise<number | null> {
+  try {
+    const { decimals } = ((await client.tokens.get({ mint })).data.raw ?? {}) as { decimals?: unknown }
+    return typeof decimals === 'number' ? decimals : null
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not_found') return null
+    throw error
+  }
+}
+
+function lines(airdrop: Airdrop, decimals: number | null): string[] {
+  const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at, note } = airdrop
+  const amount = (raw: string | null) =>
+    raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
+  const share = (part: string | number | null, whole: string | number | null) =>
+    part === null || whole === null || BigInt(whole) === 0n ? '' : ` (${percent(BigInt(part), BigInt(whole))})`
+  const rows: [string, string][] = [
+    ['STATUS', status],
+    ['MINT', airdrop.mint],
+    ['AIRDROP COUNT', String(airdrop.airdrop_count)],
+    ['ROOT', airdrop.root],
+    ['DISTRIBUTOR', airdrop.distributor ?? '-'],
+    ['WALLETS', String(leaf_count)],
+    ['TOTAL', amount(total)],
+    ['CLAIMED BY', claimed_count === null ? '-' : `${claimed_count} wallets${share(claimed_count, leaf_count)}`],
+    ['CLAIMED', `${amount(claimed_amount)}${share(claimed_amount, total)}`],
+    ['IN THE VAULT', amount(vault_balance)],
+    ['LEFT OVER FROM', clawback_at ?? '-'],
+    ['GOES TO', airdrop.clawback_receiver ?? '-'],
+    ...(note === null ? [] : ([['NOTE', cleaned(note)]] as [string, string][])),
+  ]
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
+}
+
+/** Rounded down, so that 100 % is all of it. */
+function percent(part: bigint, whole: bigint): string {
+  const tenths = (part * 1000n) / whole
+  return `${tenths / 10n}.${tenths % 10n} %`
+}

@@ -1,0 +1,37 @@
+/** Stores a tree that was built here through the API. */
+import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
+import type { MerkleTree } from '../../src/merkle/tree.ts'
+import type { Session } from '../command.ts'
+import { failure } from '../ui/problem.ts'
+
+/** Answers the stored record; a failure where the server came to another root. */
+export async function storeTree(
+  { client, ui }: Session,
+  tree: MerkleTree,
+  built: TreeRecord,
+  replace: boolean,
+): Promise<TreeRecord> {
+  ui.progress('Storing')(tree.list.count, 0)
+  const { data } = await client.merkleTrees.create({
+    mint: built.mint,
+    airdrop_count: built.airdrop_count,
+    entries: entriesOf(tree.list),
+    ...(replace ? { replace } : {}),
+  })
+  ui.clear()
+  if (data.root !== built.root) {
+    throw failure(`the server stored ${data.id} with root ${data.root}, this command built ${built.root}`, {
+      next: 'the two run different versions; do not fund this airdrop before both agree',
+    })
+  }
+  return data
+}
+
+/** Amounts as digit strings: raw units, whatever --decimals was. */
+function entriesOf(list: EntryList): { wallet: string; amount: string }[] {
+  return Array.from({ length: list.count }, (_, i) => {
+    const { wallet, amount } = entryAt(list, i)
+    return { wallet, amount: String(amount) }
+  })
+}

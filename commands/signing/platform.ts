@@ -1,0 +1,19 @@
+/** The flags of whoever calls for a platform: its name, and what it takes. */
+import { integer, text } from '../command.ts'
+
+/** Where the command line is nobody's platform. */
+export const DEFAULT_PLATFORM = 'svc'
+export const PLATFORM_ID = text(
+  `Name of the platform that this is for, 1 to 64 characters (default ${DEFAULT_PLATFORM})`,
+  {
+    placeholder: 'NAME',
+  },
+)
+
+export const PLATFORM = {
+  platform_id: PLATFORM_ID,
+  platform_fee: integer('Lamports that you pay the platform wallet with it (default 0)', {
+    min: 0,
+    placeholder: 'LAMPORTS',
+  }),
+}

@@ -1,0 +1,63 @@
+/** One command that the platform wallet signs: shown by an unsigned build of the same, asked for, signed once, waited for. */
+import type { Outcome, Session } from '../command.ts'
+import { EXIT } from '../ui/problem.ts'
+import { platformAddress, signedOnce } from './by-platform.ts'
+import type { Wait } from './flags.ts'
+import { follow } from './following.ts'
+import { failureLines, previewLines } from './preview.ts'
+import { confirmOn, didFail, faultOf } from './sign-and-submit.ts'
+
+export interface PlatformFlags {
+  dry_run: boolean
+  wait?: Wait | undefined
+  idempotency_key?: string | undefined
+}
+
+export interface PlatformCommand<D extends { transaction: string }> {
+  /** What it does, as the start of a question. */
+  what: string
+  /** Unsigned, for the platform wallet as payer. */
+  build(payer: string): Promise<D>
+  /** The same with `mode: signed`. */
+  sign(
+    payer: string,
+    options: { idempotencyKey: string },
+  ): Promise<{ signature: string; shown: Record<string, unknown> }>
+  /** Shown before what a run would change. */
+  preview?(data: D): readonly string[]
+  /** Fields that the answer of a dry run starts with. */
+  show(data: D): Record<string, unknown>
+}
+
+export async function signByPlatform<D extends { transaction: string }>(
+  session: Session,
+  flags: PlatformFlags,
+  command: PlatformCommand<D>,
+): Promise<Outcome> {
+  const payer = await platformAddress(session)
+  const built = await command.build(payer)
+  const content = await session.wallet.decode(built.transaction)
+  const { data: simulation } = await session.client.transactions.simulate({ transaction: built.transaction })
+  const cluster = await session.cluster()
+  const [first = '', ...rest] = previewLines(command.what, { cluster, signer: payer, content, simulation })
+  const fault = await faultOf(session, built.transaction, simulation)
+  const said = fault === null ? [] : failureLines(simulation, fault)
+  const lines = [first, ...(command.preview?.(built) ?? []), ...rest, ...said]
+  if (flags.dry_run) {
+    return {
+      data: { ...command.show(built), cluster, signer: payer, ...simulation },
+      text: lines.join('\n'),
+      notes: ['Nothing was signed, and nothing was sent.'],
+      exitCode: fault === null ? EXIT.done : EXIT.failed,
+    }
+  }
+  await session.ui.preview(lines)
+  await confirmOn(session, command.what, cluster)
+  const { signature, shown } = await signedOnce(session, flags.idempotency_key ?? crypto.randomUUID(), (options) =>
+    command.sign(payer, options),
+  )
+  if (flags.wait === 'none') return { data: { ...shown, signature, lifecycle: 'submitted' } }
+  const landed = await follow(session, signature, flags.wait ?? 'confirmed')
+  if (landed.lifecycle === 'failed') throw await didFail(session, built.transaction, landed)
+  return { data: { ...shown, signature, lifecycle: landed.lifecycle, slot: landed.slot } }
+}

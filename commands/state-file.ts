@@ -1,0 +1,26 @@
+/** What a command remembers from one run to the next: small JSON files below the XDG state folder. */
+import { createHash } from 'node:crypto'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { xdg } from '../src/config.ts'
+import type { Session } from './command.ts'
+
+/** Whose records a command works on: the API's URL, else the data folder of this machine. */
+export async function sourceOf({ settings }: Session): Promise<string> {
+  const values = new Map((await settings.list()).map(({ name, value }) => [name, value]))
+  return String(values.get('api') ?? values.get('data-dir'))
+}
+
+/** One file of `folder` for each `key`. */
+export function stateFile(folder: string, key: readonly unknown[]): string {
+  const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 16)
+  return join(xdg(process.env, 'XDG_STATE_HOME', '.local/state'), 'svc', folder, `${name}.json`)
+}
+
+/** Replaces the file in one step (0600), so that a crash leaves what was before or what is after. */
+export function writeStateFile(file: string, value: unknown): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const next = `${file}.${process.pid}`
+  writeFileSync(next, `${JSON.stringify(value)}\n`, { mode: 0o600, flush: true })
+  renameSync(next, file)
+}

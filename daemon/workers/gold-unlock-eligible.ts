@@ -1,0 +1,10 @@
+/** Tells when gold can be unlocked, by the chain's clock; notices what was unlocked elsewhere. */
+import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
+import type { WorkerDefinition } from './frame.ts'
+
+export const goldUnlockEligible: WorkerDefinition = {
+  name: 'gold-unlock-eligible',
+  schedule: '*/10 * * * * *',
+  leaseMs: 60_000,
+  tick: (context) => followGoldLocks(context, context.signal),
+}

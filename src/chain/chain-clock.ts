@@ -1,0 +1,24 @@
+/** The chain's own clock: what programs compare their times with, whatever the clock of this machine says. */
+
+/** Account of the clock; read together with others, it is of the same slot. */
+export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
+
+const SLOT_AT = 0
+const UNIX_TIMESTAMP_AT = 32
+const BYTES = 40
+
+export interface ChainMoment {
+  slot: number
+  /** Unix seconds. */
+  unixSeconds: number
+}
+
+/** Throws an Error where the account is none, as the answer of a proxy without its node is. */
+export function decodeClock(account: { data: Uint8Array } | null): ChainMoment {
+  if (account === null || account.data.length < BYTES) throw new Error('the node does not answer its clock')
+  const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
+  return {
+    slot: Number(data.readBigUInt64LE(SLOT_AT)),
+    unixSeconds: Number(data.readBigInt64LE(UNIX_TIMESTAMP_AT)),
+  }
+}

@@ -1,0 +1,119 @@
+/** Builds the claim of one wallet, from the stored tree or from a given amount and proof. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { decodeTokenAccount } from '../../chain/balance-changes.ts'
+import { withComputeBudget } from '../../chain/compute-budget.ts'
+import {
+  buildClaim,
+  CLAIM_UNITS,
+  claimStatusAddress,
+  decodeClaimStatus,
+  MOST_SIBLINGS,
+  tokenAccountAddress,
+} from '../../chain/merkle-distributor/index.ts'
+import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import type { Context } from '../../context.ts'
+import { badRequest, notFound } from '../../errors.ts'
+import { keyFromBase58 } from '../../merkle/base58.ts'
+import { lookUpProof } from '../../merkle/stored-tree.ts'
+import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
+import { withTree } from '../merkle-trees/open-tree.ts'
+import { platformFee } from '../platform-fee.ts'
+import { claimFault } from './claim-faults.ts'
+import { airdropKeyOf, isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
+import { swapToSol } from './swap-to-sol.ts'
+
+type Route = Api['airdrops']['claim']
+
+/** What the wallet claims; `root` is that of the stored tree, null where amount and proof were given. */
+interface Leaf {
+  amount: bigint
+  proof: Uint8Array[]
+  root: string | null
+}
+
+export async function claimAirdrop(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  const { chain, config } = context
+  const { id, claimer } = input
+  const { mint } = airdropKeyOf(id)
+  const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : givenLeaf(input, input.proof)
+  const account = await tokenAccountAddress(mint, claimer)
+  let statusAddress = ''
+  const read = await readAirdrop(chain, id, async ({ distributor }) => {
+    statusAddress = await claimStatusAddress(distributor, claimer)
+    return [statusAddress, account]
+  })
+  const airdrop = requireDistributor(chain, read)
+  if (leaf.root === null) requireProof(airdrop, claimer, leaf)
+  const held = airdrop.accounts.get(account) ?? null
+  const fault = claimFault({
+    ...airdrop,
+    claimer,
+    amount: leaf.amount,
+    root: leaf.root,
+    status: decodeClaimStatus(airdrop.accounts.get(statusAddress) ?? null),
+    account: held === null ? null : decodeTokenAccount(held),
+  })
+  if (fault !== null) {
+    const { reason, message, param, details } = fault
+    throw badRequest(message, { param, details: { reason, ...details } })
+  }
+  const connection = await chain.connection()
+  const recentBlockhash = await latestBlockhash(connection)
+  const after = await platformFee({ ...context, connection }, { payer: claimer, lamports: input.platform_fee })
+  const claim = {
+    payer: claimer,
+    recentBlockhash,
+    after,
+    distributor: airdrop.address,
+    mint,
+    amount: leaf.amount,
+    proof: leaf.proof,
+    opensAccount: !isOpen(held),
+  }
+  const { transaction, requiredSigners } = await withComputeBudget(
+    { connection, config },
+    (before) => buildClaim({ ...claim, before }),
+    CLAIM_UNITS,
+  )
+  const swap = input.swap_to_sol
+    ? await swapToSol(context, { mint, amount: leaf.amount, payer: claimer, recentBlockhash })
+    : null
+  return {
+    mode: 'unsigned',
+    transaction: Buffer.from(transaction).toString('base64'),
+    requiredSigners,
+    swap_transaction: swap === null ? null : Buffer.from(swap).toString('base64'),
+    tracked_resource: { resource_type: 'airdrop', resource_id: id, related_events: ['airdrop.claimed' as const] },
+  }
+}
+
+/** Throws not_found without the tree, or where the wallet is not in it. */
+function storedLeaf(context: Context, id: string, claimer: string): Promise<Leaf> {
+  return withTree(context, id, async ({ row, head, read }) => {
+    const found = await lookUpProof(head, keyFromBase58(claimer)!, read)
+    if (found !== undefined) return { amount: found.amount, proof: found.proof, root: row.root }
+    throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
+      param: 'claimer',
+    })
+  })
+}
+
+function givenLeaf({ amount }: Input<Route>, proof: readonly string[]): Leaf {
+  if (proof.length > MOST_SIBLINGS) {
+    throw badRequest(
+      `proof: ${proof.length} hashes do not fit into one transaction, at most ${MOST_SIBLINGS} do (a tree of about a million wallets)`,
+      { param: 'proof' },
+    )
+  }
+  return { amount: BigInt(amount), proof: proof.map((hash) => hashFromHex(hash)!), root: null }
+}
+
+/** By the root that the program will check it with. */
+function requireProof({ distributor, id }: PresentAirdrop, claimer: string, { amount, proof }: Leaf): void {
+  if (verifyProof(keyFromBase58(claimer)!, amount, proof, hashFromHex(distributor.root)!)) return
+  throw badRequest(
+    `proof: it does not lead from ${claimer} and the amount ${amount} to the root ${distributor.root} of the airdrop ${id}: claim with the amount and proof that were made for this wallet`,
+    { param: 'proof', details: { root: distributor.root, claimer, amount: String(amount) } },
+  )
+}

@@ -1,0 +1,122 @@
+/** Why a wallet cannot claim at this moment, each in words: pure, for the claim that is built and for the list of a wallet. */
+import type { ClaimFaultReason } from '../../api/airdrops.ts'
+import type { TokenAccountState } from '../../chain/balance-changes.ts'
+import type { ClaimStatus, Distributor } from '../../chain/merkle-distributor/index.ts'
+import { START_DELAY_S } from './plan-creation.ts'
+import { momentOf } from './words.ts'
+
+export interface ClaimQuestion {
+  id: string
+  claimer: string
+  /** Raw units. */
+  amount: bigint
+  /** Hex: of the stored tree; null where amount and proof were given, and checked against the distributor. */
+  root: string | null
+  address: string
+  distributor: Distributor | null
+  vaultAddress: string
+  vault: TokenAccountState | null
+  /** Null before the wallet has claimed. */
+  status: ClaimStatus | null
+  /** Of the claimer, for this mint; null where none is open. */
+  account: TokenAccountState | null
+  /** Unix seconds of the chain. */
+  now: bigint
+}
+
+export interface ClaimFault {
+  reason: ClaimFaultReason
+  message: string
+  param: string
+  /** Digit strings and addresses. */
+  details: Record<string, unknown>
+}
+
+/** The first thing in the way, or null. */
+export function claimFault(question: ClaimQuestion): ClaimFault | null {
+  const { id, distributor, root } = question
+  if (distributor === null) {
+    const message = `The airdrop ${id} is not on chain yet: initialize it first with POST /v2/airdrops`
+    return { reason: 'not_initialized', message, param: 'id', details: {} }
+  }
+  if (root !== null && root !== distributor.root) {
+    const message = `The distributor of the airdrop ${id} on chain has the root ${distributor.root}, made by ${distributor.admin}, and the stored tree has ${root}: it is another airdrop, and wallets of this tree cannot claim from it`
+    return {
+      reason: 'other_root',
+      message,
+      param: 'id',
+      details: { root: distributor.root, stored_root: root, admin: distributor.admin },
+    }
+  }
+  const present = { ...question, distributor }
+  for (const check of CHECKS) {
+    const fault = check(present)
+    if (fault !== null) return fault
+  }
+  return null
+}
+
+type Check = (question: ClaimQuestion & { distributor: Distributor }) => ClaimFault | null
+
+const CHECKS: readonly Check[] = [
+  alreadyClaimed,
+  clawedBack,
+  notStarted,
+  capReached,
+  vaultFrozen,
+  unfunded,
+  accountUnusable,
+]
+
+function alreadyClaimed({ id, claimer, status }: ClaimQuestion): ClaimFault | null {
+  if (status === null) return null
+  const message = `${claimer} has claimed ${status.unlocked} from the airdrop ${id} already: a wallet claims once`
+  return { reason: 'already_claimed', message, param: 'claimer', details: { claimed: String(status.unlocked) } }
+}
+
+function clawedBack({ id, distributor }: Parameters<Check>[0]): ClaimFault | null {
+  if (!distributor.isClawedBack) return null
+  const message = `The vault of the airdrop ${id} was withdrawn after its clawback time, ${momentOf(distributor.clawbackAt)}: it can no longer be claimed`
+  return { reason: 'clawed_back', message, param: 'id', details: { clawback_receiver: distributor.clawbackReceiver } }
+}
+
+/**
+ * The program pays before the start too, as nothing is locked: the start is its maker's word. One that is minutes away and
+ * followed by its end at once is what the program demands of a new distributor, and no plan.
+ */
+function notStarted({ id, distributor, now }: Parameters<Check>[0]): ClaimFault | null {
+  const { startsAt, endsAt } = distributor
+  const isFormal = endsAt - startsAt <= 1n && startsAt - now <= START_DELAY_S
+  if (startsAt <= now || isFormal) return null
+  const message = `The airdrop ${id} has not started: it starts at ${momentOf(startsAt)}`
+  return { reason: 'not_started', message, param: 'id', details: { seconds_left: String(startsAt - now) } }
+}
+
+function capReached({ id, amount, distributor }: Parameters<Check>[0]): ClaimFault | null {
+  const { claimedNodes, maxNodes, claimedTotal, maxTotal } = distributor
+  if (claimedNodes < maxNodes && claimedTotal + amount <= maxTotal) return null
+  const message = `The airdrop ${id} has paid out ${claimedTotal} of at most ${maxTotal} to ${claimedNodes} of at most ${maxNodes} wallets: ${amount} more is beyond its caps`
+  const details = { claimed: String(claimedTotal), max_total: String(maxTotal), max_claims: String(maxNodes) }
+  return { reason: 'cap_reached', message, param: 'id', details }
+}
+
+function vaultFrozen({ id, vaultAddress, vault }: Parameters<Check>[0]): ClaimFault | null {
+  if (vault?.state !== 'frozen') return null
+  const message = `The vault ${vaultAddress} of the airdrop ${id} is frozen: the freeze authority of ${vault.mint} has to thaw it first`
+  return { reason: 'vault_frozen', message, param: 'id', details: { vault: vaultAddress } }
+}
+
+function unfunded({ id, amount, vaultAddress, vault }: Parameters<Check>[0]): ClaimFault | null {
+  const vaultBalance = vault?.amount ?? 0n
+  if (vaultBalance >= amount) return null
+  const message = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim: it has to be funded first (${vaultAddress})`
+  const details = { vault: vaultAddress, vault_balance: String(vaultBalance), amount: String(amount) }
+  return { reason: 'unfunded', message, param: 'id', details }
+}
+
+function accountUnusable({ claimer, account }: Parameters<Check>[0]): ClaimFault | null {
+  if (account === null || (account.owner === claimer && account.state !== 'frozen')) return null
+  const why = account.owner === claimer ? 'is frozen' : `belongs to ${account.owner}`
+  const message = `The token account of ${claimer} for ${account.mint} ${why}: nothing can be paid into it`
+  return { reason: 'account_unusable', message, param: 'claimer', details: { owner: account.owner } }
+}

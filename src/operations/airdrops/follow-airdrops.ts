@@ -1,0 +1,106 @@
+/** Follows airdrops by their accounts: tells of those that every wallet has claimed, and of what other tools have done. */
+import { type Distributor, distributorAddress, readDistributors } from '../../chain/merkle-distributor/index.ts'
+import type { Services } from '../../context.ts'
+import { dueAirdrops, moveAirdrop, trackedAirdrops } from '../../store/airdrops.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { emitAll, type LateEmission } from '../emit.ts'
+import { isFullyClaimed } from './on-chain.ts'
+import { advance, rankOf, reached, statusOf } from './transitions.ts'
+
+type Tree = Row<'merkle_trees'>
+type FollowServices = Pick<Services, 'store' | 'chain' | 'clock'>
+
+/** Accounts of one call, and calls of one round. */
+const ACCOUNTS_PER_CALL = 100
+const CALLS_PER_ROUND = 5
+/** So long the watcher is left to tell of a transaction that was submitted here: it knows its signature. */
+const PATIENCE_MS = 180_000
+const SECOND_MS = 1_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** One round over the airdrops that are due, in at most five calls and one more. Throws internal_error where the node fails. */
+export async function followAirdrops(services: FollowServices, signal?: AbortSignal): Promise<void> {
+  const { store, chain, clock } = services
+  const rows = await dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND)
+  if (rows.length === 0) return
+  const genesis = await chain.genesisHash()
+  const connection = await chain.connection()
+  for (let at = 0; at < rows.length; at += ACCOUNTS_PER_CALL) {
+    signal?.throwIfAborted()
+    const part = await Promise.all(rows.slice(at, at + ACCOUNTS_PER_CALL).map(withAddress))
+    const found = await readDistributors(
+      connection,
+      part.map(({ address }) => address),
+    )
+    signal?.throwIfAborted()
+    const looked = part.map((each, i) => ({ ...each, distributor: found[i] ?? null }))
+    await writeLooked(services, genesis, looked)
+  }
+}
+
+async function withAddress(row: Tree): Promise<{ row: Tree; address: string }> {
+  const address = row.distributor ?? (await distributorAddress({ mint: row.mint, airdropCount: row.airdrop_count }))
+  return { row, address }
+}
+
+interface Looked {
+  row: Tree
+  address: string
+  distributor: Distributor | null
+}
+
+async function writeLooked(services: FollowServices, genesis: string, looked: readonly Looked[]): Promise<void> {
+  const { store, clock } = services
+  const now = clock.now()
+  const moving = looked.filter((each) => isNew(each, genesis)).map(({ row }) => row.id)
+  await store.write(async (tx) => {
+    const tracked = await trackedAirdrops(tx, moving, now - PATIENCE_MS)
+    const told: LateEmission[] = []
+    for (const each of looked) {
+      const isLeft = tracked.has(each.row.id) && isWatched(each, genesis)
+      if (!isLeft && moving.includes(each.row.id)) told.push(...(await move(tx, genesis, now, each)))
+      else await postpone(tx, genesis, now, each)
+    }
+    await emitAll(tx, clock, told)
+  })
+}
+
+const isThis = ({ row, distributor }: Looked): boolean => distributor !== null && distributor.root === row.root
+
+const factsOf = (row: Tree, distributor: Distributor) => ({
+  isClaimed: distributor.claimedNodes > 0n,
+  isFull: isFullyClaimed(row, distributor),
+  isDrained: distributor.isClawedBack,
+})
+
+/** Whether the account shows a later state than the stored one. */
+function isNew(looked: Looked, genesis: string): boolean {
+  const { row, distributor } = looked
+  if (distributor === null || !isThis(looked)) return false
+  return rankOf(reached(factsOf(row, distributor))) > rankOf(statusOf(row, genesis))
+}
+
+/** Whether a transaction would tell of it too; that nobody is left to claim is seen in the account alone. */
+const isWatched = ({ row, distributor }: Looked, genesis: string): boolean =>
+  statusOf(row, genesis) !== 'claiming' || distributor!.isClawedBack
+
+async function move(tx: Tx, genesis: string, now: number, { row, address, distributor }: Looked) {
+  const seen = { genesis, next: now + 10 * SECOND_MS, admin: distributor!.admin }
+  return (await advance(tx, row, address, factsOf(row, distributor!), seen)).told
+}
+
+/** Nothing is changed of one that another process has moved since it was read. */
+async function postpone(tx: Tx, genesis: string, now: number, { row, address }: Looked): Promise<void> {
+  await moveAirdrop(tx, row, { distributor: address, next_check_at: now + waitOf(row, genesis, now) })
+}
+
+/** Seldom where nothing happens: a tree may wait for its airdrop for ever. */
+function waitOf(row: Tree, genesis: string, now: number): number {
+  const status = statusOf(row, genesis)
+  if (status === 'initialized' || status === 'claiming') return 10 * SECOND_MS
+  if (status === 'fully_claimed') return 300 * SECOND_MS
+  const age = now - row.created_at
+  return (age < HOUR_MS ? 15 : age < DAY_MS ? 60 : 600) * SECOND_MS
+}

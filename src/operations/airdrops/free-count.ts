@@ -1,0 +1,79 @@
+/** Airdrop counts that somebody has taken, and the next one that is free: anybody can take any. */
+import { distributorAddress, tokenAccountAddress } from '../../chain/merkle-distributor/index.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import type { Context } from '../../context.ts'
+import { type ApiError, badRequest } from '../../errors.ts'
+import { keyFromBase58 } from '../../merkle/base58.ts'
+import { encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
+import { findTree } from '../../store/merkle-trees.ts'
+import { type ChainAirdrop, isOpen, type PresentAirdrop } from './on-chain.ts'
+
+/** Counts that are looked at for a free one; each takes two accounts of a call. */
+const LOOKED_AT = 50
+
+export interface Maker {
+  payer: string
+  /** Its token account, which receives what is left. */
+  account: string
+  /** Hex. */
+  root: string
+}
+
+/** Passes where nothing is at the distributor's address or its vault's; else bad_request with who has it and the way out. */
+export async function refuseTaken(context: Context, airdrop: ChainAirdrop, maker: Maker): Promise<void> {
+  const { mint, airdropCount, vaultAddress, distributor, hasVault } = airdrop
+  if (distributor === null && !hasVault) return
+  const next = await nextFree(context, airdrop)
+  const way = next === null ? 'use another airdrop_count' : `use airdrop_count ${next}`
+  if (distributor !== null) throw taken({ ...airdrop, distributor }, maker, next, way)
+  throw badRequest(
+    `airdrop_count ${airdropCount} of ${mint} cannot be used: somebody opened its vault ${vaultAddress} beforehand, and the program takes none that exists: ${way}`,
+    {
+      param: 'airdrop_count',
+      details: { reason: 'vault_exists', vault: vaultAddress, next_airdrop_count: next },
+    },
+  )
+}
+
+/**
+ * One with the very root is the payer's own only where what is left comes back to it: who copies a published root and
+ * waits for others to fund it would get the vault after the clawback time.
+ */
+function taken(airdrop: PresentAirdrop, { payer, account, root }: Maker, next: number | null, way: string): ApiError {
+  const { id, mint, airdropCount, address, vaultAddress, vault, distributor } = airdrop
+  const { admin, clawbackReceiver } = distributor
+  const isSame = distributor.root === root
+  const isOwn = isSame && admin === payer && clawbackReceiver === account
+  const held = String(vault?.amount ?? 0n)
+  const details = {
+    reason: isOwn ? 'already_initialized' : 'taken',
+    distributor: address,
+    root: distributor.root,
+    admin,
+    clawback_receiver: clawbackReceiver,
+    vault: vaultAddress,
+    vault_balance: held,
+    next_airdrop_count: next,
+  }
+  const message = isOwn
+    ? `The airdrop ${id} is on chain already: ${admin} made its distributor ${address} with this very root, and its vault holds ${held}. Go on with it, or ${way} for another one`
+    : isSame
+      ? `airdrop_count ${airdropCount} of ${mint} is taken: ${admin} made the distributor ${address} there with this very root, and what is left in it goes to ${clawbackReceiver}, not back to ${payer}. Do not fund it: ${way}`
+      : `airdrop_count ${airdropCount} of ${mint} is taken: ${admin} made the distributor ${address} there, with the root ${distributor.root}. Anybody can take a number: ${way}`
+  return badRequest(message, { param: 'airdrop_count', details })
+}
+
+/** The first count after this one with nothing on chain and no tree stored; null where none is near. */
+async function nextFree({ chain, store }: Context, { mint, airdropCount }: ChainAirdrop): Promise<number | null> {
+  const most = Math.min(LOOKED_AT, MAX_AIRDROP_COUNT - airdropCount)
+  const counts = Array.from({ length: most }, (_, i) => airdropCount + 1 + i)
+  const distributors = await Promise.all(counts.map((count) => distributorAddress({ mint, airdropCount: count })))
+  const vaults = await Promise.all(distributors.map((each) => tokenAccountAddress(mint, each)))
+  const accounts = await accountsAt(await chain.connection(), [...distributors, ...vaults])
+  for (const [i, count] of counts.entries()) {
+    if (isOpen(accounts[i] ?? null) || isOpen(accounts[most + i] ?? null)) continue
+    const stored = await findTree(store.db, encodeTreeId(keyFromBase58(mint)!, count))
+    if (stored === null) return count
+  }
+  return null
+}

@@ -1,0 +1,128 @@
+/** The stored airdrops that a wallet is in, and whether it can claim from each: trees from the store, the rest in one read. */
+import type { AirdropEntitlement, Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { decodeTokenAccount } from '../../chain/balance-changes.ts'
+import { CLOCK_SYSVAR } from '../../chain/chain-clock.ts'
+import {
+  claimStatusAddress,
+  decodeClaimStatus,
+  decodeDistributor,
+  distributorAddress,
+  tokenAccountAddress,
+} from '../../chain/merkle-distributor/index.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { keyFromBase58 } from '../../merkle/base58.ts'
+import { lookUpProof } from '../../merkle/stored-tree.ts'
+import { scanTrees } from '../../store/airdrops.ts'
+import { decodeCursor, encodeCursor } from '../../store/paging.ts'
+import type { Row } from '../../store/schema.ts'
+import { withRow } from '../merkle-trees/open-tree.ts'
+import { claimFault } from './claim-faults.ts'
+import { currentStatus } from './get-airdrop.ts'
+import { nowOf } from './on-chain.ts'
+
+type Route = Api['airdrops']['lookup']
+
+/** Trees that a page looks into, some two milliseconds each. */
+const TREES_PER_PAGE = 250
+
+interface Entitled {
+  row: Row<'merkle_trees'>
+  amount: bigint
+}
+
+export async function lookUpAirdrops(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  const { wallet, mint, limit, cursor } = input
+  const list = `wallet_airdrops:${wallet}:${mint ?? ''}`
+  const before = cursor === undefined ? undefined : decodeCursor(list, cursor)
+  const rows = await scanTrees(context.store.db, { mint, before, limit: TREES_PER_PAGE + 1 })
+  const entitled: Entitled[] = []
+  let looked = 0
+  for (const row of rows.slice(0, TREES_PER_PAGE)) {
+    if (entitled.length === limit) break
+    looked++
+    const amount = await amountIn(context, row, wallet)
+    if (amount !== null) entitled.push({ row, amount })
+  }
+  const next_cursor = looked < rows.length ? encodeCursor(list, rows[looked - 1]!.seq) : null
+  return { items: await readEntitlements(context, wallet, entitled), next_cursor }
+}
+
+/** Null where the wallet is not in the tree. A tree that is damaged is told of in the log, and hides no other. */
+async function amountIn(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
+  try {
+    return await withRow(context, row, async ({ head, read }) => {
+      const found = await lookUpProof(head, keyFromBase58(wallet)!, read)
+      return found?.amount ?? null
+    })
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'bad_request')) throw error
+    context.log.error({ err: error, tree: row.id }, 'a stored tree is damaged')
+    return null
+  }
+}
+
+/** Accounts of one airdrop: distributor, vault, claim status, token account. */
+const ACCOUNTS = 4
+
+async function readEntitlements(
+  { chain }: Context,
+  wallet: string,
+  entitled: readonly Entitled[],
+): Promise<AirdropEntitlement[]> {
+  if (entitled.length === 0) return []
+  const addresses = await Promise.all(entitled.map(({ row }) => addressesOf(row, wallet)))
+  const [genesis, [clock = null, ...accounts]] = await Promise.all([
+    chain.genesisHash(),
+    accountsAt(await chain.connection(), [CLOCK_SYSVAR, ...addresses.flat()]),
+  ])
+  const now = await nowOf(clock)
+  return entitled.map(({ row, amount }, i) => {
+    const [address, vaultAddress] = addresses[i]!
+    const own = accounts.slice(i * ACCOUNTS, (i + 1) * ACCOUNTS)
+    const [vault, held] = [own[1] ?? null, own[3] ?? null]
+    const distributor = decodeDistributor(own[0] ?? null)
+    const status = decodeClaimStatus(own[2] ?? null)
+    const fault = claimFault({
+      id: row.id,
+      claimer: wallet,
+      amount,
+      root: row.root,
+      address,
+      distributor,
+      vaultAddress,
+      vault: vault === null ? null : decodeTokenAccount(vault),
+      status,
+      account: held === null ? null : decodeTokenAccount(held),
+      now,
+    })
+    return {
+      id: row.id,
+      mint: row.mint,
+      airdrop_count: row.airdrop_count,
+      amount: String(amount),
+      status: currentStatus(row, distributor, genesis),
+      claimed: status !== null && fault?.reason !== 'other_root',
+      claimable: fault === null,
+      reason: fault?.reason ?? null,
+      note: fault?.message ?? null,
+    }
+  })
+}
+
+async function addressesOf(
+  { mint, airdrop_count: airdropCount, distributor: known }: Row<'merkle_trees'>,
+  wallet: string,
+): Promise<[distributor: string, vault: string, status: string, account: string]> {
+  const distributor = known ?? (await distributorAddress({ mint, airdropCount }))
+  return [
+    distributor,
+    ...(await Promise.all([
+      tokenAccountAddress(mint, distributor),
+      claimStatusAddress(distributor, wallet),
+      tokenAccountAddress(mint, wallet),
+    ])),
+  ]
+}

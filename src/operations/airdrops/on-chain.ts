@@ -1,0 +1,105 @@
+/** An airdrop as the chain has it, read in one call, and the words for what stands in the way of it. */
+import type { AirdropStatus } from '../../api/airdrops.ts'
+import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
+import { CLOCK_SYSVAR, decodeClock } from '../../chain/chain-clock.ts'
+import type { Chain } from '../../chain/connection.ts'
+import { SYSTEM_PROGRAM } from '../../chain/localnet/addresses.ts'
+import type { ChainAccount } from '../../chain/localnet/types.ts'
+import {
+  type AirdropKey,
+  type Distributor,
+  decodeDistributor,
+  distributorAddress,
+  tokenAccountAddress,
+} from '../../chain/merkle-distributor/index.ts'
+import { askNode } from '../../chain/rpc-faults.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import { badRequest, notFound } from '../../errors.ts'
+import { keyToBase58 } from '../../merkle/base58.ts'
+import { decodeTreeId } from '../../merkle/tree-id.ts'
+import type { Row } from '../../store/schema.ts'
+
+export interface ChainAirdrop {
+  id: string
+  mint: string
+  airdropCount: number
+  /** Of the distributor, which need not be there. */
+  address: string
+  /** Its associated token account, which need not be there either. */
+  vaultAddress: string
+  distributor: Distributor | null
+  /** Null where none is, or it is no token account. */
+  vault: TokenAccountState | null
+  /** Whether an account is open at the vault's address, whatever it is. */
+  hasVault: boolean
+  /** Clock of the chain, Unix seconds. */
+  now: bigint
+  /** The further accounts that were asked for, by address. */
+  accounts: ReadonlyMap<string, ChainAccount | null>
+}
+
+export type PresentAirdrop = ChainAirdrop & { distributor: Distributor }
+
+/** Of an id that the schema has passed. Throws bad_request for one that only looks like an id. */
+export function airdropKeyOf(id: string): AirdropKey {
+  const decoded = decodeTreeId(id)
+  if (decoded === undefined) throw badRequest(`id: ${id} is no merkle tree id`, { param: 'id' })
+  return { mint: keyToBase58(decoded.mint), airdropCount: decoded.airdropCount }
+}
+
+/** One call, with up to 97 further accounts. Throws internal_error where the node fails. */
+export async function readAirdrop(
+  chain: Chain,
+  id: string,
+  further: (addresses: { distributor: string; vault: string }) => Promise<readonly string[]> = async () => [],
+): Promise<ChainAirdrop> {
+  const key = airdropKeyOf(id)
+  const address = await distributorAddress(key)
+  const vaultAddress = await tokenAccountAddress(key.mint, address)
+  const more = await further({ distributor: address, vault: vaultAddress })
+  const read = await accountsAt(await chain.connection(), [address, vaultAddress, CLOCK_SYSVAR, ...more])
+  const [distributor = null, vault = null, clock = null, ...rest] = read
+  return {
+    id,
+    ...key,
+    address,
+    vaultAddress,
+    distributor: decodeDistributor(distributor),
+    vault: vault === null ? null : decodeTokenAccount(vault),
+    hasVault: isOpen(vault),
+    now: await nowOf(clock),
+    accounts: new Map(more.map((each, i) => [each, rest[i] ?? null])),
+  }
+}
+
+/** Unix seconds of the chain's clock. Throws internal_error where the node leaves it out. */
+export async function nowOf(clock: ChainAccount | null): Promise<bigint> {
+  return BigInt((await askNode('Reading the clock', async () => decodeClock(clock))).unixSeconds)
+}
+
+/** Lamports that somebody sent to an address do not open an account there. */
+export const isOpen = (account: ChainAccount | null): account is ChainAccount =>
+  account !== null && account.owner !== SYSTEM_PROGRAM
+
+/** Throws not_found where nobody has put the airdrop on chain. */
+export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): PresentAirdrop {
+  const { distributor, id, mint, airdropCount } = airdrop
+  if (distributor !== null) return { ...airdrop, distributor }
+  throw notFound(
+    `The airdrop ${id} (mint ${mint}, airdrop_count ${airdropCount}) is not on ${chain.cluster.label}: initialize it first with POST /v2/airdrops`,
+    { param: 'id', details: { reason: 'not_initialized' } },
+  )
+}
+
+type Tree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
+
+/** What the distributor shows of the tree's life; `tree_built` where it is not there, or another airdrop's. */
+export function statusOnChain(tree: Tree, distributor: Distributor | null): AirdropStatus {
+  if (distributor === null || distributor.root !== tree.root) return 'tree_built'
+  if (distributor.isClawedBack) return 'vault_drained'
+  if (isFullyClaimed(tree, distributor)) return 'fully_claimed'
+  return distributor.claimedNodes > 0n ? 'claiming' : 'initialized'
+}
+
+export const isFullyClaimed = ({ leaf_count, total }: Tree, { claimedNodes, claimedTotal }: Distributor): boolean =>
+  claimedNodes >= BigInt(leaf_count) || (claimedNodes > 0n && claimedTotal >= BigInt(total))

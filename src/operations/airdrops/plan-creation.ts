@@ -1,0 +1,156 @@
+/** What an airdrop is made with, checked against the stored tree and the chain, and the transaction that makes it. */
+import type { Api } from '../../api/index.ts'
+import type { Input } from '../../api/route.ts'
+import { decodeTokenAccount } from '../../chain/balance-changes.ts'
+import { withComputeBudget } from '../../chain/compute-budget.ts'
+import { TOKEN_PROGRAM } from '../../chain/localnet/addresses.ts'
+import { readMint } from '../../chain/localnet/rpc/token-state.ts'
+import type { ChainAccount } from '../../chain/localnet/types.ts'
+import { buildCreation, CREATION_UNITS, tokenAccountAddress } from '../../chain/merkle-distributor/index.ts'
+import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
+import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import type { UnsignedTransaction } from '../../chain/unsigned.ts'
+import type { Context } from '../../context.ts'
+import { badRequest, notFound } from '../../errors.ts'
+import { keyFromBase58 } from '../../merkle/base58.ts'
+import { encodeTreeId } from '../../merkle/tree-id.ts'
+import { findTree } from '../../store/merkle-trees.ts'
+import type { Row } from '../../store/schema.ts'
+import { refuseTaken } from './free-count.ts'
+import { isOpen, readAirdrop } from './on-chain.ts'
+
+type Wanted = Input<Api['airdrops']['create']>
+type Tree = Row<'merkle_trees'> | null
+
+const MAX_U64 = 2n ** 64n - 1n
+const DAY_S = 86_400n
+/**
+ * The program wants a start in the future when it lands, and pays before it all the same: longer than any blockhash lives,
+ * for clusters whose clock is behind.
+ */
+export const START_DELAY_S = 300n
+
+export interface CreationPlan extends UnsignedTransaction {
+  id: string
+}
+
+/** Throws bad_request naming what does not fit, not_found without the mint. */
+export async function planCreation(context: Context, wanted: Wanted, payer: string): Promise<CreationPlan> {
+  const { chain, config, store } = context
+  const { mint, airdrop_count: airdropCount } = wanted
+  const id = encodeTreeId(keyFromBase58(mint)!, airdropCount)
+  const tree = await findTree(store.db, id)
+  const root = rootOf(wanted, tree)
+  const deposit = depositOf(wanted, id, tree)
+  const account = await tokenAccountAddress(mint, payer)
+  const airdrop = await readAirdrop(chain, id, async () => [mint, account])
+  const decimals = decimalsOf(mint, airdrop.accounts.get(mint) ?? null)
+  await requireProgram(chain, PROGRAMS.distributor)
+  await refuseTaken(context, airdrop, { payer, account, root })
+  const found = airdrop.accounts.get(account) ?? null
+  const held = isOpen(found) ? found : null
+  requireTokens(wanted, { payer, account, held, deposit })
+  const connection = await chain.connection()
+  const recentBlockhash = await latestBlockhash(connection)
+  const startsAt = airdrop.now + START_DELAY_S
+  const endsAt = startsAt + 1n
+  const creation = {
+    payer,
+    recentBlockhash,
+    mint,
+    airdropCount,
+    root,
+    maxTotal: tree === null ? MAX_U64 : BigInt(tree.total),
+    maxNodes: tree === null ? MAX_U64 : BigInt(tree.leaf_count),
+    startsAt,
+    endsAt,
+    clawbackAt: endsAt + BigInt(wanted.clawback_after_days) * DAY_S,
+    decimals,
+    deposit,
+    opensReceiver: held === null,
+  }
+  const built = await withComputeBudget(
+    { connection, config },
+    (before) => buildCreation({ ...creation, before }),
+    CREATION_UNITS,
+  )
+  return { ...built, id }
+}
+
+function rootOf({ merkle_root }: Wanted, tree: Tree): string {
+  const root = merkle_root.replace(/^0x/i, '').toLowerCase()
+  if (tree === null || tree.root === root) return root
+  throw badRequest(
+    `merkle_root: the tree that is stored as ${tree.id} has the root ${tree.root}, not ${root}: send that one, or store the other list under another airdrop_count`,
+    { param: 'merkle_root', details: { stored_root: tree.root, merkle_root: root } },
+  )
+}
+
+/** Raw units that go into the vault. */
+function depositOf({ fund, fund_amount }: Wanted, id: string, tree: Tree): bigint {
+  const total = tree === null ? null : BigInt(tree.total)
+  if (total !== null && total > MAX_U64) {
+    throw badRequest(
+      `The amounts of the stored tree ${id} sum to ${total}, more than a vault can hold (${MAX_U64}): split the list into several trees`,
+      { param: 'airdrop_count', details: { total: String(total) } },
+    )
+  }
+  if (fund === false) return 0n
+  if (fund_amount === undefined) {
+    if (total !== null) return total
+    if (fund !== true) return 0n
+    throw badRequest(
+      `fund: no tree is stored as ${id} whose total could be deposited: send fund_amount, or store the tree first`,
+      { param: 'fund' },
+    )
+  }
+  const amount = BigInt(fund_amount)
+  if (total === null || amount <= total) return amount
+  throw badRequest(
+    `fund_amount: ${amount} is more than the ${total} that the stored tree ${id} can pay out: the rest could only be withdrawn after the clawback time`,
+    { param: 'fund_amount', details: { total: String(total) } },
+  )
+}
+
+/** Throws not_found where no mint is, bad_request for one that the program does not take. */
+function decimalsOf(mint: string, account: ChainAccount | null): number {
+  const state = account === null ? null : readMint(account)
+  if (state === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
+  if (account?.owner === TOKEN_PROGRAM) return state.decimals
+  throw badRequest(
+    `mint: ${mint} is a Token-2022 mint, and the merkle distributor takes only mints of the original token program (SPL Token)`,
+    { param: 'mint', details: { token_program: account?.owner } },
+  )
+}
+
+interface Funding {
+  payer: string
+  account: string
+  held: ChainAccount | null
+  deposit: bigint
+}
+
+/** What is left goes back to this account: it must be the payer's own also where nothing is deposited. */
+function requireTokens({ mint, mode }: Wanted, { payer, account, held, deposit }: Funding): void {
+  const param = mode === 'signed' ? 'mode' : 'payer'
+  const who = mode === 'signed' ? `The platform wallet ${payer}` : `The payer ${payer}`
+  const state = held === null ? null : decodeTokenAccount(held)
+  const details = { account, mint, have: String(state?.amount ?? 0n), need: String(deposit) }
+  if (held !== null && state?.owner !== payer) {
+    const owner = state === null ? 'is no token account' : `belongs to ${state.owner}`
+    throw badRequest(`The token account ${account} of ${payer} ${owner}: pay with another wallet`, { param, details })
+  }
+  if (deposit === 0n) return
+  if ((state?.amount ?? 0n) < deposit) {
+    throw badRequest(
+      `${who} has ${details.have} of ${mint} in its token account ${account}, and ${deposit} are to be deposited: send it the tokens first, deposit another sum (fund_amount), or fund the vault later (fund: false)`,
+      { param, details },
+    )
+  }
+  if (state?.state === 'frozen') {
+    throw badRequest(
+      `The token account ${account} of ${payer} is frozen: the freeze authority of ${mint} has to thaw it first`,
+      { param, details },
+    )
+  }
+}

@@ -1,0 +1,79 @@
+/** The swap that may follow a claim: what was claimed, sold for SOL in the token's own pool. */
+import { withFixedBudget } from '../../chain/compute-budget.ts'
+import * as dammV2 from '../../chain/damm-v2/index.ts'
+import * as dbc from '../../chain/dbc/index.ts'
+import type { Context } from '../../context.ts'
+import { ApiError, badRequest } from '../../errors.ts'
+import { poolsOfMint } from '../../store/pools.ts'
+import { type ChainPool, readPools } from '../pools/on-chain.ts'
+
+/** The claim lands first, and others trade meanwhile: more than the 100 that a swap of its own is given. */
+const SLIPPAGE_BPS = 300n
+const WHOLE_BPS = 10_000n
+/** It cannot be tried before the claim has landed: as much as a swap on either family is given that cannot. */
+const UNITS = 250_000
+const SOL_MINT = 'So11111111111111111111111111111111111111112'
+
+export interface ClaimedSwap {
+  mint: string
+  /** Raw units. */
+  amount: bigint
+  payer: string
+  recentBlockhash: string
+}
+
+/** The unsigned transaction. Throws bad_request where the token has no pool, or the pool cannot take the amount. */
+export async function swapToSol(context: Context, swap: ClaimedSwap): Promise<Uint8Array> {
+  const { chain, config } = context
+  const { mint, amount, payer, recentBlockhash } = swap
+  if (mint === SOL_MINT) throw refused('the airdrop is of wrapped SOL: closing its account makes it SOL')
+  const found = await poolOf(context, mint)
+  if (found === null) {
+    throw refused(`the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`)
+  }
+  const connection = await chain.connection()
+  const order = { side: 'sell', amount } as const
+  const quote = await (found.type === 'dbc'
+    ? dbc.quoteSwap(connection, found.pool, order)
+    : dammV2.quoteSwap(connection, found.pool, order)
+  ).catch((error) => {
+    if (error instanceof ApiError && error.code === 'bad_request') throw refused(error.message)
+    throw error
+  })
+  const minimumOut = (quote.estimatedOut * (WHOLE_BPS - SLIPPAGE_BPS)) / WHOLE_BPS
+  const { transaction } = await withFixedBudget({ connection, config, units: UNITS }, (before) => {
+    const common = { payer, ...order, minimumOut, recentBlockhash, before }
+    return found.type === 'dbc'
+      ? dbc.buildSwap({ ...common, pool: found.pool })
+      : dammV2.buildSwap({ ...common, pool: found.pool })
+  })
+  return transaction
+}
+
+const refused = (why: string) => badRequest(`swap_to_sol: ${why}. Claim without swap_to_sol`, { param: 'swap_to_sol' })
+
+/** Of this service's own records first; else where launch curves migrate to, else the curve itself by a search. */
+async function poolOf(context: Context, mint: string): Promise<ChainPool | null> {
+  const { chain, store } = context
+  const stored = await poolsOfMint(store.db, mint, await chain.genesisHash())
+  return (
+    (await usableOf(context, mint, stored)) ??
+    (await usableOf(context, mint, await dbc.migratedCandidates(mint))) ??
+    (await usableOf(context, mint, await dbc.findCurves(chain, mint)))
+  )
+}
+
+/** The first that trades the token against SOL; a curve that has migrated stands for the pool that it became. */
+async function usableOf({ chain }: Context, mint: string, addresses: readonly string[]): Promise<ChainPool | null> {
+  for (const found of await readPools(chain, addresses)) {
+    if (found?.type === 'damm_v2' && isOf(found.pool, mint)) return found
+    if (found?.type !== 'dbc' || found.pool.baseMint !== mint || found.pool.quoteMint !== SOL_MINT) continue
+    if (!found.pool.isMigrated) return found
+    const [next = null] = await readPools(chain, [await dbc.migratedPoolAddress(found.pool)])
+    if (next?.type === 'damm_v2' && isOf(next.pool, mint)) return next
+  }
+  return null
+}
+
+const isOf = ({ tokenAMint, tokenBMint }: dammV2.DammV2Pool, mint: string) =>
+  tokenAMint === mint && tokenBMint === SOL_MINT

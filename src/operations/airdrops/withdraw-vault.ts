@@ -1,0 +1,133 @@
+/** Withdraws what is left in an airdrop's vault to the receiver that the chain has stored; signed by the platform wallet. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { decodeTokenAccount } from '../../chain/balance-changes.ts'
+import { withComputeBudget } from '../../chain/compute-budget.ts'
+import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/merkle-distributor/index.ts'
+import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { requireSigner } from '../signing/require-signer.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import type { Built } from '../signing/types.ts'
+import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
+import { momentOf } from './words.ts'
+
+type Route = Api['airdrops']['withdraw']
+
+interface Kept {
+  mint: string
+  amount: string
+}
+
+export async function withdrawVault(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  const { id } = input
+  await requireSigner(context)
+  return signAndSubmit<Kept, Result<Route>>(context, {
+    operation: 'airdrop.withdraw',
+    async begin(wallet) {
+      const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
+      requireWithdrawable(airdrop)
+      const opensReceiverFor = await receiverOf(context, airdrop, input.admin, wallet)
+      const amount = requireWhole(airdrop, BigInt(input.amount))
+      const first = await build(context, airdrop, wallet, opensReceiverFor)
+      const tracked_resource = {
+        resource_type: 'airdrop',
+        resource_id: id,
+        related_events: ['airdrop.vault_drained' as const],
+      }
+      return { first, kept: { mint: airdrop.mint, amount: String(amount) }, tracked_resource }
+    },
+    answer: ([signature], { mint, amount }) => ({ mode: 'signed', signature: signature!, mint, amount }),
+  })
+}
+
+function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
+  const { isClawedBack, clawbackAt, clawbackReceiver } = distributor
+  if (isClawedBack) {
+    throw badRequest(`The vault of the airdrop ${id} was withdrawn already, to ${clawbackReceiver}`, {
+      param: 'id',
+      details: { reason: 'already_withdrawn', clawback_receiver: clawbackReceiver },
+    })
+  }
+  if (now >= clawbackAt) return
+  const left = clawbackAt - now
+  throw badRequest(
+    `The vault of the airdrop ${id} can be withdrawn from ${momentOf(clawbackAt)} on: until then it is for those who claim`,
+    {
+      param: 'id',
+      details: { reason: 'too_early', clawback_at: momentOf(clawbackAt), seconds_left: String(left) },
+    },
+  )
+}
+
+/**
+ * Whom the receiver must be opened for again, null where it is open. Throws bad_request where it is another's than the
+ * given admin's, or is closed and nobody knows whose it was.
+ */
+async function receiverOf(
+  { chain }: Context,
+  { mint, distributor }: PresentAirdrop,
+  admin: string | undefined,
+  wallet: string,
+): Promise<string | null> {
+  const receiver = distributor.clawbackReceiver
+  const [account = null] = await accountsAt(await chain.connection(), [receiver])
+  const state = account === null ? null : decodeTokenAccount(account)
+  const details = { clawback_receiver: receiver, owner: state?.owner ?? null }
+  if (state !== null) {
+    if (admin === undefined || state.owner === admin) return null
+    throw badRequest(
+      `admin: what is left goes to the token account ${receiver}, which belongs to ${state.owner}, not to ${admin}`,
+      { param: 'admin', details },
+    )
+  }
+  const owner = admin ?? wallet
+  if (!isOpen(account) && (await tokenAccountAddress(mint, owner)) === receiver) return owner
+  throw badRequest(
+    `What is left goes to the token account ${receiver}, which is closed, and it is not that of ${owner}: send its owner as admin, or have the account opened again`,
+    { param: 'admin', details },
+  )
+}
+
+/** The program moves all that is there. */
+function requireWhole({ id, mint, vault, vaultAddress }: PresentAirdrop, amount: bigint): bigint {
+  if (vault?.state === 'frozen') {
+    throw badRequest(
+      `The vault ${vaultAddress} of the airdrop ${id} is frozen: the freeze authority of ${mint} has to thaw it first`,
+      { param: 'id', details: { reason: 'vault_frozen', vault: vaultAddress } },
+    )
+  }
+  const balance = vault?.amount ?? 0n
+  if (amount === balance) return balance
+  throw badRequest(
+    `amount: the vault of the airdrop ${id} holds ${balance}, and is withdrawn as a whole: send amount ${balance}, not ${amount}`,
+    { param: 'amount', details: { vault: vaultAddress, vault_balance: String(balance) } },
+  )
+}
+
+async function build(
+  { chain, config }: Context,
+  { address, mint, distributor }: PresentAirdrop,
+  wallet: string,
+  opensReceiverFor: string | null,
+): Promise<Built> {
+  const connection = await chain.connection()
+  const recentBlockhash = await latestBlockhash(connection)
+  const clawback = {
+    payer: wallet,
+    recentBlockhash,
+    distributor: address,
+    mint,
+    receiver: distributor.clawbackReceiver,
+    opensReceiverFor,
+  }
+  const { transaction } = await withComputeBudget(
+    { connection, config },
+    (before) => buildClawback({ ...clawback, before }),
+    CLAWBACK_UNITS,
+  )
+  // The program moves its vault's tokens to the receiver that it has stored: none of them are the wallet's.
+  return { transaction, uncapped: [mint] }
+}

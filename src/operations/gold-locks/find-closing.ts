@@ -1,0 +1,57 @@
+/** The transaction that closed a lock: the event of it is then the same one, whoever notices first. */
+import type { Chain } from '../../chain/connection.ts'
+import { goldLockChangesIn } from '../../chain/gold-locks/index.ts'
+import { decodeTransaction } from '../../chain/localnet/messages.ts'
+import { NodeRefusal } from '../../chain/node-call.ts'
+import { askNode } from '../../chain/rpc-faults.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Seen } from './transitions.ts'
+
+/** Transactions that are looked into, newest first: few others have to do with a lock. */
+const MOST = 5
+const LISTED = 25
+/** What a node answers that keeps no history, or not this one: method not found, and codes of Agave. */
+const WITHOUT_HISTORY = [-32601, -32010, -32011, -32015]
+
+interface Signature {
+  signature: string
+  slot: number
+  err: unknown
+}
+
+/** Null where none of the latest closed it by an instruction of its own. Throws internal_error where the node fails. */
+export async function findClosing(
+  chain: Chain,
+  { escrow, slot }: Pick<Row<'gold_locks'>, 'escrow' | 'slot'>,
+): Promise<Seen | null> {
+  const options = { limit: LISTED, commitment: 'confirmed' }
+  const listed = await history<Signature[]>(chain, 'getSignaturesForAddress', [escrow, options])
+  if (!Array.isArray(listed)) return null
+  const later = listed.filter((each) => each.err === null && each.slot > slot)
+  // Of several the oldest: newer ones belong to later locks.
+  for (const each of later.slice(-MOST).reverse()) {
+    if (await closes(chain, each.signature, escrow)) return { slot: Number(each.slot), signature: each.signature }
+  }
+  return null
+}
+
+async function closes(chain: Chain, signature: string, escrow: string): Promise<boolean> {
+  const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
+  const found = await history<{ transaction?: [string] }>(chain, 'getTransaction', [signature, options])
+  const bytes = found?.transaction?.[0]
+  if (typeof bytes !== 'string') return false
+  const changes = goldLockChangesIn(decodeTransaction(Buffer.from(bytes, 'base64')).message, undefined)
+  return changes.some((change) => change.kind === 'unlocked' && change.escrow === escrow)
+}
+
+/** Null where the node has no such history; what passes is thrown. */
+function history<T>(chain: Chain, method: string, params: readonly unknown[]): Promise<T | null> {
+  return askNode('Reading the transactions of a gold lock', async () => {
+    try {
+      return await chain.call<T | null>(method, params)
+    } catch (error) {
+      if (error instanceof NodeRefusal && WITHOUT_HISTORY.includes(error.code)) return null
+      throw error
+    }
+  })
+}

@@ -1,0 +1,33 @@
+/** The gold lock of a wallet, read from the chain; the last one that ended where none is there any more. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { readLockOf } from '../../chain/gold-locks/index.ts'
+import type { Context } from '../../context.ts'
+import { goldLockRecord } from '../records.ts'
+import { foreignness, isSame, noGoldLock, secondsLeft, statusOf, storedLock, unlocksAt } from './on-chain.ts'
+
+type Route = Api['goldLocks']['get']
+
+export async function getGoldLock(context: Context, { user }: Input<Route>): Promise<Result<Route>> {
+  const { escrow, at } = await readLockOf(await context.chain.connection(), user)
+  const stored = await storedLock(context, user)
+  const record = stored && goldLockRecord(stored)
+  if (escrow === null) {
+    if (stored === null || record === null) throw noGoldLock(context, user)
+    const left = Math.max(0, stored.unlocks_at / 1000 - at.unixSeconds)
+    // Nobody can end it before its time: the node has not seen it yet.
+    return left > 0 ? { ...record, seconds_left: left } : { ...record, status: 'unlocked', seconds_left: 0 }
+  }
+  const why = foreignness(context, escrow, stored)
+  if (why !== null) throw noGoldLock(context, user, escrow, why)
+  return {
+    user,
+    mint: escrow.mint,
+    amount: String(escrow.cliffAmount),
+    unlocks_at: unlocksAt(escrow),
+    status: statusOf(escrow, at),
+    escrow: escrow.address,
+    created_at: stored !== null && isSame(escrow, stored) ? record!.created_at : null,
+    seconds_left: secondsLeft(escrow, at),
+  }
+}

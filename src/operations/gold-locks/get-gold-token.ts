@@ -1,0 +1,15 @@
+/** The token that gold locks are made of. */
+import type { Api } from '../../api/index.ts'
+import type { Result } from '../../api/route.ts'
+import { readGoldToken } from '../../chain/gold-locks/index.ts'
+import type { Context } from '../../context.ts'
+import { goldMint, lockable } from './gold-mint.ts'
+
+type Route = Api['goldLocks']['token']
+
+export async function getGoldToken(context: Context): Promise<Result<Route>> {
+  const mint = goldMint(context)
+  const found = await readGoldToken(await context.chain.connection(), mint)
+  const { decimals, tokenProgram } = lockable(context, mint, found)
+  return { mint, decimals, token_program: tokenProgram }
+}

@@ -1,0 +1,58 @@
+/** The lock of a wallet as the chain has it, beside what is stored of it. */
+import type { GoldLock } from '../../api/index.ts'
+import type { ChainMoment } from '../../chain/chain-clock.ts'
+import { type Escrow, isPaidOut, oddityOf } from '../../chain/gold-locks/index.ts'
+import type { Services } from '../../context.ts'
+import { notFound } from '../../errors.ts'
+import { findLatestGoldLock } from '../../store/gold-locks.ts'
+import type { Row } from '../../store/schema.ts'
+import { goldMint } from './gold-mint.ts'
+
+type GoldLockRow = Row<'gold_locks'>
+
+/** The latest lock of the wallet that landed on this chain through this service. */
+export async function storedLock(
+  { chain, store }: Pick<Services, 'chain' | 'store'>,
+  user: string,
+): Promise<GoldLockRow | null> {
+  return findLatestGoldLock(store.db, user, await chain.genesisHash())
+}
+
+/** Whether the row is about this very lock, and not about another one that was at its address. */
+export function isSame(escrow: Escrow, row: Pick<GoldLockRow, 'mint' | 'amount' | 'unlocks_at'>): boolean {
+  const { mint, cliffAmount, cliffTime } = escrow
+  return row.mint === mint && row.amount === String(cliffAmount) && row.unlocks_at === Number(cliffTime) * 1000
+}
+
+/**
+ * Why a lock at a wallet's place is no gold lock, as the end of a sentence; null for one of the gold mint, and for one
+ * that landed here when another mint was configured. Throws internal_error where that cannot be told without `gold.mint`.
+ */
+export function foreignness(services: Pick<Services, 'config'>, escrow: Escrow, stored: GoldLockRow | null) {
+  const oddity = oddityOf(escrow)
+  if (oddity !== null) return oddity
+  if (stored !== null && isSame(escrow, stored)) return null
+  const gold = goldMint(services)
+  return escrow.mint === gold ? null : `its mint is ${escrow.mint}, not the gold mint ${gold}`
+}
+
+/** not_found for a wallet without a gold lock, naming what is in its place. */
+export function noGoldLock({ chain }: Pick<Services, 'chain'>, user: string, escrow?: Escrow, why?: string | null) {
+  const none = `The wallet ${user} has no gold lock on ${chain.cluster.label}`
+  if (escrow === undefined) return notFound(none, { param: 'user' })
+  return notFound(`${none}: the lock at ${escrow.address} was made with another tool (${why})`, {
+    param: 'user',
+    details: { escrow: escrow.address, mint: escrow.mint },
+  })
+}
+
+/** Whole seconds of the chain's clock; 0 once its time has come. */
+export const secondsLeft = ({ cliffTime }: Escrow, { unixSeconds }: ChainMoment): number =>
+  Math.max(0, Number(cliffTime) - unixSeconds)
+
+export function statusOf(escrow: Escrow, at: ChainMoment): GoldLock['status'] {
+  if (isPaidOut(escrow)) return 'unlocked'
+  return secondsLeft(escrow, at) > 0 ? 'locked' : 'unlockable'
+}
+
+export const unlocksAt = ({ cliffTime }: Escrow): string => new Date(Number(cliffTime) * 1000).toISOString()

@@ -1,0 +1,63 @@
+/** The steps of a gold lock's life, each with the event that its caller writes in the same transaction; taken once, whoever notices first. */
+import type { EventType } from '../../api/envelope.ts'
+import { moveGoldLock } from '../../store/gold-locks.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { LateEmission } from '../emit.ts'
+import { goldLockRecord } from '../records.ts'
+
+type GoldLockRow = Row<'gold_locks'>
+
+/** What was seen on the chain; without a signature where no transaction is known for it. */
+export interface Seen {
+  slot: number
+  signature?: string | undefined
+}
+
+/** `next_check_at` is when to look whether it is still there, in Unix milliseconds. */
+export function markUnlockable(tx: Tx, row: GoldLockRow, seen: Seen, next_check_at: number): Promise<LateEmission[]> {
+  return move(tx, row, { status: 'unlockable', next_check_at }, 'gold.unlock_eligible', seen, row.signature)
+}
+
+/**
+ * An unlocking has one event, whether its transaction was followed or found: its signature tells that it is the same.
+ * `of` is where it originates: the submit of its transaction, else of the lock.
+ */
+export async function markUnlocked(
+  tx: Tx,
+  row: GoldLockRow,
+  seen: Seen,
+  of: LateEmission['of'] = row,
+): Promise<LateEmission[]> {
+  const occasion = seen.signature ?? `after ${row.signature}`
+  const told = await move(tx, row, { status: 'unlocked', next_check_at: null }, 'gold.unlocked', seen, occasion)
+  return told.map((event) => ({ ...event, of }))
+}
+
+async function move(
+  tx: Tx,
+  row: GoldLockRow,
+  changes: Pick<GoldLockRow, 'status' | 'next_check_at'>,
+  type: EventType,
+  seen: Seen,
+  occasion: string,
+): Promise<LateEmission[]> {
+  if (row.status === changes.status || !(await moveGoldLock(tx, row, changes))) return []
+  return [goldLockEvent(type, { ...row, ...changes }, seen, occasion)]
+}
+
+/** Events are about the wallet, as GET /v2/gold-locks/{user} is. */
+export function goldLockEvent(
+  type: EventType,
+  row: GoldLockRow,
+  { slot, signature }: Seen,
+  occasion: string,
+): LateEmission {
+  const object = {
+    ...goldLockRecord(row),
+    slot,
+    ...(signature === undefined ? {} : { signature }),
+    source: 'chain',
+  }
+  return { type, resource_type: 'gold_lock', resource_id: row.user, object, occasion, of: row }
+}

@@ -1,0 +1,35 @@
+/** The fee that a wallet pays the platform inside the transaction that it signs. */
+import type { Connection, TransactionInstruction } from '@solana/web3.js'
+import { readWallets, rentFor } from '../chain/rpc-reads.ts'
+import { transferInstruction } from '../chain/transfers.ts'
+import type { Services } from '../context.ts'
+import { badRequest } from '../errors.ts'
+import { platformWallet } from './platform-wallet.ts'
+
+type Asked = Pick<Services, 'config' | 'signer' | 'log'> & { connection: Connection }
+
+/**
+ * Instructions behind the others; none for 0 lamports. Throws bad_request where the fee would leave an empty platform
+ * wallet below rent exemption, internal_error where there is no platform wallet.
+ */
+export async function platformFee(
+  services: Asked,
+  { payer, lamports }: { payer: string; lamports: number },
+): Promise<TransactionInstruction[]> {
+  if (lamports === 0) return []
+  const wallet = await platformWallet(services)
+  const fee = BigInt(lamports)
+  const [found] = await readWallets(services.connection, [wallet])
+  const held = found?.lamports ?? 0n
+  const least = held === 0n ? await rentFor(services.connection, 0) : 0n
+  if (fee < least) {
+    throw badRequest(
+      `platform_fee: the platform wallet ${wallet} holds no SOL yet, and ${fee} lamports would leave it below the ${least} that an account needs`,
+      {
+        param: 'platform_fee',
+        details: { platform_wallet: wallet, lamports: String(fee), rent_exempt: String(least) },
+      },
+    )
+  }
+  return [await transferInstruction(payer, wallet, fee)]
+}

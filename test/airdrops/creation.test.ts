@@ -1,0 +1,432 @@
+/** Making an airdrop: what it takes, each refusal in words with the way out, and what the platform wallet signs for it. */
+import { createHash } from 'node:crypto'
+import * as spl from '@solana/spl-token'
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
+import { buildCreation, distributorChangesIn } from '../../src/chain/merkle-distributor/index.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { addressOf, airdropsOn, createBody, DAY_S, entriesFor, lacksDistributor } from '../support/airdrops.ts'
+import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
+import { startService } from '../support/service.ts'
+
+const ROOT = 'ab'.repeat(32)
+const MAX_U64 = 2n ** 64n - 1n
+const PATH = '/v2/airdrops'
+
+async function opened() {
+  const all = await airdropsOn(await startService())
+  const payer = all.wallet()
+  return { ...all, payer }
+}
+
+describe('an airdrop is refused before anything is built', () => {
+  it('where its root is not that of the stored tree, whatever case and prefix it is written in', async () => {
+    const { payer, mintFor, storeTree, refused } = await opened()
+    const mint = mintFor(payer, 100n)
+    const tree = await storeTree(mint, entriesFor([Keypair.generate()]))
+    const other = await refused('POST', PATH, createBody(payer, mint, ROOT))
+    expect(other).toMatchObject({ status: 400, param: 'merkle_root', details: { stored_root: tree.root } })
+    expect(other.message).toContain(tree.root)
+    const same = await refused('POST', PATH, createBody(payer, mint, `0x${tree.root.toUpperCase()}`))
+    expect(same.param).not.toBe('merkle_root')
+  })
+
+  it('where there is no mint, even without the program, or it is of Token-2022', async () => {
+    const { payer, mintFor, refused } = await opened()
+    const nowhere = addressOf(Keypair.generate())
+    const absent = await refused('POST', PATH, createBody(payer, nowhere, ROOT))
+    expect(absent).toMatchObject({ status: 404, param: 'mint', message: `There is no token mint at ${nowhere}` })
+    const wallet = await refused('POST', PATH, createBody(payer, addressOf(payer), ROOT))
+    expect([wallet.status, wallet.param]).toEqual([404, 'mint'])
+    const newer = mintFor(payer, 5n, spl.TOKEN_2022_PROGRAM_ID)
+    const token2022 = await refused('POST', PATH, createBody(payer, newer, ROOT))
+    expect(token2022).toMatchObject({ status: 400, param: 'mint' })
+    expect(token2022.message).toMatch(/is a Token-2022 mint.*SPL Token/)
+  })
+
+  it('without the program says which one is missing', async () => {
+    const all = await airdropsOn(await startService({ settings: { 'programs-dir': '/nonexistent' } }))
+    const payer = all.wallet()
+    const { status, message } = await all.refused('POST', PATH, createBody(payer, all.mintFor(payer, 1n), ROOT))
+    expect([status, message]).toEqual([500, expect.stringMatching(/Jito merkle distributor.*svc localnet pull/)])
+  })
+
+  it('to be funded with what nobody knows, or with more than can be claimed', async () => {
+    const { payer, mintFor, storeTree, refused } = await opened()
+    const mint = mintFor(payer, 100n)
+    const unknown = await refused('POST', PATH, createBody(payer, mint, ROOT, { fund: true }))
+    expect(unknown).toMatchObject({ status: 400, param: 'fund' })
+    expect(unknown.message).toMatch(/no tree is stored .* send fund_amount, or store the tree first/)
+    const tree = await storeTree(
+      mint,
+      entriesFor([Keypair.generate()], () => 50n),
+    )
+    const more = await refused('POST', PATH, createBody(payer, mint, tree.root, { fund_amount: '51' }))
+    expect(more).toMatchObject({ status: 400, param: 'fund_amount', details: { total: '50' } })
+  })
+
+  it('of a tree whose sum no vault can hold', async () => {
+    const { payer, mintFor, storeTree, refused } = await opened()
+    const mint = mintFor(payer, 100n)
+    const tree = await storeTree(
+      mint,
+      entriesFor([Keypair.generate(), Keypair.generate()], () => MAX_U64),
+    )
+    const much = await refused('POST', PATH, createBody(payer, mint, tree.root, { fund: false }))
+    expect(much).toMatchObject({ status: 400, param: 'airdrop_count', details: { total: String(2n * MAX_U64) } })
+  })
+})
+
+describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor)', () => {
+  it('whose payer lacks the tokens is refused with what it has and needs', async () => {
+    const { payer, mintFor, storeTree, refused, run, authority, chain } = await opened()
+    const mint = mintFor(payer, 99n)
+    const tree = await storeTree(
+      mint,
+      entriesFor([Keypair.generate()], () => 100n),
+    )
+    const account = spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey)
+    const less = await refused('POST', PATH, createBody(payer, mint, tree.root))
+    expect(less).toMatchObject({
+      status: 400,
+      param: 'payer',
+      details: { have: '99', need: '100', account: account.toBase58(), mint },
+    })
+    expect(less.message).toMatch(/has 99 of .* and 100 are to be deposited.*fund: false/)
+    const poor = Keypair.generate()
+    expect(await refused('POST', PATH, createBody(poor, mint, tree.root))).toMatchObject({
+      param: 'payer',
+      details: { have: '0', need: '100' },
+    })
+    run([spl.createMintToInstruction(new PublicKey(mint), account, authority.publicKey, 1n)], [authority])
+    run([spl.createFreezeAccountInstruction(account, new PublicKey(mint), authority.publicKey)], [authority])
+    const frozen = await refused('POST', PATH, createBody(payer, mint, tree.root))
+    expect([frozen.param, frozen.message]).toEqual(['payer', expect.stringMatching(/is frozen/)])
+    run([spl.createThawAccountInstruction(account, new PublicKey(mint), authority.publicKey)], [authority])
+    chain.airdrop(addressOf(payer), 1_000_000n)
+    run(
+      [
+        spl.createSetAuthorityInstruction(
+          account,
+          payer.publicKey,
+          spl.AuthorityType.AccountOwner,
+          authority.publicKey,
+        ),
+      ],
+      [payer],
+    )
+    const given = await refused('POST', PATH, createBody(payer, mint, tree.root, { fund: false }))
+    expect([given.param, given.message]).toEqual(['payer', expect.stringContaining(addressOf(authority))])
+  })
+
+  it('has the caps, the vault and the times that were asked for', async () => {
+    const { payer, mintFor, storeTree, ok, submit, tokensOf, vaultOf, chain, settle } = await opened()
+    const mint = mintFor(payer, 1_000n)
+    const caps: [object, number, string | null][] = [
+      [{}, 30, '300'],
+      [{ fund: true }, 30, '300'],
+      [{ fund: false }, 30, '0'],
+      [{ fund_amount: '7', clawback_after_days: 1 }, 1, '7'],
+      [{ fund_amount: '0', clawback_after_days: 3650 }, 3650, '0'],
+    ]
+    for (const [airdrop_count, [more, days, vault]] of caps.entries()) {
+      const wallets = [Keypair.generate(), Keypair.generate()]
+      const tree = await storeTree(
+        mint,
+        entriesFor(wallets, (n) => BigInt(100 + n * 100)),
+        airdrop_count,
+      )
+      const built = await ok('POST', PATH, createBody(payer, mint, tree.root, { airdrop_count, ...more }))
+      const now = chain.unixTimestamp()
+      const kept = tokensOf(mint, payer)!
+      await submit(built, payer)
+      expect([airdrop_count, kept - tokensOf(mint, payer)!]).toEqual([airdrop_count, BigInt(vault!)])
+      expect(tokensOf(mint, (await vaultOf(mint, airdrop_count)).distributor)).toBe(BigInt(vault!))
+      await settle()
+      const read = await ok('GET', `${PATH}/${tree.id}`)
+      expect(read).toMatchObject({ status: 'initialized', vault_balance: vault, leaf_count: 2, total: '300' })
+      const left = Date.parse(read.clawback_at) / 1000 - now - days * DAY_S
+      expect(left).toBeGreaterThan(0)
+      expect(left).toBeLessThan(310)
+      expect(read.note).toEqual(
+        vault === '300' ? null : expect.stringMatching(/The vault \S+ lacks \d+ of what can still be claimed$/),
+      )
+    }
+  })
+
+  it('without a stored tree has no caps, is read from the chain, and told of by its message', async () => {
+    const { payer, mintFor, ok, submit, settle, eventsOf } = await opened()
+    const mint = mintFor(payer, 10n)
+    const built = await ok('POST', PATH, createBody(payer, mint, ROOT, { fund_amount: '10', airdrop_count: 65_535 }))
+    const id = built.tracked_resource.resource_id
+    await submit(built, payer)
+    await settle()
+    expect(await ok('GET', `${PATH}/${id}`)).toMatchObject({
+      ...{ id, mint, airdrop_count: 65_535, root: ROOT, leaf_count: 0, status: 'initialized', created_at: null },
+      ...{ total: null, vault_balance: '10', admin: addressOf(payer), note: expect.stringMatching(/not stored here/) },
+    })
+    expect(await eventsOf(id)).toEqual(['airdrop.initialized'])
+    expect(await ok('GET', PATH)).toEqual([])
+  })
+
+  it('opens the account that receives what is left, where the payer has none', async () => {
+    const { mintFor, wallet, ok, submit, tokensOf } = await opened()
+    const mint = mintFor(wallet(), 10n)
+    const payer = wallet()
+    await submit(await ok('POST', PATH, createBody(payer, mint, ROOT)), payer)
+    expect(tokensOf(mint, payer)).toBe(0n)
+  })
+
+  it('whose number is taken says by whom and with which root, and which number is free', async () => {
+    const { payer, mintFor, storeTree, ok, submit, refused, wallet, vaultOf } = await opened()
+    const mint = mintFor(payer, 1_000n)
+    const squatter = wallet()
+    await submit(await ok('POST', PATH, createBody(squatter, mint, ROOT)), squatter)
+    const tree = await storeTree(mint, entriesFor([Keypair.generate()]))
+    await storeTree(mint, entriesFor([Keypair.generate()]), 1)
+    const { distributor } = await vaultOf(mint)
+    const taken = await refused('POST', PATH, createBody(payer, mint, tree.root))
+    expect(taken).toMatchObject({
+      status: 400,
+      param: 'airdrop_count',
+      details: { reason: 'taken', distributor, root: ROOT, admin: addressOf(squatter), next_airdrop_count: 2 },
+    })
+    expect(taken.message).toMatch(/is taken: .* with the root abab.*: use airdrop_count 2$/)
+    const read = await ok('GET', `${PATH}/${tree.id}`)
+    expect(read).toMatchObject({ status: 'tree_built', on_chain_root: ROOT, vault_balance: null })
+    expect(read.note).toMatch(/another root, and is not this tree's: .* Store the list under another airdrop_count/)
+    // The way out that it names.
+    const free = await storeTree(mint, entriesFor([Keypair.generate()]), 2)
+    await submit(await ok('POST', PATH, createBody(payer, mint, free.root, { airdrop_count: 2 })), payer)
+    const again = await refused('POST', PATH, createBody(payer, mint, free.root, { airdrop_count: 2 }))
+    expect(again).toMatchObject({
+      param: 'airdrop_count',
+      details: { reason: 'already_initialized', vault_balance: '1000', next_airdrop_count: 3 },
+    })
+    expect(again.message).toMatch(
+      /is on chain already: .* with this very root, and its vault holds 1000. Go on with it/,
+    )
+  })
+
+  it('that another has copied, root and all, is never taken for the payer’s own', async () => {
+    const { payer, mintFor, storeTree, ok, submit, refused, wallet, vaultOf, run, settle } = await opened()
+    const mint = mintFor(payer, 1_000n)
+    const tree = await storeTree(mint, entriesFor([Keypair.generate()]))
+    const thief = wallet()
+    await submit(await ok('POST', PATH, createBody(thief, mint, tree.root, { fund: false })), thief)
+    const { distributor } = await vaultOf(mint)
+    const receiver = spl.getAssociatedTokenAddressSync(new PublicKey(mint), thief.publicKey).toBase58()
+    const body = createBody(payer, mint, tree.root)
+    const copied = await refused('POST', PATH, body)
+    expect(copied).toMatchObject({
+      status: 400,
+      param: 'airdrop_count',
+      details: { reason: 'taken', admin: addressOf(thief), clawback_receiver: receiver, next_airdrop_count: 1 },
+    })
+    expect(copied.message).toMatch(/with this very root, and what is left in it goes to .*Do not fund it: use/)
+    // The program lets an admin make another one, and keep what is left.
+    run(
+      [
+        new TransactionInstruction({
+          programId: new PublicKey(PROGRAMS.distributor.id),
+          keys: [
+            { pubkey: new PublicKey(distributor), isSigner: false, isWritable: true },
+            { pubkey: thief.publicKey, isSigner: true, isWritable: true },
+            { pubkey: payer.publicKey, isSigner: false, isWritable: true },
+          ],
+          data: createHash('sha256').update('global:set_admin').digest().subarray(0, 8),
+        }),
+      ],
+      [thief],
+    )
+    await settle()
+    const read = await ok('GET', `${PATH}/${tree.id}`)
+    expect(read).toMatchObject({ admin: addressOf(payer), clawback_receiver: receiver })
+    expect(read.note).toContain(`What is left goes to ${receiver}, which is not the token account of its admin`)
+    expect((await refused('POST', PATH, body)).details).toMatchObject({ reason: 'taken', admin: addressOf(payer) })
+  })
+
+  it('whose vault somebody opened beforehand is refused too, and lamports sent ahead do no harm', async () => {
+    const { payer, mintFor, ok, submit, refused, wallet, vaultOf, run } = await opened()
+    const mint = mintFor(payer, 1_000n)
+    const griefer = wallet()
+    const [first, second] = [await vaultOf(mint, 0), await vaultOf(mint, 1)]
+    run(
+      [
+        spl.createAssociatedTokenAccountInstruction(
+          griefer.publicKey,
+          new PublicKey(first.vault),
+          new PublicKey(first.distributor),
+          new PublicKey(mint),
+        ),
+        ...[second.distributor, second.vault].map((address) =>
+          SystemProgram.transfer({
+            fromPubkey: griefer.publicKey,
+            toPubkey: new PublicKey(address),
+            lamports: 10_000_000,
+          }),
+        ),
+      ],
+      [griefer],
+    )
+    const body = createBody(payer, mint, ROOT, { fund_amount: '1000' })
+    const refusal = await refused('POST', PATH, body)
+    expect(refusal).toMatchObject({
+      status: 400,
+      param: 'airdrop_count',
+      details: { reason: 'vault_exists', vault: first.vault, next_airdrop_count: 1 },
+    })
+    await submit(await ok('POST', PATH, { ...body, airdrop_count: 1 }), payer)
+  })
+
+  it('never takes a tree’s place on chain once its distributor is there, seen or not', async () => {
+    const { payer, mintFor, storeTree, ok, refused, land, services } = await opened()
+    const mint = mintFor(payer, 10_000n)
+    const tree = await storeTree(mint, entriesFor([Keypair.generate()]))
+    const { transaction } = await ok('POST', PATH, createBody(payer, mint, tree.root))
+    // Another tool sends it: nobody tells this daemon.
+    land(transaction, payer)
+    const row = await services.store.db.selectFrom('merkle_trees').select('status').executeTakeFirstOrThrow()
+    expect(row.status).toBe('tree_built')
+    const body = { mint, entries: entriesFor([Keypair.generate()]), replace: true }
+    const replaced = await refused('POST', '/v2/merkle-trees', body)
+    expect(replaced).toMatchObject({ status: 400, param: 'airdrop_count', details: { stored_root: tree.root } })
+    expect(replaced.message).toMatch(/is on chain already, made by .* use another airdrop_count than 0/)
+    // Nor where the node leaves out of its answer what was asked for.
+    const connection = await services.chain.connection()
+    const original = connection.getMultipleAccountsInfoAndContext.bind(connection)
+    connection.getMultipleAccountsInfoAndContext = async (...given) => ({ ...(await original(...given)), value: [] })
+    const torn = await refused('POST', '/v2/merkle-trees', body)
+    expect([torn.status, torn.message]).toEqual([500, expect.stringMatching(/Reading accounts failed at the RPC node/)])
+    connection.getMultipleAccountsInfoAndContext = original
+    expect((await ok('GET', `/v2/merkle-trees/${tree.id}`)).root).toBe(tree.root)
+  })
+})
+
+describe.skipIf(lacksDistributor)(
+  'an airdrop that the platform wallet makes (needs the Jito merkle distributor)',
+  () => {
+    async function platform(tokens: { mint?: string; per_transaction: string; per_day: string }[] = []) {
+      const service = await startPlatform()
+      const all = await airdropsOn(service)
+      const { wallet } = service
+      const mint = all.mintFor(wallet, 10_000n)
+      const limits = { ...GENEROUS, tokens: tokens.map((each) => ({ mint, ...each })) }
+      expect((await all.request('PATCH', '/v2/signer/policy', { body: limits })).status).toBe(200)
+      const tree = await all.storeTree(
+        mint,
+        entriesFor([Keypair.generate()], () => 4_000n),
+      )
+      const body = createBody(Keypair.generate(), mint, tree.root, { mode: 'signed' })
+      return { ...all, signer: wallet, mint, tree, body }
+    }
+    const CAP = [{ per_transaction: '5000', per_day: '7000' }]
+
+    it('is signed once, funded once and told of, whatever is repeated', async () => {
+      const { ok, request, body, mint, tree, signer, tokensOf, chain, settle, eventsOf } = await platform(CAP)
+      const headers = { 'idempotency-key': 'one' }
+      const done = await ok('POST', PATH, body, headers)
+      expect(done).toEqual({ mode: 'signed', signature: expect.any(String) })
+      const again = await request('POST', PATH, { body, headers })
+      expect([again.json.data, again.headers.get('idempotent-replayed')]).toEqual([done, 'true'])
+      await settle()
+      expect(tokensOf(mint, signer)).toBe(6_000n)
+      const read = await ok('GET', `${PATH}/${tree.id}`)
+      expect(read).toMatchObject({ status: 'initialized', admin: addressOf(signer), vault_balance: '4000' })
+      expect(await eventsOf(tree.id)).toEqual(['airdrop.tree_built', 'airdrop.initialized'])
+      const [change] = distributorChangesIn(decodeTransaction(chain.transaction(done.signature)!.raw).message)
+      expect(change).toMatchObject({ kind: 'created', mint, version: 0n, root: tree.root, admin: addressOf(signer) })
+    })
+
+    it('is refused by the cap of its token, by transaction and by day, and nothing is signed', async () => {
+      const none = await platform()
+      const unlisted = await none.refused('POST', PATH, none.body)
+      expect(unlisted).toMatchObject({
+        status: 400,
+        details: { rule: 'tokens_per_transaction', mint: none.mint, asked: '4000', cap: '0' },
+      })
+      const { refused, body, mint, storeTree, ok, services } = await platform(CAP)
+      const large = await storeTree(
+        mint,
+        entriesFor([Keypair.generate()], () => 5_001n),
+        1,
+      )
+      const over = await refused('POST', PATH, { ...body, airdrop_count: 1, merkle_root: large.root })
+      expect(over.details).toMatchObject({ rule: 'tokens_per_transaction', asked: '5001', cap: '5000' })
+      await ok('POST', PATH, body)
+      const second = await storeTree(
+        mint,
+        entriesFor([Keypair.generate()], () => 4_000n),
+        2,
+      )
+      const daily = await refused('POST', PATH, { ...body, airdrop_count: 2, merkle_root: second.root })
+      expect(daily.details).toMatchObject({ rule: 'tokens_per_day', spent: '4000', left: '3000' })
+      const signings = await services.store.db.selectFrom('signings').select('state').execute()
+      expect(signings).toEqual([{ state: 'signed' }])
+    })
+
+    it('goes only to a distributor that is among the destinations, where those are listed', async () => {
+      const { request, refused, ok, body, vaultOf, mint } = await platform(CAP)
+      const limits = (destinations: string[]) => request('PATCH', '/v2/signer/policy', { body: { destinations } })
+      const { distributor, vault } = await vaultOf(mint)
+      await limits([addressOf(Keypair.generate())])
+      const stranger = await refused('POST', PATH, body)
+      expect(stranger).toMatchObject({
+        status: 400,
+        details: { rule: 'destination', address: vault, owner: distributor },
+      })
+      expect((await limits([distributor])).status).toBe(200)
+      await ok('POST', PATH, body)
+    })
+
+    it('needs its scope, and the wallet’s own tokens', async () => {
+      const { request, key, refused, body, mint, storeTree, signer } = await platform(CAP)
+      for (const scopes of [[], ['airdrop:write', 'fees:claim']]) {
+        const { status, json } = await request('POST', PATH, { body, key: await key({ scopes }) })
+        expect([status, json.error.message]).toEqual([403, expect.stringContaining('airdrop:admin')])
+      }
+      const tree = await storeTree(
+        mint,
+        entriesFor([Keypair.generate()], () => 10_001n),
+        3,
+      )
+      const poor = await refused('POST', PATH, { ...body, airdrop_count: 3, merkle_root: tree.root })
+      expect(poor).toMatchObject({ status: 400, param: 'mode', details: { have: '10000', need: '10001' } })
+      expect(poor.message).toContain(`The platform wallet ${addressOf(signer)}`)
+      const bearer = await key({ scopes: ['airdrop:admin'] })
+      expect((await request('POST', PATH, { body, key: bearer })).status).toBe(200)
+    })
+
+    it('with no signer says so', async () => {
+      const { refused, payer, mintFor } = await opened()
+      const body = createBody(payer, mintFor(payer, 1n), ROOT, { mode: 'signed' })
+      const { status, message } = await refused('POST', PATH, body)
+      expect([status, message]).toEqual([500, expect.stringMatching(/No signer is configured/)])
+    })
+  },
+)
+
+describe('the builder', () => {
+  it('takes the mint, the number and the root into the message, and asks the payer alone', async () => {
+    const [payer, mint] = [Keypair.generate(), Keypair.generate()]
+    const built = await buildCreation({
+      payer: addressOf(payer),
+      recentBlockhash: addressOf(mint),
+      mint: addressOf(mint),
+      airdropCount: 258,
+      root: ROOT,
+      maxTotal: 5n,
+      maxNodes: 1n,
+      startsAt: 1n,
+      endsAt: 2n,
+      clawbackAt: 3n,
+      decimals: 6,
+      deposit: 5n,
+      opensReceiver: true,
+    })
+    expect(built.requiredSigners).toEqual([addressOf(payer)])
+    const [change] = distributorChangesIn(decodeTransaction(built.transaction).message)
+    expect(change).toMatchObject({ kind: 'created', mint: addressOf(mint), version: 258n, root: ROOT })
+  })
+})

@@ -1,0 +1,461 @@
+/** What becomes of an airdrop on chain is told once, whoever does it and whoever notices: the watcher, or the worker. */
+import * as spl from '@solana/spl-token'
+import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createMetrics } from '../../daemon/metrics.ts'
+import { airdropFullyClaimed } from '../../daemon/workers/airdrop-fully-claimed.ts'
+import { startWorkers } from '../../daemon/workers/frame.ts'
+import { buildClaim, buildClawback } from '../../src/chain/merkle-distributor/index.ts'
+import { hashFromHex } from '../../src/merkle/tree.ts'
+import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
+import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import {
+  type Airdrops,
+  addressOf,
+  airdropsOn,
+  claimBody,
+  createBody,
+  DAY_S,
+  entriesFor,
+  lacksDistributor,
+} from '../support/airdrops.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
+
+const postgres = await startPostgres()
+afterAll(async () => {
+  if (!('missing' in postgres)) await postgres.stop()
+})
+
+type Event = { type: string; external_uid?: string; data: { object: Record<string, unknown> } }
+
+async function opened(count = 3, all?: Airdrops) {
+  all ??= await airdropsOn(await startService())
+  const payer = all.wallet()
+  const wallets = Array.from({ length: count }, () => all.wallet())
+  const mint = all.mintFor(payer, 1_000_000n)
+  const tree = await all.storeTree(mint, entriesFor(wallets))
+  const id = tree.id as string
+  const { ok, submit, land } = all
+  const path = `/v2/airdrops/${id}`
+  const built = (more: object = {}) => ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root, more))
+  const claim = (key: Keypair) => ok('POST', `${path}/claims`, claimBody(key))
+  return {
+    ...all,
+    payer,
+    wallets,
+    mint,
+    tree,
+    id,
+    path,
+    built,
+    claim,
+    make: async (more: object = {}) => submit(await built(more), payer),
+    /** As another tool does it: nobody is told. */
+    quietly: {
+      make: async (more: object = {}) => land((await built(more)).transaction, payer),
+      claim: async (key: Keypair) => land((await claim(key)).transaction, key),
+      drain: async () => {
+        const clawback = await buildClawback({
+          payer: addressOf(payer),
+          recentBlockhash: all.chain.latestBlockhash().blockhash,
+          distributor: (await all.vaultOf(mint)).distributor,
+          mint,
+          receiver: spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58(),
+          opensReceiverFor: null,
+        })
+        return land(Buffer.from(clawback.transaction).toString('base64'), payer)
+      },
+    },
+    statusOf: async () => (await ok('GET', `/v2/airdrops?mint=${mint}`))[0].status as string,
+    events: async (): Promise<Event[]> =>
+      ok('GET', `/v2/events?order=asc&limit=100&resource_type=airdrop&resource_id=${id}`),
+  }
+}
+
+describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor)', () => {
+  it('that is claimed to the last wallet is told of by the worker, once', async () => {
+    const { make, wallets, claim, submit, settle, events, statusOf, ok, path, pass, services } = await opened()
+    await make()
+    for (const key of wallets) await submit(await claim(key), key)
+    await settle()
+    expect(await statusOf()).toBe('claiming')
+    expect((await ok('GET', path)).status).toBe('fully_claimed')
+    for (let n = 0; n < 3; n++) {
+      pass(20)
+      await followAirdrops(services)
+    }
+    expect(await statusOf()).toBe('fully_claimed')
+    const told = await events()
+    expect(told.map(({ type }) => type)).toEqual([
+      'airdrop.tree_built',
+      'airdrop.initialized',
+      'airdrop.claim_started',
+      'airdrop.claimed',
+      'airdrop.claimed',
+      'airdrop.claimed',
+      'airdrop.fully_claimed',
+    ])
+    expect(told.at(-1)!.data.object).toMatchObject({ status: 'fully_claimed', leaf_count: 3, source: 'chain' })
+  })
+
+  it('that another tool makes, pays out and drains is followed, and its states are told', async () => {
+    const { quietly, wallets, settle, eventsOf, id, statusOf, pass, services } = await opened()
+    await quietly.make()
+    await settle({ worker: true })
+    expect(await statusOf()).toBe('initialized')
+    await quietly.claim(wallets[0]!)
+    pass(20)
+    await followAirdrops(services)
+    expect(await statusOf()).toBe('claiming')
+    pass(31 * DAY_S)
+    await quietly.drain()
+    await followAirdrops(services)
+    pass(DAY_S)
+    await followAirdrops(services)
+    expect(await statusOf()).toBe('vault_drained')
+    expect(await eventsOf(id)).toEqual([
+      'airdrop.tree_built',
+      'airdrop.initialized',
+      'airdrop.claim_started',
+      'airdrop.vault_drained',
+    ])
+  })
+
+  it('whose whole life happened elsewhere is told of at once, in its order', async () => {
+    const { quietly, wallets, eventsOf, id, pass, services, events } = await opened(2)
+    await quietly.make()
+    for (const key of wallets) await quietly.claim(key)
+    pass(31 * DAY_S)
+    await quietly.drain()
+    await followAirdrops(services)
+    expect(await eventsOf(id)).toEqual([
+      'airdrop.tree_built',
+      'airdrop.initialized',
+      'airdrop.claim_started',
+      'airdrop.fully_claimed',
+      'airdrop.vault_drained',
+    ])
+    expect(new Set((await events()).slice(1).map(({ data }) => data.object.status))).toEqual(new Set(['vault_drained']))
+    const row = await services.store.db.selectFrom('merkle_trees').select('next_check_at').executeTakeFirstOrThrow()
+    expect(row.next_check_at).toBeNull()
+  })
+
+  it('is left to the watcher while a transaction of it is under way: its event has the signature', async () => {
+    const { built, submit, payer, services, pass, settle, events } = await opened()
+    const signature = await submit(await built(), payer)
+    pass(5)
+    await followAirdrops(services)
+    expect((await events()).map(({ type }) => type)).toEqual(['airdrop.tree_built'])
+    await settle({ worker: true })
+    const [, initialized] = await events()
+    expect(initialized!.data.object).toMatchObject({ signature, slot: expect.any(Number), status: 'initialized' })
+  })
+
+  it('seen by the worker first is not told again by the watcher, nor by what a client hints', async () => {
+    const { built, sign, payer, ok, services, pass, settle, eventsOf, id, chain } = await opened()
+    const { transaction } = await built()
+    const raw = sign(transaction, [payer])
+    expect(chain.send(Buffer.from(raw, 'base64')).err).toBeNull()
+    pass(20)
+    await followAirdrops(services)
+    expect(await eventsOf(id)).toEqual(['airdrop.tree_built', 'airdrop.initialized'])
+    const related_events = ['airdrop.initialized', 'airdrop.fully_claimed', 'airdrop.vault_drained']
+    const tracked_resource = { resource_type: 'airdrop', resource_id: id, related_events }
+    await ok('POST', '/v2/transactions', { transaction: raw, tracked_resource })
+    await settle({ worker: true })
+    await settle({ worker: true })
+    expect(await eventsOf(id)).toEqual(['airdrop.tree_built', 'airdrop.initialized'])
+  })
+
+  it('told of by a hint alone changes no record', async () => {
+    const { submit, settle, eventsOf, id, statusOf, wallets, chain } = await opened()
+    const [sender] = wallets
+    const message = new TransactionMessage({
+      payerKey: sender!.publicKey,
+      recentBlockhash: chain.latestBlockhash().blockhash,
+      instructions: [],
+    }).compileToV0Message()
+    const transaction = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64')
+    const related_events = ['airdrop.initialized', 'airdrop.claimed', 'airdrop.vault_drained']
+    await submit(
+      { transaction, tracked_resource: { resource_type: 'airdrop', resource_id: id, related_events } },
+      sender!,
+    )
+    await settle({ worker: true })
+    // A claim may have happened in a way that its message does not show: that hint is passed on as one.
+    expect(await eventsOf(id)).toEqual(['airdrop.tree_built', 'airdrop.claimed'])
+    expect(await statusOf()).toBe('tree_built')
+  })
+
+  it('with several claims in one transaction tells of each', async () => {
+    const { make, wallets, ok, chain, submit, settle, events, mint, id, vaultOf } = await opened()
+    await make()
+    const { distributor } = await vaultOf(mint)
+    const [first, second] = wallets as [Keypair, Keypair]
+    const instructions = []
+    for (const key of [first, second]) {
+      const leaf = await ok('GET', `/v2/merkle-trees/${id}/proofs/${addressOf(key)}`)
+      const { transaction } = await buildClaim({
+        payer: addressOf(key),
+        recentBlockhash: chain.latestBlockhash().blockhash,
+        distributor,
+        mint,
+        amount: BigInt(leaf.amount),
+        proof: leaf.proof.map((hash: string) => hashFromHex(hash)!),
+        opensAccount: true,
+      })
+      instructions.push(
+        ...TransactionMessage.decompile(VersionedTransaction.deserialize(transaction).message).instructions,
+      )
+    }
+    const message = new TransactionMessage({
+      payerKey: first.publicKey,
+      recentBlockhash: chain.latestBlockhash().blockhash,
+      instructions,
+    }).compileToV0Message()
+    const transaction = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64')
+    const related_events = ['airdrop.claimed']
+    await submit(
+      { transaction, tracked_resource: { resource_type: 'airdrop', resource_id: id, related_events } },
+      first,
+      second,
+    )
+    await settle()
+    const claims = (await events()).filter(({ type }) => type === 'airdrop.claimed')
+    expect(claims.map(({ data: { object } }) => [object.claimer, object.amount, object.source])).toEqual([
+      [addressOf(first), '1000', 'chain'],
+      [addressOf(second), '2000', 'chain'],
+    ])
+  })
+
+  it('echoes what came with each submission, and not what came with the tree', async () => {
+    const all = await airdropsOn(await startService())
+    const [payer, claimer] = [all.wallet(), all.wallet()]
+    const mint = all.mintFor(payer, 1_000n)
+    const tree = await all.storeTree(mint, entriesFor([claimer]), 0, { externalUid: 'tree:1' })
+    const send = async (
+      built: { transaction: string; tracked_resource: object },
+      key: Keypair,
+      externalUid: string,
+    ) => {
+      const { tracked_resource } = built
+      const transaction = all.sign(built.transaction, [key])
+      await all.ok('POST', '/v2/transactions', { transaction, tracked_resource, externalUid })
+      await all.settle()
+    }
+    await send(await all.ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root)), payer, 'init:1')
+    await send(await all.ok('POST', `/v2/airdrops/${tree.id}/claims`, claimBody(claimer)), claimer, 'claim:1')
+    await all.settle({ worker: true })
+    const events = await all.ok('GET', `/v2/events?order=asc&resource_type=airdrop&resource_id=${tree.id}`)
+    expect(events.map(({ type, external_uid }: Event) => [type, external_uid])).toEqual([
+      ['airdrop.tree_built', 'tree:1'],
+      ['airdrop.initialized', 'init:1'],
+      ['airdrop.claim_started', 'claim:1'],
+      ['airdrop.claimed', 'claim:1'],
+      ['airdrop.fully_claimed', 'tree:1'],
+    ])
+  })
+
+  it('of another root at its address is not this tree’s: nothing is told, and its claims are not either', async () => {
+    const { mintFor, wallet, storeTree, ok, submit, settle, eventsOf } = await opened()
+    const [squatter, claimer] = [wallet(), wallet()]
+    const mint = mintFor(squatter, 100n)
+    // The squatter's own list, for which no tree is stored here.
+    const own = await ok('POST', '/v2/merkle-trees', { mint, entries: entriesFor([claimer], () => 7n), persist: false })
+    await submit(await ok('POST', '/v2/airdrops', createBody(squatter, mint, own.root, { fund_amount: '7' })), squatter)
+    await settle()
+    const tree = await storeTree(mint, entriesFor([wallet()]))
+    const given = claimBody(claimer, { amount: '7', proof: [] })
+    const built = await ok('POST', `/v2/airdrops/${tree.id}/claims`, given)
+    await submit({ transaction: built.transaction }, claimer)
+    await settle({ worker: true })
+    expect(await eventsOf(tree.id)).toEqual(['airdrop.initialized', 'airdrop.tree_built'])
+    expect((await ok('GET', `/v2/airdrops/${tree.id}`)).status).toBe('tree_built')
+  })
+
+  it('whose tree is not stored is told of by the hint, as far as its account proves it', async () => {
+    const { mintFor, wallet, ok, submit, settle, payer, pass } = await opened()
+    const claimer = wallet()
+    const mint = mintFor(payer, 100n)
+    const own = await ok('POST', '/v2/merkle-trees', { mint, entries: entriesFor([claimer], () => 7n), persist: false })
+    const made = await ok('POST', '/v2/airdrops', createBody(payer, mint, own.root, { fund_amount: '8' }))
+    await submit(made, payer)
+    await settle()
+    const claim = await ok('POST', `/v2/airdrops/${own.id}/claims`, claimBody(claimer, { amount: '7', proof: [] }))
+    await submit(claim, claimer)
+    await settle({ worker: true })
+    expect((await ok('GET', `/v2/airdrops/${own.id}`)).status).toBe('claiming')
+    pass(1)
+    const events: Event[] = await ok('GET', `/v2/events?order=asc&resource_type=airdrop&resource_id=${own.id}`)
+    expect(events.map(({ type, data: { object } }) => [type, object.source, object.claimer, object.amount])).toEqual([
+      ['airdrop.initialized', 'chain', undefined, undefined],
+      ['airdrop.claimed', 'chain', addressOf(claimer), '7'],
+    ])
+  })
+
+  it('seen on a chain that was reset stands anew: its tree can be replaced, and told of again', async () => {
+    const dataDir = temporaryFolder()
+    const first = await opened(1, await airdropsOn(await startService({ dataDir })))
+    await first.make()
+    await first.settle()
+    const refused = await first.refused('POST', '/v2/merkle-trees', {
+      mint: first.mint,
+      entries: entriesFor([Keypair.generate()]),
+      replace: true,
+    })
+    expect(refused.message).toMatch(/is on chain already \(initialized\)/)
+    const { store } = first.services
+    // As a reset leaves it: the row was seen on a chain that is no more.
+    await store.write((tx) => tx.updateTable('merkle_trees').set({ genesis: 'another', mint: first.mint }).execute())
+    const moved = await opened(1, await airdropsOn(await startService()))
+    await moved.services.store.write(async (tx) => {
+      const row = await store.db.selectFrom('merkle_trees').selectAll().executeTakeFirstOrThrow()
+      const { seq: _, ...copy } = row
+      await tx.insertInto('merkle_trees').values(copy).execute()
+    })
+    await followAirdrops(moved.services)
+    expect((await moved.ok('GET', `/v2/airdrops/${first.id}`)).status).toBe('tree_built')
+    const entries = entriesFor([Keypair.generate()])
+    const replaced = await moved.ok('POST', '/v2/merkle-trees', { mint: first.mint, entries, replace: true })
+    expect(replaced.id).toBe(first.id)
+    expect(await moved.ok('GET', `/v2/airdrops?mint=${first.mint}`)).toMatchObject([{ status: 'tree_built' }])
+  })
+
+  it('whose leaves were damaged on disk is mended with the same list, on chain or not', async () => {
+    const { make, settle, services, ok, request, mint, wallets, id, statusOf } = await opened()
+    await make()
+    await settle()
+    await services.store.write((tx) =>
+      tx
+        .updateTable('merkle_blobs')
+        .set({ bytes: Buffer.alloc(3) })
+        .execute(),
+    )
+    const damaged = await request('POST', `/v2/airdrops/${id}/claims`, { body: claimBody(wallets[0]!) })
+    expect([damaged.status, damaged.json.error.message]).toEqual([400, expect.stringMatching(/replace: true/)])
+    await ok('POST', '/v2/merkle-trees', { mint, entries: entriesFor(wallets), replace: true })
+    await ok('POST', `/v2/airdrops/${id}/claims`, claimBody(wallets[0]!))
+    expect(await statusOf()).toBe('initialized')
+  })
+
+  it('stored by an earlier version is found by its claims once it was looked at', async () => {
+    const { make, settle, services, claim, submit, wallets, statusOf } = await opened()
+    await services.store.write((tx) =>
+      tx.updateTable('merkle_trees').set({ distributor: null, next_check_at: 0 }).execute(),
+    )
+    await followAirdrops(services)
+    const row = await services.store.db.selectFrom('merkle_trees').select('distributor').executeTakeFirstOrThrow()
+    expect(row.distributor).not.toBeNull()
+    await make()
+    await submit({ transaction: (await claim(wallets[0]!)).transaction }, wallets[0]!)
+    await settle()
+    expect(await statusOf()).toBe('claiming')
+  })
+
+  it('is read from the store alone where the node fails, and what is not stored is a fault', async () => {
+    const { ok, path, services, request } = await opened()
+    const { connection } = services.chain
+    services.chain.connection = async () => {
+      throw new Error('the node is gone')
+    }
+    onTestFinished(() => {
+      services.chain.connection = connection
+    })
+    expect(await ok('GET', path)).toMatchObject({ status: 'tree_built', distributor: null, vault_balance: null })
+    const other = Buffer.concat([Buffer.alloc(32, 3), Buffer.alloc(2)]).toString('base64url')
+    expect((await request('GET', `/v2/airdrops/${other}`)).status).toBe(500)
+  })
+
+  it('that does not exist is not found', async () => {
+    const { refused } = await opened()
+    const other = Buffer.concat([Buffer.alloc(32, 3), Buffer.alloc(2)]).toString('base64url')
+    const none = await refused('GET', `/v2/airdrops/${other}`, undefined as never)
+    expect([none.status, none.message]).toEqual([404, `There is no airdrop ${other}`])
+  })
+
+  it('takes few calls, however many are stored, and looks seldom at trees that wait', async () => {
+    const all = await opened()
+    const { services, storeTree, mint, clock, pass } = all
+    for (let n = 1; n <= 120; n++) await storeTree(mint, entriesFor([Keypair.generate()]), n)
+    let calls = 0
+    const connection = await services.chain.connection()
+    const original = connection.getMultipleAccountsInfoAndContext.bind(connection)
+    connection.getMultipleAccountsInfoAndContext = async (...given) => {
+      calls++
+      return original(...given)
+    }
+    await followAirdrops(services)
+    expect(calls).toBe(2)
+    await followAirdrops(services)
+    expect(calls).toBe(2)
+    pass(16)
+    await followAirdrops(services)
+    expect(calls).toBe(4)
+    clock.advance(2 * DAY_S * 1000)
+    await followAirdrops(services)
+    clock.advance(500_000)
+    await followAirdrops(services)
+    expect(calls).toBe(6)
+  })
+
+  it.skipIf('missing' in postgres)('of two daemons on one database is told of once', { timeout: 60_000 }, async () => {
+    const settings = {
+      'database-url': 'missing' in postgres ? '' : await postgres.createDatabase(),
+      'encryption-key': Buffer.alloc(32, 7).toString('base64'),
+    }
+    const one = await startService({ settings })
+    const two = await startService({ settings })
+    // Both work on the chain of the first.
+    const second = { ...two.services, chain: one.services.chain, clock: one.clock }
+    const all = await airdropsOn(one)
+    const airdrops = []
+    for (let n = 0; n < 4; n++) airdrops.push(await opened(2, all))
+    const workers = [one.services, second].map((services, n) =>
+      startWorkers({ ...services, wake() {} }, [airdropFullyClaimed], {
+        owner: `daemon-${n}`,
+        metrics: createMetrics(),
+        timing: { every: () => () => {}, after: () => () => {} },
+      }),
+    )
+    const rounds = () =>
+      Promise.all([
+        ...[one.services, second].flatMap((services) => [followRound(services), followAirdrops(services)]),
+        ...workers.map((each) => each.runOnce('airdrop-fully-claimed')),
+      ])
+    for (const [n, { make, quietly, wallets, claim, submit }] of airdrops.entries()) {
+      if (n % 2 === 0) await make()
+      else await quietly.make()
+      await rounds()
+      for (const key of wallets) {
+        if (n < 2) await submit(await claim(key), key)
+        else await quietly.claim(key)
+        all.pass(3)
+        await rounds()
+      }
+    }
+    for (let n = 0; n < 4; n++) {
+      all.pass(20)
+      await rounds()
+    }
+    for (const [n, { eventsOf, id, statusOf }] of airdrops.entries()) {
+      const told = await eventsOf(id)
+      const claims = n < 2 ? ['airdrop.claimed', 'airdrop.claimed'] : []
+      expect(told.sort()).toEqual(
+        [
+          'airdrop.tree_built',
+          'airdrop.initialized',
+          'airdrop.claim_started',
+          ...claims,
+          'airdrop.fully_claimed',
+        ].sort(),
+      )
+      expect(await statusOf()).toBe('fully_claimed')
+    }
+    for (const each of workers) {
+      await each.stop()
+      const state = each.status().find(({ name }) => name === 'airdrop-fully-claimed')!
+      expect([state.errors_total, state.last_error]).toEqual([0, null])
+    }
+  })
+})

@@ -1,0 +1,377 @@
+/** `svc airdrops` by the built command: a list launched, claimed, exported and withdrawn, and every mistake named. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prefixLength } from '../../commands/airdrops/export.ts'
+import { isOwnOnChain } from '../../commands/airdrops/own.ts'
+import { decimalOf } from '../../commands/amounts.ts'
+import type { Airdrop } from '../../src/api/airdrops.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { hashFromHex, keyFromBase58, verifyProof } from '../../src/merkle/index.ts'
+import { recipientsOf } from '../merkle/reference.ts'
+import { png } from '../storage/images.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { someone } from '../support/local-chain.ts'
+import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { commandLine, MINT } from './command-line.ts'
+
+const cli = commandLine()
+const lacksPrograms = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
+const HEX = 'ab'.repeat(32)
+const ID = 'A'.repeat(46)
+
+const csvOf = (rows: readonly { wallet: string; amount: bigint }[]) =>
+  rows.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')
+const ok = async (args: string[], env: Record<string, string> = {}) => {
+  const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'], { env })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.any(String) })
+  return JSON.parse(stdout)
+}
+
+describe('svc airdrops refuses', () => {
+  const list = cli.file('two.csv', csvOf(recipientsOf(2)))
+  const notProof = cli.file('no-proof.json', '{"data":{"amount":"1.5","proof":[]}}')
+  it.each([
+    [['init'], 'give either the id of a stored tree, or --mint and --root'],
+    [['init', ID, '--mint', MINT], 'give either the id of a stored tree, or --mint and --root'],
+    [['init', ID, '--root', HEX], '--root goes with --mint'],
+    [['init', ID, '--airdrop-count', '1'], '--airdrop-count goes with --mint'],
+    [['init', '--mint', MINT], '--root is required with --mint'],
+    [['init', ID, '--unfunded', '--fund-amount', '1'], 'give either --unfunded or --fund-amount'],
+    [['init', ID, '--idempotency-key', 'x'], '--idempotency-key is for --signed'],
+    [['init', ID, '--signed', '-k', 'id.json'], '--keypair is for what your own keypair signs'],
+    [['init', ID, '--signed', '--build-only'], '--build-only is for what your own keypair signs'],
+    [['init', ID, '--clawback-after-days', '0'], '--clawback-after-days must be a whole number from 1 to 3650'],
+    [['claim', ID, '--swap-to-sol', '--build-only'], '--build-only does not go with --swap-to-sol'],
+    [['claim', ID, '--swap-to-sol', '--wait', 'none'], '--wait none does not go with --swap-to-sol'],
+    [['claim', ID, '--platform-fee', '1.5'], '--platform-fee must be a whole number'],
+    [['claim', ID, '--proof', 'nowhere.json'], 'nowhere.json cannot be read: there is no such file'],
+    [['claim', ID, '--proof', list], 'it is not JSON'],
+    [['claim', ID, '--proof', notProof], 'it has no amount in raw units'],
+    [['withdraw', ID, '--amount', '1.5'], '--amount must be raw units, not "1.5"'],
+    [['launch', list, '--mint', 'x'], '--mint: "x" is no wallet'],
+    [['launch', list, '--mint', MINT, '--signed', '-k', 'id.json'], '--keypair is for what your own keypair signs'],
+    [['export', ID, '--out', list], 'two.csv cannot be written'],
+  ])('%j', async (args, message) => {
+    const { exitCode, stdout, stderr } = await cli.svc(['airdrops', ...args])
+    expect(stderr).toContain(message)
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).not.toMatch(/\n\s+at /)
+  })
+})
+
+describe('whose an airdrop on chain is', () => {
+  const airdrop = {
+    id: ID,
+    airdrop_count: 3,
+    status: 'initialized',
+    on_chain_root: HEX,
+    admin: 'payer',
+    distributor: 'there',
+  } as Airdrop
+  it('is the payer that made it, with the same root', () => {
+    expect(isOwnOnChain(airdrop, HEX, 'payer')).toBe(true)
+    expect(isOwnOnChain({ ...airdrop, status: 'tree_built', on_chain_root: null, admin: null }, HEX, 'payer')).toBe(
+      false,
+    )
+    expect(() => isOwnOnChain(airdrop, HEX, 'other')).toThrow('but payer made it, not other')
+    expect(() => isOwnOnChain(airdrop, 'cd'.repeat(32), 'payer')).toThrow(`with the root ${HEX}, and this list has cd`)
+  })
+})
+
+describe('svc airdrops export', () => {
+  const rows = recipientsOf(3_000)
+  let id = ''
+  beforeAll(async () => {
+    const file = cli.file('many.csv', csvOf(rows))
+    id = (await ok(['merkle', 'build', file, '--mint', MINT, '--persist'])).id
+  })
+
+  it('writes every proof once, in files that a page finds by the first letters of a wallet', async () => {
+    const out = join(cli.home, 'public', 'claims')
+    const told = await ok(['airdrops', 'export', id, '--out', out])
+    const about = JSON.parse(readFileSync(join(out, 'airdrop.json'), 'utf8'))
+    expect(about).toMatchObject({ format: 'svc-airdrop-proofs/1', id, mint: MINT, leaf_count: 3_000, root: told.root })
+    expect(readdirSync(out).sort()).toEqual(['airdrop.json', 'proofs'])
+    expect(readdirSync(join(out, 'proofs'))).toHaveLength(about.files)
+    const root = hashFromHex(told.root)!
+    for (const { wallet, amount } of rows) {
+      const name = wallet.slice(0, about.prefix_length).toLowerCase()
+      const found = JSON.parse(readFileSync(join(out, 'proofs', `${name}.json`), 'utf8'))[wallet]
+      expect(found.amount).toBe(String(amount))
+      expect(verifyProof(keyFromBase58(wallet)!, amount, found.proof.map(hashFromHex), root)).toBe(true)
+    }
+    expect(readdirSync(join(cli.home, 'public'))).toEqual(['claims'])
+  })
+
+  it('never writes over a folder unasked, and then as a whole', async () => {
+    const out = join(cli.home, 'taken')
+    mkdirSync(out)
+    writeFileSync(join(out, 'mine.txt'), 'x')
+    const { exitCode, stderr } = await cli.svc(['airdrops', 'export', id, '--out', out])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is there already')])
+    await ok(['airdrops', 'export', id, '--out', out, '--replace'])
+    expect(readdirSync(out).sort()).toEqual(['airdrop.json', 'proofs'])
+    expect(existsSync(join(out, 'mine.txt'))).toBe(false)
+  })
+
+  it('keeps its files to about 64 wallets each', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), (count) => {
+        const length = prefixLength(count)
+        expect(length).toBeGreaterThanOrEqual(1)
+        expect(length).toBeLessThanOrEqual(4)
+        expect(count / 35 ** length).toBeLessThanOrEqual(64)
+        if (length > 1) expect(count / 35 ** (length - 1)).toBeGreaterThan(64)
+      }),
+    )
+  })
+})
+
+describe('svc merkle verify, against a root that is published', () => {
+  it('says how the list is meant, or where it differs from the stored one', async () => {
+    const rows = recipientsOf(40).map((row, i) => ({ ...row, amount: BigInt(i) * 1_001n + 7n }))
+    const stored = await ok([
+      'merkle',
+      'build',
+      cli.file('forty.csv', csvOf(rows)),
+      '--mint',
+      MINT,
+      '--airdrop-count',
+      '9',
+      '--persist',
+    ])
+    const whole = cli.file(
+      'whole.csv',
+      rows.map(({ wallet, amount }) => `${wallet},${decimalOf(amount, 3)}\n`).join(''),
+    )
+    const yes = await cli.svc(['merkle', 'verify', whole, '--decimals', '3', '--root', stored.root])
+    expect([yes.exitCode, yes.stdout]).toEqual([0, expect.stringContaining(`SHA-256 ${stored.list_sha256}`)])
+    const meant = await cli.svc(['merkle', 'verify', whole, '--decimals', '6', '--root', stored.root])
+    expect([meant.exitCode, meant.stderr]).toEqual([
+      1,
+      expect.stringContaining('Read with --decimals 3 it has that root'),
+    ])
+    const changed = rows.slice(1).map((row, i) => (i === 4 ? { ...row, amount: row.amount + 1n } : row))
+    const other = cli.file('other.csv', csvOf([...changed, { wallet: someone().toBase58(), amount: 5n }]))
+    const no = await cli.svc(['merkle', 'verify', other, '--id', stored.id])
+    expect(no.exitCode).toBe(1)
+    expect(no.stdout).toContain('1 more, 1 missing, 1 with another amount')
+    expect(no.stdout).toContain(rows[0]!.wallet)
+    expect(no.stdout).toContain(`has ${changed[4]!.amount}, stored it has ${changed[4]!.amount - 1n}`)
+    expect(await ok(['merkle', 'verify', cli.file('same.csv', csvOf(rows)), '--id', stored.id])).toMatchObject({
+      valid: true,
+      list_sha256: stored.list_sha256,
+    })
+  })
+})
+
+describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', () => {
+  const [payer, platform, ...claimers] = Array.from({ length: 6 }, () => Keypair.generate()) as [
+    Keypair,
+    Keypair,
+    ...Keypair[],
+  ]
+  const files = { payer: '', platform: '', list: '' }
+  let daemon: Daemon
+  let mint = ''
+  let id = ''
+  const keyFile = (name: string, { secretKey }: Keypair) => cli.file(name, JSON.stringify([...secretKey]), 0o600)
+  const tokensOf = async (owner: string) => {
+    const { address } = await ok(['pdas', 'derive', 'ata', `owner=${owner}`, `mint=${mint}`])
+    const { exitCode, stdout } = await cli.svc(['accounts', 'get', address, '--json'])
+    return exitCode === 3 ? 0n : Buffer.from(JSON.parse(stdout).data, 'base64').readBigUInt64LE(64)
+  }
+
+  beforeAll(async () => {
+    files.payer = keyFile('payer.json', payer)
+    files.platform = keyFile('platform.json', platform)
+    await cli.svc(['localnet', 'status'])
+    daemon = await startDaemon({
+      dataDir: cli.dataDir,
+      flags: ['--rpc-port', '0'],
+      env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: files.platform },
+    })
+    for (const wallet of [payer, platform, ...claimers]) {
+      await ok(['localnet', 'airdrop', wallet.publicKey.toBase58(), '10'])
+    }
+    await ok(['signer', 'policy', '--per-transaction', '0.1', '--per-day', '1', '--yes'])
+    const token = ['--name', 'Drop', '--symbol', 'DRP', '--uri', 'https://example.com/d.json', '--supply', '1000000']
+    mint = (await ok(['tokens', 'create', ...token, '-k', files.payer, '--yes'])).mint
+    const rows = claimers.map(({ publicKey }, i) => `${publicKey.toBase58()},${i + 1}.5`)
+    const others = recipientsOf(200).map(({ wallet }) => `${wallet},1`)
+    files.list = cli.file('drop.csv', ['wallet,amount', ...rows, ...others, ''].join('\n'))
+  }, 60_000)
+  afterAll(() => daemon?.stop('SIGKILL'))
+
+  const launch = (...more: string[]) => ['airdrops', 'launch', files.list, '--mint', mint, ...more, '-k', files.payer]
+
+  it('says what there is to do, and does nothing, with --dry-run', async () => {
+    const [row] = await ok([...launch('--decimals', '6'), '--dry-run'])
+    expect(row).toMatchObject({ airdrop_count: 0, leaf_count: 204, total: '212000000', funded: false })
+    expect(await ok(['airdrops', 'list', '--mint', mint])).toEqual([])
+  })
+
+  it.each([
+    [['--decimals', '9'], /has 6 decimals, not 9: every amount would be wrong.*\n.*--decimals 6/],
+    [[], /drop\.csv:2:46: .*1\.5/],
+    [['--decimals', '6', '--airdrop-count', '65536'], /--airdrop-count must be a whole number from 0 to 65535/],
+  ])('refuses %j before anything is stored', async (more, message) => {
+    const { exitCode, stderr } = await cli.svc([...launch(...more), '--yes'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(message)
+    expect(await ok(['airdrops', 'list', '--mint', mint])).toEqual([])
+  })
+
+  it('refuses a list that the payer has not the tokens for, with what is missing', async () => {
+    const much = cli.file('much.csv', `${someone().toBase58()},1000001\n`)
+    const args = ['airdrops', 'launch', much, '--mint', mint, '--decimals', '6', '-k', files.payer, '--yes']
+    const { exitCode, stderr } = await cli.svc(args)
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('has 1000000 of the 1000001 tokens that this takes: 1 are missing'),
+    ])
+  })
+
+  it('launches a list: stored, on chain and funded; the same command again does nothing', async () => {
+    const before = await tokensOf(payer.publicKey.toBase58())
+    const [row] = await ok([...launch('--decimals', '6', '--clawback-after-days', '2'), '--yes'])
+    expect(row).toMatchObject({ airdrop_count: 0, leaf_count: 204, total: '212000000', funded: true })
+    id = row.id
+    expect(before - (await tokensOf(payer.publicKey.toBase58()))).toBe(212_000_000n)
+    const again = await cli.svc([...launch('--decimals', '6', '--clawback-after-days', '2'), '--yes'])
+    expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining('Everything is on chain already')])
+    expect(again.stdout).toMatch(/NO +ID +WALLETS +TOKENS +ROOT +DISTRIBUTOR +FUNDED\n0 +\S+ +204 +212 +/)
+    expect(before - (await tokensOf(payer.publicKey.toBase58()))).toBe(212_000_000n)
+  })
+
+  it('refuses another list under the same count, and somebody else on the same airdrop', async () => {
+    const other = cli.file('other-drop.csv', `${someone().toBase58()},1\n`)
+    const args = ['airdrops', 'launch', other, '--mint', mint, '--decimals', '6', '-k', files.payer, '--yes']
+    const { exitCode, stderr } = await cli.svc(args)
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is on chain already')])
+    expect(stderr).toContain('next free --airdrop-count')
+    const foreign = ['airdrops', 'launch', files.list, '--mint', mint, '--decimals', '6', '-k', files.platform, '--yes']
+    const theirs = await cli.svc(foreign)
+    expect([theirs.exitCode, theirs.stderr]).toEqual([2, expect.stringContaining(`${payer.publicKey} made it`)])
+  })
+
+  it('is claimed by a keypair, once', async () => {
+    const [first] = claimers
+    const file = keyFile('first.json', first!)
+    const wallet = first!.publicKey.toBase58()
+    const [entitled] = await ok(['airdrops', 'eligibility', wallet])
+    expect(entitled).toMatchObject({ id, amount: '1500000', claimed: false, claimable: true })
+    const claimed = await ok(['airdrops', 'claim', id, '-k', file, '--platform-fee', '10000000', '--yes'])
+    expect(claimed).toMatchObject({ airdrop: id, lifecycle: 'confirmed' })
+    expect(await tokensOf(wallet)).toBe(1_500_000n)
+    const again = await cli.svc(['airdrops', 'claim', id, '-k', file, '--yes'])
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringMatching(/claimed/)])
+    expect((await ok(['airdrops', 'eligibility', wallet, '--mint', mint]))[0]).toMatchObject({
+      claimed: true,
+      claimable: false,
+      reason: 'already_claimed',
+    })
+  })
+
+  it('is claimed with a proof from the list alone, and with no other wallet', async () => {
+    const second = claimers[1]!
+    const wallet = second.publicKey.toBase58()
+    const args = ['merkle', 'proof', files.list, '--mint', mint, '--decimals', '6', '--wallet', wallet]
+    const proof = cli.file('proof.json', JSON.stringify(await ok(args)))
+    const foreign = await cli.svc(['airdrops', 'claim', id, '--proof', proof, '-k', files.payer, '--yes'])
+    expect([foreign.exitCode, foreign.stderr]).toEqual([2, expect.stringMatching(/proof/)])
+    await ok(['airdrops', 'claim', id, '--proof', proof, '-k', keyFile('second.json', second), '--yes'])
+    expect(await tokensOf(wallet)).toBe(2_500_000n)
+  })
+
+  it('tells how far it has come, and gives back what is left after its time', async () => {
+    const shown = await cli.svc(['airdrops', 'status', id])
+    expect(shown.stdout).toMatch(/STATUS +claiming/)
+    expect(shown.stdout).toMatch(/CLAIMED BY +2 wallets \(0\.9 %\)/)
+    expect(shown.stdout).toMatch(/CLAIMED +4 \(1\.8 %\)/)
+    expect(shown.stdout).toMatch(/IN THE VAULT +208/)
+    const owner = payer.publicKey.toBase58()
+    const early = await cli.svc(['airdrops', 'withdraw', id, '--admin', owner, '--yes'])
+    expect([early.exitCode, early.stderr]).toEqual([2, expect.stringMatching(/clawback|withdrawn/i)])
+    await ok(['localnet', 'advance', '260000'])
+    const wrong = await cli.svc(['airdrops', 'withdraw', id, '--admin', owner, '--amount', '1', '--yes'])
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('208000000')])
+    const before = await tokensOf(owner)
+    const done = await ok(['airdrops', 'withdraw', id, '--admin', owner, '--yes'])
+    expect(done).toMatchObject({ airdrop: id, mint, amount: '208000000', lifecycle: 'confirmed' })
+    expect((await tokensOf(owner)) - before).toBe(208_000_000n)
+    expect(await ok(['airdrops', 'status', id])).toMatchObject({ status: 'vault_drained', vault_balance: '0' })
+    const late = await cli.svc(['airdrops', 'claim', id, '-k', keyFile('third.json', claimers[2]!), '--yes'])
+    expect(late.exitCode).toBe(2)
+  })
+
+  it('puts more than 50,000 rows into several airdrops, and goes on with what is open', async () => {
+    const rows = recipientsOf(50_003).map(({ wallet }) => `${wallet},1`)
+    const list = cli.file('large.csv', `${rows.join('\n')}\n`)
+    const args = ['airdrops', 'launch', list, '--mint', mint, '--airdrop-count', '5', '-k', files.payer, '--yes']
+    const parts = await ok(args)
+    expect(
+      parts.map(({ airdrop_count, leaf_count, funded }: Record<string, unknown>) => [
+        airdrop_count,
+        leaf_count,
+        funded,
+      ]),
+    ).toEqual([
+      [5, 50_000, true],
+      [6, 3, true],
+    ])
+    for (const part of parts) {
+      expect(await ok(['airdrops', 'get', part.id])).toMatchObject({
+        status: 'initialized',
+        vault_balance: part.total,
+        on_chain_root: part.root,
+      })
+    }
+  }, 90_000)
+
+  it('is initialized from a stored tree alone, by your keypair or the platform wallet', async () => {
+    const rows = recipientsOf(3).map(({ wallet }, i) => ({ wallet, amount: BigInt(i + 1) }))
+    const list = cli.file('few.csv', csvOf(rows))
+    const tree = await ok(['merkle', 'build', list, '--mint', mint, '--airdrop-count', '20', '--persist'])
+    const made = await ok(['airdrops', 'init', tree.id, '-k', files.payer, '--yes'])
+    expect(made).toMatchObject({ mint, airdrop_count: 20, root: tree.root, lifecycle: 'confirmed' })
+    expect(await ok(['airdrops', 'get', tree.id])).toMatchObject({ vault_balance: '6' })
+    const refused = await cli.svc([
+      'airdrops',
+      'launch',
+      list,
+      '--mint',
+      mint,
+      '--airdrop-count',
+      '21',
+      '--signed',
+      '--yes',
+    ])
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('are missing')])
+    const empty = ['airdrops', 'init', '--mint', mint, '--airdrop-count', '22', '--root', HEX, '--signed', '--yes']
+    expect(await ok(empty)).toMatchObject({ airdrop_count: 22, root: HEX, lifecycle: 'confirmed' })
+  })
+
+  it.skipIf(!hasProgram(PROGRAMS.dbc.id))('is sold for SOL as it is claimed, where the token has a pool', async () => {
+    const logo = cli.file('logo.png', png())
+    const pool = ['pools', 'create', '--name', 'Sold', '--symbol', 'SOLD', '--image', logo, '--buy', '1']
+    const { base_mint } = await ok([...pool, '-k', files.payer, '--yes'])
+    const seller = claimers[3]!
+    const list = cli.file('sold.csv', `${seller.publicKey},5000\n`)
+    const launch = ['airdrops', 'launch', list, '--mint', base_mint, '--decimals', '6', '-k', files.payer, '--yes']
+    const [{ id: sold }] = await ok(launch)
+    const lamports = async () => BigInt((await ok(['accounts', 'get', String(seller.publicKey)])).lamports)
+    const before = await lamports()
+    const args = ['airdrops', 'claim', sold, '--swap-to-sol', '-k', keyFile('seller.json', seller), '--yes']
+    const done = await ok(args)
+    expect(done).toMatchObject({ airdrop: sold, signature: expect.any(String), swap_signature: expect.any(String) })
+    const { address } = await ok(['pdas', 'derive', 'ata', `owner=${seller.publicKey}`, `mint=${base_mint}`])
+    const left = await ok(['accounts', 'get', address])
+    expect(Buffer.from(left.data, 'base64').readBigUInt64LE(64)).toBe(0n)
+    // Rent of the claim and the token account, two fees, and less than that is what 5,000 tokens bring.
+    expect(before - (await lamports())).toBeLessThan(1_336_320n + 2_039_280n + 1_000_000n)
+  })
+})

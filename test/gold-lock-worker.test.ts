@@ -1,0 +1,233 @@
+/** Gold whose time comes: told once, by whichever daemon comes first, by the chain's clock, in few calls to the node. */
+import { Keypair } from '@solana/web3.js'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Services } from '../src/context.ts'
+import { followGoldLocks, ROUND_MS } from '../src/operations/gold-locks/follow-gold-locks.ts'
+import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { insertGoldLock } from '../src/store/gold-locks.ts'
+import { startPostgres } from './store/postgres-server.ts'
+import { addressOf, createMint, DAY, give, lacksLock, type Mint } from './support/gold.ts'
+import { SOL, someone } from './support/local-chain.ts'
+import {
+  type ChainAndNode,
+  openChainAndNode,
+  openPlatform,
+  type Platform,
+  type PlatformOptions,
+  signWith,
+} from './support/pool-platform.ts'
+
+const postgres = await startPostgres()
+
+describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () => {
+  let base: ChainAndNode
+  let gold: Mint
+  const [issuer, key] = [Keypair.generate(), Keypair.generate()]
+
+  beforeAll(async () => {
+    base = await openChainAndNode()
+    base.chain.airdrop(addressOf(issuer), 10_000n * SOL)
+    gold = createMint(base.chain, issuer, { key })
+    base.clock.advance(1_000)
+  })
+  afterAll(async () => {
+    base?.close()
+    if (!('missing' in postgres)) await postgres.stop()
+  })
+
+  /** A daemon that ends with the test. */
+  async function daemon({ settings = {}, ...options }: PlatformOptions = {}): Promise<Platform> {
+    const platform = await openPlatform(base, { ...options, settings: { 'gold.mint': addressOf(key), ...settings } })
+    onTestFinished(() => platform.close())
+    return platform
+  }
+
+  /** A wallet with gold that it has locked; its record is there. */
+  async function locked({ request, services }: Platform, lock_duration_days: number): Promise<Keypair> {
+    const user = Keypair.generate()
+    base.chain.airdrop(addressOf(user), SOL)
+    give(base.chain, issuer, gold, user.publicKey, 1_000n)
+    base.clock.advance(20_000)
+    const body = { user: addressOf(user), platform_id: 'acme', amount: '400', lock_duration_days }
+    const { json, text } = await request('POST', '/v2/gold-locks', { body })
+    expect(json.data?.transaction, text).toBeDefined()
+    await submit({ request, services }, user, json.data)
+    return user
+  }
+
+  async function submit({ request, services }: Pick<Platform, 'request' | 'services'>, user: Keypair, built: Built) {
+    const { transaction, tracked_resource } = built
+    const body = { transaction: signWith(transaction, [user]), tracked_resource }
+    const { status, text } = await request('POST', '/v2/transactions', { body })
+    expect(status, text).toBe(200)
+    base.clock.advance(20_000)
+    await followRound(services)
+  }
+  interface Built {
+    transaction: string
+    tracked_resource: object
+  }
+
+  const eventsOf = async ({ request }: Platform, user: Keypair): Promise<string[]> =>
+    (await request('GET', `/v2/events?order=asc&resource_type=gold_lock&resource_id=${addressOf(user)}`)).json.data.map(
+      ({ type }: { type: string }) => type,
+    )
+  const askedFor = async (work: () => Promise<void>): Promise<Record<string, number>> => {
+    base.node.asked.clear()
+    await work()
+    return Object.fromEntries(base.node.asked)
+  }
+  const later = (services: Services, milliseconds: number): Services => ({
+    ...services,
+    clock: { now: () => base.clock.now() + milliseconds },
+  })
+
+  it.skipIf('missing' in postgres)('of two daemons on one database tells of each lock once', async () => {
+    const settings = {
+      'database-url': 'missing' in postgres ? '' : await postgres.createDatabase(),
+      'encryption-key': Buffer.alloc(32, 7).toString('base64'),
+    }
+    const daemons = [await daemon({ settings }), await daemon({ settings })] as const
+    const users: Keypair[] = []
+    for (let i = 0; i < 6; i++) users.push(await locked(daemons[i % 2]!, 1 + (i % 3)))
+    for (let day = 0; day < 3; day++) {
+      base.clock.advance(DAY * 1000 - 60_000)
+      for (let i = 0; i < 12; i++) {
+        base.clock.advance(ROUND_MS)
+        const rounds = daemons.flatMap(({ services }) => [followGoldLocks(services), followGoldLocks(services)])
+        await Promise.all(rounds)
+      }
+    }
+    for (const user of users) {
+      expect(await eventsOf(daemons[0], user)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+    }
+    const unlocked = users.slice(0, 3)
+    for (const user of unlocked) {
+      // Past the daemons: both come upon it at once.
+      const body = { platform_id: 'acme' }
+      const { json } = await daemons[0].request('DELETE', `/v2/gold-locks/${addressOf(user)}`, { body })
+      expect(base.chain.send(Buffer.from(signWith(json.data.transaction, [user]), 'base64')).err).toBeNull()
+    }
+    base.clock.advance(2 * DAY * 1000)
+    for (let i = 0; i < 3; i++) {
+      await Promise.all(daemons.flatMap(({ services }) => [followGoldLocks(services), followGoldLocks(services)]))
+    }
+    for (const user of users) {
+      const ends = unlocked.includes(user) ? ['gold.unlocked'] : []
+      expect(await eventsOf(daemons[1], user)).toEqual(['gold.locked', 'gold.unlock_eligible', ...ends])
+    }
+    const { data } = (await daemons[0].request('GET', '/v2/gold-locks?status=unlocked')).json
+    expect(data.map(({ user }: { user: string }) => user).sort()).toEqual(unlocked.map(addressOf).sort())
+  })
+
+  it('goes by the clock of the chain, however wrong its own is', async () => {
+    const platform = await daemon()
+    const { services } = platform
+    const hour = 3_600_000
+    const early = await locked(platform, 1)
+    base.clock.advance(DAY * 1000 - 60_000)
+    await followGoldLocks(later(services, hour))
+    expect(await eventsOf(platform, early)).toEqual(['gold.locked'])
+    base.clock.advance(60_000)
+    await followGoldLocks(later(services, hour))
+    expect(await eventsOf(platform, early)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+    const late = await locked(platform, 1)
+    base.clock.advance(DAY * 1000)
+    // Its own clock says that it is an hour too early: it is noticed all the same, within five minutes.
+    for (let i = 0; i < 30; i++) {
+      base.clock.advance(ROUND_MS)
+      await followGoldLocks(later(services, -hour))
+    }
+    expect(await eventsOf(platform, late)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+  })
+
+  it('asks the node nothing without locks, seldom while they are far, and little when their time has come', async () => {
+    const platform = await daemon()
+    const { services } = platform
+    const rounds = (count: number) =>
+      askedFor(async () => {
+        for (let i = 0; i < count; i++) {
+          base.clock.advance(ROUND_MS)
+          await followGoldLocks(services)
+        }
+      })
+    expect(await rounds(60)).toEqual({})
+    const users = [await locked(platform, 30), await locked(platform, 30)]
+    await followGoldLocks(services)
+    expect(await rounds(60)).toEqual({ getMultipleAccounts: 2 })
+    base.clock.advance(30 * DAY * 1000)
+    expect((await rounds(1)).getMultipleAccounts).toBe(2)
+    // Unlockable: looked at again after ten minutes, then ever less often.
+    const asked = await rounds((2 * DAY) / 10)
+    expect(asked.getMultipleAccounts).toBeLessThan(100)
+    for (const user of users) expect(await eventsOf(platform, user)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+  })
+
+  it('fails its round where the node fails, and tells in the next', async () => {
+    const platform = await daemon()
+    const user = await locked(platform, 1)
+    base.clock.advance(DAY * 1000)
+    onTestFinished(() => {
+      base.node.decide = () => undefined
+    })
+    for (const fault of ['http 500', 'html', 'timeout', 'malformed'] as const) {
+      base.node.decide = () => fault
+      await expect(followGoldLocks(platform.services)).rejects.toMatchObject({ code: 'internal_error' })
+    }
+    base.node.decide = () => undefined
+    await followGoldLocks(platform.services)
+    expect(await eventsOf(platform, user)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+    const { json } = await platform.request('DELETE', `/v2/gold-locks/${addressOf(user)}`, {
+      body: { platform_id: 'acme' },
+    })
+    const { signature } = base.chain.send(Buffer.from(signWith(json.data.transaction, [user]), 'base64'))
+    base.clock.advance(DAY * 1000)
+    // How it ended is not made up while the node does not say it.
+    base.node.decide = (method) => (method === 'getTransaction' ? 'http 500' : undefined)
+    await followGoldLocks(platform.services)
+    expect(await eventsOf(platform, user)).toHaveLength(2)
+    base.node.decide = () => undefined
+    await followGoldLocks(platform.services)
+    const { data } = (await platform.request('GET', `/v2/events?type=gold.unlocked`)).json
+    expect(data.map((event: { data: { object: object } }) => event.data.object)).toMatchObject([
+      { user: addressOf(user), signature, status: 'unlocked', source: 'chain' },
+    ])
+  })
+
+  it('does a bounded part of any number of locks in a round, all of them in the end, and leaves other chains alone', async () => {
+    const platform = await daemon()
+    const { services } = platform
+    const genesis = await services.chain.genesisHash()
+    const gone = Array.from({ length: 120 }, (_, i) => ({
+      ...{ escrow: someone().toBase58(), user: someone().toBase58(), mint: addressOf(key), amount: '1' },
+      ...{ unlocks_at: base.clock.now() - 10_000, status: 'locked' as const, signature: `s${i}`, slot: 1 },
+      ...{ genesis: i < 105 ? genesis : 'another', next_check_at: null },
+      ...{ external_uid: null, metadata_json: null, created_at: base.clock.now() },
+    }))
+    await services.store.write(async (tx) => {
+      for (const row of gone) await insertGoldLock(tx, row)
+    })
+    const user = await locked(platform, 1)
+    base.clock.advance(DAY * 1000)
+    const first = await askedFor(() => followGoldLocks(services))
+    expect(first).toMatchObject({ getMultipleAccounts: 3, getSignaturesForAddress: 10 })
+    expect(await eventsOf(platform, user)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+    for (let i = 0; i < 12; i++) await followGoldLocks(services)
+    const count = async (status: string) =>
+      (
+        await services.store.db
+          .selectFrom('gold_locks')
+          .select('seq')
+          .where('status', '=', status as 'locked')
+          .execute()
+      ).length
+    expect([await count('unlocked'), await count('locked'), await count('unlockable')]).toEqual([105, 15, 1])
+    const events = await services.store.db
+      .selectFrom('events')
+      .select('resource_id')
+      .where('type', '=', 'gold.unlocked')
+      .execute()
+    expect(new Set(events.map(({ resource_id }) => resource_id)).size).toBe(events.length)
+    expect(events.length).toBe(105)
+  })
+})

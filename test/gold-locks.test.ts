@@ -1,0 +1,565 @@
+/** A gold lock's life over HTTP with a stranger's signer, and everything that can be in its way. */
+import * as spl from '@solana/spl-token'
+import { Keypair, type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { buildGoldLock, type GoldLocking, lockAccounts } from '../src/chain/gold-locks/index.ts'
+import type { SettingName } from '../src/config.ts'
+import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
+import { followRound } from '../src/operations/transactions/follow/index.ts'
+import {
+  addressOf,
+  createMint,
+  DAY,
+  give,
+  lacksLock,
+  lamportsOf,
+  type MintOptions,
+  run,
+  unitsIn,
+} from './support/gold.ts'
+import { startService, temporaryFolder } from './support/service.ts'
+
+const SOL = 1_000_000_000n
+/** Rent of the lock and of its token account. */
+const RENT = 2_951_040n + 2_039_280n
+const FEE = 5_000n
+const PLATFORM = Keypair.generate()
+
+interface Built {
+  transaction: string
+  tracked_resource: object
+}
+
+/** A service whose gold token a wallet holds a thousand raw units of. */
+async function setting({ held = 1_000n, mint: options, settings = {} }: Wishes = {}) {
+  const key = Keypair.generate()
+  const service = await startService({
+    settings: {
+      'gold.mint': addressOf(key),
+      'platform-wallet': addressOf(PLATFORM),
+      'priority-fee': 'none',
+      ...settings,
+    },
+  })
+  const { request, services, clock } = service
+  const chain = await services.chain.local()
+  const [issuer, user] = [Keypair.generate(), Keypair.generate()]
+  for (const each of [issuer, user]) chain.airdrop(addressOf(each), 100n * SOL)
+  const gold = createMint(chain, issuer, { key, ...options })
+  const account = give(chain, issuer, gold, user.publicKey, held)
+  const address = addressOf(user)
+  const places = await lockAccounts({ user: address, mint: addressOf(key), tokenProgram: 'spl' })
+
+  /** Everything is confirmed and followed; a round of the worker comes with it. */
+  const settle = async () => {
+    chain.advance(20)
+    clock.advance(20_000)
+    await followRound(services)
+    await followGoldLocks(services)
+  }
+  const sign = (text: string, ...signers: Keypair[]) => {
+    const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
+    transaction.sign(signers.length > 0 ? signers : [user])
+    return transaction
+  }
+  const submit = async ({ transaction, tracked_resource }: Built, externalUid = 'lock:1') => {
+    const signed = Buffer.from(sign(transaction).serialize()).toString('base64')
+    const { status, json, text } = await request('POST', '/v2/transactions', {
+      body: { transaction: signed, tracked_resource, externalUid, metadata: { tier: 'gold' } },
+    })
+    expect(status, text).toBe(200)
+    await settle()
+    return json.data.signature as string
+  }
+  /** Past this service. */
+  const land = (transaction: string, ...signers: Keypair[]) => {
+    const landed = chain.send(sign(transaction, ...signers).serialize())
+    expect(landed.err, landed.logs.join('\n')).toBeNull()
+    return landed.signature
+  }
+  const body = { user: address, platform_id: 'acme', amount: '400', lock_duration_days: 30 }
+  const lock = (changes: object = {}) => request('POST', '/v2/gold-locks', { body: { ...body, ...changes } })
+  const unlock = (changes: object = {}) =>
+    request('DELETE', `/v2/gold-locks/${address}`, { body: { platform_id: 'acme', ...changes } })
+  const get = () => request('GET', `/v2/gold-locks/${address}`)
+  const list = async (query = '') => (await request('GET', `/v2/gold-locks${query}`)).json.data
+  const events = async (): Promise<[string, Record<string, unknown>][]> => {
+    const path = `/v2/events?order=asc&limit=100&resource_type=gold_lock&resource_id=${address}`
+    const { data } = (await request('GET', path)).json
+    return data.map(({ type, data }: { type: string; data: { object: Record<string, unknown> } }) => [
+      type,
+      data.object,
+    ])
+  }
+  /** A lock that the wallet made with another tool. */
+  const foreign = async (wishes: Partial<GoldLocking>, change: (data: Buffer) => void = () => undefined) => {
+    const built = await buildGoldLock({
+      ...{ payer: address, mint: addressOf(key), tokenProgram: 'spl', amount: 400n, memo: 'other' },
+      ...{ startsAt: chain.unixTimestamp(), unlocksAt: chain.unixTimestamp() + DAY },
+      recentBlockhash: chain.latestBlockhash().blockhash,
+      ...wishes,
+    })
+    const { message } = VersionedTransaction.deserialize(built.transaction)
+    const keys = message.staticAccountKeys
+    const instructions = message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }, i) => {
+      const bytes = Buffer.from(data)
+      if (i === 1) change(bytes)
+      return new TransactionInstruction({
+        programId: keys[programIdIndex]!,
+        data: bytes,
+        keys: accountKeyIndexes.map((index) => ({
+          pubkey: keys[index]!,
+          isSigner: message.isAccountSigner(index),
+          isWritable: message.isAccountWritable(index),
+        })),
+      })
+    })
+    const landed = run(chain, instructions, [user])
+    expect(landed.err, landed.logs.join('\n')).toBeNull()
+  }
+  return {
+    ...{ ...service, chain, issuer, user, gold, account, address, places, mint: addressOf(key) },
+    ...{ settle, submit, land, lock, unlock, get, list, events, foreign, body },
+  }
+}
+interface Wishes {
+  held?: bigint
+  mint?: MintOptions
+  settings?: Partial<Record<SettingName, unknown>>
+}
+
+describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
+  it('is locked, refused too early, told of when its time has come, and unlocked, to the lamport', async () => {
+    const { chain, user, account, address, places, mint, ...the } = await setting()
+    chain.airdrop(addressOf(PLATFORM), SOL)
+    const start = lamportsOf(chain, user.publicKey)
+    const built = await the.lock({ platform_fee: 70_000 })
+    const built_at = chain.unixTimestamp()
+    expect(built.status, built.text).toBe(200)
+    const { unlocks_at, transaction, requiredSigners, tracked_resource, ...rest } = built.json.data
+    expect(rest).toEqual({ mode: 'unsigned', escrow: places.escrow.toBase58(), mint })
+    expect(requiredSigners).toEqual([address])
+    expect(tracked_resource).toEqual({
+      resource_type: 'gold_lock',
+      resource_id: address,
+      related_events: ['gold.locked'],
+    })
+    expect(Math.abs(Date.parse(unlocks_at) / 1000 - built_at - 30 * DAY)).toBeLessThanOrEqual(2)
+    expect((await the.get()).status).toBe(404)
+
+    const locking = await the.submit({ transaction, tracked_resource })
+    expect([unitsIn(chain, account), unitsIn(chain, places.escrowToken)]).toEqual([600n, 400n])
+    expect(start - lamportsOf(chain, user.publicKey)).toBe(RENT + FEE + 70_000n)
+    expect(lamportsOf(chain, PLATFORM.publicKey)).toBe(SOL + 70_000n)
+    const record = {
+      ...{ user: address, mint, amount: '400', unlocks_at, status: 'locked' },
+      ...{ escrow: places.escrow.toBase58(), created_at: expect.any(String) },
+    }
+    expect(await the.list(`?user=${address}&status=locked`)).toEqual([record])
+    const read = (await the.get()).json.data
+    expect(read).toEqual({ ...record, seconds_left: expect.any(Number) })
+    expect(30 * DAY - read.seconds_left).toBeLessThan(60)
+    expect(await the.events()).toEqual([
+      ['gold.locked', { ...record, ...about(address), signature: locking, slot: expect.any(Number), source: 'chain' }],
+    ])
+
+    const early = await the.unlock()
+    expect([early.status, early.json.error.param]).toEqual([400, 'user'])
+    expect(early.json.error.message).toMatch(/is locked for another 29 days 23 hours, until \d{4}-\d\d-\d\dT/)
+    expect(early.json.error.details).toEqual({
+      escrow: places.escrow.toBase58(),
+      unlocks_at,
+      seconds_left: expect.any(Number),
+    })
+
+    chain.advance(30 * DAY - 120)
+    await the.settle()
+    expect([(await the.get()).json.data.status, (await the.events()).length]).toEqual(['locked', 1])
+    chain.advance(120)
+    expect(await the.get().then(({ json }) => [json.data.status, json.data.seconds_left])).toEqual(['unlockable', 0])
+    for (let i = 0; i < 3; i++) await the.settle()
+    expect(await the.list('?status=unlockable')).toEqual([{ ...record, status: 'unlockable' }])
+
+    const unlocking = await the.unlock({ platform_fee: 1 })
+    expect(unlocking.json.data).toMatchObject({ amount: '400', mint, escrow: places.escrow.toBase58() })
+    expect(unlocking.json.data.tracked_resource.related_events).toEqual(['gold.unlocked'])
+    const unlocked = await the.submit(unlocking.json.data, 'unlock:1')
+    expect([unitsIn(chain, account), unitsIn(chain, places.escrowToken)]).toEqual([1_000n, null])
+    expect(start - lamportsOf(chain, user.publicKey)).toBe(2n * FEE + 70_001n)
+    expect((await the.get()).json.data).toEqual({ ...record, status: 'unlocked', seconds_left: 0 })
+    expect(await the.list()).toEqual([{ ...record, status: 'unlocked' }])
+    const told = await the.events()
+    expect(told.map(([type, { status, signature }]) => [type, status, signature])).toEqual([
+      ['gold.locked', 'locked', locking],
+      ['gold.unlock_eligible', 'unlockable', undefined],
+      ['gold.unlocked', 'unlocked', unlocked],
+    ])
+    for (const [, object] of told) {
+      expect(object).toMatchObject({ ...record, status: object.status, source: 'chain', slot: expect.any(Number) })
+    }
+    const all = (await the.request('GET', '/v2/events?resource_type=gold_lock')).json.data
+    expect(all.map(({ external_uid, metadata }: Record<string, unknown>) => [external_uid, metadata])).toEqual(
+      ['unlock:1', 'lock:1', 'lock:1'].map((uid) => [uid, { tier: 'gold' }]),
+    )
+    expect((await the.unlock()).status).toBe(404)
+  })
+
+  it('carries a memo that names the platform, whatever its name holds', async () => {
+    const the = await setting()
+    const platform_id = `${'é\u{1f600}:'.repeat(16)}`.slice(0, 64)
+    const built = await the.lock({ platform_id })
+    const signature = await the.submit(built.json.data)
+    const [found] = the.chain.signaturesFor(the.address, { limit: 1 })
+    expect(found!.signature).toBe(signature)
+    const { message } = VersionedTransaction.deserialize(Buffer.from(built.json.data.transaction, 'base64'))
+    const memo = message.compiledInstructions.at(-1)!
+    expect(Buffer.from(memo.data).toString()).toBe(`svc:gold-lock:${platform_id}`)
+    the.chain.advance(30 * DAY)
+    const unlocking = await the.unlock()
+    const last = VersionedTransaction.deserialize(Buffer.from(unlocking.json.data.transaction, 'base64')).message
+    expect(Buffer.from(last.compiledInstructions.at(-1)!.data).toString()).toBe('svc:gold-unlock:acme')
+  })
+
+  it('is one at a time: a second one is refused with what is live and until when', async () => {
+    const the = await setting()
+    const first = await the.lock()
+    await the.submit(first.json.data)
+    const second = await the.lock({ amount: '1' })
+    expect([second.status, second.json.error.param]).toEqual([400, 'user'])
+    expect(second.json.error.message).toMatch(
+      new RegExp(
+        `has a gold lock of 400 raw units already, for another 29 days .* until ${first.json.data.unlocks_at}`,
+      ),
+    )
+    const { escrow, unlocks_at } = first.json.data
+    const details = { escrow, mint: the.mint, amount: '400', unlocks_at }
+    expect(second.json.error.details).toEqual({ ...details, status: 'locked', seconds_left: expect.any(Number) })
+    the.chain.advance(31 * DAY)
+    const third = await the.lock({ amount: '1' })
+    expect(third.json.error.message).toContain('its time has come: unlock it first')
+    expect(third.json.error.details).toEqual({ ...details, status: 'unlockable', seconds_left: 0 })
+  })
+
+  it('begins a second life at the same address, and the first stays in the list', async () => {
+    const the = await setting()
+    for (const [amount, days] of [
+      ['400', 1],
+      ['500', 2],
+    ] as const) {
+      await the.submit((await the.lock({ amount, lock_duration_days: days })).json.data)
+      the.chain.advance(days * DAY)
+      await the.settle()
+      if (amount === '400') await the.submit((await the.unlock()).json.data)
+    }
+    const [latest, first] = await the.list()
+    expect([latest.amount, latest.status, first.amount, first.status]).toEqual(['500', 'unlockable', '400', 'unlocked'])
+    expect(latest.escrow).toBe(first.escrow)
+    expect((await the.get()).json.data).toMatchObject({ amount: '500', created_at: latest.created_at })
+    expect((await the.events()).map(([type, { amount }]) => [type, amount])).toEqual([
+      ['gold.locked', '400'],
+      ['gold.unlock_eligible', '400'],
+      ['gold.unlocked', '400'],
+      ['gold.locked', '500'],
+      ['gold.unlock_eligible', '500'],
+    ])
+    expect(await the.list('?status=unlocked')).toEqual([first])
+  })
+
+  it('takes no more gold than the wallet has, and says how much that is', async () => {
+    const the = await setting({ held: 399n })
+    const few = await the.lock()
+    expect([few.status, few.json.error.param]).toEqual([400, 'amount'])
+    expect(few.json.error.message).toContain('has 399 raw units of the gold token')
+    expect(few.json.error.details).toEqual({ mint: the.mint, have: '399', need: '400' })
+    const none = await the.lock({ user: addressOf(PLATFORM) })
+    expect(none.json.error.details).toMatchObject({ have: '0', need: '400' })
+    expect((await the.lock({ amount: '399' })).status).toBe(200)
+    const freezing = spl.createFreezeAccountInstruction(the.account, the.gold.mint, the.issuer.publicKey)
+    expect(run(the.chain, [freezing], [the.issuer]).err).toBeNull()
+    const frozen = await the.lock({ amount: '399' })
+    expect([frozen.status, frozen.json.error.param]).toEqual([400, 'user'])
+    expect(frozen.json.error.message).toContain('is frozen')
+  })
+
+  it('is never signed by the server, whatever the key may do', async () => {
+    const the = await setting()
+    for (const scopes of [['*'], [], ['fees:claim', 'airdrop:admin', 'airdrop:write']]) {
+      const key = await the.key({ scopes })
+      const asked = [
+        await the.request('POST', '/v2/gold-locks', { key, body: { ...the.body, mode: 'signed' } }),
+        await the.request('DELETE', `/v2/gold-locks/${the.address}`, {
+          key,
+          body: { platform_id: 'acme', mode: 'signed' },
+        }),
+      ]
+      for (const { status, json } of asked) {
+        expect([status, json.error.code, json.error.param]).toEqual([400, 'bad_request', 'mode'])
+      }
+    }
+  })
+
+  it('pays a platform fee only where there is a platform wallet that can take it', async () => {
+    const the = await setting()
+    const small = await the.lock({ platform_fee: 5_000 })
+    expect([small.status, small.json.error.param]).toEqual([400, 'platform_fee'])
+    expect(small.json.error.details).toMatchObject({ rent_exempt: '890880', lamports: '5000' })
+    expect((await the.lock({ platform_fee: 890_880 })).status).toBe(200)
+    const without = await setting({ settings: { 'platform-wallet': undefined } })
+    const unset = await without.lock({ platform_fee: 5_000 })
+    expect([unset.status, unset.json.error.message]).toEqual([500, expect.stringContaining('platform-wallet')])
+    expect((await without.lock()).status).toBe(200)
+  })
+
+  it('that another tool made is told apart in words, and is no gold lock', async () => {
+    const other = Keypair.generate()
+    const odd: [string, Partial<GoldLocking>, (data: Buffer) => void, string][] = [
+      [
+        'another mint',
+        { mint: addressOf(other) },
+        () => undefined,
+        `its mint is ${addressOf(other)}, not the gold mint`,
+      ],
+      ['steps', {}, (data) => data.fill(Buffer.of(1, 0, 0, 0, 0, 0, 0, 0), 40, 56), 'it pays out in steps'],
+      ['cancelling', {}, (data) => data.writeUInt8(1, 57), 'it can be cancelled'],
+      ['redirecting', {}, (data) => data.writeUInt8(3, 56), 'its recipient can be changed'],
+      ['eternity', {}, (data) => data.fill(255, 16, 24), 'its time is beyond the year 9999'],
+    ]
+    for (const [title, wishes, change, words] of odd) {
+      const the = await setting()
+      if (wishes.mint !== undefined) {
+        give(the.chain, the.issuer, createMint(the.chain, the.issuer, { key: other }), the.user.publicKey, 1_000n)
+      }
+      await the.foreign(wishes, change)
+      const refused = await the.lock()
+      expect([refused.status, refused.json.error.param], title).toEqual([400, 'user'])
+      expect(refused.json.error.message).toContain(words)
+      for (const { status, json } of [await the.get(), await the.unlock()]) {
+        expect([status, json.error.param], title).toEqual([404, 'user'])
+        expect(json.error.message).toContain(words)
+        expect(json.error.details.escrow).toBe(the.places.escrow.toBase58())
+      }
+    }
+  })
+
+  it('of this shape reads and unlocks though it was made elsewhere, and has no record', async () => {
+    const the = await setting()
+    await the.foreign({})
+    expect((await the.get()).json.data).toMatchObject({ status: 'locked', amount: '400', created_at: null })
+    the.chain.advance(DAY)
+    await the.submit((await the.unlock()).json.data)
+    expect(unitsIn(the.chain, the.account)).toBe(1_000n)
+    expect([await the.list(), (await the.get()).status]).toEqual([[], 404])
+    expect((await the.events()).map(([type, { source }]) => [type, source])).toEqual([['gold.unlocked', 'hint']])
+  })
+
+  it('of a worthless mint is no gold lock, whatever its sender hints', async () => {
+    const the = await setting()
+    const worthless = createMint(the.chain, the.issuer)
+    give(the.chain, the.issuer, worthless, the.user.publicKey, 1_000n)
+    const built = await buildGoldLock({
+      ...{ payer: the.address, mint: worthless.mint.toBase58(), tokenProgram: 'spl', amount: 400n, memo: 'x' },
+      ...{ startsAt: the.chain.unixTimestamp(), unlocksAt: the.chain.unixTimestamp() + DAY },
+      recentBlockhash: the.chain.latestBlockhash().blockhash,
+    })
+    await the.submit({
+      transaction: Buffer.from(built.transaction).toString('base64'),
+      tracked_resource: { resource_type: 'gold_lock', resource_id: the.address, related_events: ['gold.locked'] },
+    })
+    expect(await the.list()).toEqual([])
+    expect((await the.events()).map(([type, { source }]) => [type, source])).toEqual([['gold.locked', 'hint']])
+  })
+
+  it('made before the gold mint was changed reads and unlocks as before', async () => {
+    const dataDir = temporaryFolder()
+    const the = await setting({ settings: { 'data-dir': dataDir } })
+    await the.submit((await the.lock({ lock_duration_days: 1 })).json.data)
+    for (const mint of [addressOf(Keypair.generate()), undefined]) {
+      const { config } = the.services
+      Object.assign(config, { values: { ...config.values, 'gold.mint': mint } })
+      expect((await the.get()).json.data).toMatchObject({ status: 'locked', mint: the.mint })
+      expect((await the.unlock()).json.error.message).toContain('is locked for another')
+    }
+    the.chain.advance(DAY)
+    await the.submit((await the.unlock()).json.data)
+    expect((await the.events()).map(([type]) => type)).toEqual(['gold.locked', 'gold.unlocked'])
+  })
+})
+
+describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`, () => {
+  /** Locked here, with its time come. */
+  async function ripe() {
+    const the = await setting()
+    await the.submit((await the.lock({ lock_duration_days: 1 })).json.data)
+    the.chain.advance(DAY)
+    return the
+  }
+  const step = ([type, { status, signature }]: [string, Record<string, unknown>]) => [type, status, signature]
+
+  it('is recorded as unlocked, with the transaction that closed it', async () => {
+    const the = await ripe()
+    const signature = the.land((await the.unlock()).json.data.transaction)
+    await the.settle()
+    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', signature]])
+    expect(await the.list()).toMatchObject([{ status: 'unlocked' }])
+    for (let i = 0; i < 3; i++) await the.settle()
+    expect(await the.events()).toHaveLength(2)
+  })
+
+  it('after it was told of is noticed later, and told of once', async () => {
+    const the = await ripe()
+    await the.settle()
+    const signature = the.land((await the.unlock()).json.data.transaction)
+    await the.settle()
+    expect(await the.list()).toMatchObject([{ status: 'unlockable' }])
+    expect((await the.get()).json.data.status).toBe('unlocked')
+    the.clock.advance(600_000)
+    await the.settle()
+    expect((await the.events()).slice(1).map(step)).toEqual([
+      ['gold.unlock_eligible', 'unlockable', undefined],
+      ['gold.unlocked', 'unlocked', signature],
+    ])
+    expect(await the.list()).toMatchObject([{ status: 'unlocked' }])
+  })
+
+  it('and is noticed before its own transaction was followed has one event all the same', async () => {
+    const the = await ripe()
+    const { transaction, tracked_resource } = (await the.unlock()).json.data
+    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    signed.sign([the.user])
+    const body = { transaction: Buffer.from(signed.serialize()).toString('base64'), tracked_resource }
+    const { json } = await the.request('POST', '/v2/transactions', { body })
+    the.chain.advance(20)
+    await followGoldLocks(the.services)
+    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', json.data.signature]])
+    await the.settle()
+    expect(await the.events()).toHaveLength(2)
+  })
+
+  it('and begins anew elsewhere is told of as ended, and the new one is none of its records', async () => {
+    const the = await ripe()
+    const signature = the.land((await the.unlock()).json.data.transaction)
+    the.chain.advance(60)
+    await the.foreign({ amount: 7n })
+    await the.settle()
+    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', signature]])
+    expect(await the.list()).toMatchObject([{ amount: '400', status: 'unlocked' }])
+    expect((await the.get()).json.data).toMatchObject({ amount: '7', status: 'locked', created_at: null })
+  })
+
+  it('and begins anew here has both lives in the list, each with its own end', async () => {
+    const the = await ripe()
+    const ended = the.land((await the.unlock()).json.data.transaction)
+    the.chain.advance(60)
+    await the.submit((await the.lock({ amount: '9', lock_duration_days: 1 })).json.data)
+    await the.settle()
+    const expected = [
+      ['gold.locked', '400', expect.any(String)],
+      ['gold.locked', '9', expect.any(String)],
+      ['gold.unlocked', '400', ended],
+    ]
+    expect((await the.events()).map(([type, { amount, signature }]) => [type, amount, signature])).toEqual(expected)
+    the.chain.advance(DAY)
+    await the.settle()
+    const unlocked = await the.submit((await the.unlock()).json.data)
+    expect((await the.events()).map(([type, { amount, signature }]) => [type, amount, signature])).toEqual([
+      ...expected,
+      ['gold.unlock_eligible', '9', undefined],
+      ['gold.unlocked', '9', unlocked],
+    ])
+    expect((await the.list()).map(({ amount, status }: Record<string, string>) => [amount, status])).toEqual([
+      ['9', 'unlocked'],
+      ['400', 'unlocked'],
+    ])
+  })
+
+  it('and is only paid out counts as unlocked, holds its place until it is closed, and is not told of twice', async () => {
+    const the = await ripe()
+    const whole = VersionedTransaction.deserialize(
+      Buffer.from((await the.unlock()).json.data.transaction, 'base64'),
+    ).message
+    const claim = whole.compiledInstructions.find(({ data }) => Buffer.from(data).toString('hex', 0, 4) === 'e5572ea2')!
+    const keys: PublicKey[] = whole.staticAccountKeys
+    const instruction = new TransactionInstruction({
+      programId: keys[claim.programIdIndex]!,
+      data: Buffer.from(claim.data),
+      keys: claim.accountKeyIndexes.map((index) => ({
+        pubkey: keys[index]!,
+        isSigner: whole.isAccountSigner(index),
+        isWritable: whole.isAccountWritable(index),
+      })),
+    })
+    expect(run(the.chain, [instruction], [the.user]).err).toBeNull()
+    await the.settle()
+    expect((await the.get()).json.data.status).toBe('unlocked')
+    expect((await the.events()).slice(1).map(([type]) => type)).toEqual(['gold.unlocked'])
+    const refused = await the.lock()
+    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining('not closed')])
+    const closing = await the.unlock()
+    expect(closing.json.data).toMatchObject({ amount: '0', tracked_resource: { related_events: [] } })
+    const before = lamportsOf(the.chain, the.user.publicKey)
+    await the.submit(closing.json.data)
+    expect(lamportsOf(the.chain, the.user.publicKey)).toBe(before + RENT - FEE)
+    expect(await the.events()).toHaveLength(2)
+    expect((await the.lock()).status).toBe(200)
+  })
+})
+
+describe('the gold token', () => {
+  it('that is not configured is told of with the way to configure it', async () => {
+    const { request } = await startService()
+    const user = addressOf(PLATFORM)
+    const asked = [
+      await request('POST', '/v2/gold-locks', {
+        body: { user, platform_id: 'acme', amount: '1', lock_duration_days: 1 },
+      }),
+      await request('GET', '/v2/gold-token'),
+    ]
+    for (const { status, json } of asked) {
+      expect([status, json.error.code]).toEqual([500, 'internal_error'])
+      expect(json.error.message).toMatch(/gold\.mint is not set.*svc config set gold\.mint <mint>.*SVC_GOLD_MINT/)
+    }
+    expect((await request('GET', `/v2/gold-locks/${user}`)).status).toBe(404)
+    const unlocking = await request('DELETE', `/v2/gold-locks/${user}`, { body: { platform_id: 'acme' } })
+    expect([unlocking.status, unlocking.json.error.param]).toEqual([404, 'user'])
+  })
+
+  it('is read with its decimals', async () => {
+    const { request, mint } = await setting()
+    const { json } = await request('GET', '/v2/gold-token')
+    expect(json.data).toEqual({ mint, decimals: 9, token_program: 'spl' })
+  })
+
+  it('that is no mint, or has an extension that cannot be locked, is the fault of the configuration', async () => {
+    const none = await setting({ settings: { 'gold.mint': addressOf(PLATFORM) } })
+    expect((await none.lock()).json.error).toMatchObject({
+      code: 'internal_error',
+      message: expect.stringContaining('there is no token mint at that address on embedded'),
+    })
+    const program = spl.TOKEN_2022_PROGRAM_ID
+    const fee: MintOptions = {
+      program,
+      extensions: [
+        {
+          type: spl.ExtensionType.TransferFeeConfig,
+          initialize: (mint, _, authority) =>
+            spl.createInitializeTransferFeeConfigInstruction(mint, authority, authority, 100, 1_000n, program),
+        },
+      ],
+    }
+    const { lock } = await setting({ mint: fee })
+    expect((await lock()).json.error).toMatchObject({
+      code: 'internal_error',
+      message: expect.stringContaining('whose token extension TransferFeeConfig cannot be locked'),
+    })
+  })
+
+  it('whose program is missing says how to get it, after everything that is wrong with the request', async () => {
+    const { lock, unlock } = await setting({ settings: { 'programs-dir': '/nonexistent' } })
+    expect((await lock({ amount: '5000' })).json.error.param).toBe('amount')
+    expect((await unlock()).status).toBe(404)
+    const { status, json } = await lock()
+    expect([status, json.error.message]).toEqual([500, expect.stringContaining('svc localnet pull')])
+  })
+})
+
+const about = (user: string) => ({ resource_type: 'gold_lock', resource_id: user })
