@@ -148,6 +148,14 @@ describe.skipIf(lacksCore)('an asset', () => {
     const again = await request('POST', '/v2/nfts', { body: { ...body, asset: addressOf(key) } })
     expect([again.status, again.json.error.param]).toEqual([400, 'asset'])
     expect(again.json.error.message).toContain('already')
+    for (const taken of [addressOf(user), into]) {
+      const { status, json } = await request('POST', '/v2/nfts', { body: { ...body, asset: taken } })
+      expect([status, json.error.param, json.error.message]).toEqual([
+        400,
+        'asset',
+        expect.stringContaining('fresh key'),
+      ])
+    }
   })
 
   it('is minted by a delegate of the collection, and by nobody else', async () => {

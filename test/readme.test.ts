@@ -6,6 +6,7 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../src/chain/programs.ts'
 import { png } from './storage/images.ts'
+import { lacksCore } from './support/assets.ts'
 import { lacksDbc } from './support/dbc.ts'
 import { lacksLock } from './support/gold.ts'
 import { hasProgram, PROGRAMS_DIR } from './support/programs.ts'
@@ -126,6 +127,24 @@ describe('the README', () => {
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toContain('My Launch')
       expect(stdout).toContain('fee_claim.executed')
+    },
+    60_000,
+  )
+
+  it.skipIf(lacksCore).each(blocksOf('docs/nfts.md', 'On the command line').map((block) => [block]))(
+    'shows the life of an NFT: %s',
+    async (block) => {
+      const wallet = join(home, 'artist.json')
+      const read = (from: string, field: string) =>
+        `$(${from} | node -p 'const read = JSON.parse(require("fs").readFileSync(0)); ${field}')`
+      const given = block
+        .replaceAll('artist.json', wallet)
+        .replace(/^(npx svc collections create .*)$/m, `$1 --json | tee ${wallet}.out`)
+        .replaceAll('<collection>', read(`cat ${wallet}.out`, 'read.collection'))
+        .replaceAll('<asset>', read('npx svc nfts list --json', 'read[0].asset'))
+      const { exitCode, stdout, stderr } = await paste(given)
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toMatch(/STATUS +staked[\s\S]*PLATFORM ID +acme[\s\S]*STATUS +unstaked[\s\S]*STATUS +burned/)
     },
     60_000,
   )

@@ -15,6 +15,7 @@ import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
 import { readMovement } from '../../src/chain/movements/index.ts'
 import { settled } from '../../src/chain/movements/settled.ts'
 import { PROGRAMS } from '../../src/chain/programs.ts'
+import { parseSetting } from '../../src/config.ts'
 import { addressOf, assetsOn, lacksCore, TEXTS } from '../support/assets.ts'
 import { type Limits, startPlatform } from '../support/platform-wallet.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -91,6 +92,12 @@ describe.skipIf(lacksCore)('a mint', () => {
       'signer.paused',
       'signing.refused',
     ])
+  })
+
+  it('at the address of the platform wallet itself is never signed', async () => {
+    const { wallet, mint } = await issuing()
+    const { status, json } = await mint({ asset: addressOf(wallet) })
+    expect([status, json.error.details.rule]).toEqual([400, 'simulation'])
   })
 
   it('whose policy lacks the program is refused by its rule', async () => {
@@ -307,5 +314,18 @@ describe('a collection that others mint into meanwhile', () => {
     expect(between(collection(1), { ...collection(2), lamports: 2n })).toBeNull()
     // An asset has no counters.
     expect(between(collection(1, { key: 1 }), collection(2, { key: 1 }))).toBeNull()
+  })
+})
+
+describe('the collections to sign for', () => {
+  it('are addresses, or the setting is refused by its name', () => {
+    const address = text(someone())
+    expect(parseSetting('nfts.cosign-collections', `${address},${address}`, 'profile')).toEqual([address, address])
+    expect(parseSetting('nfts.cosign-collections', [], 'profile')).toEqual([])
+    for (const wrong of ['Genesis', `${address},x`, [`${address} `], [7]]) {
+      expect(() => parseSetting('nfts.cosign-collections', wrong, 'profile')).toThrow(
+        /^nfts\.cosign-collections \(profile\) must be a list/,
+      )
+    }
   })
 })

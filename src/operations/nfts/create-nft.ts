@@ -21,6 +21,9 @@ const FALLBACK_UNITS = 20_000
 export async function createNft(context: Context, input: Input<Route>): Promise<Result<Route>> {
   const { chain, config } = context
   const { payer, owner = payer, name, uri } = input
+  if (input.asset !== undefined && [payer, owner, input.collection].includes(input.asset)) {
+    throw badRequest('asset must be the address of a fresh key, which nothing else has', { param: 'asset' })
+  }
   const connection = await chain.connection()
   const { Keypair } = await import('@solana/web3.js')
   const assetKey = input.asset === undefined ? Keypair.generate() : null

@@ -1,0 +1,123 @@
+/** A list of NFTs whose minting is killed at any moment and run again: each row is minted exactly once. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Connection, Keypair, PublicKey } from '@solana/web3.js'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { decodeAsset } from '../../src/chain/core-assets/state.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { lacksCore } from '../support/assets.ts'
+import { startDaemon } from '../support/daemon.ts'
+import { PROGRAMS_DIR } from '../support/programs.ts'
+import { makeFolder, removeFolder } from '../support/service.ts'
+
+/** SOAK_SEED=n kills at other moments. */
+const SEED = Number(process.env.SOAK_SEED ?? 11)
+const ROWS = 100
+/** Commands that have the chain in their own process, then clients of a daemon. */
+const KILLS = { alone: 5, served: 5 }
+const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
+
+let state = SEED
+/** Between 0 and 1, the same row for the same seed. */
+function random(): number {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+  return state / 2 ** 32
+}
+
+const home = makeFolder()
+afterAll(() => removeFolder(home))
+const dataDir = join(home, 'data')
+const env = {
+  PATH: process.env.PATH ?? '',
+  HOME: home,
+  SVC_DATA_DIR: dataDir,
+  SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+}
+const svc = (args: string[]) =>
+  execa(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, extendEnv: false })
+const json = async (args: string[]) => JSON.parse((await svc(args)).stdout)
+
+/** Kills the command after so long, unless it has ended; answers whether it was killed. */
+async function killedAfter(args: string[], milliseconds: number): Promise<boolean> {
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, stdio: 'ignore' })
+  const ended = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
+  const timer = setTimeout(() => child.kill('SIGKILL'), milliseconds)
+  const isKilled = await ended
+  clearTimeout(timer)
+  return isKilled
+}
+
+describe.skipIf(lacksCore)(`a list that is killed ${KILLS.alone + KILLS.served} times, with SOAK_SEED=${SEED}`, () => {
+  it('is minted row by row, each once, and each is told once', async () => {
+    mkdirSync(dataDir)
+    const payer = Keypair.generate()
+    const keypair = join(home, 'payer.json')
+    writeFileSync(keypair, JSON.stringify([...payer.secretKey]), { mode: 0o600 })
+    await svc(['localnet', 'airdrop', payer.publicKey.toBase58(), '100'])
+    const made = ['collections', 'create', '--name', 'Genesis', '--uri', 'https://example.com/g.json', '-k', keypair]
+    const { collection } = await json(made)
+    const file = join(home, 'nfts.csv')
+    const uris = Array.from({ length: ROWS }, (_, i) => `https://example.com/${i}.json`)
+    // Every fifth row says the same as the one before it, but for nothing.
+    const rows = uris.map((uri, i) => `#${i % 5 === 4 ? i - 1 : i},${i % 5 === 4 ? uris[i - 1] : uri}`)
+    writeFileSync(file, `name,uri\n${rows.join('\n')}\n`)
+    const mint = ['nfts', 'mint', '--collection', collection, '--from', file, '-k', keypair]
+    const minted = async () => (await json(['collections', 'get', collection])).num_minted as number
+
+    let kills = 0
+    const progress: number[] = []
+    // A start takes most of a second: some are killed before the first row, most among the rows.
+    while (kills < KILLS.alone) {
+      if (await killedAfter(mint, 700 + random() * 1_500)) kills++
+      else break
+      progress.push(await minted())
+    }
+    expect(kills).toBe(KILLS.alone)
+
+    const daemon = await startDaemon({ dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
+    try {
+      while (kills < KILLS.alone + KILLS.served) {
+        const part = 500 + random() * 700
+        if (!(await killedAfter(mint, part))) break
+        kills++
+        progress.push(await minted())
+      }
+      expect(progress.at(-1), `minted after each kill: ${progress}`).toBeGreaterThan(0)
+      expect(kills, `minted after each kill: ${progress}`).toBe(KILLS.alone + KILLS.served)
+      expect(progress.some((count) => count > 0 && count < ROWS)).toBe(true)
+      const last = await json(mint)
+      expect(last).toMatchObject({ total: ROWS, failed: 0, to_mint: 0 })
+      expect(await json(mint)).toMatchObject({ minted: 0, there_already: ROWS })
+
+      const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'localnet.json'), 'utf8'))
+      const accounts = await new Connection(rpc_url, 'confirmed').getProgramAccounts(new PublicKey(PROGRAMS.core.id), {
+        filters: [{ memcmp: { offset: 34, bytes: collection } }],
+      })
+      const found = await Promise.all(
+        accounts.map(async ({ pubkey, account }) => {
+          const decoded = await decodeAsset(pubkey.toBase58(), account)
+          return decoded.kind === 'asset' ? `${decoded.asset.name},${decoded.asset.uri}` : decoded.kind
+        }),
+      )
+      expect(found.toSorted()).toEqual(rows.toSorted())
+      expect(await minted()).toBe(ROWS)
+      expect(last.nfts.map(({ asset }: { asset: string }) => asset).toSorted()).toEqual(
+        accounts.map(({ pubkey }) => pubkey.toBase58()).toSorted(),
+      )
+
+      // Those that were killed before they had seen their transaction confirmed are followed by the daemon.
+      const told = async () => {
+        const events = await json(['events', 'list', '--type', 'nft.created', '--all'])
+        return (events as { data: { object: { asset: string } } }[]).map(({ data }) => data.object.asset)
+      }
+      for (let tries = 0; tries < 60 && (await told()).length < ROWS; tries++) await delay(500)
+      expect((await told()).toSorted()).toEqual(accounts.map(({ pubkey }) => pubkey.toBase58()).toSorted())
+      expect(await json(['nfts', 'list', '--all'])).toHaveLength(ROWS)
+    } finally {
+      await daemon.stop()
+    }
+  })
+})
