@@ -1,5 +1,5 @@
 /** `svc airdrops export`: every proof as static JSON files by wallet prefix, for a claim page without a server. */
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
@@ -16,6 +16,7 @@ const PER_FILE = 64
 /** Base58 without its case. */
 const SYMBOLS = 35
 const MAX_PREFIX = 4
+const FORMAT = 'svc-airdrop-proofs/1'
 
 export const exportProofs = verb({
   about: 'Write the proofs as static files, for a claim page without a server',
@@ -30,6 +31,9 @@ export const exportProofs = verb({
   examples: ['svc airdrops export <id> --out public/airdrop'],
   async run({ id, out, replace }, session) {
     const isThere = await hasContent(out)
+    if (isThere && !(await isExport(out))) {
+      throw usage(`${out} is there already, and is no export`, { param: '--out', next: 'give another folder' })
+    }
     if (isThere && !replace) {
       throw usage(`${out} is there already`, { param: '--out', next: 'give another folder, or --replace' })
     }
@@ -87,22 +91,35 @@ interface Exported {
 /** Into a folder beside it that then takes its name, so that no page ever reads half of one. */
 async function writeFolder(out: string, isThere: boolean, { record, prefix, files }: Exported): Promise<void> {
   const draft = `${out.replace(/\/+$/, '')}.${process.pid}.part`
+  const old = `${draft}.old`
   try {
     await mkdir(dirname(draft), { recursive: true })
     await mkdir(join(draft, 'proofs'), { recursive: true })
     const { persisted: _, created_at: __, ...head } = record
-    const about = { format: 'svc-airdrop-proofs/1', ...head, prefix_length: prefix, files: files.size }
+    const about = { format: FORMAT, ...head, prefix_length: prefix, files: files.size }
     await writeFile(join(draft, 'airdrop.json'), `${JSON.stringify(about, undefined, 2)}\n`)
     for (const [name, proofs] of files) {
       await writeFile(join(draft, 'proofs', `${name}.json`), `${JSON.stringify(proofs)}\n`)
     }
-    if (isThere) await rename(out, `${draft}.old`)
-    await rename(draft, out)
+    if (isThere) await rename(out, old)
+    await rename(draft, out).catch(async (error) => {
+      if (isThere) await rename(old, out)
+      throw error
+    })
+    await rm(old, { recursive: true, force: true })
   } catch (error) {
     throw failure(`${out} cannot be written: ${reason(error)}`)
   } finally {
     await rm(draft, { recursive: true, force: true })
-    await rm(`${draft}.old`, { recursive: true, force: true })
+  }
+}
+
+/** Nothing else is ever replaced. */
+async function isExport(folder: string): Promise<boolean> {
+  try {
+    return JSON.parse(await readFile(join(folder, 'airdrop.json'), 'utf8')).format === FORMAT
+  } catch {
+    return false
   }
 }
 

@@ -34,7 +34,7 @@ interface Wanted {
 export const init = verb({
   about: 'Put an airdrop on chain and fund it, in one transaction',
   details:
-    'With the id of a stored tree, its root and total are taken from there. What is left after the clawback time goes back to the token account of whoever paid, and to nobody else.',
+    'With the id of a stored tree, its root and total are taken from there. What is left after the clawback time goes back to the token account of whoever paid.',
   calls: [paths.airdrops.create, paths.airdrops.get, simulate, submit, get, paths.signer.get],
   args: { id: text('Id of the stored tree; not with --mint') },
   flags,

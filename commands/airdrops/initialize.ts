@@ -1,5 +1,4 @@
 /** One airdrop put on chain and funded, once: what was signed is kept before it is sent, and sent again after an interruption. */
-import { readFileSync, rmSync } from 'node:fs'
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Transaction } from '../../src/api/transactions.ts'
@@ -7,10 +6,11 @@ import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../command.ts'
 import { signedOnce } from '../signing/by-platform.ts'
 import { follow } from '../signing/following.ts'
-import { didFail, faultOf, type TrackedResource, wouldFail } from '../signing/sign-and-submit.ts'
+import { didFail, faultOf, wouldFail } from '../signing/sign-and-submit.ts'
 import { submitSigned } from '../signing/submitting.ts'
-import { sourceOf, stateFile, writeStateFile } from '../state-file.ts'
 import { failure } from '../ui/problem.ts'
+import { requireExpected } from './expected-build.ts'
+import { type Begun, type KeptFile, keptFile, type Terms } from './kept.ts'
 import { isOwnOnChain, type Payer } from './own.ts'
 import { type Part, stateOf } from './parts.ts'
 
@@ -28,9 +28,13 @@ const MOST_TRIES = 4
 type Outcome = Pick<Part, 'isOnChain' | 'distributor' | 'vault' | 'missing' | 'signature'>
 
 export async function initialize(session: Session, how: Initializing, record: TreeRecord): Promise<Outcome> {
+  const file = await keptFile(session, record)
   const before = await onChain(session, how, record)
-  if (before !== null) return { ...stateOf(before), signature: null }
-  const landed = await (how.signed ? byPlatform : byKeypair)(session, how, record)
+  if (before !== null) {
+    file.forget()
+    return { ...stateOf(before), signature: null }
+  }
+  const landed = await (how.signed ? byPlatform : byKeypair)(session, how, record, file)
   const after = await onChain(session, how, record)
   if (after === null) {
     throw failure(`${landed} is confirmed, but the distributor of ${record.id} is not seen on chain yet`, {
@@ -40,6 +44,17 @@ export async function initialize(session: Session, how: Initializing, record: Tr
   }
   return { ...stateOf(after), signature: landed }
 }
+
+export const termsOf = (
+  { payer, platform_id, clawback_after_days, signed }: Initializing,
+  { root }: Pick<TreeRecord, 'root'>,
+): Terms => ({
+  payer: payer.address,
+  root,
+  platform_id,
+  clawback_after_days: clawback_after_days ?? null,
+  signed,
+})
 
 /** Null where it is not on chain. Throws where somebody else has put it there. */
 async function onChain(
@@ -51,49 +66,53 @@ async function onChain(
   return isOwnOnChain(data, root, payer) ? data : null
 }
 
-interface Kept {
-  transaction: string
-  signature: string
-  tracked_resource?: TrackedResource | undefined
-}
+type Signed = Extract<Begun, { transaction: string }>
 
 /** The same bytes are sent again until they have landed or never can: only then are others signed. Answers the signature. */
-async function byKeypair(session: Session, how: Initializing, record: TreeRecord): Promise<string> {
-  const file = stateFile('launches', [await sourceOf(session), await session.cluster(), record.id, record.root])
-  let kept = readKept(file)
+async function byKeypair(session: Session, how: Initializing, record: TreeRecord, file: KeptFile): Promise<string> {
+  const terms = termsOf(how, record)
+  let kept = file.read(terms) as Signed | null
   let failed: Transaction | undefined
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const isNew = kept === null
-    kept ??= await sign(session, how, record)
-    if (isNew) writeStateFile(file, kept)
+    if (kept === null) {
+      kept = await sign(session, how, record)
+      file.write({ ...kept, terms })
+    }
     const isSent = await isKnown(session, kept.signature)
     if (!isSent && !(await send(session, kept, isNew))) {
       kept = null
       continue
     }
     const end = await follow(session, kept.signature, 'confirmed')
-    rmSync(file, { force: true })
+    file.forget()
     if (end.lifecycle !== 'failed') return kept.signature
     // One that only came too late is made again; any other failure would come again.
-    if (end.err !== 'BlockhashExpired') throw await didFail(session, kept.transaction, end)
+    if (end.err !== EXPIRED) throw await didFail(session, kept.transaction, end)
     failed = end
     kept = null
   }
-  throw failure(`the airdrop ${record.id} was not put on chain in ${MOST_TRIES} tries`, {
-    next: 'run the same command again; a higher priority-fee may help',
-    details: { last: failed?.signature ?? null },
-  })
+  throw tooOften(record, failed?.signature)
 }
 
-async function sign(session: Session, how: Initializing, record: TreeRecord): Promise<Kept> {
+const EXPIRED = 'BlockhashExpired'
+
+const tooOften = ({ id }: TreeRecord, last: string | undefined) =>
+  failure(`the airdrop ${id} was not put on chain in ${MOST_TRIES} tries`, {
+    next: 'run the same command again; a higher priority-fee may help',
+    details: { last: last ?? null },
+  })
+
+async function sign(session: Session, how: Initializing, record: TreeRecord): Promise<Signed> {
   const { wallet, client } = session
   const { data } = await client.airdrops.create(bodyOf(how, record))
   if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, though none was asked for')
   const { transaction, tracked_resource } = data
+  const content = await wallet.decode(transaction)
+  requireExpected(content, how.payer.address, record)
   const { data: simulation } = await client.transactions.simulate({ transaction })
   const fault = await faultOf(session, transaction, simulation)
   if (fault !== null) {
-    const content = await wallet.decode(transaction)
     throw wouldFail(fault, { cluster: await session.cluster(), signer: how.payer.address, content, simulation })
   }
   const signed = await wallet.sign(transaction, { keypair: how.keypair })
@@ -104,7 +123,7 @@ async function sign(session: Session, how: Initializing, record: TreeRecord): Pr
 }
 
 /** False where what an earlier run has signed can land no more, and never did. */
-async function send(session: Session, kept: Kept, isNew: boolean): Promise<boolean> {
+async function send(session: Session, kept: Signed, isNew: boolean): Promise<boolean> {
   const { transaction, signature, tracked_resource } = kept
   try {
     await submitSigned(session, signature, {
@@ -123,27 +142,33 @@ async function isKnown({ client }: Session, signature: string): Promise<boolean>
   return (await client.transactions.get({ signature })).data.lifecycle !== 'unknown'
 }
 
-/** The key is the same in every run, so that the platform wallet signs once for each try. Answers the signature. */
-async function byPlatform(session: Session, how: Initializing, record: TreeRecord): Promise<string> {
+/** A key is used until what was signed under it is proven to have failed: the platform wallet signs once for it. */
+async function byPlatform(session: Session, how: Initializing, record: TreeRecord, file: KeptFile): Promise<string> {
   const { client } = session
-  for (let tries = 1; tries <= MOST_TRIES; tries++) {
-    const key = `airdrop-launch:${record.id}:${record.root.slice(0, 16)}:${tries}`
+  const terms = termsOf(how, record)
+  let last: string | undefined
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const kept = file.read(terms) as Extract<Begun, { key: string }> | null
+    const key = kept?.key ?? crypto.randomUUID()
+    if (kept === null) file.write({ key, signature: null, terms })
     const { data } = await signedOnce(session, key, (options) =>
       client.airdrops.create({ ...bodyOf(how, record), mode: 'signed' }, options),
     )
     if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-    const end = await follow(session, data.signature, 'confirmed')
-    if (end.lifecycle !== 'failed') return data.signature
-    if (end.err !== 'BlockhashExpired') {
-      throw failure(`${data.signature} failed: ${JSON.stringify(end.err)}`, {
-        next: `\`svc tx status ${data.signature}\` shows its error`,
-        details: { signature: data.signature, err: end.err },
+    const { signature } = data
+    file.write({ key, signature, terms })
+    const end = await follow(session, signature, 'confirmed')
+    file.forget()
+    if (end.lifecycle !== 'failed') return signature
+    if (end.err !== EXPIRED) {
+      throw failure(`${signature} failed: ${JSON.stringify(end.err)}`, {
+        next: `\`svc tx status ${signature}\` shows its error`,
+        details: { signature, err: end.err },
       })
     }
+    last = signature
   }
-  throw failure(`the airdrop ${record.id} was not put on chain in ${MOST_TRIES} tries`, {
-    next: 'run the same command again; a higher priority-fee may help',
-  })
+  throw tooOften(record, last)
 }
 
 function bodyOf(
@@ -157,16 +182,5 @@ function bodyOf(
     airdrop_count,
     merkle_root: root,
     ...(clawback_after_days === undefined ? {} : { clawback_after_days }),
-  }
-}
-
-/** Null where no run before this one has signed anything. */
-function readKept(file: string): Kept | null {
-  try {
-    const { transaction, signature, tracked_resource } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Kept>
-    if (typeof transaction !== 'string' || typeof signature !== 'string') return null
-    return { transaction, signature, tracked_resource }
-  } catch {
-    return null
   }
 }

@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
-import { flag, integer, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
+import { flag, integer, list, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
 import { csvFlags, hashTree, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import { readKey, summaryOf } from '../merkle/summary.ts'
@@ -14,9 +14,10 @@ import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
 import { pair } from '../signing/preview.ts'
 import { confirmOn, refuseUnasked } from '../signing/sign-and-submit.ts'
 import { usage } from '../ui/problem.ts'
-import { type Initializing, initialize } from './initialize.ts'
+import { type Initializing, initialize, termsOf } from './initialize.ts'
+import { keptFile, requireStateFolder } from './kept.ts'
 import { type Payer, payerOf } from './own.ts'
-import { type Part, partsOf, requireTokens } from './parts.ts'
+import { type Part, partsOf, refuseTwice, requireTokens } from './parts.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -26,8 +27,10 @@ const flags = {
     min: 0,
     max: MAX_AIRDROP_COUNT,
   }),
+  counts: list('Airdrop counts instead of consecutive ones, one for each tree', { placeholder: 'N,N' }),
   ...csvFlags,
   clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
+  again: flag('Launch a list that is another airdrop of this mint already: everybody is paid twice'),
   replace: flag('Replace a stored tree of another root that is not on chain yet'),
   signed: flag('The platform wallet pays and signs, instead of your keypair'),
   dry_run: flag('Say what there is to do, and do nothing'),
@@ -42,6 +45,7 @@ export const launch = verb({
   calls: [
     paths.merkleTrees.create,
     paths.airdrops.get,
+    paths.airdrops.list,
     paths.airdrops.create,
     paths.tokens.get,
     paths.pdas.derive,
@@ -63,22 +67,29 @@ export const launch = verb({
       throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
     }
     readKey(input.mint, '--mint')
-    const { list, merged, zeroAmounts } = await readRecipients(file, input, ui)
+    const { platform_id = DEFAULT_PLATFORM } = input
+    if (platform_id.length < 1 || platform_id.length > 64) {
+      throw usage('--platform-id must have 1 to 64 characters', { param: '--platform-id' })
+    }
+    if (!input.dry_run) requireStateFolder()
+    const { list: recipients, merged, zeroAmounts } = await readRecipients(file, input, ui)
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
-    const first = input.airdrop_count ?? 0
-    const lists = list.count > MAX_STORED_LEAVES ? shardList(list) : [list]
-    if (first + lists.length - 1 > MAX_AIRDROP_COUNT) {
-      throw usage(`${lists.length} airdrops from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
-    }
+    const lists = recipients.count > MAX_STORED_LEAVES ? shardList(recipients) : [recipients]
+    const counts = countsOf(input, lists.length)
     const address = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
     const payer = await payerOf(session, address, input.mint)
     if (!input.dry_run) refuseUnasked(session, await session.cluster())
     const trees = lists.map((part, i) => {
       const tree = hashTree(part, ui)
-      return { tree, record: summaryOf(tree, input.mint, first + i) }
+      return { tree, record: summaryOf(tree, input.mint, counts[i]!) }
     })
     const parts = await partsOf(session, trees, { payer, replace: input.replace })
+    if (!input.again) await refuseTwice(session, parts)
+    // Killed after it had landed: nothing that was kept for it is needed any more.
+    for (const { isOnChain, record } of input.dry_run ? [] : parts) {
+      if (isOnChain) (await keptFile(session, record)).forget()
+    }
     const open = parts.filter(({ isOnChain }) => !isOnChain)
     const decimals = await requireTokens(session, { mint: input.mint, payer, parts: open, decimals: input.decimals })
     if (input.dry_run || open.length === 0) {
@@ -94,6 +105,29 @@ export const launch = verb({
   },
 })
 
+/** One for each tree. */
+export function countsOf(
+  { airdrop_count, counts }: Pick<LaunchFlags, 'airdrop_count' | 'counts'>,
+  trees: number,
+): number[] {
+  if (counts === undefined) {
+    const first = airdrop_count ?? 0
+    if (first + trees - 1 > MAX_AIRDROP_COUNT) {
+      throw usage(`${trees} airdrops from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`, {
+        param: '--airdrop-count',
+      })
+    }
+    return Array.from({ length: trees }, (_, i) => first + i)
+  }
+  const wrong = (what: string) => usage(`--counts ${what}`, { param: '--counts' })
+  if (airdrop_count !== undefined) throw wrong('stands instead of --airdrop-count')
+  if (counts.length !== trees) throw wrong(`must have ${trees} numbers, one for each tree, not ${counts.length}`)
+  const strange = counts.find((count) => !/^\d{1,5}$/.test(count) || Number(count) > MAX_AIRDROP_COUNT)
+  if (strange !== undefined) throw wrong(`must be whole numbers from 0 to ${MAX_AIRDROP_COUNT}, not "${strange}"`)
+  if (new Set(counts.map(Number)).size < trees) throw wrong('must not have a number twice')
+  return counts.map(Number)
+}
+
 async function launchAll(
   session: Session,
   input: LaunchFlags,
@@ -107,6 +141,8 @@ async function launchAll(
     platform_id: input.platform_id ?? DEFAULT_PLATFORM,
     clawback_after_days: input.clawback_after_days,
   }
+  // Before a tree is replaced: what was signed for another one may still land.
+  for (const { record } of open) await (await keptFile(session, record)).refuseOther(termsOf(initializing, record))
   for (const part of open) {
     const { record, tree } = part
     const name = total === 1 ? record.id : `${record.id} (airdrop ${record.airdrop_count})`

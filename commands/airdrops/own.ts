@@ -14,7 +14,7 @@ export async function payerOf({ client }: Session, address: string, mint: string
   return { address, tokenAccount: data.address }
 }
 
-const NEXT = 'take the next free --airdrop-count'
+const NEXT = 'take a free --airdrop-count (of several trees, give each its own with --counts)'
 
 /** Raw units that are missing in the vault of one on chain, for what is not claimed yet. */
 export function missingIn({ status, total, vault_balance, claimed_amount }: Airdrop): bigint {

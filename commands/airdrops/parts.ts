@@ -57,6 +57,33 @@ export async function partsOf(
   return parts
 }
 
+/** Throws a usage problem where one of the lists that are to be launched is on chain under another count: it would pay twice. */
+export async function refuseTwice({ client }: Session, parts: readonly Part[]): Promise<void> {
+  const open = new Map(parts.filter(({ isOnChain }) => !isOnChain).map(({ record }) => [record.root, record]))
+  const [first] = open.values()
+  if (first === undefined) return
+  let cursor: string | undefined
+  do {
+    const query = { mint: first.mint, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }
+    const { data, meta } = await client.airdrops.list(query)
+    const twin = data.find(({ root, status }) => status !== 'tree_built' && open.has(root))
+    if (twin !== undefined) {
+      const { airdrop_count } = open.get(twin.root)!
+      throw usage(
+        `the list of airdrop ${airdrop_count} is airdrop ${twin.airdrop_count} of this mint already (${twin.status}): launched again it pays everybody twice`,
+        {
+          param: '--again',
+          next: `go on with ${twin.airdrop_count} (--airdrop-count or --counts), or say --again`,
+          details: { id: twin.id, root: twin.root },
+        },
+      )
+    }
+    cursor = meta.next_cursor ?? undefined
+  } while (cursor !== undefined)
+}
+
+const PAGE = '100'
+
 /** Of one that is on chain. */
 export const stateOf = (airdrop: Airdrop) => ({
   isOnChain: true,
@@ -76,7 +103,13 @@ interface Needed {
 /** Answers the decimals of the mint. Throws a usage problem where --decimals is not that, or tokens are missing. */
 export async function requireTokens({ client }: Session, { mint, payer, parts, decimals }: Needed): Promise<number> {
   const { raw } = (await client.tokens.get({ mint })).data
-  const { decimals: known } = (raw ?? {}) as { decimals?: unknown }
+  const { decimals: known, token_program } = (raw ?? {}) as { decimals?: unknown; token_program?: unknown }
+  if (token_program === 'token2022') {
+    throw usage(
+      `the token ${mint} is of Token-2022, and the merkle distributor takes only tokens of the original program (SPL Token)`,
+      { param: '--mint' },
+    )
+  }
   if (typeof known !== 'number') throw failure(`the decimals of the token ${mint} cannot be read`)
   if (decimals !== undefined && decimals !== known) {
     throw usage(`the token ${mint} has ${known} decimals, not ${decimals}: every amount would be wrong`, {

@@ -16,7 +16,7 @@ export const withdraw = verb({
   args: { id: required(text('Id of the airdrop')) },
   flags: {
     amount: text('What the vault must hold, in raw units (default: whatever it holds)', { placeholder: 'UNITS' }),
-    admin: text('Wallet that must own the receiving account (default: the platform wallet)', { placeholder: 'WALLET' }),
+    admin: text('Wallet that must own the receiving account (default: not checked)', { placeholder: 'WALLET' }),
     idempotency_key: text('Repeat under this key what an earlier run began', { placeholder: 'KEY' }),
     wait: WAIT,
   },
@@ -24,6 +24,9 @@ export const withdraw = verb({
   async run({ id, amount, admin, idempotency_key, wait = 'confirmed' }, session) {
     if (amount !== undefined && !/^\d{1,20}$/.test(amount)) {
       throw usage(`--amount must be raw units, not "${amount}"`, { param: '--amount' })
+    }
+    if (idempotency_key !== undefined && amount === undefined) {
+      throw usage('--idempotency-key repeats a withdrawal: give the --amount of that one', { param: '--amount' })
     }
     const { data: airdrop } = await session.client.airdrops.get({ id })
     const all = amount ?? airdrop.vault_balance

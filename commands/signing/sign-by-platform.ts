@@ -1,11 +1,11 @@
 /** One command that the platform wallet signs: shown by an unsigned build of the same, asked for, signed once, waited for. */
 import type { Outcome, Session } from '../command.ts'
-import { EXIT } from '../ui/problem.ts'
+import { EXIT, failure } from '../ui/problem.ts'
 import { platformAddress, signedOnce } from './by-platform.ts'
 import type { Wait } from './flags.ts'
 import { follow } from './following.ts'
 import { failureLines, previewLines } from './preview.ts'
-import { confirmOn, didFail, faultOf } from './sign-and-submit.ts'
+import { confirmOn, faultOf } from './sign-and-submit.ts'
 
 export interface PlatformFlags {
   dry_run: boolean
@@ -35,6 +35,8 @@ export async function signByPlatform<D extends { transaction: string }>(
   command: PlatformCommand<D>,
 ): Promise<Outcome> {
   const payer = await platformAddress(session)
+  // What an earlier run began may have landed since: only the signed route still knows it.
+  if (flags.idempotency_key !== undefined && !flags.dry_run) return signed(session, flags, command, payer)
   const built = await command.build(payer)
   const content = await session.wallet.decode(built.transaction)
   const { data: simulation } = await session.client.transactions.simulate({ transaction: built.transaction })
@@ -52,12 +54,26 @@ export async function signByPlatform<D extends { transaction: string }>(
     }
   }
   await session.ui.preview(lines)
-  await confirmOn(session, command.what, cluster)
+  return signed(session, flags, command, payer)
+}
+
+async function signed<D extends { transaction: string }>(
+  session: Session,
+  flags: PlatformFlags,
+  command: PlatformCommand<D>,
+  payer: string,
+): Promise<Outcome> {
+  await confirmOn(session, command.what, await session.cluster())
   const { signature, shown } = await signedOnce(session, flags.idempotency_key ?? crypto.randomUUID(), (options) =>
     command.sign(payer, options),
   )
   if (flags.wait === 'none') return { data: { ...shown, signature, lifecycle: 'submitted' } }
   const landed = await follow(session, signature, flags.wait ?? 'confirmed')
-  if (landed.lifecycle === 'failed') throw await didFail(session, built.transaction, landed)
+  if (landed.lifecycle === 'failed') {
+    throw failure(`${signature} failed: ${JSON.stringify(landed.err)}`, {
+      next: `\`svc tx status ${signature}\` shows its error`,
+      details: { signature, err: landed.err },
+    })
+  }
   return { data: { ...shown, signature, lifecycle: landed.lifecycle, slot: landed.slot } }
 }

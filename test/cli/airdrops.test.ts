@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { requireExpected } from '../../commands/airdrops/expected-build.ts'
 import { prefixLength } from '../../commands/airdrops/export.ts'
 import { isOwnOnChain } from '../../commands/airdrops/own.ts'
 import { decimalOf } from '../../commands/amounts.ts'
+import type { TransactionContent } from '../../commands/signing/wallet.ts'
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { PROGRAMS } from '../../src/chain/programs.ts'
 import { hashFromHex, keyFromBase58, verifyProof } from '../../src/merkle/index.ts'
@@ -21,6 +23,7 @@ const cli = commandLine()
 const lacksPrograms = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const HEX = 'ab'.repeat(32)
 const ID = 'A'.repeat(46)
+const SYSTEM = '11111111111111111111111111111111'
 
 const csvOf = (rows: readonly { wallet: string; amount: bigint }[]) =>
   rows.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')
@@ -51,6 +54,11 @@ describe('svc airdrops refuses', () => {
     [['claim', ID, '--proof', list], 'it is not JSON'],
     [['claim', ID, '--proof', notProof], 'it has no amount in raw units'],
     [['withdraw', ID, '--amount', '1.5'], '--amount must be raw units, not "1.5"'],
+    [['withdraw', ID, '--idempotency-key', 'x'], 'give the --amount of that one'],
+    [['launch', list, '--mint', MINT, '--platform-id', 'x'.repeat(65)], '--platform-id must have 1 to 64 characters'],
+    [['launch', list, '--mint', MINT, '--counts', '1,2'], '--counts must have 1 numbers, one for each tree, not 2'],
+    [['launch', list, '--mint', MINT, '--counts', '65536'], 'must be whole numbers from 0 to 65535, not "65536"'],
+    [['launch', list, '--mint', MINT, '--counts', '1', '--airdrop-count', '1'], 'stands instead of --airdrop-count'],
     [['launch', list, '--mint', 'x'], '--mint: "x" is no wallet'],
     [['launch', list, '--mint', MINT, '--signed', '-k', 'id.json'], '--keypair is for what your own keypair signs'],
     [['export', ID, '--out', list], 'two.csv cannot be written'],
@@ -114,13 +122,18 @@ describe('svc airdrops export', () => {
 
   it('never writes over a folder unasked, and then as a whole', async () => {
     const out = join(cli.home, 'taken')
-    mkdirSync(out)
-    writeFileSync(join(out, 'mine.txt'), 'x')
-    const { exitCode, stderr } = await cli.svc(['airdrops', 'export', id, '--out', out])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is there already')])
+    await ok(['airdrops', 'export', id, '--out', out])
+    const again = await cli.svc(['airdrops', 'export', id, '--out', out])
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('is there already')])
+    writeFileSync(join(out, 'old.txt'), 'x')
     await ok(['airdrops', 'export', id, '--out', out, '--replace'])
     expect(readdirSync(out).sort()).toEqual(['airdrop.json', 'proofs'])
-    expect(existsSync(join(out, 'mine.txt'))).toBe(false)
+    const site = join(cli.home, 'site')
+    mkdirSync(site)
+    writeFileSync(join(site, 'index.html'), 'mine')
+    const refused = await cli.svc(['airdrops', 'export', id, '--out', site, '--replace'])
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('is no export')])
+    expect(existsSync(join(site, 'index.html'))).toBe(true)
   })
 
   it('keeps its files to about 64 wallets each', () => {
@@ -253,12 +266,91 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     expect(before - (await tokensOf(payer.publicKey.toBase58()))).toBe(212_000_000n)
   })
 
+  it('says what a vault lacks, and never that it is funded', async () => {
+    const list = cli.file('lacking.csv', `${someone().toBase58()},7\n`)
+    const tree = await ok(['merkle', 'build', list, '--mint', mint, '--airdrop-count', '4', '--persist'])
+    await ok(['airdrops', 'init', tree.id, '--unfunded', '-k', files.payer, '--yes'])
+    const args = ['airdrops', 'launch', list, '--mint', mint, '--airdrop-count', '4', '-k', files.payer, '--yes']
+    const { exitCode, stdout, stderr } = await cli.svc(args)
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringMatching(/its vault lacks 0\.000007 tokens: send them to \S+\./),
+    ])
+    expect(stdout).toMatch(/ no$/m)
+  })
+
+  it('signs nothing but what was agreed to', async () => {
+    const list = cli.file('agreed.csv', `${someone().toBase58()},9\n`)
+    const record = await ok(['merkle', 'build', list, '--mint', mint, '--airdrop-count', '30', '--persist'])
+    const { transaction } = await ok(['airdrops', 'init', record.id, '--build-only', '-k', files.payer])
+    const content = await ok(['tx', 'decode', transaction])
+    const own = payer.publicKey.toBase58()
+    const check = (change: (content: TransactionContent) => void, more: object = {}, who = own) => {
+      const other = structuredClone(content)
+      change(other)
+      return () => requireExpected(other, who, { ...record, ...more })
+    }
+    const at = (name: string) => content.instructions.findIndex(({ name: of }: { name: string }) => of?.includes(name))
+    const [creation, transfer, budget] = [at('distributor'), at('SPL Token'), at('Compute Budget')]
+    const address = someone().toBase58()
+    expect(check(() => undefined)).not.toThrow()
+    expect(check(() => undefined, { root: HEX })).toThrow('its count, root or caps are others')
+    expect(check(() => undefined, { airdrop_count: 31 })).toThrow('its count, root or caps are others')
+    expect(check(() => undefined, { total: '8' })).toThrow('its count, root or caps are others')
+    expect(check(() => undefined, {}, address)).toThrow(`${address} would not be its only signer`)
+    const moved = (instruction: number, account: number) => (it: TransactionContent) => {
+      it.instructions[instruction]!.accounts[account]!.address = address
+    }
+    expect(check(moved(transfer, 2))).toThrow('its deposit does not go from you into its vault')
+    expect(check(moved(transfer, 3))).toThrow('its deposit does not go from you into its vault')
+    expect(check(moved(creation, 1))).toThrow('what is left would go to another account')
+    expect(check(moved(creation, 2))).toThrow('it is about another token')
+    expect(
+      check((it) => {
+        it.instructions[transfer]!.data = it.instructions[transfer]!.data.replace(/^0c09/, '0c0a')
+      }),
+    ).toThrow('it does not deposit 9')
+    expect(
+      check((it) => {
+        it.instructions.push({ ...it.instructions[transfer]! })
+      }),
+    ).toThrow('it does not make one deposit')
+    expect(
+      check((it) => {
+        it.instructions.push({ program: SYSTEM, name: null, accounts: [], data: '' })
+      }),
+    ).toThrow(`it calls ${SYSTEM}`)
+    expect(
+      check((it) => {
+        it.instructions[budget]!.data = '02c05c1500'
+        it.instructions.push({ ...it.instructions[budget]!, data: '03ffffffffffffff00' })
+      }),
+    ).toThrow('its priority fee is more than 0.1 SOL')
+  })
+
+  it('takes no token of Token-2022', async () => {
+    const texts = ['--name', 'New', '--symbol', 'NEW', '--uri', 'https://example.com/n.json', '--supply', '5']
+    const made = await ok(['tokens', 'create', ...texts, '--token-program', 'token2022', '-k', files.payer, '--yes'])
+    const list = cli.file('new.csv', `${someone().toBase58()},1\n`)
+    const { exitCode, stderr } = await cli.svc([
+      'airdrops',
+      'launch',
+      list,
+      '--mint',
+      made.mint,
+      '-k',
+      files.payer,
+      '--yes',
+    ])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('takes only tokens of the original program')])
+  })
+
   it('refuses another list under the same count, and somebody else on the same airdrop', async () => {
     const other = cli.file('other-drop.csv', `${someone().toBase58()},1\n`)
     const args = ['airdrops', 'launch', other, '--mint', mint, '--decimals', '6', '-k', files.payer, '--yes']
     const { exitCode, stderr } = await cli.svc(args)
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is on chain already')])
-    expect(stderr).toContain('next free --airdrop-count')
+    expect(stderr).toContain('take a free --airdrop-count')
     const foreign = ['airdrops', 'launch', files.list, '--mint', mint, '--decimals', '6', '-k', files.platform, '--yes']
     const theirs = await cli.svc(foreign)
     expect([theirs.exitCode, theirs.stderr]).toEqual([2, expect.stringContaining(`${payer.publicKey} made it`)])
@@ -353,12 +445,24 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
       mint,
       '--airdrop-count',
       '21',
+      '--again',
       '--signed',
       '--yes',
     ])
     expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('are missing')])
     const empty = ['airdrops', 'init', '--mint', mint, '--airdrop-count', '22', '--root', HEX, '--signed', '--yes']
     expect(await ok(empty)).toMatchObject({ airdrop_count: 22, root: HEX, lifecycle: 'confirmed' })
+  })
+
+  it('refuses to pay the same list twice, unless that is said', async () => {
+    const args = [...launch('--decimals', '6', '--airdrop-count', '33'), '--yes']
+    const { exitCode, stderr } = await cli.svc(args)
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('is airdrop 0 of this mint already (vault_drained)'),
+    ])
+    const [row] = await ok([...args, '--again'])
+    expect(row).toMatchObject({ airdrop_count: 33, funded: true })
   })
 
   it.skipIf(!hasProgram(PROGRAMS.dbc.id))('is sold for SOL as it is claimed, where the token has a pool', async () => {

@@ -1,6 +1,6 @@
 /** `svc airdrops launch` of 50,000 rows, killed at random points and run again: one distributor each, funded once. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
@@ -67,6 +67,7 @@ const launchArgs = ({ list, file }: Setting, mint: string, count: number) => [
   String(count),
   '-k',
   file,
+  '--again',
   '--yes',
 ]
 
@@ -95,6 +96,13 @@ async function kill({ options }: Setting, args: string[], after: string | null, 
 /** Half of them anywhere, half about where it is signed, sent and seen. */
 const pointOf = (n: number, whole: number) =>
   n % 2 === 0 ? { after: null, ms: random() * whole } : { after: ': stored, ', ms: random() * 450 }
+
+/** What the killed run had signed, where it came so far. */
+function keptSignature({ home }: Setting): string | null {
+  const folder = join(home, '.local/state/svc/launches')
+  const [file] = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
+  return file === undefined ? null : JSON.parse(readFileSync(join(folder, file), 'utf8')).signature
+}
 
 async function goOn(setting: Setting, args: string[]): Promise<Row> {
   const rows: Row[] = await setting.svc(...args)
@@ -127,20 +135,23 @@ describe.skipIf(lacksPrograms)('a launch that is killed', () => {
       await goOn(setting, launchArgs(setting, mint, 0))
       const whole = performance.now() - from
       let interrupted = 0
-      let launches = 0
+      let [launches, kept] = [0, 0]
       for (let n = 1; interrupted < KILLS && n <= MOST_LAUNCHES; n++) {
         const args = launchArgs(setting, mint, n)
         const before = await balance()
         launches++
         const { after, ms } = pointOf(n, whole)
         if (await kill(setting, args, after, ms)) interrupted++
+        const signed = keptSignature(setting)
+        if (signed !== null) kept++
         const { id, distributor } = await goOn(setting, args)
         expect(before - (await balance()), `launch ${n}`).toBe(setting.total)
         const made = await chain.getSignaturesForAddress(new PublicKey(distributor))
-        expect(
-          made.filter(({ err }) => err === null),
-          `launch ${n}`,
-        ).toHaveLength(1)
+        const landed = made.filter(({ err }) => err === null)
+        expect(landed, `launch ${n}`).toHaveLength(1)
+        // Nothing else is signed while that may land.
+        if (signed !== null) expect(landed[0]!.signature, `launch ${n}`).toBe(signed)
+        expect(keptSignature(setting)).toBeNull()
         expect(await setting.svc('airdrops', 'get', id)).toMatchObject({
           status: 'initialized',
           vault_balance: String(setting.total),
@@ -156,9 +167,10 @@ describe.skipIf(lacksPrograms)('a launch that is killed', () => {
       await expect.poll(async () => new Set(await told()).size, { timeout: 20_000 }).toBe(launches + 1)
       expect(await told()).toHaveLength(launches + 1)
       process.stdout.write(
-        `  ${launches} launches of ${ROWS} rows, ${interrupted} killed, a whole one takes ${Math.round(whole)} ms\n`,
+        `  ${launches} launches of ${ROWS} rows, ${interrupted} killed, ${kept} of them with something signed, a whole one takes ${Math.round(whole)} ms\n`,
       )
       expect(interrupted).toBe(KILLS)
+      expect(kept).toBeGreaterThan(0)
     } finally {
       await daemon.stop('SIGKILL')
     }

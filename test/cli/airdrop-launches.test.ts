@@ -1,0 +1,176 @@
+/** How a launch goes on with what an earlier run began: what was kept, on which terms, and under which key. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Initializing, initialize, termsOf } from '../../commands/airdrops/initialize.ts'
+import { keptFile } from '../../commands/airdrops/kept.ts'
+import { countsOf } from '../../commands/airdrops/launch.ts'
+import type { Session } from '../../commands/command.ts'
+import type { MerkleTree } from '../../src/api/merkle-trees.ts'
+
+const record = { id: 'tree', mint: 'mint', airdrop_count: 1, root: 'ab', total: '5', leaf_count: 1 } as MerkleTree
+const how: Initializing = {
+  payer: { address: 'payer', tokenAccount: 'account' },
+  signed: true,
+  keypair: undefined,
+  platform_id: 'svc',
+  clawback_after_days: undefined,
+}
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-kept-'))
+  vi.stubEnv('XDG_STATE_HOME', folder)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+})
+const files = () => readdirSync(join(folder, 'svc/launches'))
+
+/** A platform wallet behind an API that replays under a key; `fates` are the ends of what is signed, in order. */
+function platform(fates: string[]) {
+  const byKey = new Map<string, string>()
+  const ends = new Map<string, string>()
+  const asked: string[] = []
+  let landed = false
+  let lost = 0
+  let now = Date.now()
+  const session = {
+    cluster: async () => 'embedded',
+    settings: { list: async () => [{ name: 'data-dir', value: '/data' }] },
+    lastWords: () => undefined,
+    clock: {
+      now: () => now,
+      sleep: async (ms: number) => {
+        now += ms
+      },
+    },
+    ui: { waiting: () => undefined },
+    client: {
+      airdrops: {
+        get: async () => ({
+          data: {
+            ...record,
+            status: landed ? 'initialized' : 'tree_built',
+            on_chain_root: landed ? 'ab' : null,
+            admin: landed ? 'payer' : null,
+            clawback_receiver: landed ? 'account' : null,
+            distributor: 'there',
+            vault: 'vault',
+            vault_balance: '5',
+            claimed_amount: '0',
+          },
+        }),
+        async create(_: object, { idempotencyKey }: { idempotencyKey: string }) {
+          asked.push(idempotencyKey)
+          if (!byKey.has(idempotencyKey)) {
+            const signature = `sig-${byKey.size}`
+            byKey.set(idempotencyKey, signature)
+            ends.set(signature, fates.shift() ?? 'confirmed')
+          }
+          if (lost-- > 0) throw new Error('the process was killed')
+          return { data: { mode: 'signed', signature: byKey.get(idempotencyKey) } }
+        },
+      },
+      transactions: {
+        async get({ signature }: { signature: string }) {
+          const lifecycle = ends.get(signature) ?? 'unknown'
+          if (lifecycle === 'confirmed') landed = true
+          return { data: { signature, lifecycle, err: lifecycle === 'failed' ? 'BlockhashExpired' : null, slot: 1 } }
+        },
+      },
+    },
+  } as unknown as Session
+  return {
+    session,
+    asked,
+    ends,
+    later: (ms: number) => {
+      now += ms
+    },
+    loseNext: () => {
+      lost = 1
+    },
+  }
+}
+
+describe('a launch by the platform wallet', () => {
+  it('asks under the same key after an interruption, and forgets it in the end', async () => {
+    const wallet = platform([])
+    wallet.loseNext()
+    await expect(initialize(wallet.session, how, record)).rejects.toThrow('killed')
+    expect(files()).toHaveLength(1)
+    const { signature } = await initialize(wallet.session, how, record)
+    expect(new Set(wallet.asked).size).toBe(1)
+    expect(signature).toBe('sig-0')
+    expect(files()).toEqual([])
+  })
+
+  it('asks under another key once what was signed is proven to have failed, in this run and in the next', async () => {
+    const wallet = platform(['failed', 'failed', 'failed', 'failed', 'confirmed'])
+    await expect(initialize(wallet.session, how, record)).rejects.toThrow('was not put on chain in 4 tries')
+    expect(new Set(wallet.asked).size).toBe(4)
+    expect(await initialize(wallet.session, how, record)).toMatchObject({ signature: 'sig-4', missing: 0n })
+  })
+})
+
+describe('what an earlier run began on other terms', () => {
+  const other = { ...termsOf(how, record), clawback_after_days: 365, payer: 'stranger' }
+  it('is not sent, and stands in the way while it may still land', async () => {
+    const wallet = platform([])
+    const file = await keptFile(wallet.session, record)
+    file.write({ transaction: 'AAAA', signature: 'sig-x', terms: other })
+    wallet.ends.set('sig-x', 'submitted')
+    const terms = termsOf(how, record)
+    expect(file.read(terms)).toBeNull()
+    await expect(file.refuseOther(terms)).rejects.toThrow('on other terms (payer stranger, root ab, clawback after 365')
+    expect(files()).toHaveLength(1)
+    for (const end of ['failed', 'unknown']) {
+      file.write({ transaction: 'AAAA', signature: 'sig-x', terms: other })
+      wallet.ends.set('sig-x', end)
+      await file.refuseOther(terms)
+      expect(files()).toEqual([])
+    }
+  })
+
+  it('under a key of which nothing came back is waited for until no blockhash of then lives', async () => {
+    const wallet = platform([])
+    const file = await keptFile(wallet.session, record)
+    file.write({ key: 'k', signature: null, terms: other })
+    await expect(file.refuseOther(termsOf(how, record))).rejects.toThrow('may still land')
+    wallet.later(181_000)
+    await file.refuseOther(termsOf(how, record))
+    expect(files()).toEqual([])
+  })
+
+  it('is told apart by every one of them, and nothing secret is kept', async () => {
+    const { session } = platform([])
+    const file = await keptFile(session, record)
+    const terms = termsOf(how, record)
+    file.write({ key: 'k', signature: null, terms })
+    expect(file.read(terms)).toMatchObject({ key: 'k' })
+    for (const change of [
+      { payer: 'x' },
+      { root: 'x' },
+      { platform_id: 'x' },
+      { clawback_after_days: 1 },
+      { signed: false },
+    ]) {
+      expect(file.read({ ...terms, ...change }), JSON.stringify(change)).toBeNull()
+    }
+    const kept = readFileSync(join(folder, 'svc/launches', files()[0]!), 'utf8')
+    expect(JSON.parse(kept)).toEqual({ key: 'k', signature: null, terms })
+  })
+})
+
+describe('airdrop counts', () => {
+  it('are consecutive, or as given', () => {
+    expect(countsOf({ airdrop_count: undefined, counts: undefined }, 3)).toEqual([0, 1, 2])
+    expect(countsOf({ airdrop_count: 40, counts: undefined }, 2)).toEqual([40, 41])
+    expect(countsOf({ airdrop_count: undefined, counts: ['40', '7'] }, 2)).toEqual([40, 7])
+    expect(() => countsOf({ airdrop_count: 65_535, counts: undefined }, 2)).toThrow('go past 65535')
+    expect(() => countsOf({ airdrop_count: undefined, counts: ['7', '07'] }, 2)).toThrow('must not have a number twice')
+  })
+})
