@@ -5,7 +5,7 @@ import { platformAddress, signedOnce } from './by-platform.ts'
 import type { Wait } from './flags.ts'
 import { follow } from './following.ts'
 import { failureLines, previewLines } from './preview.ts'
-import { confirmOn, faultOf } from './sign-and-submit.ts'
+import { confirmOn, didFail, faultOf } from './sign-and-submit.ts'
 
 export interface PlatformFlags {
   dry_run: boolean
@@ -36,7 +36,7 @@ export async function signByPlatform<D extends { transaction: string }>(
 ): Promise<Outcome> {
   const payer = await platformAddress(session)
   // What an earlier run began may have landed since: only the signed route still knows it.
-  if (flags.idempotency_key !== undefined && !flags.dry_run) return signed(session, flags, command, payer)
+  if (flags.idempotency_key !== undefined && !flags.dry_run) return signed(session, flags, command, { payer })
   const built = await command.build(payer)
   const content = await session.wallet.decode(built.transaction)
   const { data: simulation } = await session.client.transactions.simulate({ transaction: built.transaction })
@@ -54,14 +54,14 @@ export async function signByPlatform<D extends { transaction: string }>(
     }
   }
   await session.ui.preview(lines)
-  return signed(session, flags, command, payer)
+  return signed(session, flags, command, { payer, transaction: built.transaction })
 }
 
 async function signed<D extends { transaction: string }>(
   session: Session,
   flags: PlatformFlags,
   command: PlatformCommand<D>,
-  payer: string,
+  { payer, transaction }: { payer: string; transaction?: string },
 ): Promise<Outcome> {
   await confirmOn(session, command.what, await session.cluster())
   const { signature, shown } = await signedOnce(session, flags.idempotency_key ?? crypto.randomUUID(), (options) =>
@@ -70,6 +70,7 @@ async function signed<D extends { transaction: string }>(
   if (flags.wait === 'none') return { data: { ...shown, signature, lifecycle: 'submitted' } }
   const landed = await follow(session, signature, flags.wait ?? 'confirmed')
   if (landed.lifecycle === 'failed') {
+    if (transaction !== undefined) throw await didFail(session, transaction, landed)
     throw failure(`${signature} failed: ${JSON.stringify(landed.err)}`, {
       next: `\`svc tx status ${signature}\` shows its error`,
       details: { signature, err: landed.err },
