@@ -6,7 +6,7 @@ import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../command.ts'
 import { signedOnce } from '../signing/by-platform.ts'
 import { follow } from '../signing/following.ts'
-import { didFail, faultOf, wouldFail } from '../signing/sign-and-submit.ts'
+import { didFail, failedAs, faultOf, wouldFail } from '../signing/sign-and-submit.ts'
 import { submitSigned } from '../signing/submitting.ts'
 import { failure } from '../ui/problem.ts'
 import { requireExpected } from './expected-build.ts'
@@ -160,12 +160,7 @@ async function byPlatform(session: Session, how: Initializing, record: TreeRecor
     const end = await follow(session, signature, 'confirmed')
     file.forget()
     if (end.lifecycle !== 'failed') return signature
-    if (end.err !== EXPIRED) {
-      throw failure(`${signature} failed: ${JSON.stringify(end.err)}`, {
-        next: `\`svc tx status ${signature}\` shows its error`,
-        details: { signature, err: end.err },
-      })
-    }
+    if (end.err !== EXPIRED) throw failedAs(end)
     last = signature
   }
   throw tooOften(record, last)

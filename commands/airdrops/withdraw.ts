@@ -5,8 +5,8 @@ import { signedOnce } from '../signing/by-platform.ts'
 import { WAIT } from '../signing/flags.ts'
 import { follow } from '../signing/following.ts'
 import { pair } from '../signing/preview.ts'
-import { confirmOn } from '../signing/sign-and-submit.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { confirmOn, failedAs } from '../signing/sign-and-submit.ts'
+import { usage } from '../ui/problem.ts'
 
 export const withdraw = verb({
   about: 'Withdraw what is left in the vault, once its clawback time has come',
@@ -46,12 +46,7 @@ export const withdraw = verb({
     const { mode: _, signature, ...shown } = data
     if (wait === 'none') return { data: { airdrop: id, ...shown, signature, lifecycle: 'submitted' } }
     const landed = await follow(session, signature, wait)
-    if (landed.lifecycle === 'failed') {
-      throw failure(`${signature} failed: ${JSON.stringify(landed.err)}`, {
-        next: `\`svc tx status ${signature}\` shows its error`,
-        details: { signature, err: landed.err },
-      })
-    }
+    if (landed.lifecycle === 'failed') throw failedAs(landed)
     return { data: { airdrop: id, ...shown, signature, lifecycle: landed.lifecycle, slot: landed.slot } }
   },
 })

@@ -161,4 +161,11 @@ export async function didFail({ wallet }: Session, transaction: string, { signat
   })
 }
 
+/** The same of one whose bytes are not at hand. */
+export const failedAs = ({ signature, err }: Pick<Transaction, 'signature' | 'err'>) =>
+  failure(`${signature} failed: ${JSON.stringify(err)}`, {
+    next: `\`svc tx status ${signature}\` shows its error`,
+    details: { signature, err },
+  })
+
 const sentence = ({ program, message }: Explanation) => (program === null ? message : `${program}: ${message}`)

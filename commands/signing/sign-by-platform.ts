@@ -1,11 +1,11 @@
 /** One command that the platform wallet signs: shown by an unsigned build of the same, asked for, signed once, waited for. */
 import type { Outcome, Session } from '../command.ts'
-import { EXIT, failure } from '../ui/problem.ts'
+import { EXIT } from '../ui/problem.ts'
 import { platformAddress, signedOnce } from './by-platform.ts'
 import type { Wait } from './flags.ts'
 import { follow } from './following.ts'
 import { failureLines, previewLines } from './preview.ts'
-import { confirmOn, didFail, faultOf } from './sign-and-submit.ts'
+import { confirmOn, didFail, failedAs, faultOf } from './sign-and-submit.ts'
 
 export interface PlatformFlags {
   dry_run: boolean
@@ -71,10 +71,7 @@ async function signed<D extends { transaction: string }>(
   const landed = await follow(session, signature, flags.wait ?? 'confirmed')
   if (landed.lifecycle === 'failed') {
     if (transaction !== undefined) throw await didFail(session, transaction, landed)
-    throw failure(`${signature} failed: ${JSON.stringify(landed.err)}`, {
-      next: `\`svc tx status ${signature}\` shows its error`,
-      details: { signature, err: landed.err },
-    })
+    throw failedAs(landed)
   }
   return { data: { ...shown, signature, lifecycle: landed.lifecycle, slot: landed.slot } }
 }
