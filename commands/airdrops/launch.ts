@@ -193,13 +193,14 @@ function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly str
     signature,
   }))
   const columns = ['id', 'airdrop_count', 'root', 'leaf_count', 'total', 'distributor', 'funded', 'signature'] as const
+  const isWide = (process.stdout.columns ?? WIDE) >= WIDE
   const cells = rows.map(({ id, airdrop_count, leaf_count, total, root, distributor, funded }) => [
     String(airdrop_count),
     id,
     String(leaf_count),
     decimalOf(BigInt(total), decimals),
-    `${root.slice(0, 8)}…${root.slice(-8)}`,
-    distributor ?? '-',
+    short(root, 8),
+    distributor === null ? '-' : isWide ? distributor : short(distributor, 4),
     funded ? 'yes' : 'no',
   ])
   return {
@@ -217,3 +218,7 @@ function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly str
     ],
   }
 }
+
+/** Columns that the whole table takes. */
+const WIDE = 145
+const short = (text: string, keep: number) => `${text.slice(0, keep)}…${text.slice(-keep)}`
