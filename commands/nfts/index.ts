@@ -69,14 +69,15 @@ export const noun: Noun = {
       flags: { platform_id: PLATFORM_ID, ...SIGNING },
       examples: ['svc nfts burn <asset>'],
       async run({ asset, platform_id = DEFAULT_PLATFORM, ...flags }, session) {
-        const { collection, name } = (await session.client.nfts.get({ asset })).data
+        const { collection, name, status } = (await session.client.nfts.get({ asset })).data
+        if (status === 'burned') throw usage(`${asset} is burned already`, { param: '<asset>' })
         if (collection === null) throw usage(`${asset} is in no collection`, { param: '<asset>' })
         return signAndSubmit(session, flags, {
           what: `Burn ${name === '' ? asset : name} for good`,
           build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection }),
           async show(_, landed) {
-            const status = landed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
-            return { asset, collection, ...status }
+            const now = landed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
+            return { asset, collection, ...now }
           },
         })
       },

@@ -1,6 +1,18 @@
 /** The journal of `svc nfts mint --from`: what the addresses of all assets come from, written before anything is sent. */
 import { createHmac, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { NftRow } from './rows.ts'
@@ -30,6 +42,8 @@ export interface Plan {
   rows: Planned[]
   /** Rows that an earlier run may have minted, and that the file has no more: whoever goes on must know that it did not. */
   gone: Pick<Planned, 'name' | 'assetSeed'>[]
+  /** When the last row was about to be sent, or the journal was written; Unix milliseconds, 0 before there is one. */
+  sentAt: number
 }
 
 type Run = Pick<Journal, 'collection' | 'payer' | 'cluster'>
@@ -45,14 +59,24 @@ export function planRows(file: string, run: Run, rows: readonly NftRow[], keep: 
   const first: Journal = { version: 1, ...run, seed: randomBytes(32).toString('hex'), rows: said }
   const journal = keep ? begun(file, first) : (read(file) ?? first)
   refuseOther(file, journal, run)
-  if (keep && JSON.stringify(journal.rows) !== JSON.stringify(said)) replace(file, { ...journal, rows: said })
   const keys = keysOf(journal.seed, said)
   const known = new Set(keys.map(({ id }) => id))
-  const gone = keysOf(journal.seed, journal.rows).filter(({ id }) => !known.has(id))
+  const before = keysOf(journal.seed, journal.rows)
+  const gone = before.filter(({ id }) => !known.has(id))
+  // What may have been minted is never forgotten.
+  const listed = new Set(before.map(({ id }) => id))
+  const more = said.filter((_, i) => !listed.has(keys[i]!.id))
+  if (keep && more.length > 0) replace(file, { ...journal, rows: [...journal.rows, ...more] })
   return {
     rows: owned.map((row, i) => ({ ...row, assetSeed: keys[i]!.assetSeed })),
     gone: gone.map(({ name, assetSeed }) => ({ name, assetSeed })),
+    sentAt: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0,
   }
+}
+
+/** Notes that a row is about to be sent. */
+export function touch(file: string, now: number): void {
+  utimesSync(file, now / 1000, now / 1000)
 }
 
 function keysOf(seed: string, rows: readonly Said[]): { id: string; name: string; assetSeed: Uint8Array }[] {
@@ -73,6 +97,7 @@ function begun(file: string, first: Journal): Journal {
   const draft = written(file, first)
   try {
     linkSync(draft, file)
+    syncFolder(file)
     return first
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(file, error)
@@ -85,6 +110,7 @@ function begun(file: string, first: Journal): Journal {
 function replace(file: string, journal: Journal): void {
   try {
     renameSync(written(file, journal), file)
+    syncFolder(file)
   } catch (error) {
     throw unusable(file, error)
   }
@@ -94,16 +120,21 @@ function replace(file: string, journal: Journal): void {
 function written(file: string, journal: Journal): string {
   const draft = `${file}.${process.pid}`
   try {
-    const opened = openSync(draft, 'w', 0o600)
-    try {
-      writeSync(opened, `${JSON.stringify(journal, undefined, 2)}\n`)
-      fsyncSync(opened)
-    } finally {
-      closeSync(opened)
-    }
+    writeFileSync(draft, `${JSON.stringify(journal, undefined, 2)}\n`, { mode: 0o600, flush: true })
     return draft
   } catch (error) {
+    rmSync(draft, { force: true })
     throw unusable(file, error)
+  }
+}
+
+/** A name is on the disk once its folder is. */
+function syncFolder(file: string): void {
+  const folder = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
   }
 }
 
@@ -119,7 +150,7 @@ function read(file: string): Journal | null {
   if (journal === null) {
     throw usage(`${file} is no journal of \`svc nfts mint --from\``, {
       param: '--journal',
-      next: 'name another file with --journal; a journal that is lost cannot tell what was minted',
+      next: 'restore it: without it nothing tells what was minted, and another --journal mints every row anew',
     })
   }
   return journal

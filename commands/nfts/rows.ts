@@ -36,6 +36,8 @@ export async function readRows(file: string): Promise<NftRow[]> {
       continue
     }
     if (places === undefined) {
+      const separator = otherSeparator(scanner)
+      if (separator !== null) throw problem(file, bytes, [separator])
       const header = headerOf(scanner)
       if (header !== null && 'message' in header) throw problem(file, bytes, [header])
       places = header ?? { name: 0, uri: 1, owner: scanner.cells > 2 ? 2 : -1 }
@@ -74,6 +76,18 @@ async function checks(): Promise<Checks> {
   }
 }
 
+/** Spreadsheets of many countries write others. */
+function otherSeparator(scanner: CsvScanner): Fault | null {
+  if (scanner.cells > 1) return null
+  const found = [';', '\t', '|'].find((separator) => scanner.text(0).includes(separator))
+  if (found === undefined) return null
+  const shown = found === '\t' ? 'tabs' : `"${found}"`
+  return {
+    offset: scanner.starts[0]!,
+    message: `cells are separated by commas, not by ${shown}: save it as "CSV UTF-8"`,
+  }
+}
+
 /** Null where the first record is a row. */
 function headerOf(scanner: CsvScanner): Record<Column, number> | Fault | null {
   const names = Array.from({ length: scanner.cells }, (_, i) => scanner.text(i).toLowerCase())
@@ -108,7 +122,8 @@ function readRow(
   if (Array.from({ length: cells }, (_, i) => scanner.isEmpty(i)).every(Boolean)) return null
   const width = Object.values(places).filter((place) => place >= 0).length
   if (cells > width) {
-    const message = `${cells} cells where there are ${width} columns; put a text with a comma in quotes`
+    const header = places.owner < 0 && cells === 3 ? ', or begin the file with name,uri,owner' : ''
+    const message = `${cells} cells where there are ${width} columns; put a text with a comma in quotes${header}`
     faults.push({ offset: starts[width]!, message })
     return null
   }

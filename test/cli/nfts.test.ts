@@ -1,5 +1,5 @@
 /** NFTs by the built command, signed here, on the embedded chain: one life, and whole lists from a CSV. */
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { transferV1 } from '@metaplex-foundation/mpl-core'
 import { Connection, Keypair, VersionedTransaction } from '@solana/web3.js'
@@ -86,6 +86,8 @@ describe.skipIf(lacksCore)('an NFT', () => {
     expect(await json(['stakes', 'get', asset], options)).toMatchObject({ status: 'unstaked', platform_id: 'acme' })
     expect(await json(['nfts', 'burn', asset], options)).toMatchObject({ asset, status: 'burned' })
     expect(await nft()).toMatchObject({ status: 'burned', owner: null })
+    const again = await svc(['nfts', 'burn', asset], options)
+    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is burned already') })
     expect(await json(['nfts', 'list'], options)).toMatchObject([{ asset, status: 'burned' }])
     expect(await json(['stakes', 'list'], options)).toMatchObject([{ asset, status: 'burned' }])
   }, 60_000)
@@ -179,7 +181,14 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
     journal.rows.push(['never minted', 'https://example.com/never.json', address])
     cli.file('changes.csv.mint.json', JSON.stringify(journal), 0o600)
     list('changes.csv', [...numbered(3), '#4,https://example.com/4.json'])
+    const early = await refused(mint)
+    expect(early).toContain('"never minted" of an earlier run is not in the CSV any more, and may still be minted')
+    expect(early).toMatch(/or run it again in 1[678]\d seconds/)
+    utimesSync(`${file}.mint.json`, 1, 1)
     expect(await json(mint)).toMatchObject({ minted: 1, there_already: 3 })
+    // What may have been minted stays known: its last transaction may have been on its way.
+    const names = JSON.parse(readFileSync(`${file}.mint.json`, 'utf8')).rows.map(([name]: [string]) => name)
+    expect(names).toEqual(['#1', '#2', '#3', 'never minted', '#4'])
     expect(await refused([...mint, '-k', join(cli.home, 'other.json')])).toContain('may not mint into it')
     const elsewhere = await collection()
     expect(await refused(['nfts', 'mint', '--collection', elsewhere, '--from', file])).toContain(
@@ -189,7 +198,9 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
     expect(await json(['nfts', 'mint', '--collection', elsewhere, '--from', file, '--journal', anew])).toMatchObject({
       minted: 4,
     })
-    expect(await refused([...mint, '--journal', file])).toContain('is no journal')
+    const damaged = await refused([...mint, '--journal', file])
+    expect(damaged).toContain('is no journal')
+    expect(damaged).toContain('another --journal mints every row anew')
   }, 60_000)
 
   it('with faults is told line by line, and nothing is minted', async () => {
@@ -219,6 +230,11 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
       [['name,owner', `a,${address}`], ':1:1: the header has no column uri'],
       [['name,uri,name', 'a,https://a.b,b'], ':1:10: the column name stands twice'],
       [['name,uri'], ':1:1: no rows'],
+      [['name;uri', 'a;https://a.b'], ':1:1: cells are separated by commas, not by ";"'],
+      [
+        ['a,https://a.b', `b,https://b.c,${address}`],
+        ':2:15: 3 cells where there are 2 columns; put a text with a comma in quotes, or begin the file with name,uri,owner',
+      ],
     ]
     for (const [rows, message] of heads) {
       const file = list('head.csv', rows)
