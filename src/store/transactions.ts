@@ -57,6 +57,26 @@ export function dueTransactions(reader: Reader, genesis: string, now: number, li
     .execute()
 }
 
+/** Those of one chain that were submitted after `since`, and that nobody has seen confirmed or ended, with their bytes. */
+export function unseenTransactions(
+  reader: Reader,
+  genesis: string,
+  since: number,
+): Promise<Pick<Row<'transactions'>, 'signature' | 'raw' | 'tracked_id' | 'created_at'>[]> {
+  return (
+    reader
+      .selectFrom('transactions')
+      .select(['signature', 'raw', 'tracked_id', 'created_at'])
+      .where('lifecycle', 'in', ['submitted', 'processing'])
+      .where('genesis', 'in', ['', genesis])
+      .where('created_at', '>', since)
+      // Always so: it leads to the few by an index.
+      .where('next_check_at', '>', 0)
+      .orderBy('seq')
+      .execute()
+  )
+}
+
 /** The signed bytes by signature. */
 export async function rawTransactions(
   reader: Reader,

@@ -6,7 +6,15 @@ import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
 import { buildCreation, distributorChangesIn } from '../../src/chain/merkle-distributor/index.ts'
 import { PROGRAMS } from '../../src/chain/programs.ts'
-import { addressOf, airdropsOn, createBody, DAY_S, entriesFor, lacksDistributor } from '../support/airdrops.ts'
+import {
+  addressOf,
+  airdropsOn,
+  claimBody,
+  createBody,
+  DAY_S,
+  entriesFor,
+  lacksDistributor,
+} from '../support/airdrops.ts'
 import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { startService } from '../support/service.ts'
 
@@ -301,6 +309,109 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     expect([torn.status, torn.message]).toEqual([500, expect.stringMatching(/Reading accounts failed at the RPC node/)])
     connection.getMultipleAccountsInfoAndContext = original
     expect((await ok('GET', `/v2/merkle-trees/${tree.id}`)).root).toBe(tree.root)
+  })
+
+  it('keeps its tree while a transaction that makes it is under way, tracked or not', async () => {
+    const { payer, mintFor, storeTree, ok, refused, sign, settle, services, pass } = await opened()
+    const mint = mintFor(payer, 10_000n)
+    const { chain } = services
+    const call = chain.call.bind(chain)
+    for (const [airdrop_count, isTracked] of [true, false].entries()) {
+      const tree = await storeTree(mint, entriesFor([Keypair.generate()]), airdrop_count)
+      const built = await ok('POST', PATH, createBody(payer, mint, tree.root, { airdrop_count }))
+      const { tracked_resource } = built
+      const body = {
+        transaction: sign(built.transaction, [payer]),
+        ...(isTracked ? { tracked_resource } : {}),
+      }
+      // It reaches no validator for a while.
+      chain.call = async (method, ...rest) => (method === 'sendTransaction' ? null : call(method, ...rest)) as never
+      const { signature } = await ok('POST', '/v2/transactions', body)
+      const entries = entriesFor([Keypair.generate()])
+      const other = { mint, airdrop_count, entries, replace: true }
+      const replaced = await refused('POST', '/v2/merkle-trees', other)
+      expect(replaced).toMatchObject({
+        status: 400,
+        param: 'airdrop_count',
+        details: { stored_root: tree.root, status: 'tree_built', signature },
+      })
+      expect(replaced.message).toMatch(/may still land. Wait until it is confirmed or has failed, or use another/)
+      if (isTracked) {
+        // Expired: nothing is under way any more.
+        for (let n = 0; n < 4; n++) {
+          pass(200)
+          await settle()
+        }
+        expect((await ok('GET', `/v2/transactions/${signature}`)).lifecycle).toBe('failed')
+        await ok('POST', '/v2/merkle-trees', other)
+      } else {
+        chain.call = call
+        await settle()
+        await settle()
+        expect((await ok('GET', `${PATH}/${tree.id}`)).status).toBe('initialized')
+        expect((await refused('POST', '/v2/merkle-trees', other)).message).toMatch(
+          /is on chain already \(initialized\)/,
+        )
+      }
+      chain.call = call
+    }
+  })
+
+  it('keeps its tree for what only tracks it, and not from the list that is on its way', async () => {
+    const { payer, mintFor, storeTree, ok, refused, sign, services } = await opened()
+    const mint = mintFor(payer, 10_000n)
+    const call = services.chain.call.bind(services.chain)
+    services.chain.call = async (method, ...rest) =>
+      (method === 'sendTransaction' ? null : call(method, ...rest)) as never
+    const [old, other] = [entriesFor([Keypair.generate()]), entriesFor([Keypair.generate()])]
+    const tree = await storeTree(mint, old)
+    const { transaction } = await ok('POST', PATH, createBody(payer, mint, tree.root))
+    await storeTree(mint, other, 0, { replace: true })
+    await ok('POST', '/v2/transactions', { transaction: sign(transaction, [payer]) })
+    const third = { mint, entries: entriesFor([Keypair.generate()]), replace: true }
+    expect((await refused('POST', '/v2/merkle-trees', third)).message).toMatch(/may still land/)
+    expect((await storeTree(mint, old, 0, { replace: true })).root).toBe(tree.root)
+    // A program that calls the distributor does not show it.
+    const second = await storeTree(mint, old, 1)
+    const plain = await ok('POST', PATH, createBody(payer, mint, ROOT, { airdrop_count: 2 }))
+    const tracked_resource = { resource_type: 'airdrop', resource_id: second.id, related_events: [] }
+    await ok('POST', '/v2/transactions', { transaction: sign(plain.transaction, [payer]), tracked_resource })
+    const refusal = await refused('POST', '/v2/merkle-trees', { ...third, airdrop_count: 1 })
+    expect(refusal.message).toMatch(/may still land/)
+  })
+
+  it('whose tree was replaced before it landed gets it back by the list that the chain has', async () => {
+    const { payer, mintFor, wallet, storeTree, ok, refused, submit, settle, eventsOf } = await opened()
+    const [mint, claimer] = [mintFor(payer, 10_000n), wallet()]
+    const [old, other] = [entriesFor([claimer]), entriesFor([claimer, Keypair.generate()])]
+    const tree = await storeTree(mint, old)
+    const built = await ok('POST', PATH, createBody(payer, mint, tree.root))
+    const replaced = await storeTree(mint, other, 0, { replace: true })
+    await submit(built, payer)
+    await settle({ worker: true })
+    const path = `${PATH}/${tree.id}`
+    expect(await ok('GET', path)).toMatchObject({ status: 'tree_built', root: replaced.root, on_chain_root: tree.root })
+    const claims = `${path}/claims`
+    expect((await refused('POST', claims, claimBody(claimer))).details).toMatchObject({ reason: 'other_root' })
+    const third = entriesFor([claimer, Keypair.generate(), Keypair.generate()])
+    for (const [entries, replace] of [
+      [old, false],
+      [third, true],
+    ] as const) {
+      const refusal = await refused('POST', '/v2/merkle-trees', { mint, entries, replace })
+      expect(refusal).toMatchObject({ status: 400, param: 'airdrop_count', details: { stored_root: replaced.root } })
+    }
+    expect((await storeTree(mint, old, 0, { replace: true })).root).toBe(tree.root)
+    expect(await ok('GET', path)).toMatchObject({ status: 'initialized', root: tree.root, vault_balance: '1000' })
+    await settle({ worker: true })
+    expect((await ok('GET', `${PATH}?mint=${mint}`))[0].status).toBe('initialized')
+    expect(await eventsOf(tree.id)).toEqual([
+      'airdrop.tree_built',
+      'airdrop.tree_built',
+      'airdrop.tree_built',
+      'airdrop.initialized',
+    ])
+    await submit(await ok('POST', claims, claimBody(claimer)), claimer)
   })
 })
 
