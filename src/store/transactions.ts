@@ -63,18 +63,15 @@ export function unseenTransactions(
   genesis: string,
   since: number,
 ): Promise<Pick<Row<'transactions'>, 'signature' | 'raw' | 'tracked_id' | 'created_at'>[]> {
-  return (
-    reader
-      .selectFrom('transactions')
-      .select(['signature', 'raw', 'tracked_id', 'created_at'])
-      .where('lifecycle', 'in', ['submitted', 'processing'])
-      .where('genesis', 'in', ['', genesis])
-      .where('created_at', '>', since)
-      // Always so: it leads to the few by an index.
-      .where('next_check_at', '>', 0)
-      .orderBy('seq')
-      .execute()
-  )
+  // That they are to be looked for leads to the few by an index.
+  const followed = reader.selectFrom('transactions').where('next_check_at', '>', 0)
+  return followed
+    .select(['signature', 'raw', 'tracked_id', 'created_at'])
+    .where('lifecycle', 'in', ['submitted', 'processing'])
+    .where('genesis', 'in', ['', genesis])
+    .where('created_at', '>', since)
+    .orderBy('seq')
+    .execute()
 }
 
 /** The signed bytes by signature. */

@@ -2,8 +2,10 @@
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { TokenAccountState } from '../../chain/balance-changes.ts'
 import type { ClaimStatus, Distributor } from '../../chain/merkle-distributor/index.ts'
-import { START_DELAY_S } from './plan-creation.ts'
 import { momentOf } from './words.ts'
+
+/** A start at most so far ahead can be a formality: more than any tool's margin, and than any node is behind. */
+const FORMAL_WITHIN_S = 3_600n
 
 export interface ClaimQuestion {
   id: string
@@ -81,12 +83,12 @@ function clawedBack({ id, distributor }: Parameters<Check>[0]): ClaimFault | nul
 }
 
 /**
- * The program pays before the start too, as nothing is locked: the start is its maker's word. One that is minutes away and
+ * The program pays before the start too, as nothing is locked: the start is its maker's word. One within the hour that is
  * followed by its end at once is what the program demands of a new distributor, and no plan.
  */
 function notStarted({ id, distributor, now }: Parameters<Check>[0]): ClaimFault | null {
   const { startsAt, endsAt } = distributor
-  const isFormal = endsAt - startsAt <= 1n && startsAt - now <= START_DELAY_S
+  const isFormal = endsAt - startsAt <= 1n && startsAt - now <= FORMAL_WITHIN_S
   if (startsAt <= now || isFormal) return null
   const message = `The airdrop ${id} has not started: it starts at ${momentOf(startsAt)}`
   return { reason: 'not_started', message, param: 'id', details: { seconds_left: String(startsAt - now) } }

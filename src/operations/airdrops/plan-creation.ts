@@ -28,7 +28,7 @@ const DAY_S = 86_400n
  * The program wants a start in the future when it lands, and pays before it all the same: longer than any blockhash lives,
  * for clusters whose clock is behind.
  */
-export const START_DELAY_S = 300n
+const START_DELAY_S = 300n
 
 export interface CreationPlan extends UnsignedTransaction {
   id: string
