@@ -2,6 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { CLOCK_SYSVAR } from '../src/chain/chain-clock.ts'
 import { buildGoldLock, type GoldLocking, lockAccounts } from '../src/chain/gold-locks/index.ts'
 import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
@@ -337,6 +338,32 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect(unitsIn(the.chain, the.account)).toBe(1_000n)
   })
 
+  it('is neither gone nor due for a node that is behind', async () => {
+    const the = await setting()
+    await the.submit((await the.lock({ lock_duration_days: 1 })).json.data)
+    const connection = await the.services.chain.connection()
+    const original = connection.getMultipleAccountsInfoAndContext.bind(connection)
+    const behind = { isOn: true }
+    // It has not seen the lock yet, and its clock is a minute late wherever more than that is asked for.
+    connection.getMultipleAccountsInfoAndContext = async (keys, ...rest) => {
+      const answer = await original(keys, ...rest)
+      if (!behind.isOn || keys.length === 1) return answer
+      const value = answer.value.map((account, i) => (keys[i]!.equals(the.places.escrow) ? null : account))
+      const clock = value[keys.findIndex((key) => key.toBase58() === CLOCK_SYSVAR)]!
+      clock.data.writeBigInt64LE(BigInt(the.chain.unixTimestamp() - 60), 32)
+      return { ...answer, value }
+    }
+    const read = (await the.get()).json.data
+    expect([read.status, read.amount]).toEqual(['locked', '400'])
+    expect(read.seconds_left).toBeGreaterThan(DAY - 120)
+    the.chain.advance(DAY)
+    await the.settle()
+    expect((await the.events()).map(([type]) => type)).toEqual(['gold.locked'])
+    behind.isOn = false
+    await the.settle()
+    expect((await the.events()).map(([type]) => type)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+  })
+
   it('is never signed by the server, whatever the key may do', async () => {
     const the = await setting()
     for (const scopes of [['*'], [], ['fees:claim', 'airdrop:admin', 'airdrop:write']]) {
@@ -500,6 +527,45 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', signature]])
     expect(await the.list()).toMatchObject([{ amount: '400', status: 'unlocked' }])
     expect((await the.get()).json.data).toMatchObject({ amount: '7', status: 'locked', created_at: null })
+  })
+
+  it('and begins and ends anew elsewhere is told of with the end of its own', async () => {
+    const the = await ripe()
+    const signature = the.land((await the.unlock()).json.data.transaction)
+    the.chain.advance(60)
+    await the.foreign({ amount: 7n })
+    the.chain.advance(DAY)
+    the.land((await the.unlock()).json.data.transaction)
+    await the.settle()
+    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', signature]])
+  })
+
+  it('and is followed late ends no lock that landed after it', async () => {
+    const the = await ripe()
+    const first = (await the.unlock()).json.data
+    const signed = VersionedTransaction.deserialize(Buffer.from(first.transaction, 'base64'))
+    signed.sign([the.user])
+    const transaction = Buffer.from(signed.serialize()).toString('base64')
+    const { signature } = (await the.request('POST', '/v2/transactions', { body: { transaction } })).json.data
+    the.chain.advance(20)
+    const look = (next_check_at: number) =>
+      the.services.store.write((tx) =>
+        tx.updateTable('transactions').set({ next_check_at }).where('signature', '=', signature).execute(),
+      )
+    await look(the.clock.now() + 3_600_000)
+    await followGoldLocks(the.services)
+    await the.submit((await the.lock({ amount: '9' })).json.data)
+    await look(1)
+    await the.settle()
+    expect((await the.request('GET', `/v2/transactions/${signature}`)).json.data.lifecycle).toBe('finalized')
+    expect((await the.events()).slice(1).map(([type, { amount }]) => [type, amount])).toEqual([
+      ['gold.unlocked', '400'],
+      ['gold.locked', '9'],
+    ])
+    expect((await the.list()).map(({ amount, status }: Record<string, string>) => [amount, status])).toEqual([
+      ['9', 'locked'],
+      ['400', 'unlocked'],
+    ])
   })
 
   it('and begins anew here has both lives in the list, each with its own end', async () => {
