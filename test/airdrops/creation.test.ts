@@ -4,7 +4,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { buildCreation, distributorChangesIn } from '../../src/chain/merkle-distributor/index.ts'
+import { buildCreation, decodeDistributor, distributorChangesIn } from '../../src/chain/merkle-distributor/index.ts'
 import { PROGRAMS } from '../../src/chain/programs.ts'
 import {
   addressOf,
@@ -150,7 +150,9 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       const kept = tokensOf(mint, payer)!
       await submit(built, payer)
       expect([airdrop_count, kept - tokensOf(mint, payer)!]).toEqual([airdrop_count, BigInt(vault!)])
-      expect(tokensOf(mint, (await vaultOf(mint, airdrop_count)).distributor)).toBe(BigInt(vault!))
+      const { distributor } = await vaultOf(mint, airdrop_count)
+      expect(tokensOf(mint, distributor)).toBe(BigInt(vault!))
+      expect(decodeDistributor(chain.account(distributor))).toMatchObject({ maxTotal: 300n, maxNodes: 2n })
       await settle()
       const read = await ok('GET', `${PATH}/${tree.id}`)
       expect(read).toMatchObject({ status: 'initialized', vault_balance: vault, leaf_count: 2, total: '300' })
@@ -164,11 +166,13 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
   })
 
   it('without a stored tree has no caps, is read from the chain, and told of by its message', async () => {
-    const { payer, mintFor, ok, submit, settle, eventsOf } = await opened()
+    const { payer, mintFor, ok, submit, settle, eventsOf, chain, vaultOf } = await opened()
     const mint = mintFor(payer, 10n)
     const built = await ok('POST', PATH, createBody(payer, mint, ROOT, { fund_amount: '10', airdrop_count: 65_535 }))
     const id = built.tracked_resource.resource_id
     await submit(built, payer)
+    const { distributor } = await vaultOf(mint, 65_535)
+    expect(decodeDistributor(chain.account(distributor))).toMatchObject({ maxTotal: MAX_U64, maxNodes: MAX_U64 })
     await settle()
     expect(await ok('GET', `${PATH}/${id}`)).toMatchObject({
       ...{ id, mint, airdrop_count: 65_535, root: ROOT, leaf_count: 0, status: 'initialized', created_at: null },

@@ -8,7 +8,9 @@ import { startWorkers } from '../../daemon/workers/frame.ts'
 import { buildClaim, buildClawback } from '../../src/chain/merkle-distributor/index.ts'
 import { hashFromHex } from '../../src/merkle/tree.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
+import { advance } from '../../src/operations/airdrops/transitions.ts'
 import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { findAirdrop } from '../../src/store/airdrops.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import {
   type Airdrops,
@@ -331,6 +333,39 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await settle({ worker: true })
     expect(await eventsOf(tree.id)).toEqual(['airdrop.initialized', 'airdrop.tree_built'])
     expect((await ok('GET', `/v2/airdrops/${tree.id}`)).status).toBe('tree_built')
+  })
+
+  it('made with another root after its tree was stored moves nothing', async () => {
+    const { mintFor, wallet, storeTree, ok, submit, settle, eventsOf } = await opened()
+    const squatter = wallet()
+    const mint = mintFor(squatter, 100n)
+    const built = await ok('POST', '/v2/airdrops', createBody(squatter, mint, 'ab'.repeat(32)))
+    const tree = await storeTree(mint, entriesFor([wallet()]))
+    await submit(built, squatter)
+    await settle({ worker: true })
+    expect(await eventsOf(tree.id)).toEqual(['airdrop.tree_built'])
+    expect((await ok('GET', `/v2/airdrops?mint=${mint}`))[0].status).toBe('tree_built')
+  })
+
+  it('whose tree was replaced since it was read is left alone', async () => {
+    const { services, storeTree, mint, id, vaultOf, statusOf } = await opened()
+    const genesis = await services.chain.genesisHash()
+    const { distributor } = await vaultOf(mint)
+    const read = (await findAirdrop(services.store.db, id))!
+    await storeTree(mint, entriesFor([Keypair.generate()]), 0, { replace: true })
+    const moving = () =>
+      services.store.write((tx) => advance(tx, { ...read, genesis: 'another' }, distributor, {}, { genesis, next: 1 }))
+    expect((await moving()).told).toEqual([])
+    expect(await statusOf()).toBe('tree_built')
+  })
+
+  it('reads as what was told of it, though the node that is asked has seen less', async () => {
+    const { make, settle, services, ok, path, statusOf } = await opened()
+    await make()
+    await settle()
+    await services.store.write((tx) => tx.updateTable('merkle_trees').set({ status: 'claiming' }).execute())
+    expect((await ok('GET', path)).status).toBe('claiming')
+    expect(await statusOf()).toBe('claiming')
   })
 
   it('whose tree is not stored is told of by the hint, as far as its account proves it', async () => {
