@@ -17,7 +17,8 @@ import { badRequest, notFound } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
 import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
-import { withTree } from '../merkle-trees/open-tree.ts'
+import { findTree } from '../../store/merkle-trees.ts'
+import { withRow } from '../merkle-trees/open-tree.ts'
 import { platformFee } from '../platform-fee.ts'
 import { claimFault } from './claim-faults.ts'
 import { airdropKeyOf, isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
@@ -89,8 +90,14 @@ export async function claimAirdrop(context: Context, input: Input<Route>): Promi
 }
 
 /** Throws not_found without the tree, or where the wallet is not in it. */
-function storedLeaf(context: Context, id: string, claimer: string): Promise<Leaf> {
-  return withTree(context, id, async ({ row, head, read }) => {
+async function storedLeaf(context: Context, id: string, claimer: string): Promise<Leaf> {
+  const tree = await findTree(context.store.db, id)
+  if (tree === null) {
+    throw notFound(`There is no merkle tree ${id}: to claim without one, send the amount and the proof of ${claimer}`, {
+      param: 'proof',
+    })
+  }
+  return withRow(context, tree, async ({ row, head, read }) => {
     const found = await lookUpProof(head, keyFromBase58(claimer)!, read)
     if (found !== undefined) return { amount: found.amount, proof: found.proof, root: row.root }
     throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
