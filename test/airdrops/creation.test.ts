@@ -224,7 +224,8 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
   it('that another has copied, root and all, is never taken for the payer’s own', async () => {
     const { payer, mintFor, storeTree, ok, submit, refused, wallet, vaultOf, run, settle } = await opened()
     const mint = mintFor(payer, 1_000n)
-    const tree = await storeTree(mint, entriesFor([Keypair.generate()]))
+    const claimer = wallet()
+    const tree = await storeTree(mint, entriesFor([claimer]))
     const thief = wallet()
     await submit(await ok('POST', PATH, createBody(thief, mint, tree.root, { fund: false })), thief)
     const { distributor } = await vaultOf(mint)
@@ -236,7 +237,9 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       param: 'airdrop_count',
       details: { reason: 'taken', admin: addressOf(thief), clawback_receiver: receiver, next_airdrop_count: 1 },
     })
-    expect(copied.message).toMatch(/with this very root, and what is left in it goes to .*Do not fund it: use/)
+    expect(copied.message).toMatch(
+      /with this very root. What is left in it goes to .*, not back to .*Do not fund it: use/,
+    )
     // The program lets an admin make another one, and keep what is left.
     run(
       [
@@ -255,8 +258,43 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await settle()
     const read = await ok('GET', `${PATH}/${tree.id}`)
     expect(read).toMatchObject({ admin: addressOf(payer), clawback_receiver: receiver })
-    expect(read.note).toContain(`What is left goes to ${receiver}, which is not the token account of its admin`)
+    const warning = `What is left goes to ${receiver}, which is not the token account of its admin ${addressOf(payer)}`
+    expect(read.note).toBe(warning)
+    const claim = await refused('POST', `${PATH}/${tree.id}/claims`, claimBody(claimer))
+    expect(claim.details).toMatchObject({ reason: 'unfunded', clawback_receiver: receiver })
+    expect(claim.message).toMatch(new RegExp(`less than the 1000 to claim. ${warning}$`))
+    const [found] = await ok('GET', `/v2/wallets/${addressOf(claimer)}/airdrops`)
+    expect(found).toMatchObject({ reason: 'unfunded', note: claim.message })
+    const proof = claimBody(claimer, { amount: '1000', proof: [] })
+    expect((await refused('POST', `${PATH}/${tree.id}/claims`, proof)).message).toBe(claim.message)
     expect((await refused('POST', PATH, body)).details).toMatchObject({ reason: 'taken', admin: addressOf(payer) })
+  })
+
+  it('that cannot pay out the whole tree is not gone on with, though it is the payer’s own', async () => {
+    const { payer, mintFor, storeTree, ok, refused, land, chain } = await opened()
+    for (const [caps, words] of [
+      [{ maxTotal: 2_999n }, 'pays out at most 2999 to 2 wallets'],
+      [{ maxNodes: 1n }, 'pays out at most 3000 to 1 wallets'],
+    ] as const) {
+      const mint = mintFor(payer, 10_000n)
+      const claimer = Keypair.generate()
+      const tree = await storeTree(mint, entriesFor([claimer, Keypair.generate()]))
+      const startsAt = BigInt(chain.unixTimestamp()) + 300n
+      const made = await buildCreation({
+        ...{ payer: addressOf(payer), recentBlockhash: chain.latestBlockhash().blockhash, mint, airdropCount: 0 },
+        ...{ root: tree.root, maxTotal: 3_000n, maxNodes: 2n, startsAt, endsAt: startsAt + 1n },
+        ...{ clawbackAt: startsAt + 1n + BigInt(DAY_S), decimals: 6, deposit: 0n, opensReceiver: false, ...caps },
+      })
+      land(Buffer.from(made.transaction).toString('base64'), payer)
+      const receiver = spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58()
+      const again = await refused('POST', PATH, createBody(payer, mint, tree.root))
+      expect(again).toMatchObject({ status: 400, details: { reason: 'taken', next_airdrop_count: 1 } })
+      const rest = `${words}, less than the tree has: the last ones cannot claim, and what is left goes to ${receiver}`
+      expect(again.message).toContain(`${rest}. Do not fund it: use airdrop_count 1`)
+      expect((await ok('GET', `${PATH}/${tree.id}`)).note).toBe(`The distributor ${rest}`)
+      const claim = await refused('POST', `${PATH}/${tree.id}/claims`, claimBody(claimer))
+      expect(claim.message).toMatch(new RegExp(`less than the 1000 to claim. The distributor ${rest}$`))
+    }
   })
 
   it('whose vault somebody opened beforehand is refused too, and lamports sent ahead do no harm', async () => {

@@ -18,6 +18,8 @@ export interface ClaimQuestion {
   distributor: Distributor | null
   vaultAddress: string
   vault: TokenAccountState | null
+  /** Sentences, none where nothing speaks against it. */
+  reasonsNotToFund: readonly string[]
   /** Null before the wallet has claimed. */
   status: ClaimStatus | null
   /** Of the claimer, for this mint; null where none is open. */
@@ -108,12 +110,22 @@ function vaultFrozen({ id, vaultAddress, vault }: Parameters<Check>[0]): ClaimFa
   return { reason: 'vault_frozen', message, param: 'id', details: { vault: vaultAddress } }
 }
 
-function unfunded({ id, amount, vaultAddress, vault }: Parameters<Check>[0]): ClaimFault | null {
+/** Nobody is told to fund what would not come back to its admin. */
+function unfunded({ id, amount, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<Check>[0]) {
   const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null
-  const message = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim: it has to be funded first (${vaultAddress})`
-  const details = { vault: vaultAddress, vault_balance: String(vaultBalance), amount: String(amount) }
-  return { reason: 'unfunded', message, param: 'id', details }
+  const short = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim`
+  const message =
+    reasonsNotToFund.length === 0
+      ? `${short}: it has to be funded first (${vaultAddress})`
+      : `${short}. ${reasonsNotToFund.join('. ')}`
+  const details = {
+    vault: vaultAddress,
+    vault_balance: String(vaultBalance),
+    amount: String(amount),
+    clawback_receiver: distributor.clawbackReceiver,
+  }
+  return { reason: 'unfunded' as const, message, param: 'id', details }
 }
 
 function accountUnusable({ claimer, account }: Parameters<Check>[0]): ClaimFault | null {

@@ -46,7 +46,7 @@ export async function planCreation(context: Context, wanted: Wanted, payer: stri
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
   const decimals = decimalsOf(mint, airdrop.accounts.get(mint) ?? null)
   await requireProgram(chain, PROGRAMS.distributor)
-  await refuseTaken(context, airdrop, { payer, account, root })
+  await refuseTaken(context, airdrop, { payer, root, tree })
   const found = airdrop.accounts.get(account) ?? null
   const held = isOpen(found) ? found : null
   requireTokens(wanted, { payer, account, held, deposit })
