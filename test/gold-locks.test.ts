@@ -2,6 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { CLOCK_SYSVAR } from '../src/chain/chain-clock.ts'
 import { buildGoldLock, type GoldLocking, lockAccounts } from '../src/chain/gold-locks/index.ts'
 import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
@@ -281,6 +282,88 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect(frozen.json.error.message).toContain('is frozen')
   })
 
+  it('that is frozen is not unlocked, and who has to thaw it is told, be it the lock’s account or the wallet’s', async () => {
+    const the = await setting()
+    await the.submit((await the.lock({ lock_duration_days: 1 })).json.data)
+    const { mint } = the.gold
+    const { publicKey: authority } = the.issuer
+    const send = (...instructions: TransactionInstruction[]) =>
+      expect(run(the.chain, instructions, [the.issuer]).err).toBeNull()
+    const freeze = (account: PublicKey) => spl.createFreezeAccountInstruction(account, mint, authority)
+    const thaw = (account: PublicKey) => spl.createThawAccountInstruction(account, mint, authority)
+    const [first, second] = [the.places.escrowToken, the.account] as const
+    send(freeze(first), freeze(second))
+    expect((await the.unlock()).json.error.message).toContain('is locked for another')
+    the.chain.advance(DAY)
+    for (const [account, whose] of [
+      [first, 'lock'],
+      [second, 'wallet'],
+    ] as const) {
+      const { status, json } = await the.unlock()
+      expect([status, json.error.param]).toEqual([400, 'user'])
+      expect(json.error.message).toContain(
+        `the token account ${account.toBase58()} of the ${whose} is frozen, its freeze authority ${authority.toBase58()} must thaw it first`,
+      )
+      expect(json.error.details).toEqual({
+        ...{ escrow: the.places.escrow.toBase58(), mint: the.mint },
+        ...{ account: account.toBase58(), freeze_authority: authority.toBase58() },
+      })
+      send(thaw(account))
+    }
+    const { transaction } = (await the.unlock()).json.data
+    send(freeze(second), spl.createSetAuthorityInstruction(mint, authority, spl.AuthorityType.FreezeAccount, null))
+    const forever = await the.unlock()
+    expect(forever.json.error.message).toMatch(/of the wallet is frozen, and nobody can thaw it, as the token has no/)
+    expect(forever.json.error.details.freeze_authority).toBeNull()
+    // So says the program: what was built before it was frozen fails.
+    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    signed.sign([the.user])
+    expect(the.chain.send(signed.serialize()).err).not.toBeNull()
+  })
+
+  it('is not unlocked into a token account that is another’s by now', async () => {
+    const the = await setting()
+    await the.submit((await the.lock({ lock_duration_days: 1 })).json.data)
+    the.chain.advance(DAY)
+    const { AccountOwner } = spl.AuthorityType
+    const [from, to] = [the.user.publicKey, the.issuer.publicKey]
+    const given = spl.createSetAuthorityInstruction(the.account, from, AccountOwner, to)
+    expect(run(the.chain, [given], [the.user]).err).toBeNull()
+    const { status, json } = await the.unlock()
+    expect([status, json.error.param, json.error.details.owner]).toEqual([400, 'user', to.toBase58()])
+    expect(json.error.message).toContain(`belongs to ${to.toBase58()}`)
+    const back = spl.createSetAuthorityInstruction(the.account, to, AccountOwner, from)
+    expect(run(the.chain, [back], [the.issuer]).err).toBeNull()
+    await the.submit((await the.unlock()).json.data)
+    expect(unitsIn(the.chain, the.account)).toBe(1_000n)
+  })
+
+  it('is neither gone nor due for a node that is behind', async () => {
+    const the = await setting()
+    await the.submit((await the.lock({ lock_duration_days: 1 })).json.data)
+    const connection = await the.services.chain.connection()
+    const original = connection.getMultipleAccountsInfoAndContext.bind(connection)
+    const behind = { isOn: true }
+    // It has not seen the lock yet, and its clock is a minute late wherever more than that is asked for.
+    connection.getMultipleAccountsInfoAndContext = async (keys, ...rest) => {
+      const answer = await original(keys, ...rest)
+      if (!behind.isOn || keys.length === 1) return answer
+      const value = answer.value.map((account, i) => (keys[i]!.equals(the.places.escrow) ? null : account))
+      const clock = value[keys.findIndex((key) => key.toBase58() === CLOCK_SYSVAR)]!
+      clock.data.writeBigInt64LE(BigInt(the.chain.unixTimestamp() - 60), 32)
+      return { ...answer, value }
+    }
+    const read = (await the.get()).json.data
+    expect([read.status, read.amount]).toEqual(['locked', '400'])
+    expect(read.seconds_left).toBeGreaterThan(DAY - 120)
+    the.chain.advance(DAY)
+    await the.settle()
+    expect((await the.events()).map(([type]) => type)).toEqual(['gold.locked'])
+    behind.isOn = false
+    await the.settle()
+    expect((await the.events()).map(([type]) => type)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+  })
+
   it('is never signed by the server, whatever the key may do', async () => {
     const the = await setting()
     for (const scopes of [['*'], [], ['fees:claim', 'airdrop:admin', 'airdrop:write']]) {
@@ -446,6 +529,45 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     expect((await the.get()).json.data).toMatchObject({ amount: '7', status: 'locked', created_at: null })
   })
 
+  it('and begins and ends anew elsewhere is told of with the end of its own', async () => {
+    const the = await ripe()
+    const signature = the.land((await the.unlock()).json.data.transaction)
+    the.chain.advance(60)
+    await the.foreign({ amount: 7n })
+    the.chain.advance(DAY)
+    the.land((await the.unlock()).json.data.transaction)
+    await the.settle()
+    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', signature]])
+  })
+
+  it('and is followed late ends no lock that landed after it', async () => {
+    const the = await ripe()
+    const first = (await the.unlock()).json.data
+    const signed = VersionedTransaction.deserialize(Buffer.from(first.transaction, 'base64'))
+    signed.sign([the.user])
+    const transaction = Buffer.from(signed.serialize()).toString('base64')
+    const { signature } = (await the.request('POST', '/v2/transactions', { body: { transaction } })).json.data
+    the.chain.advance(20)
+    const look = (next_check_at: number) =>
+      the.services.store.write((tx) =>
+        tx.updateTable('transactions').set({ next_check_at }).where('signature', '=', signature).execute(),
+      )
+    await look(the.clock.now() + 3_600_000)
+    await followGoldLocks(the.services)
+    await the.submit((await the.lock({ amount: '9' })).json.data)
+    await look(1)
+    await the.settle()
+    expect((await the.request('GET', `/v2/transactions/${signature}`)).json.data.lifecycle).toBe('finalized')
+    expect((await the.events()).slice(1).map(([type, { amount }]) => [type, amount])).toEqual([
+      ['gold.unlocked', '400'],
+      ['gold.locked', '9'],
+    ])
+    expect((await the.list()).map(({ amount, status }: Record<string, string>) => [amount, status])).toEqual([
+      ['9', 'locked'],
+      ['400', 'unlocked'],
+    ])
+  })
+
   it('and begins anew here has both lives in the list, each with its own end', async () => {
     const the = await ripe()
     const ended = the.land((await the.unlock()).json.data.transaction)
@@ -494,12 +616,19 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     expect((await the.events()).slice(1).map(([type]) => type)).toEqual(['gold.unlocked'])
     const refused = await the.lock()
     expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining('not closed')])
+    for (const account of [the.places.escrowToken, the.account]) {
+      const freezing = spl.createFreezeAccountInstruction(account, the.gold.mint, the.issuer.publicKey)
+      expect(run(the.chain, [freezing], [the.issuer]).err).toBeNull()
+    }
+    // Closing moves no tokens, so that nothing needs to be thawed.
     const closing = await the.unlock()
     expect(closing.json.data).toMatchObject({ amount: '0', tracked_resource: { related_events: [] } })
     const before = lamportsOf(the.chain, the.user.publicKey)
     await the.submit(closing.json.data)
     expect(lamportsOf(the.chain, the.user.publicKey)).toBe(before + RENT - FEE)
     expect(await the.events()).toHaveLength(2)
+    const thawing = spl.createThawAccountInstruction(the.account, the.gold.mint, the.issuer.publicKey)
+    expect(run(the.chain, [thawing], [the.issuer]).err).toBeNull()
     expect((await the.lock()).status).toBe(200)
   })
 })

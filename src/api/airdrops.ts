@@ -41,7 +41,7 @@ export const airdrop = z
     total: digits.nullable().meta({ description: 'Sum of the stored tree, raw units; null where none is stored' }),
     distributor: fromChain(address, 'Account of the airdrop; derived, so known before it is there'),
     on_chain_root: fromChain(hex32, 'Root of the distributor at this id; another one than `root` is not this airdrop'),
-    admin: fromChain(address, 'Who made the distributor'),
+    admin: fromChain(address, 'Who may change the receiver: the maker of the distributor, or whom that one has named'),
     vault: fromChain(address, 'Token account that claims are paid from'),
     vault_balance: fromChain(digits, 'Raw units'),
     claimed_count: fromChain(z.int().min(0), 'Wallets that have claimed'),
@@ -180,7 +180,10 @@ export const airdrops = {
     description: 'Signed by the platform wallet, whatever `mode` says. Possible only after the clawback time.',
     params,
     body: writeBody({
-      admin: address.optional().meta({ description: 'Owner of the stored receiver; the platform wallet by default' }),
+      admin: address.optional().meta({
+        description:
+          'When sent, must own the receiver that the chain has stored. Without it any owner will do; a receiver that was closed is opened again only for the one named here, or for the platform wallet',
+      }),
       amount: u64.meta({ description: 'Must equal the balance of the vault, in raw units' }),
     }),
     data: vaultWithdrawal,

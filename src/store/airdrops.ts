@@ -38,19 +38,6 @@ export async function moveAirdrop(
   return numUpdatedRows > 0n
 }
 
-/** Of the ids, those that a transaction tracks which was submitted after `since` and may still land. */
-export async function trackedAirdrops(reader: Reader, ids: readonly string[], since: number): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const rows = await reader
-    .selectFrom('transactions')
-    .select('tracked_id')
-    .where('tracked_id', 'in', ids)
-    .where('lifecycle', 'in', ['submitted', 'processing'])
-    .where('created_at', '>', since)
-    .execute()
-  return new Set(rows.flatMap(({ tracked_id }) => tracked_id ?? []))
-}
-
 export interface TreeScan {
   mint?: string | undefined
   /** Only trees stored before the one with this `seq`. */

@@ -4,9 +4,17 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { buildCreation, distributorChangesIn } from '../../src/chain/merkle-distributor/index.ts'
+import { buildCreation, decodeDistributor, distributorChangesIn } from '../../src/chain/merkle-distributor/index.ts'
 import { PROGRAMS } from '../../src/chain/programs.ts'
-import { addressOf, airdropsOn, createBody, DAY_S, entriesFor, lacksDistributor } from '../support/airdrops.ts'
+import {
+  addressOf,
+  airdropsOn,
+  claimBody,
+  createBody,
+  DAY_S,
+  entriesFor,
+  lacksDistributor,
+} from '../support/airdrops.ts'
 import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { startService } from '../support/service.ts'
 
@@ -142,7 +150,9 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       const kept = tokensOf(mint, payer)!
       await submit(built, payer)
       expect([airdrop_count, kept - tokensOf(mint, payer)!]).toEqual([airdrop_count, BigInt(vault!)])
-      expect(tokensOf(mint, (await vaultOf(mint, airdrop_count)).distributor)).toBe(BigInt(vault!))
+      const { distributor } = await vaultOf(mint, airdrop_count)
+      expect(tokensOf(mint, distributor)).toBe(BigInt(vault!))
+      expect(decodeDistributor(chain.account(distributor))).toMatchObject({ maxTotal: 300n, maxNodes: 2n })
       await settle()
       const read = await ok('GET', `${PATH}/${tree.id}`)
       expect(read).toMatchObject({ status: 'initialized', vault_balance: vault, leaf_count: 2, total: '300' })
@@ -156,11 +166,13 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
   })
 
   it('without a stored tree has no caps, is read from the chain, and told of by its message', async () => {
-    const { payer, mintFor, ok, submit, settle, eventsOf } = await opened()
+    const { payer, mintFor, ok, submit, settle, eventsOf, chain, vaultOf } = await opened()
     const mint = mintFor(payer, 10n)
     const built = await ok('POST', PATH, createBody(payer, mint, ROOT, { fund_amount: '10', airdrop_count: 65_535 }))
     const id = built.tracked_resource.resource_id
     await submit(built, payer)
+    const { distributor } = await vaultOf(mint, 65_535)
+    expect(decodeDistributor(chain.account(distributor))).toMatchObject({ maxTotal: MAX_U64, maxNodes: MAX_U64 })
     await settle()
     expect(await ok('GET', `${PATH}/${id}`)).toMatchObject({
       ...{ id, mint, airdrop_count: 65_535, root: ROOT, leaf_count: 0, status: 'initialized', created_at: null },
@@ -212,7 +224,8 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
   it('that another has copied, root and all, is never taken for the payer’s own', async () => {
     const { payer, mintFor, storeTree, ok, submit, refused, wallet, vaultOf, run, settle } = await opened()
     const mint = mintFor(payer, 1_000n)
-    const tree = await storeTree(mint, entriesFor([Keypair.generate()]))
+    const claimer = wallet()
+    const tree = await storeTree(mint, entriesFor([claimer]))
     const thief = wallet()
     await submit(await ok('POST', PATH, createBody(thief, mint, tree.root, { fund: false })), thief)
     const { distributor } = await vaultOf(mint)
@@ -224,7 +237,9 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       param: 'airdrop_count',
       details: { reason: 'taken', admin: addressOf(thief), clawback_receiver: receiver, next_airdrop_count: 1 },
     })
-    expect(copied.message).toMatch(/with this very root, and what is left in it goes to .*Do not fund it: use/)
+    expect(copied.message).toMatch(
+      /with this very root. What is left in it goes to .*, not back to .*Do not fund it: use/,
+    )
     // The program lets an admin make another one, and keep what is left.
     run(
       [
@@ -243,8 +258,43 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await settle()
     const read = await ok('GET', `${PATH}/${tree.id}`)
     expect(read).toMatchObject({ admin: addressOf(payer), clawback_receiver: receiver })
-    expect(read.note).toContain(`What is left goes to ${receiver}, which is not the token account of its admin`)
+    const warning = `What is left goes to ${receiver}, which is not the token account of its admin ${addressOf(payer)}`
+    expect(read.note).toBe(warning)
+    const claim = await refused('POST', `${PATH}/${tree.id}/claims`, claimBody(claimer))
+    expect(claim.details).toMatchObject({ reason: 'unfunded', clawback_receiver: receiver })
+    expect(claim.message).toMatch(new RegExp(`less than the 1000 to claim. ${warning}$`))
+    const [found] = await ok('GET', `/v2/wallets/${addressOf(claimer)}/airdrops`)
+    expect(found).toMatchObject({ reason: 'unfunded', note: claim.message })
+    const proof = claimBody(claimer, { amount: '1000', proof: [] })
+    expect((await refused('POST', `${PATH}/${tree.id}/claims`, proof)).message).toBe(claim.message)
     expect((await refused('POST', PATH, body)).details).toMatchObject({ reason: 'taken', admin: addressOf(payer) })
+  })
+
+  it('that cannot pay out the whole tree is not gone on with, though it is the payer’s own', async () => {
+    const { payer, mintFor, storeTree, ok, refused, land, chain } = await opened()
+    for (const [caps, words] of [
+      [{ maxTotal: 2_999n }, 'pays out at most 2999 to 2 wallets'],
+      [{ maxNodes: 1n }, 'pays out at most 3000 to 1 wallets'],
+    ] as const) {
+      const mint = mintFor(payer, 10_000n)
+      const claimer = Keypair.generate()
+      const tree = await storeTree(mint, entriesFor([claimer, Keypair.generate()]))
+      const startsAt = BigInt(chain.unixTimestamp()) + 300n
+      const made = await buildCreation({
+        ...{ payer: addressOf(payer), recentBlockhash: chain.latestBlockhash().blockhash, mint, airdropCount: 0 },
+        ...{ root: tree.root, maxTotal: 3_000n, maxNodes: 2n, startsAt, endsAt: startsAt + 1n },
+        ...{ clawbackAt: startsAt + 1n + BigInt(DAY_S), decimals: 6, deposit: 0n, opensReceiver: false, ...caps },
+      })
+      land(Buffer.from(made.transaction).toString('base64'), payer)
+      const receiver = spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58()
+      const again = await refused('POST', PATH, createBody(payer, mint, tree.root))
+      expect(again).toMatchObject({ status: 400, details: { reason: 'taken', next_airdrop_count: 1 } })
+      const rest = `${words}, less than the tree has: the last ones cannot claim, and what is left goes to ${receiver}`
+      expect(again.message).toContain(`${rest}. Do not fund it: use airdrop_count 1`)
+      expect((await ok('GET', `${PATH}/${tree.id}`)).note).toBe(`The distributor ${rest}`)
+      const claim = await refused('POST', `${PATH}/${tree.id}/claims`, claimBody(claimer))
+      expect(claim.message).toMatch(new RegExp(`less than the 1000 to claim. The distributor ${rest}$`))
+    }
   })
 
   it('whose vault somebody opened beforehand is refused too, and lamports sent ahead do no harm', async () => {
@@ -301,6 +351,109 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     expect([torn.status, torn.message]).toEqual([500, expect.stringMatching(/Reading accounts failed at the RPC node/)])
     connection.getMultipleAccountsInfoAndContext = original
     expect((await ok('GET', `/v2/merkle-trees/${tree.id}`)).root).toBe(tree.root)
+  })
+
+  it('keeps its tree while a transaction that makes it is under way, tracked or not', async () => {
+    const { payer, mintFor, storeTree, ok, refused, sign, settle, services, pass } = await opened()
+    const mint = mintFor(payer, 10_000n)
+    const { chain } = services
+    const call = chain.call.bind(chain)
+    for (const [airdrop_count, isTracked] of [true, false].entries()) {
+      const tree = await storeTree(mint, entriesFor([Keypair.generate()]), airdrop_count)
+      const built = await ok('POST', PATH, createBody(payer, mint, tree.root, { airdrop_count }))
+      const { tracked_resource } = built
+      const body = {
+        transaction: sign(built.transaction, [payer]),
+        ...(isTracked ? { tracked_resource } : {}),
+      }
+      // It reaches no validator for a while.
+      chain.call = async (method, ...rest) => (method === 'sendTransaction' ? null : call(method, ...rest)) as never
+      const { signature } = await ok('POST', '/v2/transactions', body)
+      const entries = entriesFor([Keypair.generate()])
+      const other = { mint, airdrop_count, entries, replace: true }
+      const replaced = await refused('POST', '/v2/merkle-trees', other)
+      expect(replaced).toMatchObject({
+        status: 400,
+        param: 'airdrop_count',
+        details: { stored_root: tree.root, status: 'tree_built', signature },
+      })
+      expect(replaced.message).toMatch(/may still land. Wait until it is confirmed or has failed, or use another/)
+      if (isTracked) {
+        // Expired: nothing is under way any more.
+        for (let n = 0; n < 4; n++) {
+          pass(200)
+          await settle()
+        }
+        expect((await ok('GET', `/v2/transactions/${signature}`)).lifecycle).toBe('failed')
+        await ok('POST', '/v2/merkle-trees', other)
+      } else {
+        chain.call = call
+        await settle()
+        await settle()
+        expect((await ok('GET', `${PATH}/${tree.id}`)).status).toBe('initialized')
+        expect((await refused('POST', '/v2/merkle-trees', other)).message).toMatch(
+          /is on chain already \(initialized\)/,
+        )
+      }
+      chain.call = call
+    }
+  })
+
+  it('keeps its tree for what only tracks it, and not from the list that is on its way', async () => {
+    const { payer, mintFor, storeTree, ok, refused, sign, services } = await opened()
+    const mint = mintFor(payer, 10_000n)
+    const call = services.chain.call.bind(services.chain)
+    services.chain.call = async (method, ...rest) =>
+      (method === 'sendTransaction' ? null : call(method, ...rest)) as never
+    const [old, other] = [entriesFor([Keypair.generate()]), entriesFor([Keypair.generate()])]
+    const tree = await storeTree(mint, old)
+    const { transaction } = await ok('POST', PATH, createBody(payer, mint, tree.root))
+    await storeTree(mint, other, 0, { replace: true })
+    await ok('POST', '/v2/transactions', { transaction: sign(transaction, [payer]) })
+    const third = { mint, entries: entriesFor([Keypair.generate()]), replace: true }
+    expect((await refused('POST', '/v2/merkle-trees', third)).message).toMatch(/may still land/)
+    expect((await storeTree(mint, old, 0, { replace: true })).root).toBe(tree.root)
+    // A program that calls the distributor does not show it.
+    const second = await storeTree(mint, old, 1)
+    const plain = await ok('POST', PATH, createBody(payer, mint, ROOT, { airdrop_count: 2 }))
+    const tracked_resource = { resource_type: 'airdrop', resource_id: second.id, related_events: [] }
+    await ok('POST', '/v2/transactions', { transaction: sign(plain.transaction, [payer]), tracked_resource })
+    const refusal = await refused('POST', '/v2/merkle-trees', { ...third, airdrop_count: 1 })
+    expect(refusal.message).toMatch(/may still land/)
+  })
+
+  it('whose tree was replaced before it landed gets it back by the list that the chain has', async () => {
+    const { payer, mintFor, wallet, storeTree, ok, refused, submit, settle, eventsOf } = await opened()
+    const [mint, claimer] = [mintFor(payer, 10_000n), wallet()]
+    const [old, other] = [entriesFor([claimer]), entriesFor([claimer, Keypair.generate()])]
+    const tree = await storeTree(mint, old)
+    const built = await ok('POST', PATH, createBody(payer, mint, tree.root))
+    const replaced = await storeTree(mint, other, 0, { replace: true })
+    await submit(built, payer)
+    await settle({ worker: true })
+    const path = `${PATH}/${tree.id}`
+    expect(await ok('GET', path)).toMatchObject({ status: 'tree_built', root: replaced.root, on_chain_root: tree.root })
+    const claims = `${path}/claims`
+    expect((await refused('POST', claims, claimBody(claimer))).details).toMatchObject({ reason: 'other_root' })
+    const third = entriesFor([claimer, Keypair.generate(), Keypair.generate()])
+    for (const [entries, replace] of [
+      [old, false],
+      [third, true],
+    ] as const) {
+      const refusal = await refused('POST', '/v2/merkle-trees', { mint, entries, replace })
+      expect(refusal).toMatchObject({ status: 400, param: 'airdrop_count', details: { stored_root: replaced.root } })
+    }
+    expect((await storeTree(mint, old, 0, { replace: true })).root).toBe(tree.root)
+    expect(await ok('GET', path)).toMatchObject({ status: 'initialized', root: tree.root, vault_balance: '1000' })
+    await settle({ worker: true })
+    expect((await ok('GET', `${PATH}?mint=${mint}`))[0].status).toBe('initialized')
+    expect(await eventsOf(tree.id)).toEqual([
+      'airdrop.tree_built',
+      'airdrop.tree_built',
+      'airdrop.tree_built',
+      'airdrop.initialized',
+    ])
+    await submit(await ok('POST', claims, claimBody(claimer)), claimer)
   })
 })
 

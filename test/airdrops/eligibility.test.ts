@@ -70,6 +70,19 @@ describe('the airdrops of a wallet', () => {
     expect((await all.refused('GET', '/v2/wallets/nobody/airdrops', undefined as never)).param).toBe('wallet')
   })
 
+  it('are found behind any number of trees that the wallet is not in', async () => {
+    const all = await airdropsOn(await startService())
+    const [claimer, other] = [Keypair.generate(), Keypair.generate()]
+    const mint = all.mintFor(all.wallet(), 1n)
+    const oldest = await all.storeTree(mint, entriesFor([claimer]))
+    for (let n = 1; n <= 250; n++) await all.storeTree(mint, entriesFor([other]), n)
+    const path = `/v2/wallets/${addressOf(claimer)}/airdrops`
+    const first = (await all.request('GET', path)).json
+    expect([first.data, first.meta.next_cursor]).toEqual([[], expect.any(String)])
+    const second = (await all.request('GET', `${path}?cursor=${first.meta.next_cursor}`)).json
+    expect([second.data.map(({ id }: { id: string }) => id), second.meta.next_cursor]).toEqual([[oldest.id], null])
+  })
+
   it('hide none behind a tree that is damaged', async () => {
     const all = await airdropsOn(await startService())
     const claimer = Keypair.generate()
@@ -137,12 +150,22 @@ describe.skipIf(lacksDistributor)('on chain (needs the Jito merkle distributor)'
         if (reason !== 'not_initialized') expect(message).toBe(note)
       }
     }
+    // What was claimed from another airdrop at this id is not of this tree.
+    const list = entriesFor([claimer], () => 7n)
+    const own = await ok('POST', '/v2/merkle-trees', { mint, airdrop_count: 6, entries: list, persist: false })
+    const more = { airdrop_count: 6, fund_amount: '7' }
+    await submit(await ok('POST', '/v2/airdrops', createBody(payer, mint, own.root, more)), payer)
+    const given = claimBody(claimer, { amount: '7', proof: [] })
+    await submit(await ok('POST', `/v2/airdrops/${own.id}/claims`, given), claimer)
+    await all.storeTree(mint, entriesFor([claimer]), 6)
+    const [foreign] = await ok('GET', `/v2/wallets/${addressOf(claimer)}/airdrops`)
+    expect([foreign.id, foreign.claimed, foreign.reason]).toEqual([own.id, false, 'other_root'])
     const account = spl.getAssociatedTokenAddressSync(new PublicKey(mint), claimer.publicKey)
     all.run(
       [spl.createFreezeAccountInstruction(account, new PublicKey(mint), all.authority.publicKey)],
       [all.authority],
     )
-    const frozen = (await ok('GET', `/v2/wallets/${addressOf(claimer)}/airdrops`))[2]
+    const frozen = (await ok('GET', `/v2/wallets/${addressOf(claimer)}/airdrops`))[3]
     expect([frozen.claimable, frozen.reason]).toEqual([false, 'account_unusable'])
   })
 })

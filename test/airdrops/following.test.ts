@@ -8,7 +8,9 @@ import { startWorkers } from '../../daemon/workers/frame.ts'
 import { buildClaim, buildClawback } from '../../src/chain/merkle-distributor/index.ts'
 import { hashFromHex } from '../../src/merkle/tree.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
+import { advance } from '../../src/operations/airdrops/transitions.ts'
 import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { findAirdrop } from '../../src/store/airdrops.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import {
   type Airdrops,
@@ -40,6 +42,17 @@ async function opened(count = 3, all?: Airdrops) {
   const path = `/v2/airdrops/${id}`
   const built = (more: object = {}) => ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root, more))
   const claim = (key: Keypair) => ok('POST', `${path}/claims`, claimBody(key))
+  const clawback = async () => {
+    const { transaction } = await buildClawback({
+      payer: addressOf(payer),
+      recentBlockhash: all.chain.latestBlockhash().blockhash,
+      distributor: (await all.vaultOf(mint)).distributor,
+      mint,
+      receiver: spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58(),
+      opensReceiverFor: null,
+    })
+    return Buffer.from(transaction).toString('base64')
+  }
   return {
     ...all,
     payer,
@@ -50,22 +63,13 @@ async function opened(count = 3, all?: Airdrops) {
     path,
     built,
     claim,
+    clawback,
     make: async (more: object = {}) => submit(await built(more), payer),
     /** As another tool does it: nobody is told. */
     quietly: {
       make: async (more: object = {}) => land((await built(more)).transaction, payer),
       claim: async (key: Keypair) => land((await claim(key)).transaction, key),
-      drain: async () => {
-        const clawback = await buildClawback({
-          payer: addressOf(payer),
-          recentBlockhash: all.chain.latestBlockhash().blockhash,
-          distributor: (await all.vaultOf(mint)).distributor,
-          mint,
-          receiver: spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58(),
-          opensReceiverFor: null,
-        })
-        return land(Buffer.from(clawback.transaction).toString('base64'), payer)
-      },
+      drain: async () => land(await clawback(), payer),
     },
     statusOf: async () => (await ok('GET', `/v2/airdrops?mint=${mint}`))[0].status as string,
     events: async (): Promise<Event[]> =>
@@ -97,6 +101,48 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       'airdrop.fully_claimed',
     ])
     expect(told.at(-1)!.data.object).toMatchObject({ status: 'fully_claimed', leaf_count: 3, source: 'chain' })
+  })
+
+  it('is told to be fully claimed only after its last claim, tracked or not', async () => {
+    for (const isTracked of [true, false]) {
+      const { make, wallets, claim, submit, settle, eventsOf, id, pass, services } = await opened(2)
+      await make()
+      await settle()
+      const [first, last] = wallets as [Keypair, Keypair]
+      await submit(await claim(first), first)
+      await settle()
+      const { transaction, tracked_resource } = await claim(last)
+      await submit({ transaction, ...(isTracked ? { tracked_resource } : {}) }, last)
+      for (let n = 0; n < 2; n++) {
+        pass(10)
+        await followAirdrops(services)
+      }
+      expect((await eventsOf(id)).slice(3)).toEqual(['airdrop.claimed'])
+      await settle({ worker: true })
+      expect((await eventsOf(id)).slice(3)).toEqual(['airdrop.claimed', 'airdrop.claimed', 'airdrop.fully_claimed'])
+    }
+  })
+
+  it('is told to be fully claimed though a transaction about it does not land', async () => {
+    const { make, wallets, claim, submit, settle, eventsOf, id, pass, services, ok, sign, chain } = await opened(1)
+    await make()
+    const [only] = wallets as [Keypair]
+    const { transaction, tracked_resource } = await claim(only)
+    await submit({ transaction, tracked_resource }, only)
+    await settle()
+    const message = new TransactionMessage({
+      payerKey: only.publicKey,
+      recentBlockhash: chain.latestBlockhash().blockhash,
+      instructions: [],
+    }).compileToV0Message()
+    const other = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64')
+    await ok('POST', '/v2/transactions', { transaction: sign(other, [only]), tracked_resource, skip_preflight: true })
+    pass(60)
+    await followAirdrops(services)
+    expect((await eventsOf(id)).at(-1)).toBe('airdrop.claimed')
+    pass(40)
+    await followAirdrops(services)
+    expect((await eventsOf(id)).at(-1)).toBe('airdrop.fully_claimed')
   })
 
   it('that another tool makes, pays out and drains is followed, and its states are told', async () => {
@@ -150,6 +196,21 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await settle({ worker: true })
     const [, initialized] = await events()
     expect(initialized!.data.object).toMatchObject({ signature, slot: expect.any(Number), status: 'initialized' })
+  })
+
+  it('is left to the watcher longer where its vault was withdrawn, though somebody has claimed', async () => {
+    const { make, wallets, claim, submit, settle, clawback, payer, services, pass, events } = await opened()
+    await make()
+    await submit(await claim(wallets[0]!), wallets[0]!)
+    await settle()
+    pass(31 * DAY_S)
+    const signature = await submit({ transaction: await clawback() }, payer)
+    pass(120)
+    await followAirdrops(services)
+    expect((await events()).at(-1)!.type).toBe('airdrop.claimed')
+    await settle({ worker: true })
+    const last = (await events()).at(-1)!
+    expect([last.type, last.data.object.signature]).toEqual(['airdrop.vault_drained', signature])
   })
 
   it('seen by the worker first is not told again by the watcher, nor by what a client hints', async () => {
@@ -272,6 +333,39 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await settle({ worker: true })
     expect(await eventsOf(tree.id)).toEqual(['airdrop.initialized', 'airdrop.tree_built'])
     expect((await ok('GET', `/v2/airdrops/${tree.id}`)).status).toBe('tree_built')
+  })
+
+  it('made with another root after its tree was stored moves nothing', async () => {
+    const { mintFor, wallet, storeTree, ok, submit, settle, eventsOf } = await opened()
+    const squatter = wallet()
+    const mint = mintFor(squatter, 100n)
+    const built = await ok('POST', '/v2/airdrops', createBody(squatter, mint, 'ab'.repeat(32)))
+    const tree = await storeTree(mint, entriesFor([wallet()]))
+    await submit(built, squatter)
+    await settle({ worker: true })
+    expect(await eventsOf(tree.id)).toEqual(['airdrop.tree_built'])
+    expect((await ok('GET', `/v2/airdrops?mint=${mint}`))[0].status).toBe('tree_built')
+  })
+
+  it('whose tree was replaced since it was read is left alone', async () => {
+    const { services, storeTree, mint, id, vaultOf, statusOf } = await opened()
+    const genesis = await services.chain.genesisHash()
+    const { distributor } = await vaultOf(mint)
+    const read = (await findAirdrop(services.store.db, id))!
+    await storeTree(mint, entriesFor([Keypair.generate()]), 0, { replace: true })
+    const moving = () =>
+      services.store.write((tx) => advance(tx, { ...read, genesis: 'another' }, distributor, {}, { genesis, next: 1 }))
+    expect((await moving()).told).toEqual([])
+    expect(await statusOf()).toBe('tree_built')
+  })
+
+  it('reads as what was told of it, though the node that is asked has seen less', async () => {
+    const { make, settle, services, ok, path, statusOf } = await opened()
+    await make()
+    await settle()
+    await services.store.write((tx) => tx.updateTable('merkle_trees').set({ status: 'claiming' }).execute())
+    expect((await ok('GET', path)).status).toBe('claiming')
+    expect(await statusOf()).toBe('claiming')
   })
 
   it('whose tree is not stored is told of by the hint, as far as its account proves it', async () => {
@@ -441,15 +535,13 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     for (const [n, { eventsOf, id, statusOf }] of airdrops.entries()) {
       const told = await eventsOf(id)
       const claims = n < 2 ? ['airdrop.claimed', 'airdrop.claimed'] : []
-      expect(told.sort()).toEqual(
-        [
-          'airdrop.tree_built',
-          'airdrop.initialized',
-          'airdrop.claim_started',
-          ...claims,
-          'airdrop.fully_claimed',
-        ].sort(),
-      )
+      expect(told).toEqual([
+        'airdrop.tree_built',
+        'airdrop.initialized',
+        'airdrop.claim_started',
+        ...claims,
+        'airdrop.fully_claimed',
+      ])
       expect(await statusOf()).toBe('fully_claimed')
     }
     for (const each of workers) {

@@ -74,8 +74,11 @@ describe('a withdrawal', () => {
 
 describe.skipIf(lacksDistributor)('a withdrawal on chain (needs the Jito merkle distributor)', () => {
   it('of another’s airdrop passes a policy that lets nothing but fees leave', async () => {
-    const { ok, path, chain, signer, tokensOf, mint, payer, settle, eventsOf, id } = await opened()
+    const { ok, path, chain, signer, tokensOf, mint, payer, settle, eventsOf, id, refused } = await opened()
     const before = chain.account(addressOf(signer))!.lamports
+    // Whose the receiver is matters only to who names an admin.
+    const named = await refused('POST', path, { amount: '900', admin: addressOf(signer) })
+    expect([named.status, named.param, named.details.owner]).toEqual([400, 'admin', addressOf(payer)])
     const done = await ok('POST', path, { amount: '900', mode: 'unsigned' })
     expect(done).toEqual({ mode: 'signed', signature: expect.any(String), mint, amount: '900' })
     expect(before - chain.account(addressOf(signer))!.lamports).toBe(FEE)

@@ -11,4 +11,5 @@ export {
   readGoldToken,
   readLockOf,
   readLocks,
+  readUnlockWay,
 } from './reading.ts'

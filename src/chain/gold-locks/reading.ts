@@ -1,7 +1,9 @@
 /** Reads locks from the chain, each time together with the chain's clock, so that both are of one slot. */
 import type { Connection } from '@solana/web3.js'
+import { decodeTokenAccount, type TokenAccountState } from '../balance-changes.ts'
 import { type ChainMoment, CLOCK_SYSVAR, decodeClock } from '../chain-clock.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../localnet/addresses.ts'
+import { readMint } from '../localnet/rpc/token-state.ts'
 import type { ChainAccount } from '../localnet/types.ts'
 import { askNode } from '../rpc-faults.ts'
 import { accountsAt } from '../runs.ts'
@@ -35,6 +37,34 @@ export async function readLockOf(
   const address = await escrowAddress(user)
   const { at, escrows } = await readLocks(connection, [address])
   return { at, address, escrow: escrows[0] ?? null }
+}
+
+/** A token account on the way of an unlocking; `state` is null where none is open. */
+export interface WayStation {
+  address: string
+  state: TokenAccountState | null
+}
+
+export interface UnlockWay {
+  lock: WayStation
+  wallet: WayStation
+  /** Of the mint; null where nobody can freeze or thaw any more. */
+  freezeAuthority: string | null
+}
+
+/** What the tokens of a lock pass through when it is unlocked, in one call. Throws internal_error where the node fails. */
+export async function readUnlockWay(
+  connection: Connection,
+  { base: user, mint, tokenProgram }: Pick<Escrow, 'base' | 'mint' | 'tokenProgram'>,
+): Promise<UnlockWay> {
+  const { escrowToken, userToken } = await lockAccounts({ user, mint, tokenProgram })
+  const addresses = [escrowToken.toBase58(), userToken.toBase58()]
+  const [token, ...accounts] = await accountsAt(connection, [mint, ...addresses])
+  const [lock, wallet] = addresses.map((address, i) => {
+    const account = accounts[i] ?? null
+    return { address, state: account === null ? null : decodeTokenAccount(account) }
+  }) as [WayStation, WayStation]
+  return { lock, wallet, freezeAuthority: token ? (readMint(token)?.freezeAuthority ?? null) : null }
 }
 
 /** A mint that can be locked, or `obstacles`: the names of its extensions that gold locks cannot take. */

@@ -17,19 +17,28 @@ import { badRequest, notFound } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
 import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
-import { withTree } from '../merkle-trees/open-tree.ts'
+import { findTree } from '../../store/merkle-trees.ts'
+import type { Row } from '../../store/schema.ts'
+import { withRow } from '../merkle-trees/open-tree.ts'
 import { platformFee } from '../platform-fee.ts'
 import { claimFault } from './claim-faults.ts'
-import { airdropKeyOf, isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
+import {
+  airdropKeyOf,
+  isOpen,
+  type PresentAirdrop,
+  readAirdrop,
+  reasonsNotToFund,
+  requireDistributor,
+} from './on-chain.ts'
 import { swapToSol } from './swap-to-sol.ts'
 
 type Route = Api['airdrops']['claim']
 
-/** What the wallet claims; `root` is that of the stored tree, null where amount and proof were given. */
+/** What the wallet claims; `tree` is the stored one, null where amount and proof were given. */
 interface Leaf {
   amount: bigint
   proof: Uint8Array[]
-  root: string | null
+  tree: Row<'merkle_trees'> | null
 }
 
 export async function claimAirdrop(context: Context, input: Input<Route>): Promise<Result<Route>> {
@@ -44,13 +53,14 @@ export async function claimAirdrop(context: Context, input: Input<Route>): Promi
     return [statusAddress, account]
   })
   const airdrop = requireDistributor(chain, read)
-  if (leaf.root === null) requireProof(airdrop, claimer, leaf)
+  if (leaf.tree === null) requireProof(airdrop, claimer, leaf)
   const held = airdrop.accounts.get(account) ?? null
   const fault = claimFault({
     ...airdrop,
     claimer,
     amount: leaf.amount,
-    root: leaf.root,
+    root: leaf.tree?.root ?? null,
+    reasonsNotToFund: await reasonsNotToFund(mint, airdrop.distributor, leaf.tree),
     status: decodeClaimStatus(airdrop.accounts.get(statusAddress) ?? null),
     account: held === null ? null : decodeTokenAccount(held),
   })
@@ -89,10 +99,16 @@ export async function claimAirdrop(context: Context, input: Input<Route>): Promi
 }
 
 /** Throws not_found without the tree, or where the wallet is not in it. */
-function storedLeaf(context: Context, id: string, claimer: string): Promise<Leaf> {
-  return withTree(context, id, async ({ row, head, read }) => {
+async function storedLeaf(context: Context, id: string, claimer: string): Promise<Leaf> {
+  const tree = await findTree(context.store.db, id)
+  if (tree === null) {
+    throw notFound(`There is no merkle tree ${id}: to claim without one, send the amount and the proof of ${claimer}`, {
+      param: 'proof',
+    })
+  }
+  return withRow(context, tree, async ({ row, head, read }) => {
     const found = await lookUpProof(head, keyFromBase58(claimer)!, read)
-    if (found !== undefined) return { amount: found.amount, proof: found.proof, root: row.root }
+    if (found !== undefined) return { amount: found.amount, proof: found.proof, tree: row }
     throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
       param: 'claimer',
     })
@@ -106,7 +122,7 @@ function givenLeaf({ amount }: Input<Route>, proof: readonly string[]): Leaf {
       { param: 'proof' },
     )
   }
-  return { amount: BigInt(amount), proof: proof.map((hash) => hashFromHex(hash)!), root: null }
+  return { amount: BigInt(amount), proof: proof.map((hash) => hashFromHex(hash)!), tree: null }
 }
 
 /** By the root that the program will check it with. */

@@ -2,8 +2,10 @@
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { TokenAccountState } from '../../chain/balance-changes.ts'
 import type { ClaimStatus, Distributor } from '../../chain/merkle-distributor/index.ts'
-import { START_DELAY_S } from './plan-creation.ts'
 import { momentOf } from './words.ts'
+
+/** A start at most so far ahead can be a formality: more than any tool's margin, and than any node is behind. */
+const FORMAL_WITHIN_S = 3_600n
 
 export interface ClaimQuestion {
   id: string
@@ -16,6 +18,8 @@ export interface ClaimQuestion {
   distributor: Distributor | null
   vaultAddress: string
   vault: TokenAccountState | null
+  /** Sentences, none where nothing speaks against it. */
+  reasonsNotToFund: readonly string[]
   /** Null before the wallet has claimed. */
   status: ClaimStatus | null
   /** Of the claimer, for this mint; null where none is open. */
@@ -81,12 +85,12 @@ function clawedBack({ id, distributor }: Parameters<Check>[0]): ClaimFault | nul
 }
 
 /**
- * The program pays before the start too, as nothing is locked: the start is its maker's word. One that is minutes away and
+ * The program pays before the start too, as nothing is locked: the start is its maker's word. One within the hour that is
  * followed by its end at once is what the program demands of a new distributor, and no plan.
  */
 function notStarted({ id, distributor, now }: Parameters<Check>[0]): ClaimFault | null {
   const { startsAt, endsAt } = distributor
-  const isFormal = endsAt - startsAt <= 1n && startsAt - now <= START_DELAY_S
+  const isFormal = endsAt - startsAt <= 1n && startsAt - now <= FORMAL_WITHIN_S
   if (startsAt <= now || isFormal) return null
   const message = `The airdrop ${id} has not started: it starts at ${momentOf(startsAt)}`
   return { reason: 'not_started', message, param: 'id', details: { seconds_left: String(startsAt - now) } }
@@ -106,12 +110,22 @@ function vaultFrozen({ id, vaultAddress, vault }: Parameters<Check>[0]): ClaimFa
   return { reason: 'vault_frozen', message, param: 'id', details: { vault: vaultAddress } }
 }
 
-function unfunded({ id, amount, vaultAddress, vault }: Parameters<Check>[0]): ClaimFault | null {
+/** Nobody is told to fund what would not come back to its admin. */
+function unfunded({ id, amount, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<Check>[0]) {
   const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null
-  const message = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim: it has to be funded first (${vaultAddress})`
-  const details = { vault: vaultAddress, vault_balance: String(vaultBalance), amount: String(amount) }
-  return { reason: 'unfunded', message, param: 'id', details }
+  const short = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim`
+  const message =
+    reasonsNotToFund.length === 0
+      ? `${short}: it has to be funded first (${vaultAddress})`
+      : `${short}. ${reasonsNotToFund.join('. ')}`
+  const details = {
+    vault: vaultAddress,
+    vault_balance: String(vaultBalance),
+    amount: String(amount),
+    clawback_receiver: distributor.clawbackReceiver,
+  }
+  return { reason: 'unfunded' as const, message, param: 'id', details }
 }
 
 function accountUnusable({ claimer, account }: Parameters<Check>[0]): ClaimFault | null {

@@ -1,11 +1,12 @@
 /** Follows airdrops by their accounts: tells of those that every wallet has claimed, and of what other tools have done. */
 import { type Distributor, distributorAddress, readDistributors } from '../../chain/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
-import { dueAirdrops, moveAirdrop, trackedAirdrops } from '../../store/airdrops.ts'
+import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
 import { isFullyClaimed } from './on-chain.ts'
+import { isAbout, type Pending, pendingTransactions } from './pending.ts'
 import { advance, rankOf, reached, statusOf } from './transitions.ts'
 
 type Tree = Row<'merkle_trees'>
@@ -16,6 +17,8 @@ const ACCOUNTS_PER_CALL = 100
 const CALLS_PER_ROUND = 5
 /** So long the watcher is left to tell of a transaction that was submitted here: it knows its signature. */
 const PATIENCE_MS = 180_000
+/** No transaction tells that all is claimed, but it is told after the claims: so long as a blockhash lives one may land. */
+const CLAIM_PATIENCE_MS = 90_000
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -56,10 +59,10 @@ async function writeLooked(services: FollowServices, genesis: string, looked: re
   const now = clock.now()
   const moving = looked.filter((each) => isNew(each, genesis)).map(({ row }) => row.id)
   await store.write(async (tx) => {
-    const tracked = await trackedAirdrops(tx, moving, now - PATIENCE_MS)
+    const pending = moving.length === 0 ? [] : await pendingTransactions(tx, genesis, now - PATIENCE_MS)
     const told: LateEmission[] = []
     for (const each of looked) {
-      const isLeft = tracked.has(each.row.id) && isWatched(each, genesis)
+      const isLeft = isUnderWay(each, pending, now - patienceOf(each, genesis))
       if (!isLeft && moving.includes(each.row.id)) told.push(...(await move(tx, genesis, now, each)))
       else await postpone(tx, genesis, now, each)
     }
@@ -82,9 +85,12 @@ function isNew(looked: Looked, genesis: string): boolean {
   return rankOf(reached(factsOf(row, distributor))) > rankOf(statusOf(row, genesis))
 }
 
-/** Whether a transaction would tell of it too; that nobody is left to claim is seen in the account alone. */
-const isWatched = ({ row, distributor }: Looked, genesis: string): boolean =>
-  statusOf(row, genesis) !== 'claiming' || distributor!.isClawedBack
+/** How long what a transaction tells is waited for; of one that is claimed to the end that is no more than its last claim. */
+const patienceOf = ({ row, distributor }: Looked, genesis: string): number =>
+  statusOf(row, genesis) === 'claiming' && !distributor?.isClawedBack ? CLAIM_PATIENCE_MS : PATIENCE_MS
+
+const isUnderWay = ({ row, address }: Looked, pending: readonly Pending[], since: number): boolean =>
+  pending.some((each) => each.created_at > since && isAbout(each, row.id, address))
 
 async function move(tx: Tx, genesis: string, now: number, { row, address, distributor }: Looked) {
   const seen = { genesis, next: now + 10 * SECOND_MS, admin: distributor!.admin }

@@ -6,17 +6,18 @@ import { type ApiError, badRequest } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
 import { encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
 import { findTree } from '../../store/merkle-trees.ts'
-import { type ChainAirdrop, isOpen, type PresentAirdrop } from './on-chain.ts'
+import type { Row } from '../../store/schema.ts'
+import { type ChainAirdrop, isOpen, type PresentAirdrop, reasonsNotToFund } from './on-chain.ts'
 
 /** Counts that are looked at for a free one; each takes two accounts of a call. */
 const LOOKED_AT = 50
 
 export interface Maker {
   payer: string
-  /** Its token account, which receives what is left. */
-  account: string
   /** Hex. */
   root: string
+  /** The stored one; null without. */
+  tree: Pick<Row<'merkle_trees'>, 'leaf_count' | 'total'> | null
 }
 
 /** Passes where nothing is at the distributor's address or its vault's; else bad_request with who has it and the way out. */
@@ -25,7 +26,7 @@ export async function refuseTaken(context: Context, airdrop: ChainAirdrop, maker
   if (distributor === null && !hasVault) return
   const next = await nextFree(context, airdrop)
   const way = next === null ? 'use another airdrop_count' : `use airdrop_count ${next}`
-  if (distributor !== null) throw taken({ ...airdrop, distributor }, maker, next, way)
+  if (distributor !== null) throw await taken({ ...airdrop, distributor }, maker, next, way)
   throw badRequest(
     `airdrop_count ${airdropCount} of ${mint} cannot be used: somebody opened its vault ${vaultAddress} beforehand, and the program takes none that exists: ${way}`,
     {
@@ -36,14 +37,23 @@ export async function refuseTaken(context: Context, airdrop: ChainAirdrop, maker
 }
 
 /**
- * One with the very root is the payer's own only where what is left comes back to it: who copies a published root and
- * waits for others to fund it would get the vault after the clawback time.
+ * One with the very root is the payer's own only where what is left comes back to it, and all of the tree is paid out:
+ * who copies a published root and waits for others to fund it would get the vault after the clawback time.
  */
-function taken(airdrop: PresentAirdrop, { payer, account, root }: Maker, next: number | null, way: string): ApiError {
+async function taken(
+  airdrop: PresentAirdrop,
+  { payer, root, tree }: Maker,
+  next: number | null,
+  way: string,
+): Promise<ApiError> {
   const { id, mint, airdropCount, address, vaultAddress, vault, distributor } = airdrop
   const { admin, clawbackReceiver } = distributor
   const isSame = distributor.root === root
-  const isOwn = isSame && admin === payer && clawbackReceiver === account
+  const against =
+    admin === payer
+      ? await reasonsNotToFund(mint, distributor, tree)
+      : [`What is left in it goes to ${clawbackReceiver}, not back to ${payer}`]
+  const isOwn = isSame && against.length === 0
   const held = String(vault?.amount ?? 0n)
   const details = {
     reason: isOwn ? 'already_initialized' : 'taken',
@@ -55,11 +65,12 @@ function taken(airdrop: PresentAirdrop, { payer, account, root }: Maker, next: n
     vault_balance: held,
     next_airdrop_count: next,
   }
+  const made = `airdrop_count ${airdropCount} of ${mint} is taken: ${admin} made the distributor ${address} there`
   const message = isOwn
     ? `The airdrop ${id} is on chain already: ${admin} made its distributor ${address} with this very root, and its vault holds ${held}. Go on with it, or ${way} for another one`
     : isSame
-      ? `airdrop_count ${airdropCount} of ${mint} is taken: ${admin} made the distributor ${address} there with this very root, and what is left in it goes to ${clawbackReceiver}, not back to ${payer}. Do not fund it: ${way}`
-      : `airdrop_count ${airdropCount} of ${mint} is taken: ${admin} made the distributor ${address} there, with the root ${distributor.root}. Anybody can take a number: ${way}`
+      ? `${made} with this very root. ${against.join('. ')}. Do not fund it: ${way}`
+      : `${made}, with the root ${distributor.root}. Anybody can take a number: ${way}`
   return badRequest(message, { param: 'airdrop_count', details })
 }
 

@@ -1,14 +1,21 @@
 /** One airdrop: what is stored of it, joined with the chain; one that only the chain knows is read there. */
 import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { type Distributor, tokenAccountAddress } from '../../chain/merkle-distributor/index.ts'
+import type { Distributor } from '../../chain/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import { found } from '../found.ts'
 import { airdropRecord } from '../records.ts'
 import { soon } from '../soon.ts'
-import { airdropKeyOf, type ChainAirdrop, type PresentAirdrop, readAirdrop, statusOnChain } from './on-chain.ts'
+import {
+  airdropKeyOf,
+  type ChainAirdrop,
+  type PresentAirdrop,
+  readAirdrop,
+  reasonsNotToFund,
+  statusOnChain,
+} from './on-chain.ts'
 import { rankOf, statusOf } from './transitions.ts'
 import { isoOf } from './words.ts'
 
@@ -85,21 +92,12 @@ function stateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Distributor
   }
 }
 
-/** What keeps some of the wallets from claiming, or the vault from coming back to who made it. */
-async function warning({ total, leaf_count }: Row<'merkle_trees'>, airdrop: PresentAirdrop): Promise<string | null> {
+/** What keeps some of the wallets from claiming, or the vault from coming back to its admin: what it lacks only where neither does. */
+async function warning(row: Row<'merkle_trees'>, airdrop: PresentAirdrop): Promise<string | null> {
   const { distributor, vault, vaultAddress, mint } = airdrop
-  const { admin, clawbackReceiver, isClawedBack, maxTotal, maxNodes, claimedTotal } = distributor
-  if (isClawedBack) return null
-  const notes = []
-  if (maxTotal < BigInt(total) || maxNodes < BigInt(leaf_count)) {
-    notes.push(
-      `The distributor pays out at most ${maxTotal} to ${maxNodes} wallets, less than the tree has: the last ones cannot claim`,
-    )
-  }
-  const missing = BigInt(total) - claimedTotal - (vault?.amount ?? 0n)
-  if (missing > 0n) notes.push(`The vault ${vaultAddress} lacks ${missing} of what can still be claimed`)
-  if ((await tokenAccountAddress(mint, admin)) !== clawbackReceiver) {
-    notes.push(`What is left goes to ${clawbackReceiver}, which is not the token account of its admin ${admin}`)
-  }
-  return notes.length === 0 ? null : notes.join('. ')
+  if (distributor.isClawedBack) return null
+  const reasons = await reasonsNotToFund(mint, distributor, row)
+  if (reasons.length > 0) return reasons.join('. ')
+  const missing = BigInt(row.total) - distributor.claimedTotal - (vault?.amount ?? 0n)
+  return missing > 0n ? `The vault ${vaultAddress} lacks ${missing} of what can still be claimed` : null
 }

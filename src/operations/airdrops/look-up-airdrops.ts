@@ -21,7 +21,7 @@ import type { Row } from '../../store/schema.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
 import { claimFault } from './claim-faults.ts'
 import { currentStatus } from './get-airdrop.ts'
-import { nowOf } from './on-chain.ts'
+import { nowOf, reasonsNotToFund } from './on-chain.ts'
 
 type Route = Api['airdrops']['lookup']
 
@@ -79,7 +79,7 @@ async function readEntitlements(
     accountsAt(await chain.connection(), [CLOCK_SYSVAR, ...addresses.flat()]),
   ])
   const now = await nowOf(clock)
-  return entitled.map(({ row, amount }, i) => {
+  const entitlement = async ({ row, amount }: Entitled, i: number): Promise<AirdropEntitlement> => {
     const [address, vaultAddress] = addresses[i]!
     const own = accounts.slice(i * ACCOUNTS, (i + 1) * ACCOUNTS)
     const [vault, held] = [own[1] ?? null, own[3] ?? null]
@@ -94,6 +94,7 @@ async function readEntitlements(
       distributor,
       vaultAddress,
       vault: vault === null ? null : decodeTokenAccount(vault),
+      reasonsNotToFund: distributor === null ? [] : await reasonsNotToFund(row.mint, distributor, row),
       status,
       account: held === null ? null : decodeTokenAccount(held),
       now,
@@ -109,7 +110,8 @@ async function readEntitlements(
       reason: fault?.reason ?? null,
       note: fault?.message ?? null,
     }
-  })
+  }
+  return Promise.all(entitled.map(entitlement))
 }
 
 async function addressesOf(

@@ -93,6 +93,28 @@ export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): Present
 
 type Tree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
 
+/**
+ * Why nobody should send tokens to the vault, as sentences that say who gets what is left: it goes to another than the
+ * admin, or not all of the tree (null: none is stored) can be paid out.
+ */
+export async function reasonsNotToFund(
+  mint: string,
+  distributor: Distributor,
+  tree: Pick<Tree, 'leaf_count' | 'total'> | null,
+): Promise<string[]> {
+  const { admin, clawbackReceiver, maxTotal, maxNodes } = distributor
+  const reasons = []
+  if (tree !== null && (maxTotal < BigInt(tree.total) || maxNodes < BigInt(tree.leaf_count))) {
+    reasons.push(
+      `The distributor pays out at most ${maxTotal} to ${maxNodes} wallets, less than the tree has: the last ones cannot claim, and what is left goes to ${clawbackReceiver}`,
+    )
+  }
+  if ((await tokenAccountAddress(mint, admin)) !== clawbackReceiver) {
+    reasons.push(`What is left goes to ${clawbackReceiver}, which is not the token account of its admin ${admin}`)
+  }
+  return reasons
+}
+
 /** What the distributor shows of the tree's life; `tree_built` where it is not there, or another airdrop's. */
 export function statusOnChain(tree: Tree, distributor: Distributor | null): AirdropStatus {
   if (distributor === null || distributor.root !== tree.root) return 'tree_built'

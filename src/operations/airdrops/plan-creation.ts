@@ -28,7 +28,7 @@ const DAY_S = 86_400n
  * The program wants a start in the future when it lands, and pays before it all the same: longer than any blockhash lives,
  * for clusters whose clock is behind.
  */
-export const START_DELAY_S = 300n
+const START_DELAY_S = 300n
 
 export interface CreationPlan extends UnsignedTransaction {
   id: string
@@ -46,7 +46,7 @@ export async function planCreation(context: Context, wanted: Wanted, payer: stri
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
   const decimals = decimalsOf(mint, airdrop.accounts.get(mint) ?? null)
   await requireProgram(chain, PROGRAMS.distributor)
-  await refuseTaken(context, airdrop, { payer, account, root })
+  await refuseTaken(context, airdrop, { payer, root, tree })
   const found = airdrop.accounts.get(account) ?? null
   const held = isOpen(found) ? found : null
   requireTokens(wanted, { payer, account, held, deposit })

@@ -1,10 +1,11 @@
 /** Builds the unlocking of gold whose time has come: paid out and closed in one transaction. */
 
+import type { Connection } from '@solana/web3.js'
 import { inWords } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { buildGoldUnlock, isPaidOut, readLockOf } from '../../chain/gold-locks/index.ts'
+import { buildGoldUnlock, type Escrow, isPaidOut, readLockOf, readUnlockWay } from '../../chain/gold-locks/index.ts'
 import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
@@ -35,6 +36,7 @@ export async function unlockGoldLock(context: Context, input: Input<Route>): Pro
       details: { escrow: escrow.address, unlocks_at: until, seconds_left: left },
     })
   }
+  await requirePassable(connection, escrow)
   await requireProgram(chain, PROGRAMS.lock)
   const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
   const recentBlockhash = await latestBlockhash(connection)
@@ -58,5 +60,36 @@ export async function unlockGoldLock(context: Context, input: Input<Route>): Pro
       resource_id: user,
       related_events: amount > 0n ? ['gold.unlocked'] : [],
     },
+  }
+}
+
+/** Tokens leave or reach no account that is frozen, whoever's they are: who can thaw it is said. */
+async function requirePassable(connection: Connection, escrow: Escrow): Promise<void> {
+  const { base: user, mint } = escrow
+  const { lock, wallet, freezeAuthority } = await readUnlockWay(connection, escrow)
+  if (wallet.state !== null && wallet.state.owner !== user) {
+    throw badRequest(
+      `The token account ${wallet.address} of ${user} belongs to ${wallet.state.owner}: the gold can only be paid out once it is given back`,
+      { param: 'user', details: { escrow: escrow.address, mint, account: wallet.address, owner: wallet.state.owner } },
+    )
+  }
+  // Closing alone moves no tokens.
+  if ((lock.state?.amount ?? 0n) === 0n) return
+  for (const [whose, { address, state }] of [
+    ['of the lock', lock],
+    ['of the wallet', wallet],
+  ] as const) {
+    if (state?.state !== 'frozen') continue
+    const way =
+      freezeAuthority === null
+        ? 'and nobody can thaw it, as the token has no freeze authority any more'
+        : `its freeze authority ${freezeAuthority} must thaw it first`
+    throw badRequest(
+      `The gold of ${user} cannot be unlocked: the token account ${address} ${whose} is frozen, ${way}`,
+      {
+        param: 'user',
+        details: { escrow: escrow.address, mint, account: address, freeze_authority: freezeAuthority },
+      },
+    )
   }
 }

@@ -13,6 +13,8 @@ import { encodeTreeId } from '../../merkle/tree-id.ts'
 import { newId } from '../../store/id.ts'
 import { findTree, insertTree, replaceTree, restoreBlobs } from '../../store/merkle-trees.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { pendingTransactions } from '../airdrops/pending.ts'
 import { emit } from '../emit.ts'
 import { merkleTreeRecord } from '../records.ts'
 
@@ -76,7 +78,7 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
       if (input.replace && sameList) await restoreBlobs(tx, id, blobs)
       return merkleTreeRecord(existing)
     }
-    if (existing !== null) mayReplace(existing, input.replace, chain)
+    if (existing !== null) await requireReplaceable(tx, existing, built.root, chain)
     const stored = existing === null ? await insertTree(tx, row, blobs) : await replaceTree(tx, row, blobs, existing)
     const record = merkleTreeRecord(stored)
     await emit(context, tx, {
@@ -93,18 +95,27 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
 /** What the chain has at the address of the airdrop: the stored status may be behind. */
 interface Looked {
   genesis: string
+  address: string
   distributor: Distributor | null
 }
 
 /** Throws internal_error where the node fails: nothing is replaced that may be on chain. */
 async function lookAt({ chain }: Context, address: string): Promise<Looked> {
   const [distributor = null] = await readDistributors(await chain.connection(), [address])
-  return { genesis: await chain.genesisHash(), distributor }
+  return { genesis: await chain.genesisHash(), address, distributor }
 }
 
-/** Refuses unless it is asked for, and nothing of the airdrop is on chain: neither now nor as it was last seen there. */
-function mayReplace(existing: Row<'merkle_trees'>, replace: boolean, chain: Looked | null): void {
-  const { id, root, airdrop_count, genesis } = existing
+/**
+ * Refuses unless it is asked for, and nothing of the airdrop is on chain or on its way there. A tree whose root the
+ * distributor has is always taken: that list alone can be claimed.
+ */
+async function requireReplaceable(
+  tx: Tx,
+  existing: Row<'merkle_trees'>,
+  root: string,
+  chain: Looked | null,
+): Promise<void> {
+  const { id, airdrop_count, genesis } = existing
   // What was seen on another chain, as one that was reset, says nothing about this one.
   const isForeign = chain !== null && genesis !== '' && genesis !== chain.genesis
   const status = isForeign ? 'tree_built' : existing.status
@@ -112,20 +123,39 @@ function mayReplace(existing: Row<'merkle_trees'>, replace: boolean, chain: Look
   if (status !== 'tree_built') {
     throw refusal(existing, `The tree ${id} is on chain already (${status}) and cannot be replaced; ${another}`)
   }
-  if (!replace || chain === null) {
+  if (chain === null) {
     throw refusal(
       existing,
-      `A tree ${id} with another root (${root}) is stored; send replace: true to replace it, or another airdrop_count`,
+      `A tree ${id} with another root (${existing.root}) is stored; send replace: true to replace it, or another airdrop_count`,
     )
   }
   if (chain.distributor !== null) {
     const { admin, root: onChain } = chain.distributor
+    if (onChain === root) return
     throw refusal(
       existing,
-      `The airdrop ${id} is on chain already, made by ${admin} with the root ${onChain}, and its tree cannot be replaced; ${another}`,
+      `The airdrop ${id} is on chain already, made by ${admin} with the root ${onChain}, and its tree cannot be replaced by one with another root; ${another}`,
     )
   }
+  const signature = await underWay(tx, id, root, chain)
+  if (signature === null) return
+  throw refusal(
+    existing,
+    `The tree ${id} cannot be replaced now: the transaction ${signature} about its airdrop was submitted here and may still land. Wait until it is confirmed or has failed, or ${another}`,
+    { signature },
+  )
 }
 
-const refusal = ({ root, status }: Row<'merkle_trees'>, message: string): ApiError =>
-  badRequest(message, { param: 'airdrop_count', details: { stored_root: root, status } })
+/** A transaction that may yet put the airdrop on chain with another root than this one; null without. */
+async function underWay(tx: Tx, id: string, root: string, { genesis, address }: Looked): Promise<string | null> {
+  const found = (await pendingTransactions(tx, genesis, 0)).find(({ tracked_id, changes }) => {
+    const roots = changes.flatMap((change) =>
+      change.kind === 'created' && change.distributor === address ? [change.root] : [],
+    )
+    return roots.length === 0 ? tracked_id === id : roots.some((each) => each !== root)
+  })
+  return found?.signature ?? null
+}
+
+const refusal = ({ root, status }: Row<'merkle_trees'>, message: string, more: object = {}): ApiError =>
+  badRequest(message, { param: 'airdrop_count', details: { stored_root: root, status, ...more } })

@@ -1,0 +1,30 @@
+/** Transactions that were submitted here, may still land, and have to do with an airdrop: by what they track, or by their own bytes. */
+import { decodeTransaction } from '../../chain/localnet/messages.ts'
+import { type DistributorChange, distributorChangesIn } from '../../chain/merkle-distributor/index.ts'
+import { PROGRAMS } from '../../chain/programs.ts'
+import { keyFromBase58 } from '../../merkle/base58.ts'
+import type { Reader } from '../../store/store.ts'
+import { unseenTransactions } from '../../store/transactions.ts'
+
+export interface Pending {
+  signature: string
+  tracked_id: string | null
+  /** Unix milliseconds. */
+  created_at: number
+  /** What its own instructions do to airdrops. */
+  changes: DistributorChange[]
+}
+
+/** Those of one chain that were submitted after `since`, in Unix milliseconds. */
+export async function pendingTransactions(reader: Reader, genesis: string, since: number): Promise<Pending[]> {
+  const program = Buffer.from(keyFromBase58(PROGRAMS.distributor.id)!)
+  const rows = await unseenTransactions(reader, genesis, since)
+  return rows.map(({ raw, ...row }) => {
+    const changes = raw.includes(program) ? distributorChangesIn(decodeTransaction(raw).message) : []
+    return { ...row, changes }
+  })
+}
+
+/** What it tracks counts too: its bytes do not show what another program calls, nor accounts from lookup tables. */
+export const isAbout = ({ tracked_id, changes }: Pending, id: string, distributor: string): boolean =>
+  tracked_id === id || changes.some((change) => change.distributor === distributor)
