@@ -390,6 +390,50 @@ describe.skipIf(lacksCore)('records', () => {
     expect(row.external_uid).toBe('s')
   })
 
+  it('of a stake say what the newest one said, also where a read came before its confirmation', async () => {
+    const scene = await open()
+    const { request, services, chain, clock, funded, settle, submit, built, collection, minted } = scene
+    const user = funded()
+    const into = await collection(user)
+    const asset = await minted(user, into)
+    const own = (platform_id: string) => ({ user: addressOf(user), platform_id, collection: into })
+    const stake = async (platform_id: string, more = {}) =>
+      submit(await built('POST', '/v2/stakes', { ...own(platform_id), asset }), [user], more)
+    const release = async () => submit(await built('DELETE', `/v2/stakes/${asset}`, own('acme')), [user])
+    const state = async () => (await request('GET', `/v2/stakes/${asset}`)).json.data
+    const later = (signature: string, at: number) =>
+      services.store.write((tx) =>
+        tx.updateTable('transactions').set({ next_check_at: at }).where('signature', '=', signature).execute(),
+      )
+    const oldest = await stake('initech', { externalUid: 'zero' })
+    chain.advance(5)
+    await release()
+    chain.advance(5)
+    await later(oldest, clock.now() + 600_000)
+    await settle()
+    const old = await stake('acme', { externalUid: 'one', metadata: { tier: 'old' } })
+    await later(old, clock.now() + 600_000)
+    chain.advance(5)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
+    await later(oldest, clock.now())
+    await followRound(services)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
+    await later(old, clock.now())
+    await followRound(services)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: 'acme', metadata: { tier: 'old' } })
+    await release()
+    await settle()
+    expect(await state()).toMatchObject({ status: 'unstaked', platform_id: 'acme', metadata: { tier: 'old' } })
+    await stake('globex')
+    chain.advance(5)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
+    await settle()
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: 'globex', metadata: null })
+    expect(await services.store.db.selectFrom('stakes').select('external_uid').execute()).toEqual([
+      { external_uid: null },
+    ])
+  })
+
   it('of an asset that was minted elsewhere begin when it is staked here', async () => {
     const scene = await open()
     const { request, funded, settle, submit, built, collection, minted } = scene

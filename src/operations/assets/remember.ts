@@ -4,7 +4,7 @@ import type { Services } from '../../context.ts'
 import { findNft, insertNft, moveNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'
 import { findStake, moveStake } from '../../store/stakes.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Reader, Tx } from '../../store/store.ts'
 
 /** Of an asset that was minted elsewhere, so that what happens to it here is told with its name. */
 export async function rememberNft(
@@ -45,7 +45,6 @@ export async function refreshed(
   asset: string,
   { slot, state }: Seen,
 ): Promise<AssetRows> {
-  const [nft, stake] = [await findNft(store.db, asset), await findStake(store.db, asset)]
   const nftNow =
     state === null
       ? { owner: null, status: 'burned' as const, frozen: 0 }
@@ -54,14 +53,34 @@ export async function refreshed(
     state === null
       ? { owner: null, status: 'burned' as const }
       : { owner: state.owner, status: state.staked ? ('staked' as const) : ('unstaked' as const) }
-  if (!differs(nft, nftNow) && !differs(stake, stakeNow)) return { nft, stake }
+  const seen = await rowsOf(store.db, asset)
+  if (!differs(seen.nft, nftNow) && !differs(seen.stake, stakeNow)) return seen
   await store.write(async (tx) => {
     const place = { slot, order: 0 }
+    const { nft, stake } = await rowsOf(tx, asset)
     if (differs(nft, nftNow)) await moveNft(tx, asset, place, nftNow)
-    if (differs(stake, stakeNow)) await moveStake(tx, asset, place, stakeNow)
+    if (differs(stake, stakeNow)) {
+      const isAnother = stake!.status === 'unstaked' && stakeNow.status === 'staked'
+      await moveStake(tx, asset, place, { ...stakeNow, ...(isAnother ? unsaid(stake!) : {}) })
+    }
   })
-  return { nft: await findNft(store.db, asset), stake: await findStake(store.db, asset) }
+  return rowsOf(store.db, asset)
 }
+
+const rowsOf = async (reader: Reader, asset: string): Promise<AssetRows> => ({
+  nft: await findNft(reader, asset),
+  stake: await findStake(reader, asset),
+})
+
+/** Of a stake that nobody followed yet: only one that came after what the record shows may say what it is. */
+const unsaid = ({ changed_slot, changed_order }: Row<'stakes'>) => ({
+  platform_id: null,
+  metadata_json: null,
+  external_uid: null,
+  freeze_authority: null,
+  said_slot: changed_slot,
+  said_order: changed_order,
+})
 
 const differs = (row: object | null, now: object): boolean =>
   row !== null && Object.entries(now).some(([name, value]) => (row as Record<string, unknown>)[name] !== value)

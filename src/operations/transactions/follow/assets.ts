@@ -2,6 +2,7 @@
 import type { EventType } from '../../../api/envelope.ts'
 import { type AssetChange, assetChangesIn } from '../../../chain/core-assets/index.ts'
 import type { Clock } from '../../../context.ts'
+import { isBefore } from '../../../store/asset-records.ts'
 import { findNft, insertNft, moveNft, updateNft } from '../../../store/nfts.ts'
 import { findStake, insertStake, moveStake, updateStake } from '../../../store/stakes.ts'
 import type { Tx } from '../../../store/store.ts'
@@ -101,14 +102,18 @@ async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Prom
   const metadata_json = isStake ? row.metadata_json : (stake?.metadata_json ?? null)
   const status = isStake ? 'staked' : 'unstaked'
   const state = { owner, status, platform_id } as const
-  const said = isStake ? ofRequest(scene) : {}
   const place = placeOf(scene)
+  const said = isStake
+    ? { ...ofRequest(scene), platform_id, said_slot: place.slot, said_order: place.order }
+    : { ...NOTHING_SAID, platform_id }
   if (stake === null) {
-    await insertStake(tx, { asset, collection, ...state, ...seenIn(scene), ...(isStake ? {} : NOTHING_SAID) })
+    await insertStake(tx, { asset, collection, owner, status, ...seenIn(scene), ...said })
   } else {
-    const isMoved = await moveStake(tx, asset, place, { ...state, ...said })
-    const isSilent = stake.external_uid === null && stake.metadata_json === null
-    if (!isMoved && isSilent) await updateStake(tx, asset, said)
+    await moveStake(tx, asset, place, { owner, status })
+    // Also where a later reading of the chain has moved the record on.
+    if (isStake && !isBefore(place, { slot: stake.said_slot, order: stake.said_order })) {
+      await updateStake(tx, asset, said)
+    }
   }
   const frozen = isStake ? 1 : 0
   await moveNft(tx, asset, place, { frozen, ...(owner === null ? {} : { owner }) })
