@@ -1,7 +1,11 @@
 /** Stakes over HTTP: plugins that are there already, fees, and assets that are released with the platform wallet. */
-import { addPlugin } from '@metaplex-foundation/mpl-core'
+import { addPlugin, updatePlugin } from '@metaplex-foundation/mpl-core'
+import type { TransactionBuilder } from '@metaplex-foundation/umi'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { loadCore } from '../src/chain/core-assets/sdk.ts'
+import { memoInstruction } from '../src/chain/memos.ts'
+import { compileUnsigned } from '../src/chain/unsigned.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore } from './support/assets.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { startService } from './support/service.ts'
@@ -14,26 +18,49 @@ async function staking(settings = {}) {
   const into = await scene.collection(user)
   const asset = await scene.minted(user, into)
   const own = { user: addressOf(user), platform_id: 'acme', collection: into }
+  type Sdk = Awaited<ReturnType<typeof loadCore>>
+  const adding =
+    (frozen: boolean, authority: 'Owner' | string, as = user) =>
+    ({ context, signer, key }: Sdk) =>
+      addPlugin(context, {
+        asset: key(asset),
+        collection: key(into),
+        payer: signer(addressOf(as)),
+        authority: signer(addressOf(as)),
+        plugin: {
+          type: 'FreezeDelegate',
+          frozen,
+          authority: authority === 'Owner' ? { type: 'Owner' } : { type: 'Address', address: key(authority) },
+        },
+      })
+  const updating =
+    (frozen: boolean, as = user) =>
+    ({ context, signer, key }: Sdk) =>
+      updatePlugin(context, {
+        asset: key(asset),
+        collection: key(into),
+        payer: signer(addressOf(as)),
+        authority: signer(addressOf(as)),
+        plugin: { type: 'FreezeDelegate', frozen },
+      })
   const plugin = (frozen: boolean, authority: 'Owner' | string, as = user) =>
-    scene.run(
-      ({ context, signer, key }) =>
-        addPlugin(context, {
-          asset: key(asset),
-          collection: key(into),
-          payer: signer(addressOf(as)),
-          authority: signer(addressOf(as)),
-          plugin: {
-            type: 'FreezeDelegate',
-            frozen,
-            authority: authority === 'Owner' ? { type: 'Owner' } : { type: 'Address', address: key(authority) },
-          },
-        }),
-      as,
+    scene.run(adding(frozen, authority, as), as)
+  /** By another client, but followed here. */
+  const followed = async (make: (sdk: Sdk) => TransactionBuilder, as = user) => {
+    const sdk = await loadCore()
+    const recentBlockhash = scene.chain.latestBlockhash().blockhash
+    const { transaction } = await compileUnsigned(
+      { payer: addressOf(as), recentBlockhash },
+      sdk.instructions(make(sdk)),
     )
+    await scene.submit({ transaction: Buffer.from(transaction).toString('base64'), requiredSigners: [] }, [as])
+    await scene.settle()
+  }
+  const told = async () => (await eventsOf(scene, asset)).map(({ type }) => type)
   const state = async () => (await scene.request('GET', `/v2/stakes/${asset}`)).json.data
   const stake = (more = {}) => scene.request('POST', '/v2/stakes', { body: { ...own, asset, ...more } })
   const release = (more = {}) => scene.request('DELETE', `/v2/stakes/${asset}`, { body: { ...own, ...more } })
-  return { ...scene, wallet, user, into, asset, own, plugin, state, stake, release }
+  return { ...scene, wallet, user, into, asset, own, plugin, adding, updating, followed, told, state, stake, release }
 }
 
 const PLATFORM = { 'stakes.freeze-authority': 'platform' }
@@ -105,6 +132,59 @@ describe.skipIf(lacksCore)('a stake', () => {
       expect([released.status, released.json.error.param]).toEqual([400, 'asset'])
       expect(released.json.error.message).toContain(frozen ? `frozen by ${stranger}` : 'is not staked')
     }
+  })
+
+  it('is what its owner or the platform freezes, and not what a stranger does', async () => {
+    const scene = await staking()
+    const { request, funded, adding, updating, followed, told, state } = scene
+    const market = funded()
+    await followed(adding(true, addressOf(market)))
+    expect([await told(), (await request('GET', '/v2/stakes')).json.data]).toEqual([[], []])
+    expect((await state()).status).toBe('unstaked')
+    await followed(updating(true, market), market)
+    await followed(updating(false, market), market)
+    expect(await told()).toEqual([])
+    for (const holder of ['Owner', 'user', 'wallet'] as const) {
+      const other = await staking()
+      await other.followed(other.adding(true, holder === 'Owner' ? holder : addressOf(other[holder])))
+      expect([holder, await other.told()]).toEqual([holder, ['stake.acquired', 'nft.staked']])
+      expect((await other.state()).status).toBe('staked')
+    }
+    // With our memo it is one, whoever holds it.
+    const given = await staking()
+    const sdk = await loadCore()
+    const instructions = sdk.instructions(given.adding(true, addressOf(market))(sdk))
+    const memo = await memoInstruction(`svc:stake:${given.asset}:acme`, [addressOf(given.user)])
+    const recentBlockhash = given.chain.latestBlockhash().blockhash
+    const { transaction } = await compileUnsigned({ payer: addressOf(given.user), recentBlockhash }, [
+      ...instructions,
+      memo,
+    ])
+    await given.submit({ transaction: Buffer.from(transaction).toString('base64'), requiredSigners: [] }, [given.user])
+    await given.settle()
+    expect(await given.told()).toEqual(['stake.acquired', 'nft.staked'])
+    expect(await given.state()).toMatchObject({ status: 'staked', platform_id: 'acme' })
+  })
+
+  it('that is frozen again tells nothing, and stays of its platform', async () => {
+    const { user, stake, submit, settle, updating, followed, told, state } = await staking()
+    await submit((await stake()).json.data, [user], { metadata: { tier: 'gold' } })
+    await settle()
+    await followed(updating(true))
+    expect(await told()).toEqual(['stake.acquired', 'nft.staked'])
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: 'acme', metadata: { tier: 'gold' } })
+    await followed(updating(false))
+    expect(await state()).toMatchObject({ status: 'unstaked', platform_id: 'acme' })
+    await followed(updating(true))
+    expect(await told()).toEqual([
+      'stake.acquired',
+      'nft.staked',
+      'stake.released',
+      'nft.unstaked',
+      'stake.acquired',
+      'nft.staked',
+    ])
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
   })
 
   it('has the platform id of its memo, whatever letters it has, and refuses one that cannot be written', async () => {

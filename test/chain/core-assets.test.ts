@@ -240,8 +240,8 @@ describe('an asset', () => {
         buildFreeze({ ...of, asset: await asset(minted), authority: null, existing: 'none', platformId: 'acme' }),
       user,
     )
-    const stake = { ...own, owner: text(user), platformId: 'acme' }
-    expect([staked.err, staked.changes]).toEqual([null, [{ kind: 'frozen', ...stake }]])
+    const stake = { ...own, owner: text(user), holder: text(user), platformId: 'acme' }
+    expect([staked.err, staked.changes]).toEqual([null, [{ kind: 'frozen', isNew: true, ...stake }]])
     expect((await asset(minted)).freeze).toEqual({ frozen: true, authority: { type: 'Owner' } })
     expect(isFrozen(await asset(minted), await collection(made))).toBe(true)
 
@@ -293,7 +293,7 @@ describe('an asset', () => {
           }),
         user,
       )
-    expect((await freeze()).err).toBeNull()
+    expect(await freeze()).toMatchObject({ err: null, changes: [{ kind: 'frozen', holder: text(platformKey) }] })
     const authority = { type: 'Address', address: text(platformKey) }
     expect((await asset(minted)).freeze).toEqual({ frozen: true, authority })
     const release = (authority: string | null, ...signers: Keypair[]) =>
@@ -326,7 +326,10 @@ describe('an asset', () => {
     await land((of) => compileUnsigned(of, instructions(add(null))), user)
     expect((await stake(null, 'none')).err).toMatchObject({ InstructionError: [0, { Custom: 15 }] })
     const used = await stake(null, 'use')
-    expect([used.err, used.changes]).toMatchObject([null, [{ kind: 'frozen', owner: text(user), platformId: 'a' }]])
+    expect([used.err, used.changes]).toMatchObject([
+      null,
+      [{ kind: 'frozen', isNew: false, owner: text(user), platformId: 'a' }],
+    ])
     expect((await release()).err).toBeNull()
     await land((of) => compileUnsigned(of, instructions(add(text(platformKey)))), user)
     const replaced = await stake(null, 'replace')

@@ -1,4 +1,5 @@
 /** What a transaction does to assets of Metaplex Core, by its own instructions and the memos beside them. */
+import { base58 } from '@scure/base'
 import type { CompiledInstruction, DecodedMessage } from '../localnet/messages.ts'
 import { MEMO_PROGRAM } from '../memos.ts'
 import { PROGRAMS } from '../programs.ts'
@@ -14,13 +15,15 @@ interface OfAsset {
 interface Staked extends OfAsset {
   /** Null where the instruction does not tell it. */
   owner: string | null
+  /** Who can thaw it, or has done so: an address, the owner's too; null for a class of keys, as the update authority is. */
+  holder: string | null
   /** Of the memo that names the asset; null without one. */
   platformId: string | null
 }
 
 export type AssetChange =
   | ({ kind: 'minted'; owner: string; name: string; uri: string } & OfAsset)
-  | ({ kind: 'frozen' } & Staked)
+  | ({ kind: 'frozen'; isNew: boolean } & Staked)
   | ({ kind: 'released' } & Staked)
   | ({ kind: 'transferred'; owner: string } & OfAsset)
   | ({ kind: 'burned' } & OfAsset)
@@ -29,6 +32,8 @@ export type AssetChange =
 const [CREATE_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN, BURN, TRANSFER, CREATE_V2] = [0, 2, 4, 6, 12, 14, 20]
 /** Second byte of the plugin instructions: `PluginType`; the third says whether it is frozen. */
 const FREEZE_DELEGATE = 1
+/** Of `PluginAuthority`, behind the plugin. */
+const [OWNER, ADDRESS] = [1, 3]
 
 /**
  * In the order of the message; says nothing of whether the transaction succeeds. Not seen are calls that programs make,
@@ -78,7 +83,7 @@ const isRemoval = (data: Uint8Array) => data[0] === REMOVE_PLUGIN && data[1] ===
 
 /** Null for instructions that do none of it. */
 function changeIn(asset: string, data: Uint8Array, read: (place: number) => string | null): AssetChange | null {
-  const collection = read(1)
+  const [collection, acting] = [read(1), read(3) ?? read(2)]
   switch (data[0]) {
     case CREATE_V1:
     case CREATE_V2: {
@@ -89,10 +94,20 @@ function changeIn(asset: string, data: Uint8Array, read: (place: number) => stri
     case ADD_PLUGIN:
       // The owner alone can add it.
       if (data[1] !== FREEZE_DELEGATE || data[2] !== 1) return null
-      return { kind: 'frozen', asset, collection, owner: read(3) ?? read(2), platformId: null }
-    case UPDATE_PLUGIN:
+      return {
+        kind: 'frozen',
+        isNew: true,
+        asset,
+        collection,
+        owner: acting,
+        holder: holderIn(data, acting),
+        platformId: null,
+      }
+    case UPDATE_PLUGIN: {
       if (data[1] !== FREEZE_DELEGATE) return null
-      return { kind: data[2] === 1 ? 'frozen' : 'released', asset, collection, owner: null, platformId: null }
+      const staked = { asset, collection, owner: null, holder: acting, platformId: null }
+      return data[2] === 1 ? { kind: 'frozen', isNew: false, ...staked } : { kind: 'released', ...staked }
+    }
     case TRANSFER: {
       const owner = read(4)
       return owner === null ? null : { kind: 'transferred', asset, collection, owner }
@@ -102,6 +117,13 @@ function changeIn(asset: string, data: Uint8Array, read: (place: number) => stri
     default:
       return null
   }
+}
+
+/** Who an added plugin is given to: the owner, who adds it, unless the instruction tells another. */
+function holderIn(data: Uint8Array, owner: string | null): string | null {
+  const [isGiven, type] = [data[3], data[4]]
+  if (isGiven !== 1 || type === OWNER) return owner
+  return type === ADDRESS && data.length >= 37 ? base58.encode(data.subarray(5, 37)) : null
 }
 
 /** After the code and where the data is kept; null where they are cut short. */
