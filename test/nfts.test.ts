@@ -390,6 +390,39 @@ describe.skipIf(lacksCore)('records', () => {
     expect(row.external_uid).toBe('s')
   })
 
+  it('of a stake that is confirmed after the burn say that it is burned', async () => {
+    const scene = await open()
+    const { request, services, chain, clock, funded, land, submit, built, collection, minted } = scene
+    const user = funded()
+    const into = await collection(user)
+    const asset = await minted(user, into)
+    const own = { user: addressOf(user), platform_id: 'acme', collection: into }
+    const stakedBy = await submit(await built('POST', '/v2/stakes', { ...own, asset }), [user], { externalUid: 's' })
+    chain.advance(5)
+    land(await built('DELETE', `/v2/stakes/${asset}`, own), user)
+    chain.advance(5)
+    const burning = await built('DELETE', `/v2/nfts/${asset}`, { owner: addressOf(user), ...own, user: undefined })
+    const burnedBy = await submit(burning, [user])
+    chain.advance(20)
+    const later = (signature: string, at: number) =>
+      services.store.write((tx) =>
+        tx.updateTable('transactions').set({ next_check_at: at }).where('signature', '=', signature).execute(),
+      )
+    await later(stakedBy, clock.now() + 600_000)
+    await later(burnedBy, clock.now())
+    await followRound(services)
+    await later(stakedBy, clock.now())
+    await followRound(services)
+    expect((await eventsOf(scene, asset)).map(({ type }) => type)).toEqual([
+      'nft.burned',
+      'stake.acquired',
+      'nft.staked',
+    ])
+    const burned = { asset, status: 'burned', owner: null }
+    expect((await request('GET', '/v2/stakes')).json.data).toMatchObject([{ ...burned, platform_id: 'acme' }])
+    expect((await request('GET', `/v2/wallets/${addressOf(user)}/stakes`)).json.data.staked_assets).toEqual([])
+  })
+
   it('of a stake say what the newest one said, also where a read came before its confirmation', async () => {
     const scene = await open()
     const { request, services, chain, clock, funded, settle, submit, built, collection, minted } = scene

@@ -117,7 +117,9 @@ async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Prom
     ? { ...ofRequest(scene), platform_id, freeze_authority: change.holder, ...saidAt(place) }
     : { ...NOTHING_SAID, platform_id }
   if (stake === null) {
-    await insertStake(tx, { asset, collection, owner, status, ...seenIn(scene), ...said })
+    // Of what was burned meanwhile.
+    const now = nft?.status === 'burned' ? BURNED : { owner, status }
+    await insertStake(tx, { asset, collection, ...now, ...seenIn(scene), ...said })
   } else {
     await moveStake(tx, asset, place, { owner, status })
     // Also where a later reading of the chain has moved the record on.
@@ -152,6 +154,8 @@ const isRepeated = (change: Change<'frozen' | 'released'>, place: Place, stake: 
   change.platformId === null &&
   stake?.status === 'staked' &&
   !isBefore(place, { slot: stake.changed_slot, order: stake.changed_order })
+
+const BURNED = { owner: null, status: 'burned' } as const
 
 const saidAt = ({ slot, order }: Place) => ({ said_slot: slot, said_order: order })
 
