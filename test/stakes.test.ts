@@ -112,9 +112,10 @@ describe.skipIf(lacksCore)('a stake', () => {
 
   it('replaces a plugin that the platform was given, whoever is to hold it now', async () => {
     for (const settings of [{}, PLATFORM]) {
-      const { wallet, user, land, plugin, stake, release, state } = await staking(settings)
+      const { wallet, user, land, submit, settle, plugin, stake, release, state } = await staking(settings)
       expect((await plugin(false, addressOf(wallet))).err).toBeNull()
-      expect(land((await stake()).json.data, user).err).toBeNull()
+      await submit((await stake()).json.data, [user])
+      await settle()
       expect((await state()).status).toBe('staked')
       expect(land((await release()).json.data, user).err).toBeNull()
     }
@@ -242,15 +243,17 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
   })
 
   it('an asset is released though receivers are listed, as its owner only gets back what is there', async () => {
-    const { request, user, land, stake, release } = await staking(PLATFORM)
-    expect(land((await stake()).json.data, user).err).toBeNull()
+    const { request, user, submit, settle, land, stake, release } = await staking(PLATFORM)
+    await submit((await stake()).json.data, [user])
+    await settle()
     await request('PATCH', '/v2/signer/policy', { body: { destinations: [] } })
     expect(land((await release()).json.data, user).err).toBeNull()
   })
 
   it('nothing is released while the signer is paused, and the log says that it was asked', async () => {
-    const { request, user, land, stake, release } = await staking(PLATFORM)
-    expect(land((await stake()).json.data, user).err).toBeNull()
+    const { request, user, submit, settle, stake, release } = await staking(PLATFORM)
+    await submit((await stake()).json.data, [user])
+    await settle()
     await request('POST', '/v2/signer/pauses', { body: { reason: 'an audit' } })
     const { status, json } = await release()
     expect([status, json.error.details.rule]).toEqual([400, 'paused'])
@@ -262,6 +265,62 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
     ])
     await request('POST', '/v2/signer/resumptions', { body: {} })
     expect((await release()).status).toBe(200)
+  })
+
+  it('what the platform wallet has frozen for another reason is no stake, whichever key asks', async () => {
+    const { request, wallet, into, user, asset, plugin, release } = await staking(PLATFORM)
+    const { key } = (await request('POST', '/v2/api-keys', { body: { name: 'any', scopes: [] } })).json.data
+    const ask = () =>
+      request('DELETE', `/v2/stakes/${asset}`, {
+        body: { user: addressOf(user), platform_id: 'acme', collection: into },
+        headers: { authorization: `Bearer ${key}` },
+      })
+    const refused = async () => {
+      for (const { status, json } of [await ask(), await release()]) {
+        expect([status, json.error.param]).toEqual([400, 'asset'])
+        expect(json.error.message).toContain('frozen by the platform wallet, and no stake of it was followed here')
+      }
+      expect((await request('GET', '/v2/audit-entries')).json.data).toEqual([])
+    }
+    // Never seen; followed, but without our memo.
+    expect((await plugin(true, addressOf(wallet))).err).toBeNull()
+    await refused()
+    const other = await staking(PLATFORM)
+    await other.followed(other.adding(true, addressOf(other.wallet)))
+    expect((await other.state()).status).toBe('staked')
+    expect((await other.release()).status).toBe(400)
+  })
+
+  it('what was a stake once, and is frozen anew for another reason, is none', async () => {
+    const { wallet, user, stake, submit, settle, plugin, state, release } = await staking(PLATFORM)
+    await submit((await stake()).json.data, [user])
+    await settle()
+    await submit((await release()).json.data, [user])
+    await settle()
+    expect((await plugin(true, addressOf(wallet))).err).toBeNull()
+    expect((await release()).status).toBe(400)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null })
+    expect((await release()).status).toBe(400)
+  })
+
+  it('what its owner has staked, released elsewhere and given to the platform wallet is none', async () => {
+    const { wallet, user, stake, submit, settle, land, plugin, release } = await staking()
+    await submit((await stake()).json.data, [user])
+    await settle()
+    expect(land((await release()).json.data, user).err).toBeNull()
+    expect((await plugin(true, addressOf(wallet))).err).toBeNull()
+    const { status, json } = await release()
+    expect([status, json.error.details.status]).toEqual([400, 'staked'])
+  })
+
+  it('a stake that landed past the service is released once its transaction was submitted', async () => {
+    const { user, stake, submit, settle, land, release } = await staking(PLATFORM)
+    const staked = (await stake()).json.data
+    expect(land(staked, user).err).toBeNull()
+    expect((await release()).json.error.message).toContain('POST /v2/transactions')
+    await submit(staked, [user])
+    await settle()
+    expect(land((await release()).json.data, user).err).toBeNull()
   })
 
   it('what another platform has frozen stays its own', async () => {

@@ -118,7 +118,7 @@ async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Prom
     : { ...NOTHING_SAID, platform_id }
   if (stake === null) {
     // Of what was burned meanwhile.
-    const now = nft?.status === 'burned' ? BURNED : { owner, status }
+    const now = nft?.status === 'burned' ? BURNED : ({ owner, status } as const)
     await insertStake(tx, { asset, collection, ...now, ...seenIn(scene), ...said })
   } else {
     await moveStake(tx, asset, place, { owner, status })
