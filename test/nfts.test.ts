@@ -4,6 +4,7 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { loadCore } from '../src/chain/core-assets/sdk.ts'
 import { memoInstruction } from '../src/chain/memos.ts'
+import { PROGRAMS } from '../src/chain/programs.ts'
 import { compileUnsigned } from '../src/chain/unsigned.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
@@ -148,14 +149,29 @@ describe.skipIf(lacksCore)('an asset', () => {
     const again = await request('POST', '/v2/nfts', { body: { ...body, asset: addressOf(key) } })
     expect([again.status, again.json.error.param]).toEqual([400, 'asset'])
     expect(again.json.error.message).toContain('already')
-    for (const taken of [addressOf(user), into]) {
-      const { status, json } = await request('POST', '/v2/nfts', { body: { ...body, asset: taken } })
+    const unfunded = stranger()
+    const theirCollection = await collection(user, unfunded)
+    for (const [taken, at] of [
+      [addressOf(user), into],
+      [into, into],
+      [addressOf(issuer), into],
+      [addressOf(funded()), into],
+      [unfunded, theirCollection],
+    ] as const) {
+      const { status, json } = await request('POST', '/v2/nfts', { body: { ...body, collection: at, asset: taken } })
       expect([status, json.error.param, json.error.message]).toEqual([
         400,
         'asset',
         expect.stringContaining('fresh key'),
       ])
     }
+    // To the program its own address says that none is given.
+    const { id } = PROGRAMS.core
+    const nobody = await request('POST', '/v2/nfts', { body: { ...body, owner: id } })
+    expect([nobody.status, nobody.json.error.param]).toEqual([400, 'owner'])
+    const ruled = { payer: addressOf(user), ...TEXTS, update_authority: id }
+    const nobodys = await request('POST', '/v2/collections', { body: ruled })
+    expect([nobodys.status, nobodys.json.error.param]).toEqual([400, 'update_authority'])
   })
 
   it('is minted by a delegate of the collection, and by nobody else', async () => {

@@ -97,7 +97,7 @@ describe.skipIf(lacksCore)('a mint', () => {
   it('at the address of the platform wallet itself is never signed', async () => {
     const { wallet, mint } = await issuing()
     const { status, json } = await mint({ asset: addressOf(wallet) })
-    expect([status, json.error.details.rule]).toEqual([400, 'simulation'])
+    expect([status, json.error.param]).toEqual([400, 'asset'])
   })
 
   it('whose policy lacks the program is refused by its rule', async () => {

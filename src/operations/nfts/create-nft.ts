@@ -21,17 +21,20 @@ const FALLBACK_UNITS = 20_000
 export async function createNft(context: Context, input: Input<Route>): Promise<Result<Route>> {
   const { chain, config } = context
   const { payer, owner = payer, name, uri } = input
-  if (input.asset !== undefined && [payer, owner, input.collection].includes(input.asset)) {
-    throw badRequest('asset must be the address of a fresh key, which nothing else has', { param: 'asset' })
+  if ([payer, owner, input.collection].includes(input.asset ?? '')) throw notFresh()
+  if (owner === PROGRAMS.core.id) {
+    throw badRequest('owner is the address of Metaplex Core itself, which no asset can have', { param: 'owner' })
   }
   const connection = await chain.connection()
   const { Keypair } = await import('@solana/web3.js')
   const assetKey = input.asset === undefined ? Keypair.generate() : null
   const asset = input.asset ?? assetKey!.publicKey.toBase58()
-  const { found, collection } = await readAssetIn(connection, asset, input.collection)
+  const { found, isTaken, collection } = await readAssetIn(connection, asset, input.collection)
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
   if (found.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
+  if (isTaken) throw notFresh()
   const { authority, cosigner } = await authorityOf(context, collection, input)
+  if (asset === authority) throw notFresh()
   await requireProgram(chain, PROGRAMS.core)
   const recentBlockhash = await latestBlockhash(connection)
   const { transaction, requiredSigners } = await withComputeBudget(
@@ -53,6 +56,14 @@ export async function createNft(context: Context, input: Input<Route>): Promise<
   const about = { asset, collection: collection.address, payer }
   return cosign(context, cosigner, { operation: 'nft.create', transaction: signed, about }, answer)
 }
+
+const notFresh = () =>
+  badRequest(
+    'asset must be the address of a fresh key, which nothing else has: no account, and no other part in this',
+    {
+      param: 'asset',
+    },
+  )
 
 /** Who of the collection signs: who was asked for, the payer where it may, the platform wallet where it is to, or the update authority. */
 async function authorityOf(
