@@ -18,7 +18,7 @@ import { PROGRAMS } from '../../src/chain/programs.ts'
 import { parseSetting } from '../../src/config.ts'
 import { addressOf, assetsOn, lacksCore, TEXTS } from '../support/assets.ts'
 import { type Limits, startPlatform } from '../support/platform-wallet.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 import { openScene, type Told, text } from './movements-support.ts'
 
 const someone = () => Keypair.generate().publicKey
@@ -38,7 +38,7 @@ async function issuing({ listed = true, limits = null as Limits | null } = {}) {
     scene.request('POST', '/v2/nfts', {
       body: { payer: addressOf(user), platform_id: 'a', collection: into, ...TEXTS, ...more },
     })
-  return { ...scene, wallet, into, other, user, mint }
+  return { ...scene, wallet, dataDir, into, other, user, mint }
 }
 
 describe.skipIf(lacksCore)('a mint', () => {
@@ -77,6 +77,27 @@ describe.skipIf(lacksCore)('a mint', () => {
     expect((await request('GET', `/v2/collections/${other}`)).json.data.cosigned).toBe(false)
     const unlisted = await issuing({ listed: false })
     expect((await unlisted.mint()).json.data.requiredSigners).toHaveLength(2)
+  })
+
+  it('by another authority of a listed collection is for that one to sign, with or without a signer', async () => {
+    const { services, into, dataDir, funded, collection } = await issuing()
+    const issuer = funded()
+    const theirs = await collection(issuer)
+    await services.close()
+    const settings = { 'nfts.cosign-collections': [into, theirs] }
+    const ask = async (scene: Pick<Awaited<ReturnType<typeof startService>>, 'request'>, more: object) => {
+      const body = { payer: addressOf(Keypair.generate()), platform_id: 'a', collection: theirs, ...TEXTS, ...more }
+      const { status, json } = await scene.request('POST', '/v2/nfts', { body })
+      return [status, json.data?.requiredSigners?.slice(1) ?? json.error.message]
+    }
+    const named = { authority: addressOf(issuer) }
+    const signing = await startPlatform(null, { dataDir, settings })
+    for (const more of [named, {}]) expect(await ask(signing, more)).toEqual([200, [addressOf(issuer)]])
+    expect((await signing.request('GET', '/v2/audit-entries')).json.data).toEqual([])
+    await signing.services.close()
+    const without = await startService({ dataDir, settings })
+    expect(await ask(without, named)).toEqual([200, [addressOf(issuer)]])
+    expect(await ask(without, {})).toEqual([500, expect.stringContaining('No signer is configured')])
   })
 
   it('is not signed while the signer is paused, nor for a payer who cannot pay', async () => {

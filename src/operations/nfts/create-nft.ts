@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { throwRefused } from '../assets/refused.ts'
 import { cosign } from '../signing/cosign.ts'
-import { requireSigner } from '../signing/require-signer.ts'
+import { requireSigner, trySigner } from '../signing/require-signer.ts'
 
 type Route = Api['nfts']['create']
 
@@ -81,10 +81,10 @@ async function authorityOf(
   }
   const wanted = asked ?? (all.includes(payer) ? payer : null)
   if (wanted !== payer && context.config.values['nfts.cosign-collections'].includes(address)) {
-    const signer = await requireSigner(context)
-    const isWanted = wanted === null ? all.includes(signer.address) : wanted === signer.address
-    // What the wallet pays for itself is for its own keypair to sign.
-    if (isWanted && signer.address !== payer) return { authority: signer.address, cosigner: signer }
+    // Who names another authority needs no signer.
+    const signer = wanted === null ? await requireSigner(context) : await trySigner(context)
+    const isWanted = signer !== null && (wanted === null ? all : [wanted]).includes(signer.address)
+    if (isWanted) return { authority: signer.address, cosigner: signer }
   }
   return { authority: wanted ?? updateAuthority, cosigner: null }
 }
