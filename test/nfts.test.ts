@@ -439,6 +439,86 @@ describe.skipIf(lacksCore)('records', () => {
     expect((await request('GET', `/v2/wallets/${addressOf(user)}/stakes`)).json.data.staked_assets).toEqual([])
   })
 
+  it('of a reading of the chain are not undone by what was confirmed before it', async () => {
+    const scene = await open()
+    const { request, chain, clock, services, funded, submit, built, collection, minted, transfer } = scene
+    const [user, other, third] = [funded(), funded(), funded()]
+    const into = await collection(user)
+    const asset = await minted(user, into)
+    const sdk = await loadCore()
+    const given = sdk.core.transferV1(sdk.context, {
+      asset: sdk.key(asset),
+      collection: sdk.key(into),
+      payer: sdk.signer(addressOf(user)),
+      authority: sdk.signer(addressOf(user)),
+      newOwner: sdk.key(addressOf(other)),
+    })
+    const recentBlockhash = chain.latestBlockhash().blockhash
+    const { transaction } = await compileUnsigned({ payer: addressOf(user), recentBlockhash }, sdk.instructions(given))
+    await submit({ transaction: Buffer.from(transaction).toString('base64'), requiredSigners: [] }, [user])
+    chain.advance(5)
+    expect((await transfer(asset, into, other, addressOf(third))).err).toBeNull()
+    chain.advance(5)
+    await built('POST', '/v2/stakes', { user: addressOf(third), platform_id: 'p', collection: into, asset })
+    clock.advance(20_000)
+    await followRound(services)
+    expect((await request('GET', '/v2/nfts')).json.data).toMatchObject([{ asset, owner: addressOf(third) }])
+  })
+
+  it('follow an asset into another collection, by a read and by what is done to it there', async () => {
+    const scene = await open()
+    const { request, funded, settle, submit, built, collection, run } = scene
+    const user = funded()
+    const [one, two] = [await collection(user), await collection(user)]
+    const own = { user: addressOf(user), platform_id: 'p' }
+    const mint = async () => {
+      const minting = await built('POST', '/v2/nfts', {
+        payer: addressOf(user),
+        platform_id: 'a',
+        collection: one,
+        ...TEXTS,
+      })
+      await submit(minting, [user])
+      await settle()
+      return minting.asset as string
+    }
+    const move = async (asset: string) => {
+      const moved = await run(
+        ({ core, context, signer, key }) =>
+          core.updateV2(context, {
+            asset: key(asset),
+            collection: key(one),
+            newCollection: key(two),
+            payer: signer(addressOf(user)),
+            authority: signer(addressOf(user)),
+            newName: null,
+            newUri: null,
+            newUpdateAuthority: core.updateAuthority('Collection', [key(two)]),
+          }),
+        user,
+      )
+      expect(moved.err).toBeNull()
+    }
+    const listed = async (what: 'nfts' | 'stakes', at: string) =>
+      (await request('GET', `/v2/${what}?collection=${at}`)).json.data.map(({ asset }: { asset: string }) => asset)
+    const [read, staked] = [await mint(), await mint()]
+    await submit(await built('POST', '/v2/stakes', { ...own, collection: one, asset: read }), [user])
+    await settle()
+    await submit(await built('DELETE', `/v2/stakes/${read}`, { ...own, collection: one }), [user])
+    await settle()
+    for (const asset of [read, staked]) await move(asset)
+    expect((await request('GET', `/v2/nfts/${read}`)).json.data.collection).toBe(two)
+    expect(await listed('nfts', one)).toEqual([staked])
+    expect(await listed('nfts', two)).toEqual([read])
+    expect(await listed('stakes', two)).toEqual([read])
+    await submit(await built('POST', '/v2/stakes', { ...own, collection: two, asset: staked }), [user])
+    await settle()
+    expect(await listed('nfts', two)).toEqual([staked, read])
+    expect(await listed('stakes', two)).toEqual([staked, read])
+    const events = await eventsOf(scene, staked)
+    expect(events.map(({ data }) => data.object.collection)).toEqual([one, two, two])
+  })
+
   it('of a stake say what the newest one said, also where a read came before its confirmation', async () => {
     const scene = await open()
     const { request, services, chain, clock, funded, settle, submit, built, collection, minted } = scene

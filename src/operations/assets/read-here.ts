@@ -8,7 +8,7 @@ import { type AssetRows, refreshed, type Seen } from './remember.ts'
 export interface Here extends AssetRows {
   kind: 'absent' | 'burned' | 'asset'
   /** Null for what is absent or burned. */
-  state: (NonNullable<Seen['state']> & { collection: string | null }) | null
+  state: Seen['state']
 }
 
 /** Throws bad_request for an asset that cannot be read, internal_error where the node fails. */

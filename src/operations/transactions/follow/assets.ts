@@ -74,7 +74,7 @@ async function minted(scene: Scene, { asset, collection, owner, name, uri }: Cha
 async function burned(scene: Scene, { asset, collection: named }: Change<'burned'>) {
   const { tx } = scene
   const known = await findNft(tx, asset)
-  const collection = known?.collection ?? named
+  const collection = named ?? known?.collection ?? null
   if (collection === null) return []
   const end = { owner: null, status: 'burned', frozen: 0 } as const
   const state = { asset, collection, name: known?.name ?? '', uri: known?.uri ?? '', ...end }
@@ -83,14 +83,15 @@ async function burned(scene: Scene, { asset, collection: named }: Change<'burned
   const row =
     known === null
       ? await insertNft(tx, { ...state, ...seenIn(scene) })
-      : await updateNft(tx, asset, { ...end, changed_slot, changed_order })
-  await updateStake(tx, asset, { owner: null, status: 'burned', changed_slot, changed_order })
+      : await updateNft(tx, asset, { ...end, collection, changed_slot, changed_order })
+  await updateStake(tx, asset, { collection, owner: null, status: 'burned', changed_slot, changed_order })
   return [eventOf(scene, 'nft.burned', { ...nftRecord(row!), ...state, frozen: false })]
 }
 
-async function transferred(scene: Scene, { asset, owner }: Change<'transferred'>): Promise<void> {
-  await moveNft(scene.tx, asset, placeOf(scene), { owner })
-  await moveStake(scene.tx, asset, placeOf(scene), { owner })
+async function transferred(scene: Scene, { asset, collection, owner }: Change<'transferred'>): Promise<void> {
+  const now = { owner, ...(collection === null ? {} : { collection }) }
+  await moveNft(scene.tx, asset, placeOf(scene), now)
+  await moveStake(scene.tx, asset, placeOf(scene), now)
 }
 
 async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Promise<LateEmission[]> {
@@ -121,15 +122,15 @@ async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Prom
     const now = nft?.status === 'burned' ? BURNED : ({ owner, status } as const)
     await insertStake(tx, { asset, collection, ...now, ...seenIn(scene), ...said })
   } else {
-    await moveStake(tx, asset, place, { owner, status })
+    await moveStake(tx, asset, place, { collection, owner, status })
     // Also where a later reading of the chain has moved the record on.
     if (isStake && !isBefore(place, { slot: stake.said_slot, order: stake.said_order })) {
       await updateStake(tx, asset, said)
     }
   }
-  await moveNft(tx, asset, place, { frozen, ...(owner === null ? {} : { owner }) })
+  await moveNft(tx, asset, place, { collection, frozen, ...(owner === null ? {} : { owner }) })
   const metadata = metadata_json === null ? null : JSON.parse(metadata_json)
-  const known = nft === null ? { asset, collection } : nftRecord(nft)
+  const known = nft === null ? { asset, collection } : { ...nftRecord(nft), collection }
   return [
     eventOf(scene, isStake ? 'stake.acquired' : 'stake.released', { asset, collection, ...state, metadata }),
     eventOf(scene, isStake ? 'nft.staked' : 'nft.unstaked', { ...known, owner, status: 'minted', frozen: isStake }),
