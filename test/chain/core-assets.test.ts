@@ -364,6 +364,26 @@ describe('changes', () => {
     )
   })
 
+  it('with accounts from lookup tables tell no owner and no collection but the true ones', () => {
+    const keys = [...[USER, ASSET, AUTHORITY, COLLECTION].map(text), PROGRAMS.core.id]
+    const [payer, asset, authority, collection, none, inTable] = [0, 1, 2, 3, 4, 5]
+    const data = Buffer.from([20, 0, 1, 0, 0, 0, 110, 1, 0, 0, 0, 117, 0, 0])
+    const told = (data: Uint8Array, ...accounts: number[]) =>
+      assetChangesIn({
+        keys,
+        instructions: [{ programIdIndex: none, accounts: Uint8Array.from(accounts), data }],
+      } as unknown as Parameters<typeof assetChangesIn>[0])
+    const minted = (owner: number, into = collection) => told(data, asset, into, authority, payer, owner, none, none)
+    expect(minted(none)).toMatchObject([{ kind: 'minted', owner: text(USER), collection: text(COLLECTION) }])
+    expect(minted(authority)).toMatchObject([{ owner: text(AUTHORITY) }])
+    expect(minted(none, none)).toMatchObject([{ collection: null }])
+    expect(minted(inTable)).toEqual([])
+    expect(minted(authority, inTable)).toEqual([])
+    expect(told(data, asset, collection, authority, payer, none, inTable)).toEqual([])
+    expect(told(Uint8Array.of(14, 0), asset, collection, payer, authority, inTable)).toEqual([])
+    expect(told(Uint8Array.of(14, 0), inTable, collection, payer, authority, authority)).toEqual([])
+  })
+
   it('of several assets each have the platform of their own memo, in the order of the message', async () => {
     const second = goldenKey(27)
     const part = async (asset: Keypair, platformId: string) => {

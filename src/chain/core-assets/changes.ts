@@ -37,7 +37,7 @@ const [OWNER, ADDRESS] = [1, 3]
 
 /**
  * In the order of the message; says nothing of whether the transaction succeeds. Not seen are calls that programs make,
- * accounts from lookup tables, and plugins that an asset is minted with.
+ * plugins that an asset is minted with, and what is done to or with accounts from lookup tables.
  */
 export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetChange[] {
   const memos = instructions.flatMap(({ programIdIndex, accounts, data }) => {
@@ -49,12 +49,12 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
     if (keys[instruction.programIdIndex] !== PROGRAMS.core.id) continue
     const read = accountsOf(keys, instruction)
     const asset = read(0)
-    if (asset === null) continue
+    if (!asset) continue
     const change = changeIn(asset, instruction.data, read)
     if (change?.kind === 'frozen' || change?.kind === 'released') {
       const verb = change.kind === 'frozen' ? 'stake' : 'release'
       const memo = memos.find((each) => each.verb === verb && each.asset === asset)
-      const acting = read(3) ?? read(2)
+      const acting = actingIn(read)
       if (memo !== undefined && memo.signer === acting) change.owner ??= acting
       changes.push({ ...change, platformId: memo?.platformId ?? null })
     } else if (change !== null) {
@@ -62,19 +62,26 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
     } else if (isRemoval(instruction.data)) {
       // The owner's, while a release before it may have been another's.
       const release = changes.findLast((each) => each.kind === 'released' && each.asset === asset)
-      if (release?.kind === 'released') release.owner ??= read(3) ?? read(2)
+      if (release?.kind === 'released') release.owner ??= actingIn(read)
     }
   }
   return changes
 }
 
-/** Places of accounts that are left out hold the program itself. */
+/** Null where it is left out, which the program itself in its place says; undefined where a lookup table has it. */
+type Read = (place: number) => string | null | undefined
+
 const accountsOf =
-  (keys: readonly string[], { accounts }: CompiledInstruction) =>
-  (place: number): string | null => {
-    const key = keyAt(keys, accounts[place])
+  (keys: readonly string[], { accounts }: CompiledInstruction): Read =>
+  (place) => {
+    const index = accounts[place]
+    if (index === undefined) return null
+    const key = keys[index]
     return key === PROGRAMS.core.id ? null : key
   }
+
+/** A signer, which no lookup table can have. */
+const actingIn = (read: Read): string | null => read(3) ?? read(2) ?? null
 
 const keyAt = (keys: readonly string[], index: number | undefined): string | null =>
   index === undefined ? null : (keys[index] ?? null)
@@ -82,14 +89,17 @@ const keyAt = (keys: readonly string[], index: number | undefined): string | nul
 const isRemoval = (data: Uint8Array) => data[0] === REMOVE_PLUGIN && data[1] === FREEZE_DELEGATE
 
 /** Null for instructions that do none of it. */
-function changeIn(asset: string, data: Uint8Array, read: (place: number) => string | null): AssetChange | null {
-  const [collection, acting] = [read(1), read(3) ?? read(2)]
+function changeIn(asset: string, data: Uint8Array, read: Read): AssetChange | null {
+  const [collection, acting] = [read(1) ?? null, actingIn(read)]
   switch (data[0]) {
     case CREATE_V1:
     case CREATE_V2: {
       const texts = textsIn(data)
-      const owner = read(4) ?? read(5) ?? read(3)
-      return texts === null || owner === null ? null : { kind: 'minted', asset, collection, owner, ...texts }
+      const owner = [4, 5, 3].map(read).find((key) => key !== null)
+      // What is not told is better than a wrong owner, or none of its collection.
+      return texts === null || !owner || read(1) === undefined
+        ? null
+        : { kind: 'minted', asset, collection, owner, ...texts }
     }
     case ADD_PLUGIN:
       // The owner alone can add it.
@@ -110,7 +120,7 @@ function changeIn(asset: string, data: Uint8Array, read: (place: number) => stri
     }
     case TRANSFER: {
       const owner = read(4)
-      return owner === null ? null : { kind: 'transferred', asset, collection, owner }
+      return !owner ? null : { kind: 'transferred', asset, collection, owner }
     }
     case BURN:
       return { kind: 'burned', asset, collection }
