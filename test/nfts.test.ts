@@ -7,6 +7,7 @@ import { memoInstruction } from '../src/chain/memos.ts'
 import { PROGRAMS } from '../src/chain/programs.ts'
 import { compileUnsigned } from '../src/chain/unsigned.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { findNft, insertNft, moveNft } from '../src/store/nfts.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
 import { startService } from './support/service.ts'
 
@@ -517,6 +518,23 @@ describe.skipIf(lacksCore)('records', () => {
     expect(await listed('stakes', two)).toEqual([staked, read])
     const events = await eventsOf(scene, staked)
     expect(events.map(({ data }) => data.object.collection)).toEqual([one, two, two])
+  })
+
+  it('move forward only, twice at one place where one transaction does two things, and not once burned', async () => {
+    const { store } = (await startService()).services
+    const [asset, collection] = [stranger(), stranger()]
+    const said = { external_uid: null, metadata_json: null, created_at: 0, changed_slot: 5, changed_order: 2 }
+    const move = (slot: number, order: number, change: object) =>
+      store.write((tx) => moveNft(tx, asset, { slot, order }, change))
+    await store.write((tx) =>
+      insertNft(tx, { asset, collection, owner: 'a', status: 'minted', frozen: 0, name: '', uri: '', ...said }),
+    )
+    expect(await move(5, 1, { owner: 'b' })).toBe(false)
+    expect(await move(4, 9, { owner: 'b' })).toBe(false)
+    expect(await move(5, 2, { owner: 'c' })).toBe(true)
+    expect(await move(5, 3, { owner: null, status: 'burned' })).toBe(true)
+    expect(await move(9, 1, { owner: 'd' })).toBe(false)
+    expect(await findNft(store.db, asset)).toMatchObject({ owner: null, status: 'burned' })
   })
 
   it('of a stake say what the newest one said, also where a read came before its confirmation', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { loadCore } from '../src/chain/core-assets/sdk.ts'
 import { memoInstruction } from '../src/chain/memos.ts'
 import { compileUnsigned } from '../src/chain/unsigned.ts'
-import { addressOf, assetsOn, eventsOf, lacksCore } from './support/assets.ts'
+import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { startService } from './support/service.ts'
 
@@ -119,6 +119,52 @@ describe.skipIf(lacksCore)('a stake', () => {
       expect((await state()).status).toBe('staked')
       expect(land((await release()).json.data, user).err).toBeNull()
     }
+  })
+
+  it('by a plugin that names its owner by address is released by the owner alone', async () => {
+    const { user, land, plugin, stake, release, state } = await staking()
+    expect((await plugin(false, addressOf(user))).err).toBeNull()
+    expect(land((await stake()).json.data, user).err).toBeNull()
+    expect((await state()).status).toBe('staked')
+    const released = (await release()).json.data
+    expect(released.requiredSigners).toEqual([addressOf(user)])
+    expect(land(released, user).err).toBeNull()
+  })
+
+  it('is not released while its issuer has frozen the collection, which the refusal says', async () => {
+    const scene = await assetsOn(await startService())
+    const { request, funded, run, minted, land, built } = scene
+    const [user, made] = [funded(), Keypair.generate()]
+    const into = addressOf(made)
+    await run(
+      ({ core, context, signer, key }) =>
+        core.createCollection(context, {
+          collection: signer(into),
+          payer: signer(addressOf(user)),
+          updateAuthority: key(addressOf(user)),
+          ...TEXTS,
+          plugins: [{ type: 'PermanentFreezeDelegate', frozen: false }],
+        }),
+      user,
+      made,
+    )
+    const asset = await minted(user, into)
+    const own = { user: addressOf(user), platform_id: 'acme', collection: into }
+    expect(land(await built('POST', '/v2/stakes', { ...own, asset }), user).err).toBeNull()
+    const frozen = await run(
+      ({ core, context, signer, key }) =>
+        core.updateCollectionPlugin(context, {
+          collection: key(into),
+          payer: signer(addressOf(user)),
+          authority: signer(addressOf(user)),
+          plugin: { type: 'PermanentFreezeDelegate', frozen: true },
+        }),
+      user,
+    )
+    expect(frozen.err).toBeNull()
+    const { status, json } = await request('DELETE', `/v2/stakes/${asset}`, { body: own })
+    expect([status, json.error.param]).toEqual([400, 'asset'])
+    expect(json.error.message).toContain('frozen by its issuer too')
   })
 
   it('of an asset whose plugin a stranger holds is refused, and that stranger is named', async () => {
