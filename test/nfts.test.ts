@@ -4,8 +4,10 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { loadCore } from '../src/chain/core-assets/sdk.ts'
 import { memoInstruction } from '../src/chain/memos.ts'
+import { PROGRAMS } from '../src/chain/programs.ts'
 import { compileUnsigned } from '../src/chain/unsigned.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { findNft, insertNft, moveNft } from '../src/store/nfts.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
 import { startService } from './support/service.ts'
 
@@ -148,14 +150,29 @@ describe.skipIf(lacksCore)('an asset', () => {
     const again = await request('POST', '/v2/nfts', { body: { ...body, asset: addressOf(key) } })
     expect([again.status, again.json.error.param]).toEqual([400, 'asset'])
     expect(again.json.error.message).toContain('already')
-    for (const taken of [addressOf(user), into]) {
-      const { status, json } = await request('POST', '/v2/nfts', { body: { ...body, asset: taken } })
+    const unfunded = stranger()
+    const theirCollection = await collection(user, unfunded)
+    for (const [taken, at] of [
+      [addressOf(user), into],
+      [into, into],
+      [addressOf(issuer), into],
+      [addressOf(funded()), into],
+      [unfunded, theirCollection],
+    ] as const) {
+      const { status, json } = await request('POST', '/v2/nfts', { body: { ...body, collection: at, asset: taken } })
       expect([status, json.error.param, json.error.message]).toEqual([
         400,
         'asset',
         expect.stringContaining('fresh key'),
       ])
     }
+    // To the program its own address says that none is given.
+    const { id } = PROGRAMS.core
+    const nobody = await request('POST', '/v2/nfts', { body: { ...body, owner: id } })
+    expect([nobody.status, nobody.json.error.param]).toEqual([400, 'owner'])
+    const ruled = { payer: addressOf(user), ...TEXTS, update_authority: id }
+    const nobodys = await request('POST', '/v2/collections', { body: ruled })
+    expect([nobodys.status, nobodys.json.error.param]).toEqual([400, 'update_authority'])
   })
 
   it('is minted by a delegate of the collection, and by nobody else', async () => {
@@ -388,6 +405,180 @@ describe.skipIf(lacksCore)('records', () => {
     ])
     const row = await services.store.db.selectFrom('stakes').selectAll().executeTakeFirstOrThrow()
     expect(row.external_uid).toBe('s')
+  })
+
+  it('of a stake that is confirmed after the burn say that it is burned', async () => {
+    const scene = await open()
+    const { request, services, chain, clock, funded, land, submit, built, collection, minted } = scene
+    const user = funded()
+    const into = await collection(user)
+    const asset = await minted(user, into)
+    const own = { user: addressOf(user), platform_id: 'acme', collection: into }
+    const stakedBy = await submit(await built('POST', '/v2/stakes', { ...own, asset }), [user], { externalUid: 's' })
+    chain.advance(5)
+    land(await built('DELETE', `/v2/stakes/${asset}`, own), user)
+    chain.advance(5)
+    const burning = await built('DELETE', `/v2/nfts/${asset}`, { owner: addressOf(user), ...own, user: undefined })
+    const burnedBy = await submit(burning, [user])
+    chain.advance(20)
+    const later = (signature: string, at: number) =>
+      services.store.write((tx) =>
+        tx.updateTable('transactions').set({ next_check_at: at }).where('signature', '=', signature).execute(),
+      )
+    await later(stakedBy, clock.now() + 600_000)
+    await later(burnedBy, clock.now())
+    await followRound(services)
+    await later(stakedBy, clock.now())
+    await followRound(services)
+    expect((await eventsOf(scene, asset)).map(({ type }) => type)).toEqual([
+      'nft.burned',
+      'stake.acquired',
+      'nft.staked',
+    ])
+    const burned = { asset, status: 'burned', owner: null }
+    expect((await request('GET', '/v2/stakes')).json.data).toMatchObject([{ ...burned, platform_id: 'acme' }])
+    expect((await request('GET', `/v2/wallets/${addressOf(user)}/stakes`)).json.data.staked_assets).toEqual([])
+  })
+
+  it('of a reading of the chain are not undone by what was confirmed before it', async () => {
+    const scene = await open()
+    const { request, chain, clock, services, funded, submit, built, collection, minted, transfer } = scene
+    const [user, other, third] = [funded(), funded(), funded()]
+    const into = await collection(user)
+    const asset = await minted(user, into)
+    const sdk = await loadCore()
+    const given = sdk.core.transferV1(sdk.context, {
+      asset: sdk.key(asset),
+      collection: sdk.key(into),
+      payer: sdk.signer(addressOf(user)),
+      authority: sdk.signer(addressOf(user)),
+      newOwner: sdk.key(addressOf(other)),
+    })
+    const recentBlockhash = chain.latestBlockhash().blockhash
+    const { transaction } = await compileUnsigned({ payer: addressOf(user), recentBlockhash }, sdk.instructions(given))
+    await submit({ transaction: Buffer.from(transaction).toString('base64'), requiredSigners: [] }, [user])
+    chain.advance(5)
+    expect((await transfer(asset, into, other, addressOf(third))).err).toBeNull()
+    chain.advance(5)
+    await built('POST', '/v2/stakes', { user: addressOf(third), platform_id: 'p', collection: into, asset })
+    clock.advance(20_000)
+    await followRound(services)
+    expect((await request('GET', '/v2/nfts')).json.data).toMatchObject([{ asset, owner: addressOf(third) }])
+  })
+
+  it('follow an asset into another collection, by a read and by what is done to it there', async () => {
+    const scene = await open()
+    const { request, funded, settle, submit, built, collection, run } = scene
+    const user = funded()
+    const [one, two] = [await collection(user), await collection(user)]
+    const own = { user: addressOf(user), platform_id: 'p' }
+    const mint = async () => {
+      const minting = await built('POST', '/v2/nfts', {
+        payer: addressOf(user),
+        platform_id: 'a',
+        collection: one,
+        ...TEXTS,
+      })
+      await submit(minting, [user])
+      await settle()
+      return minting.asset as string
+    }
+    const move = async (asset: string) => {
+      const moved = await run(
+        ({ core, context, signer, key }) =>
+          core.updateV2(context, {
+            asset: key(asset),
+            collection: key(one),
+            newCollection: key(two),
+            payer: signer(addressOf(user)),
+            authority: signer(addressOf(user)),
+            newName: null,
+            newUri: null,
+            newUpdateAuthority: core.updateAuthority('Collection', [key(two)]),
+          }),
+        user,
+      )
+      expect(moved.err).toBeNull()
+    }
+    const listed = async (what: 'nfts' | 'stakes', at: string) =>
+      (await request('GET', `/v2/${what}?collection=${at}`)).json.data.map(({ asset }: { asset: string }) => asset)
+    const [read, staked] = [await mint(), await mint()]
+    await submit(await built('POST', '/v2/stakes', { ...own, collection: one, asset: read }), [user])
+    await settle()
+    await submit(await built('DELETE', `/v2/stakes/${read}`, { ...own, collection: one }), [user])
+    await settle()
+    for (const asset of [read, staked]) await move(asset)
+    expect((await request('GET', `/v2/nfts/${read}`)).json.data.collection).toBe(two)
+    expect(await listed('nfts', one)).toEqual([staked])
+    expect(await listed('nfts', two)).toEqual([read])
+    expect(await listed('stakes', two)).toEqual([read])
+    await submit(await built('POST', '/v2/stakes', { ...own, collection: two, asset: staked }), [user])
+    await settle()
+    expect(await listed('nfts', two)).toEqual([staked, read])
+    expect(await listed('stakes', two)).toEqual([staked, read])
+    const events = await eventsOf(scene, staked)
+    expect(events.map(({ data }) => data.object.collection)).toEqual([one, two, two])
+  })
+
+  it('move forward only, twice at one place where one transaction does two things, and not once burned', async () => {
+    const { store } = (await startService()).services
+    const [asset, collection] = [stranger(), stranger()]
+    const said = { external_uid: null, metadata_json: null, created_at: 0, changed_slot: 5, changed_order: 2 }
+    const move = (slot: number, order: number, change: object) =>
+      store.write((tx) => moveNft(tx, asset, { slot, order }, change))
+    await store.write((tx) =>
+      insertNft(tx, { asset, collection, owner: 'a', status: 'minted', frozen: 0, name: '', uri: '', ...said }),
+    )
+    expect(await move(5, 1, { owner: 'b' })).toBe(false)
+    expect(await move(4, 9, { owner: 'b' })).toBe(false)
+    expect(await move(5, 2, { owner: 'c' })).toBe(true)
+    expect(await move(5, 3, { owner: null, status: 'burned' })).toBe(true)
+    expect(await move(9, 1, { owner: 'd' })).toBe(false)
+    expect(await findNft(store.db, asset)).toMatchObject({ owner: null, status: 'burned' })
+  })
+
+  it('of a stake say what the newest one said, also where a read came before its confirmation', async () => {
+    const scene = await open()
+    const { request, services, chain, clock, funded, settle, submit, built, collection, minted } = scene
+    const user = funded()
+    const into = await collection(user)
+    const asset = await minted(user, into)
+    const own = (platform_id: string) => ({ user: addressOf(user), platform_id, collection: into })
+    const stake = async (platform_id: string, more = {}) =>
+      submit(await built('POST', '/v2/stakes', { ...own(platform_id), asset }), [user], more)
+    const release = async () => submit(await built('DELETE', `/v2/stakes/${asset}`, own('acme')), [user])
+    const state = async () => (await request('GET', `/v2/stakes/${asset}`)).json.data
+    const later = (signature: string, at: number) =>
+      services.store.write((tx) =>
+        tx.updateTable('transactions').set({ next_check_at: at }).where('signature', '=', signature).execute(),
+      )
+    const oldest = await stake('initech', { externalUid: 'zero' })
+    chain.advance(5)
+    await release()
+    chain.advance(5)
+    await later(oldest, clock.now() + 600_000)
+    await settle()
+    const old = await stake('acme', { externalUid: 'one', metadata: { tier: 'old' } })
+    await later(old, clock.now() + 600_000)
+    chain.advance(5)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
+    await later(oldest, clock.now())
+    await followRound(services)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
+    await later(old, clock.now())
+    await followRound(services)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: 'acme', metadata: { tier: 'old' } })
+    await release()
+    await settle()
+    expect(await state()).toMatchObject({ status: 'unstaked', platform_id: 'acme', metadata: { tier: 'old' } })
+    await stake('globex')
+    chain.advance(5)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
+    await settle()
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: 'globex', metadata: null })
+    expect(await services.store.db.selectFrom('stakes').select('external_uid').execute()).toEqual([
+      { external_uid: null },
+    ])
   })
 
   it('of an asset that was minted elsewhere begin when it is staked here', async () => {

@@ -1,8 +1,12 @@
 /** Stakes over HTTP: plugins that are there already, fees, and assets that are released with the platform wallet. */
-import { addPlugin } from '@metaplex-foundation/mpl-core'
+import { addPlugin, updatePlugin } from '@metaplex-foundation/mpl-core'
+import type { TransactionBuilder } from '@metaplex-foundation/umi'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { addressOf, assetsOn, eventsOf, lacksCore } from './support/assets.ts'
+import { loadCore } from '../src/chain/core-assets/sdk.ts'
+import { memoInstruction } from '../src/chain/memos.ts'
+import { compileUnsigned } from '../src/chain/unsigned.ts'
+import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { startService } from './support/service.ts'
 
@@ -14,26 +18,49 @@ async function staking(settings = {}) {
   const into = await scene.collection(user)
   const asset = await scene.minted(user, into)
   const own = { user: addressOf(user), platform_id: 'acme', collection: into }
+  type Sdk = Awaited<ReturnType<typeof loadCore>>
+  const adding =
+    (frozen: boolean, authority: 'Owner' | string, as = user) =>
+    ({ context, signer, key }: Sdk) =>
+      addPlugin(context, {
+        asset: key(asset),
+        collection: key(into),
+        payer: signer(addressOf(as)),
+        authority: signer(addressOf(as)),
+        plugin: {
+          type: 'FreezeDelegate',
+          frozen,
+          authority: authority === 'Owner' ? { type: 'Owner' } : { type: 'Address', address: key(authority) },
+        },
+      })
+  const updating =
+    (frozen: boolean, as = user) =>
+    ({ context, signer, key }: Sdk) =>
+      updatePlugin(context, {
+        asset: key(asset),
+        collection: key(into),
+        payer: signer(addressOf(as)),
+        authority: signer(addressOf(as)),
+        plugin: { type: 'FreezeDelegate', frozen },
+      })
   const plugin = (frozen: boolean, authority: 'Owner' | string, as = user) =>
-    scene.run(
-      ({ context, signer, key }) =>
-        addPlugin(context, {
-          asset: key(asset),
-          collection: key(into),
-          payer: signer(addressOf(as)),
-          authority: signer(addressOf(as)),
-          plugin: {
-            type: 'FreezeDelegate',
-            frozen,
-            authority: authority === 'Owner' ? { type: 'Owner' } : { type: 'Address', address: key(authority) },
-          },
-        }),
-      as,
+    scene.run(adding(frozen, authority, as), as)
+  /** By another client, but followed here. */
+  const followed = async (make: (sdk: Sdk) => TransactionBuilder, as = user) => {
+    const sdk = await loadCore()
+    const recentBlockhash = scene.chain.latestBlockhash().blockhash
+    const { transaction } = await compileUnsigned(
+      { payer: addressOf(as), recentBlockhash },
+      sdk.instructions(make(sdk)),
     )
+    await scene.submit({ transaction: Buffer.from(transaction).toString('base64'), requiredSigners: [] }, [as])
+    await scene.settle()
+  }
+  const told = async () => (await eventsOf(scene, asset)).map(({ type }) => type)
   const state = async () => (await scene.request('GET', `/v2/stakes/${asset}`)).json.data
   const stake = (more = {}) => scene.request('POST', '/v2/stakes', { body: { ...own, asset, ...more } })
   const release = (more = {}) => scene.request('DELETE', `/v2/stakes/${asset}`, { body: { ...own, ...more } })
-  return { ...scene, wallet, user, into, asset, own, plugin, state, stake, release }
+  return { ...scene, wallet, user, into, asset, own, plugin, adding, updating, followed, told, state, stake, release }
 }
 
 const PLATFORM = { 'stakes.freeze-authority': 'platform' }
@@ -85,12 +112,59 @@ describe.skipIf(lacksCore)('a stake', () => {
 
   it('replaces a plugin that the platform was given, whoever is to hold it now', async () => {
     for (const settings of [{}, PLATFORM]) {
-      const { wallet, user, land, plugin, stake, release, state } = await staking(settings)
+      const { wallet, user, land, submit, settle, plugin, stake, release, state } = await staking(settings)
       expect((await plugin(false, addressOf(wallet))).err).toBeNull()
-      expect(land((await stake()).json.data, user).err).toBeNull()
+      await submit((await stake()).json.data, [user])
+      await settle()
       expect((await state()).status).toBe('staked')
       expect(land((await release()).json.data, user).err).toBeNull()
     }
+  })
+
+  it('by a plugin that names its owner by address is released by the owner alone', async () => {
+    const { user, land, plugin, stake, release, state } = await staking()
+    expect((await plugin(false, addressOf(user))).err).toBeNull()
+    expect(land((await stake()).json.data, user).err).toBeNull()
+    expect((await state()).status).toBe('staked')
+    const released = (await release()).json.data
+    expect(released.requiredSigners).toEqual([addressOf(user)])
+    expect(land(released, user).err).toBeNull()
+  })
+
+  it('is not released while its issuer has frozen the collection, which the refusal says', async () => {
+    const scene = await assetsOn(await startService())
+    const { request, funded, run, minted, land, built } = scene
+    const [user, made] = [funded(), Keypair.generate()]
+    const into = addressOf(made)
+    await run(
+      ({ core, context, signer, key }) =>
+        core.createCollection(context, {
+          collection: signer(into),
+          payer: signer(addressOf(user)),
+          updateAuthority: key(addressOf(user)),
+          ...TEXTS,
+          plugins: [{ type: 'PermanentFreezeDelegate', frozen: false }],
+        }),
+      user,
+      made,
+    )
+    const asset = await minted(user, into)
+    const own = { user: addressOf(user), platform_id: 'acme', collection: into }
+    expect(land(await built('POST', '/v2/stakes', { ...own, asset }), user).err).toBeNull()
+    const frozen = await run(
+      ({ core, context, signer, key }) =>
+        core.updateCollectionPlugin(context, {
+          collection: key(into),
+          payer: signer(addressOf(user)),
+          authority: signer(addressOf(user)),
+          plugin: { type: 'PermanentFreezeDelegate', frozen: true },
+        }),
+      user,
+    )
+    expect(frozen.err).toBeNull()
+    const { status, json } = await request('DELETE', `/v2/stakes/${asset}`, { body: own })
+    expect([status, json.error.param]).toEqual([400, 'asset'])
+    expect(json.error.message).toContain('frozen by its issuer too')
   })
 
   it('of an asset whose plugin a stranger holds is refused, and that stranger is named', async () => {
@@ -105,6 +179,59 @@ describe.skipIf(lacksCore)('a stake', () => {
       expect([released.status, released.json.error.param]).toEqual([400, 'asset'])
       expect(released.json.error.message).toContain(frozen ? `frozen by ${stranger}` : 'is not staked')
     }
+  })
+
+  it('is what its owner or the platform freezes, and not what a stranger does', async () => {
+    const scene = await staking()
+    const { request, funded, adding, updating, followed, told, state } = scene
+    const market = funded()
+    await followed(adding(true, addressOf(market)))
+    expect([await told(), (await request('GET', '/v2/stakes')).json.data]).toEqual([[], []])
+    expect((await state()).status).toBe('unstaked')
+    await followed(updating(true, market), market)
+    await followed(updating(false, market), market)
+    expect(await told()).toEqual([])
+    for (const holder of ['Owner', 'user', 'wallet'] as const) {
+      const other = await staking()
+      await other.followed(other.adding(true, holder === 'Owner' ? holder : addressOf(other[holder])))
+      expect([holder, await other.told()]).toEqual([holder, ['stake.acquired', 'nft.staked']])
+      expect((await other.state()).status).toBe('staked')
+    }
+    // With our memo it is one, whoever holds it.
+    const given = await staking()
+    const sdk = await loadCore()
+    const instructions = sdk.instructions(given.adding(true, addressOf(market))(sdk))
+    const memo = await memoInstruction(`svc:stake:${given.asset}:acme`, [addressOf(given.user)])
+    const recentBlockhash = given.chain.latestBlockhash().blockhash
+    const { transaction } = await compileUnsigned({ payer: addressOf(given.user), recentBlockhash }, [
+      ...instructions,
+      memo,
+    ])
+    await given.submit({ transaction: Buffer.from(transaction).toString('base64'), requiredSigners: [] }, [given.user])
+    await given.settle()
+    expect(await given.told()).toEqual(['stake.acquired', 'nft.staked'])
+    expect(await given.state()).toMatchObject({ status: 'staked', platform_id: 'acme' })
+  })
+
+  it('that is frozen again tells nothing, and stays of its platform', async () => {
+    const { user, stake, submit, settle, updating, followed, told, state } = await staking()
+    await submit((await stake()).json.data, [user], { metadata: { tier: 'gold' } })
+    await settle()
+    await followed(updating(true))
+    expect(await told()).toEqual(['stake.acquired', 'nft.staked'])
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: 'acme', metadata: { tier: 'gold' } })
+    await followed(updating(false))
+    expect(await state()).toMatchObject({ status: 'unstaked', platform_id: 'acme' })
+    await followed(updating(true))
+    expect(await told()).toEqual([
+      'stake.acquired',
+      'nft.staked',
+      'stake.released',
+      'nft.unstaked',
+      'stake.acquired',
+      'nft.staked',
+    ])
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
   })
 
   it('has the platform id of its memo, whatever letters it has, and refuses one that cannot be written', async () => {
@@ -162,15 +289,17 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
   })
 
   it('an asset is released though receivers are listed, as its owner only gets back what is there', async () => {
-    const { request, user, land, stake, release } = await staking(PLATFORM)
-    expect(land((await stake()).json.data, user).err).toBeNull()
+    const { request, user, submit, settle, land, stake, release } = await staking(PLATFORM)
+    await submit((await stake()).json.data, [user])
+    await settle()
     await request('PATCH', '/v2/signer/policy', { body: { destinations: [] } })
     expect(land((await release()).json.data, user).err).toBeNull()
   })
 
   it('nothing is released while the signer is paused, and the log says that it was asked', async () => {
-    const { request, user, land, stake, release } = await staking(PLATFORM)
-    expect(land((await stake()).json.data, user).err).toBeNull()
+    const { request, user, submit, settle, stake, release } = await staking(PLATFORM)
+    await submit((await stake()).json.data, [user])
+    await settle()
     await request('POST', '/v2/signer/pauses', { body: { reason: 'an audit' } })
     const { status, json } = await release()
     expect([status, json.error.details.rule]).toEqual([400, 'paused'])
@@ -182,6 +311,62 @@ describe.skipIf(lacksCore)('with the platform as freeze authority', () => {
     ])
     await request('POST', '/v2/signer/resumptions', { body: {} })
     expect((await release()).status).toBe(200)
+  })
+
+  it('what the platform wallet has frozen for another reason is no stake, whichever key asks', async () => {
+    const { request, wallet, into, user, asset, plugin, release } = await staking(PLATFORM)
+    const { key } = (await request('POST', '/v2/api-keys', { body: { name: 'any', scopes: [] } })).json.data
+    const ask = () =>
+      request('DELETE', `/v2/stakes/${asset}`, {
+        body: { user: addressOf(user), platform_id: 'acme', collection: into },
+        headers: { authorization: `Bearer ${key}` },
+      })
+    const refused = async () => {
+      for (const { status, json } of [await ask(), await release()]) {
+        expect([status, json.error.param]).toEqual([400, 'asset'])
+        expect(json.error.message).toContain('frozen by the platform wallet, and no stake of it was followed here')
+      }
+      expect((await request('GET', '/v2/audit-entries')).json.data).toEqual([])
+    }
+    // Never seen; followed, but without our memo.
+    expect((await plugin(true, addressOf(wallet))).err).toBeNull()
+    await refused()
+    const other = await staking(PLATFORM)
+    await other.followed(other.adding(true, addressOf(other.wallet)))
+    expect((await other.state()).status).toBe('staked')
+    expect((await other.release()).status).toBe(400)
+  })
+
+  it('what was a stake once, and is frozen anew for another reason, is none', async () => {
+    const { wallet, user, stake, submit, settle, plugin, state, release } = await staking(PLATFORM)
+    await submit((await stake()).json.data, [user])
+    await settle()
+    await submit((await release()).json.data, [user])
+    await settle()
+    expect((await plugin(true, addressOf(wallet))).err).toBeNull()
+    expect((await release()).status).toBe(400)
+    expect(await state()).toMatchObject({ status: 'staked', platform_id: null })
+    expect((await release()).status).toBe(400)
+  })
+
+  it('what its owner has staked, released elsewhere and given to the platform wallet is none', async () => {
+    const { wallet, user, stake, submit, settle, land, plugin, release } = await staking()
+    await submit((await stake()).json.data, [user])
+    await settle()
+    expect(land((await release()).json.data, user).err).toBeNull()
+    expect((await plugin(true, addressOf(wallet))).err).toBeNull()
+    const { status, json } = await release()
+    expect([status, json.error.details.status]).toEqual([400, 'staked'])
+  })
+
+  it('a stake that landed past the service is released once its transaction was submitted', async () => {
+    const { user, stake, submit, settle, land, release } = await staking(PLATFORM)
+    const staked = (await stake()).json.data
+    expect(land(staked, user).err).toBeNull()
+    expect((await release()).json.error.message).toContain('POST /v2/transactions')
+    await submit(staked, [user])
+    await settle()
+    expect(land((await release()).json.data, user).err).toBeNull()
   })
 
   it('what another platform has frozen stays its own', async () => {

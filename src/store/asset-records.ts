@@ -8,6 +8,9 @@ export interface Place {
   order: number
 }
 
+export const isBefore = (one: Place, other: Place): boolean =>
+  one.slot < other.slot || (one.slot === other.slot && one.order < other.order)
+
 /**
  * Changes the record of an asset, unless it is burned, which is for good, or shows a later place already; what is read at
  * a slot gives way to the transactions of that slot. Answers whether it did.

@@ -178,6 +178,11 @@ export interface StakesTable extends Recorded, Placed {
   owner: string | null
   status: 'unstaked' | 'staked' | 'burned'
   platform_id: string | null
+  /** Who can thaw what the last followed stake froze; null where no followed stake told it. */
+  freeze_authority: string | null
+  /** Place of the stake that platform id, metadata and external uid are of, as `changed_slot` and `changed_order` have it. */
+  said_slot: Generated<number>
+  said_order: Generated<number>
 }
 
 export interface GoldLocksTable extends Recorded {

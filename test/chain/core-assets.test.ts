@@ -240,8 +240,8 @@ describe('an asset', () => {
         buildFreeze({ ...of, asset: await asset(minted), authority: null, existing: 'none', platformId: 'acme' }),
       user,
     )
-    const stake = { ...own, owner: text(user), platformId: 'acme' }
-    expect([staked.err, staked.changes]).toEqual([null, [{ kind: 'frozen', ...stake }]])
+    const stake = { ...own, owner: text(user), holder: text(user), platformId: 'acme' }
+    expect([staked.err, staked.changes]).toEqual([null, [{ kind: 'frozen', isNew: true, ...stake }]])
     expect((await asset(minted)).freeze).toEqual({ frozen: true, authority: { type: 'Owner' } })
     expect(isFrozen(await asset(minted), await collection(made))).toBe(true)
 
@@ -293,7 +293,7 @@ describe('an asset', () => {
           }),
         user,
       )
-    expect((await freeze()).err).toBeNull()
+    expect(await freeze()).toMatchObject({ err: null, changes: [{ kind: 'frozen', holder: text(platformKey) }] })
     const authority = { type: 'Address', address: text(platformKey) }
     expect((await asset(minted)).freeze).toEqual({ frozen: true, authority })
     const release = (authority: string | null, ...signers: Keypair[]) =>
@@ -326,7 +326,10 @@ describe('an asset', () => {
     await land((of) => compileUnsigned(of, instructions(add(null))), user)
     expect((await stake(null, 'none')).err).toMatchObject({ InstructionError: [0, { Custom: 15 }] })
     const used = await stake(null, 'use')
-    expect([used.err, used.changes]).toMatchObject([null, [{ kind: 'frozen', owner: text(user), platformId: 'a' }]])
+    expect([used.err, used.changes]).toMatchObject([
+      null,
+      [{ kind: 'frozen', isNew: false, owner: text(user), platformId: 'a' }],
+    ])
     expect((await release()).err).toBeNull()
     await land((of) => compileUnsigned(of, instructions(add(text(platformKey)))), user)
     const replaced = await stake(null, 'replace')
@@ -359,6 +362,26 @@ describe('changes', () => {
       }),
       { numRuns: 2_000 },
     )
+  })
+
+  it('with accounts from lookup tables tell no owner and no collection but the true ones', () => {
+    const keys = [...[USER, ASSET, AUTHORITY, COLLECTION].map(text), PROGRAMS.core.id]
+    const [payer, asset, authority, collection, none, inTable] = [0, 1, 2, 3, 4, 5]
+    const data = Buffer.from([20, 0, 1, 0, 0, 0, 110, 1, 0, 0, 0, 117, 0, 0])
+    const told = (data: Uint8Array, ...accounts: number[]) =>
+      assetChangesIn({
+        keys,
+        instructions: [{ programIdIndex: none, accounts: Uint8Array.from(accounts), data }],
+      } as unknown as Parameters<typeof assetChangesIn>[0])
+    const minted = (owner: number, into = collection) => told(data, asset, into, authority, payer, owner, none, none)
+    expect(minted(none)).toMatchObject([{ kind: 'minted', owner: text(USER), collection: text(COLLECTION) }])
+    expect(minted(authority)).toMatchObject([{ owner: text(AUTHORITY) }])
+    expect(minted(none, none)).toMatchObject([{ collection: null }])
+    expect(minted(inTable)).toEqual([])
+    expect(minted(authority, inTable)).toEqual([])
+    expect(told(data, asset, collection, authority, payer, none, inTable)).toEqual([])
+    expect(told(Uint8Array.of(14, 0), asset, collection, payer, authority, inTable)).toEqual([])
+    expect(told(Uint8Array.of(14, 0), inTable, collection, payer, authority, authority)).toEqual([])
   })
 
   it('of several assets each have the platform of their own memo, in the order of the message', async () => {

@@ -9,7 +9,7 @@ import {
   updatePlugin,
 } from '@metaplex-foundation/mpl-core'
 import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { loadCore } from '../../src/chain/core-assets/sdk.ts'
 import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
 import { readMovement } from '../../src/chain/movements/index.ts'
@@ -18,7 +18,7 @@ import { PROGRAMS } from '../../src/chain/programs.ts'
 import { parseSetting } from '../../src/config.ts'
 import { addressOf, assetsOn, lacksCore, TEXTS } from '../support/assets.ts'
 import { type Limits, startPlatform } from '../support/platform-wallet.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
 import { openScene, type Told, text } from './movements-support.ts'
 
 const someone = () => Keypair.generate().publicKey
@@ -38,7 +38,7 @@ async function issuing({ listed = true, limits = null as Limits | null } = {}) {
     scene.request('POST', '/v2/nfts', {
       body: { payer: addressOf(user), platform_id: 'a', collection: into, ...TEXTS, ...more },
     })
-  return { ...scene, wallet, into, other, user, mint }
+  return { ...scene, wallet, dataDir, into, other, user, mint }
 }
 
 describe.skipIf(lacksCore)('a mint', () => {
@@ -79,6 +79,27 @@ describe.skipIf(lacksCore)('a mint', () => {
     expect((await unlisted.mint()).json.data.requiredSigners).toHaveLength(2)
   })
 
+  it('by another authority of a listed collection is for that one to sign, with or without a signer', async () => {
+    const { services, into, dataDir, funded, collection } = await issuing()
+    const issuer = funded()
+    const theirs = await collection(issuer)
+    await services.close()
+    const settings = { 'nfts.cosign-collections': [into, theirs] }
+    const ask = async (scene: Pick<Awaited<ReturnType<typeof startService>>, 'request'>, more: object) => {
+      const body = { payer: addressOf(Keypair.generate()), platform_id: 'a', collection: theirs, ...TEXTS, ...more }
+      const { status, json } = await scene.request('POST', '/v2/nfts', { body })
+      return [status, json.data?.requiredSigners?.slice(1) ?? json.error.message]
+    }
+    const named = { authority: addressOf(issuer) }
+    const signing = await startPlatform(null, { dataDir, settings })
+    for (const more of [named, {}]) expect(await ask(signing, more)).toEqual([200, [addressOf(issuer)]])
+    expect((await signing.request('GET', '/v2/audit-entries')).json.data).toEqual([])
+    await signing.services.close()
+    const without = await startService({ dataDir, settings })
+    expect(await ask(without, named)).toEqual([200, [addressOf(issuer)]])
+    expect(await ask(without, {})).toEqual([500, expect.stringContaining('No signer is configured')])
+  })
+
   it('is not signed while the signer is paused, nor for a payer who cannot pay', async () => {
     const { request, mint } = await issuing()
     const poor = await mint({ payer: addressOf(Keypair.generate()) })
@@ -94,10 +115,36 @@ describe.skipIf(lacksCore)('a mint', () => {
     ])
   })
 
+  it('is not handed out where the signer is paused while its provider signs', async () => {
+    const { request, services, mint } = await issuing()
+    const signer = (await services.signer())!
+    const sign = signer.sign.bind(signer)
+    vi.spyOn(signer, 'sign').mockImplementation(async (bytes) => {
+      const signature = await sign(bytes)
+      expect((await request('POST', '/v2/signer/pauses', { body: {} })).status).toBe(200)
+      return signature
+    })
+    const { status, json } = await mint()
+    expect([status, json.error.details.rule]).toEqual([400, 'paused'])
+    const log = (await request('GET', '/v2/audit-entries?order=asc')).json.data
+    expect(log.map(({ action }: { action: string }) => action)).toEqual(['signing.intended', 'signer.paused'])
+  })
+
+  it('is not signed on a chain that the signer is not marked for', async () => {
+    const { services, wallet, dataDir, into, user } = await issuing()
+    await services.close()
+    const settings = { 'nfts.cosign-collections': [into], 'signer.cluster': 'devnet' }
+    const { request } = await startPlatform(null, { wallet, dataDir, settings })
+    const body = { payer: addressOf(user), platform_id: 'a', collection: into, ...TEXTS }
+    const { status, json } = await request('POST', '/v2/nfts', { body })
+    expect([status, json.error.message]).toEqual([500, expect.stringContaining('marked for devnet')])
+    expect((await request('GET', '/v2/audit-entries')).json.data).toEqual([])
+  })
+
   it('at the address of the platform wallet itself is never signed', async () => {
     const { wallet, mint } = await issuing()
     const { status, json } = await mint({ asset: addressOf(wallet) })
-    expect([status, json.error.details.rule]).toEqual([400, 'simulation'])
+    expect([status, json.error.param]).toEqual([400, 'asset'])
   })
 
   it('whose policy lacks the program is refused by its rule', async () => {
@@ -270,6 +317,27 @@ describe.skipIf(lacksCore)('the release of an asset', () => {
     const dropped = removePlugin(context, { ...own, asset: key(asset), plugin: { type: 'TransferDelegate' } })
     const signing = SystemProgram.transfer({ fromPubkey: scene.key, toPubkey: scene.key, lamports: 0 })
     expect(await ruleFor(asset, [...instructions(dropped), signing])).toBe('authority')
+  })
+
+  it('ends the freezing of what is frozen, by its thaw, and takes the plugin away', async () => {
+    const { scene, user, own, mint, frozen, thaw, remove, ruleFor, instructions, core, context, signer, key } =
+      await frozenScene()
+    const plugin = { type: 'FreezeDelegate' } as const
+    const revoke = (asset: string, as: string) =>
+      core.revokePluginAuthority(context, { ...own, asset: key(asset), authority: signer(as), plugin })
+    // Its authority goes to the owner, while the plugin stays.
+    const kept = frozen()
+    expect(await ruleFor(kept, instructions(thaw(kept), revoke(kept, text(user.publicKey))))).toBe('authority')
+    const idle = mint()
+    const unfrozen = {
+      ...plugin,
+      frozen: false,
+      authority: { type: 'Address', address: key(scene.address) },
+    } as const
+    scene.send(instructions(addPlugin(context, { ...own, asset: key(idle), plugin: unfrozen })), [user])
+    expect(await ruleFor(idle, instructions(thaw(idle), remove(idle)))).toBe('authority')
+    // The wallet gives its authority up by another instruction than the thaw, with the same end.
+    expect(await ruleFor(idle, instructions(revoke(idle, scene.address), remove(idle)))).toBe('authority')
   })
 
   it('leaves the other plugins as they are, or is none', async () => {

@@ -179,7 +179,7 @@ export function transactionWatcherSuite(database: TestDatabase): void {
           numbers(4).map((n) => {
             const { chain, config } = daemons[n % 2]!
             const log = { debug() {}, info() {}, warn() {}, error() {} }
-            return followRound({ store: stores[n % 2]!, chain, clock, log, config })
+            return followRound({ store: stores[n % 2]!, chain, clock, log, config, signer: async () => null })
           }),
         )
       await round()

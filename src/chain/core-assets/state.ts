@@ -29,15 +29,17 @@ export async function readCollection(connection: Connection, address: string): P
   return decodedCollection(address, accounts[0] ?? null)
 }
 
-/** Both in one call, so that they fit together. The collection is null where none is at its address. */
+/** Both in one call, so that they fit together. The collection is null where none is at its address; `isTaken` is any account's. */
 export async function readAssetIn(
   connection: Connection,
   asset: string,
   collection: string,
-): Promise<{ found: AssetFinding; collection: CollectionState | null }> {
-  const { accounts } = await accountsAt(connection, [asset, collection])
+): Promise<{ slot: number; found: AssetFinding; isTaken: boolean; collection: CollectionState | null }> {
+  const { slot, accounts } = await accountsAt(connection, [asset, collection])
   return {
+    slot,
     found: await decodeAsset(asset, accounts[0] ?? null),
+    isTaken: (accounts[0] ?? null) !== null,
     collection: await decodeCollection(collection, accounts[1] ?? null),
   }
 }

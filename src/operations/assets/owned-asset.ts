@@ -4,6 +4,8 @@ import type { Services } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 
 export interface Owned {
+  /** At which both were read. */
+  slot: number
   asset: AssetState
   collection: CollectionState
 }
@@ -20,7 +22,7 @@ interface Asked {
 /** Throws not_found where no asset is, bad_request naming the field where it is burned, elsewhere or another's. */
 export async function requireOwned({ chain }: Pick<Services, 'chain'>, asked: Asked): Promise<Owned> {
   const { asset: address, param } = asked
-  const { found, collection } = await readAssetIn(await chain.connection(), address, asked.collection)
+  const { slot, found, collection } = await readAssetIn(await chain.connection(), address, asked.collection)
   if (found.kind === 'absent') throw notFound(`There is no asset at ${address}`, { param: 'asset' })
   if (found.kind === 'burned') throw badRequest(`The asset ${address} is burned`, { param: 'asset' })
   const { asset } = found
@@ -37,5 +39,5 @@ export async function requireOwned({ chain }: Pick<Services, 'chain'>, asked: As
       details: { owner: asset.owner },
     })
   }
-  return { asset, collection }
+  return { slot, asset, collection }
 }

@@ -1,26 +1,45 @@
 /** An asset as the chain has it now, with its records, which are brought up to date by it. */
-import { isFrozen, readAsset, readAssetIn } from '../../chain/core-assets/index.ts'
+import { type AssetState, isFrozen, readAsset, readAssetIn } from '../../chain/core-assets/index.ts'
 import type { Services } from '../../context.ts'
+import { findStake } from '../../store/stakes.ts'
+import { trySigner } from '../signing/require-signer.ts'
 import { type AssetRows, refreshed, type Seen } from './remember.ts'
 
 export interface Here extends AssetRows {
   kind: 'absent' | 'burned' | 'asset'
   /** Null for what is absent or burned. */
-  state: (NonNullable<Seen['state']> & { collection: string | null }) | null
+  state: Seen['state']
 }
 
 /** Throws bad_request for an asset that cannot be read, internal_error where the node fails. */
-export async function readHere(services: Pick<Services, 'chain' | 'store'>, address: string): Promise<Here> {
+export async function readHere(
+  services: Pick<Services, 'chain' | 'store' | 'signer' | 'log'>,
+  address: string,
+): Promise<Here> {
   const connection = await services.chain.connection()
   const { slot, found } = await readAsset(connection, address)
   if (found.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
   if (found.kind === 'burned') {
     return { kind: 'burned', state: null, ...(await refreshed(services, address, { slot, state: null })) }
   }
-  const { owner, name, uri, freeze, collection } = found.asset
+  const { owner, name, uri, collection } = found.asset
   // The collection can be frozen as a whole.
   const whole = collection === null ? null : (await readAssetIn(connection, address, collection)).collection
-  const staked = freeze?.frozen ?? false
+  const staked = await isStaked(services, found.asset)
   const state = { owner, name, uri, collection, frozen: isFrozen(found.asset, whole), staked }
   return { kind: 'asset', state, ...(await refreshed(services, address, { slot, state })) }
+}
+
+/** What a stranger has frozen, a market for example, is none, unless it was followed here as a stake. */
+async function isStaked(
+  services: Pick<Services, 'store' | 'signer' | 'log'>,
+  { address, owner, freeze }: AssetState,
+): Promise<boolean> {
+  if (!freeze?.frozen) return false
+  const { authority } = freeze
+  if (authority.type === 'Owner') return true
+  if (authority.type !== 'Address') return false
+  if (authority.address === owner || authority.address === (await trySigner(services))?.address) return true
+  const known = await findStake(services.store.db, address)
+  return known?.status === 'staked' && known.freeze_authority === authority.address
 }

@@ -1,17 +1,17 @@
 /** Records of assets that were read on chain: made where there is none, brought up to date where they differ. */
-import { type AssetState, type CollectionState, isFrozen } from '../../chain/core-assets/index.ts'
+import { isFrozen } from '../../chain/core-assets/index.ts'
 import type { Services } from '../../context.ts'
 import { findNft, insertNft, moveNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'
 import { findStake, moveStake } from '../../store/stakes.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Reader, Tx } from '../../store/store.ts'
+import type { Owned } from './owned-asset.ts'
 
 /** Of an asset that was minted elsewhere, so that what happens to it here is told with its name. */
 export async function rememberNft(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
-  asset: AssetState,
-  collection: CollectionState,
+  { slot, asset, collection }: Owned,
 ): Promise<void> {
   const { address, owner, name, uri } = asset
   await insertNft(tx, {
@@ -25,13 +25,22 @@ export async function rememberNft(
     external_uid: null,
     metadata_json: null,
     created_at: clock.now(),
+    changed_slot: slot,
   })
 }
 
 /** What the chain showed at a slot; null for what is burned. */
 export interface Seen {
   slot: number
-  state: { owner: string; name: string; uri: string; frozen: boolean; staked: boolean } | null
+  state: {
+    owner: string
+    /** Null outside of collections: records keep the last one. */
+    collection: string | null
+    name: string
+    uri: string
+    frozen: boolean
+    staked: boolean
+  } | null
 }
 
 export interface AssetRows {
@@ -45,23 +54,43 @@ export async function refreshed(
   asset: string,
   { slot, state }: Seen,
 ): Promise<AssetRows> {
-  const [nft, stake] = [await findNft(store.db, asset), await findStake(store.db, asset)]
+  const where = state === null || state.collection === null ? {} : { collection: state.collection }
   const nftNow =
     state === null
       ? { owner: null, status: 'burned' as const, frozen: 0 }
-      : { owner: state.owner, name: state.name, uri: state.uri, frozen: state.frozen ? 1 : 0 }
+      : { ...where, owner: state.owner, name: state.name, uri: state.uri, frozen: state.frozen ? 1 : 0 }
   const stakeNow =
     state === null
       ? { owner: null, status: 'burned' as const }
-      : { owner: state.owner, status: state.staked ? ('staked' as const) : ('unstaked' as const) }
-  if (!differs(nft, nftNow) && !differs(stake, stakeNow)) return { nft, stake }
+      : { ...where, owner: state.owner, status: state.staked ? ('staked' as const) : ('unstaked' as const) }
+  const seen = await rowsOf(store.db, asset)
+  if (!differs(seen.nft, nftNow) && !differs(seen.stake, stakeNow)) return seen
   await store.write(async (tx) => {
     const place = { slot, order: 0 }
+    const { nft, stake } = await rowsOf(tx, asset)
     if (differs(nft, nftNow)) await moveNft(tx, asset, place, nftNow)
-    if (differs(stake, stakeNow)) await moveStake(tx, asset, place, stakeNow)
+    if (differs(stake, stakeNow)) {
+      const isAnother = stake!.status === 'unstaked' && stakeNow.status === 'staked'
+      await moveStake(tx, asset, place, { ...stakeNow, ...(isAnother ? unsaid(stake!) : {}) })
+    }
   })
-  return { nft: await findNft(store.db, asset), stake: await findStake(store.db, asset) }
+  return rowsOf(store.db, asset)
 }
+
+const rowsOf = async (reader: Reader, asset: string): Promise<AssetRows> => ({
+  nft: await findNft(reader, asset),
+  stake: await findStake(reader, asset),
+})
+
+/** Of a stake that nobody followed yet: only one that came after what the record shows may say what it is. */
+const unsaid = ({ changed_slot, changed_order }: Row<'stakes'>) => ({
+  platform_id: null,
+  metadata_json: null,
+  external_uid: null,
+  freeze_authority: null,
+  said_slot: changed_slot,
+  said_order: changed_order,
+})
 
 const differs = (row: object | null, now: object): boolean =>
   row !== null && Object.entries(now).some(([name, value]) => (row as Record<string, unknown>)[name] !== value)

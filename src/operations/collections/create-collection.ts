@@ -7,6 +7,7 @@ import { cosigned } from '../../chain/cosign.ts'
 import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
 import { throwRefused } from '../assets/refused.ts'
 
 type Route = Api['collections']['create']
@@ -16,6 +17,12 @@ const FALLBACK_UNITS = 10_000
 
 export async function createCollection({ chain, config }: Context, input: Input<Route>): Promise<Result<Route>> {
   const { payer, name, uri, update_authority: updateAuthority = payer } = input
+  if (updateAuthority === PROGRAMS.core.id) {
+    // To the program it means that none is given, and the payer would be it.
+    throw badRequest('update_authority is the address of Metaplex Core itself, which nobody can sign for', {
+      param: 'update_authority',
+    })
+  }
   await requireProgram(chain, PROGRAMS.core)
   const connection = await chain.connection()
   const { Keypair } = await import('@solana/web3.js')

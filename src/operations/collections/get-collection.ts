@@ -3,20 +3,16 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readCollection } from '../../chain/core-assets/index.ts'
 import type { Context } from '../../context.ts'
+import { trySigner } from '../signing/require-signer.ts'
 
 type Route = Api['collections']['get']
 
 export async function getCollection(context: Context, { address }: Input<Route>): Promise<Result<Route>> {
-  const { chain, config, signer, log } = context
+  const { chain, config } = context
   const collection = await readCollection(await chain.connection(), address)
   const { name, uri, updateAuthority, updateDelegates, minted, size, permanentFreeze } = collection
   const isListed = config.values['nfts.cosign-collections'].includes(address)
-  const wallet = isListed
-    ? await signer().catch((error) => {
-        log.warn({ err: error }, 'the signer cannot be used')
-        return null
-      })
-    : null
+  const wallet = isListed ? await trySigner(context) : null
   return {
     address,
     name,

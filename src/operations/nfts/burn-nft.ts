@@ -19,7 +19,8 @@ const FALLBACK_UNITS = 15_000
 export async function burnNft(context: Context, input: Input<Route>): Promise<Result<Route>> {
   const { chain, config } = context
   const { asset: address, owner } = input
-  const { asset, collection } = await requireOwned(context, { ...input, param: 'owner' })
+  const owned = await requireOwned(context, { ...input, param: 'owner' })
+  const { asset, collection } = owned
   if (asset.freeze?.frozen) {
     throw badRequest(`The asset ${address} is frozen, as it is staked: release it before it is burned`, {
       param: 'asset',
@@ -38,7 +39,7 @@ export async function burnNft(context: Context, input: Input<Route>): Promise<Re
     throwRefused,
   )
   return context.commit(async (tx) => {
-    await rememberNft(context, tx, asset, collection)
+    await rememberNft(context, tx, owned)
     return {
       mode: 'unsigned' as const,
       transaction: Buffer.from(transaction).toString('base64'),

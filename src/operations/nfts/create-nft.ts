@@ -11,7 +11,7 @@ import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { throwRefused } from '../assets/refused.ts'
 import { cosign } from '../signing/cosign.ts'
-import { requireSigner } from '../signing/require-signer.ts'
+import { requireSigner, trySigner } from '../signing/require-signer.ts'
 
 type Route = Api['nfts']['create']
 
@@ -21,17 +21,20 @@ const FALLBACK_UNITS = 20_000
 export async function createNft(context: Context, input: Input<Route>): Promise<Result<Route>> {
   const { chain, config } = context
   const { payer, owner = payer, name, uri } = input
-  if (input.asset !== undefined && [payer, owner, input.collection].includes(input.asset)) {
-    throw badRequest('asset must be the address of a fresh key, which nothing else has', { param: 'asset' })
+  if ([payer, owner, input.collection].includes(input.asset ?? '')) throw notFresh()
+  if (owner === PROGRAMS.core.id) {
+    throw badRequest('owner is the address of Metaplex Core itself, which no asset can have', { param: 'owner' })
   }
   const connection = await chain.connection()
   const { Keypair } = await import('@solana/web3.js')
   const assetKey = input.asset === undefined ? Keypair.generate() : null
   const asset = input.asset ?? assetKey!.publicKey.toBase58()
-  const { found, collection } = await readAssetIn(connection, asset, input.collection)
+  const { found, isTaken, collection } = await readAssetIn(connection, asset, input.collection)
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
   if (found.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
+  if (isTaken) throw notFresh()
   const { authority, cosigner } = await authorityOf(context, collection, input)
+  if (asset === authority) throw notFresh()
   await requireProgram(chain, PROGRAMS.core)
   const recentBlockhash = await latestBlockhash(connection)
   const { transaction, requiredSigners } = await withComputeBudget(
@@ -54,6 +57,14 @@ export async function createNft(context: Context, input: Input<Route>): Promise<
   return cosign(context, cosigner, { operation: 'nft.create', transaction: signed, about }, answer)
 }
 
+const notFresh = () =>
+  badRequest(
+    'asset must be the address of a fresh key, which nothing else has: no account, and no other part in this',
+    {
+      param: 'asset',
+    },
+  )
+
 /** Who of the collection signs: who was asked for, the payer where it may, the platform wallet where it is to, or the update authority. */
 async function authorityOf(
   context: Context,
@@ -70,10 +81,10 @@ async function authorityOf(
   }
   const wanted = asked ?? (all.includes(payer) ? payer : null)
   if (wanted !== payer && context.config.values['nfts.cosign-collections'].includes(address)) {
-    const signer = await requireSigner(context)
-    const isWanted = wanted === null ? all.includes(signer.address) : wanted === signer.address
-    // What the wallet pays for itself is for its own keypair to sign.
-    if (isWanted && signer.address !== payer) return { authority: signer.address, cosigner: signer }
+    // Who names another authority needs no signer.
+    const signer = wanted === null ? await requireSigner(context) : await trySigner(context)
+    const isWanted = signer !== null && (wanted === null ? all : [wanted]).includes(signer.address)
+    if (isWanted) return { authority: signer.address, cosigner: signer }
   }
   return { authority: wanted ?? updateAuthority, cosigner: null }
 }

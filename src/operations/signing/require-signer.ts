@@ -18,6 +18,13 @@ export function openSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): P
   })
 }
 
+/** Null also where its provider cannot be set up, which the log tells: for what goes on without it. */
+export const trySigner = ({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> =>
+  signer().catch((error) => {
+    log.warn({ err: error }, 'the signer cannot be used')
+    return null
+  })
+
 /** Throws internal_error where none is configured or its provider cannot be set up. */
 export async function requireSigner(services: Pick<Services, 'signer' | 'log'>): Promise<Signer> {
   const opened = await openSigner(services)

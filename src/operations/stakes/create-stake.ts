@@ -24,7 +24,7 @@ export async function createStake(context: Context, input: Input<Route>): Promis
   const { asset: address, user, platform_id: platformId } = input
   const owned = await requireOwned(context, { ...input, owner: user, param: 'user' })
   requireFree(owned)
-  const { asset, collection } = owned
+  const { asset } = owned
   // A release needs this key: without a signer an asset would be frozen for good.
   const authority =
     config.values['stakes.freeze-authority'] === 'platform' ? (await requireSigner(context)).address : null
@@ -40,7 +40,7 @@ export async function createStake(context: Context, input: Input<Route>): Promis
     throwRefused,
   )
   return context.commit(async (tx) => {
-    await rememberNft(context, tx, asset, collection)
+    await rememberNft(context, tx, owned)
     return {
       mode: 'unsigned' as const,
       transaction: Buffer.from(transaction).toString('base64'),

@@ -8,6 +8,7 @@ import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { findStake } from '../../store/stakes.ts'
 import { requireOwned } from '../assets/owned-asset.ts'
 import { throwRefused } from '../assets/refused.ts'
 import { platformFee } from '../platform-fee.ts'
@@ -53,17 +54,34 @@ export async function releaseStake(context: Context, input: Input<Route>): Promi
   return cosign(context, signer, { operation: 'stake.release', transaction, about, release: address }, answer)
 }
 
-/** Null where the owner alone can release it. Throws bad_request where neither it nor the platform wallet can. */
+/**
+ * Null where the owner alone can release it. Throws bad_request where neither it nor the platform wallet can, and where
+ * the wallet has frozen it for another reason than a stake.
+ */
 async function cosignerOf(context: Context, { address, owner, freeze }: AssetState): Promise<Signer | null> {
   const { authority } = freeze!
   if (authority.type === 'Owner') return null
   if (authority.type === 'Address') {
     if (authority.address === owner) return null
     const signer = await openSigner(context)
-    if (signer?.address === authority.address) return signer
+    if (signer?.address === authority.address) {
+      await requireStake(context, address, signer)
+      return signer
+    }
   }
   throw badRequest(
     `The asset ${address} is frozen by ${holderOf(authority)}, which is neither its owner nor the platform wallet of this service: only it can release it`,
     { param: 'asset', details: { freeze_authority: authority } },
+  )
+}
+
+/** Any key may ask for a release, so that only what was followed from its stake, memo and all, is one. */
+async function requireStake({ store }: Context, asset: string, { address }: Signer): Promise<void> {
+  const stake = await findStake(store.db, asset)
+  const isKnown = stake?.status === 'staked' && stake.platform_id !== null && stake.freeze_authority === address
+  if (isKnown) return
+  throw badRequest(
+    `The asset ${asset} is frozen by the platform wallet, and no stake of it was followed here: the wallet signs the release of stakes alone. Submit the transaction that staked it (POST /v2/transactions takes one that has landed, too), and ask again once it is confirmed`,
+    { param: 'asset', details: { freeze_authority: { type: 'Address', address }, status: stake?.status ?? null } },
   )
 }

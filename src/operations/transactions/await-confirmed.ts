@@ -12,7 +12,7 @@ const LOOK_MS = 400
  * what is not stored.
  */
 export async function awaitConfirmed(
-  context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config'>,
+  context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'>,
   signature: string,
   until: number,
 ): Promise<Followed & { isConfirmed: boolean }> {

@@ -2,7 +2,9 @@
 import type { EventType } from '../../../api/envelope.ts'
 import { type AssetChange, assetChangesIn } from '../../../chain/core-assets/index.ts'
 import type { Clock } from '../../../context.ts'
+import { isBefore, type Place } from '../../../store/asset-records.ts'
 import { findNft, insertNft, moveNft, updateNft } from '../../../store/nfts.ts'
+import type { Row } from '../../../store/schema.ts'
 import { findStake, insertStake, moveStake, updateStake } from '../../../store/stakes.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { Followed } from '../../../store/transactions.ts'
@@ -16,6 +18,8 @@ interface Scene {
   clock: Clock
   row: Followed
   slot: number
+  /** The platform's own. */
+  wallet: string | null
 }
 
 /**
@@ -28,8 +32,9 @@ export async function writeAssetChanges(
   row: Followed,
   slot: number,
   changes: readonly AssetChange[],
+  wallet: string | null,
 ): Promise<LateEmission[]> {
-  const scene = { tx, clock, row, slot }
+  const scene = { tx, clock, row, slot, wallet }
   const told: LateEmission[] = []
   for (const change of changes) {
     if (change.kind === 'minted') told.push(...(await minted(scene, change)))
@@ -69,7 +74,7 @@ async function minted(scene: Scene, { asset, collection, owner, name, uri }: Cha
 async function burned(scene: Scene, { asset, collection: named }: Change<'burned'>) {
   const { tx } = scene
   const known = await findNft(tx, asset)
-  const collection = known?.collection ?? named
+  const collection = named ?? known?.collection ?? null
   if (collection === null) return []
   const end = { owner: null, status: 'burned', frozen: 0 } as const
   const state = { asset, collection, name: known?.name ?? '', uri: known?.uri ?? '', ...end }
@@ -78,14 +83,15 @@ async function burned(scene: Scene, { asset, collection: named }: Change<'burned
   const row =
     known === null
       ? await insertNft(tx, { ...state, ...seenIn(scene) })
-      : await updateNft(tx, asset, { ...end, changed_slot, changed_order })
-  await updateStake(tx, asset, { owner: null, status: 'burned', changed_slot, changed_order })
+      : await updateNft(tx, asset, { ...end, collection, changed_slot, changed_order })
+  await updateStake(tx, asset, { collection, owner: null, status: 'burned', changed_slot, changed_order })
   return [eventOf(scene, 'nft.burned', { ...nftRecord(row!), ...state, frozen: false })]
 }
 
-async function transferred(scene: Scene, { asset, owner }: Change<'transferred'>): Promise<void> {
-  await moveNft(scene.tx, asset, placeOf(scene), { owner })
-  await moveStake(scene.tx, asset, placeOf(scene), { owner })
+async function transferred(scene: Scene, { asset, collection, owner }: Change<'transferred'>): Promise<void> {
+  const now = { owner, ...(collection === null ? {} : { collection }) }
+  await moveNft(scene.tx, asset, placeOf(scene), now)
+  await moveStake(scene.tx, asset, placeOf(scene), now)
 }
 
 async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Promise<LateEmission[]> {
@@ -96,29 +102,63 @@ async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Prom
   if (collection === null) return []
   const isStake = kind === 'frozen'
   const owner = change.owner ?? stake?.owner ?? nft?.owner ?? null
+  const place = placeOf(scene)
+  const frozen = isStake ? 1 : 0
+  if (!isStakes(scene, change, owner, stake)) {
+    await moveNft(tx, asset, place, { frozen })
+    return []
+  }
+  if (isRepeated(change, place, stake)) return []
   // A release says again whose stake it was; the record keeps what the stake said.
   const platform_id = isStake ? change.platformId : (stake?.platform_id ?? change.platformId)
   const metadata_json = isStake ? row.metadata_json : (stake?.metadata_json ?? null)
   const status = isStake ? 'staked' : 'unstaked'
   const state = { owner, status, platform_id } as const
-  const said = isStake ? ofRequest(scene) : {}
-  const place = placeOf(scene)
+  const said = isStake
+    ? { ...ofRequest(scene), platform_id, freeze_authority: change.holder, ...saidAt(place) }
+    : { ...NOTHING_SAID, platform_id }
   if (stake === null) {
-    await insertStake(tx, { asset, collection, ...state, ...seenIn(scene), ...(isStake ? {} : NOTHING_SAID) })
+    // Of what was burned meanwhile.
+    const now = nft?.status === 'burned' ? BURNED : ({ owner, status } as const)
+    await insertStake(tx, { asset, collection, ...now, ...seenIn(scene), ...said })
   } else {
-    const isMoved = await moveStake(tx, asset, place, { ...state, ...said })
-    const isSilent = stake.external_uid === null && stake.metadata_json === null
-    if (!isMoved && isSilent) await updateStake(tx, asset, said)
+    await moveStake(tx, asset, place, { collection, owner, status })
+    // Also where a later reading of the chain has moved the record on.
+    if (isStake && !isBefore(place, { slot: stake.said_slot, order: stake.said_order })) {
+      await updateStake(tx, asset, said)
+    }
   }
-  const frozen = isStake ? 1 : 0
-  await moveNft(tx, asset, place, { frozen, ...(owner === null ? {} : { owner }) })
+  await moveNft(tx, asset, place, { collection, frozen, ...(owner === null ? {} : { owner }) })
   const metadata = metadata_json === null ? null : JSON.parse(metadata_json)
-  const known = nft === null ? { asset, collection } : nftRecord(nft)
+  const known = nft === null ? { asset, collection } : { ...nftRecord(nft), collection }
   return [
     eventOf(scene, isStake ? 'stake.acquired' : 'stake.released', { asset, collection, ...state, metadata }),
     eventOf(scene, isStake ? 'nft.staked' : 'nft.unstaked', { ...known, owner, status: 'minted', frozen: isStake }),
   ]
 }
+
+/** What a stranger freezes for the owner, a market for example, is no stake; our memo tells one, whoever holds it. */
+function isStakes(
+  { wallet }: Scene,
+  { kind, holder, platformId }: Change<'frozen' | 'released'>,
+  owner: string | null,
+  stake: Row<'stakes'> | null,
+): boolean {
+  if (platformId !== null || (kind === 'released' && stake?.status === 'staked')) return true
+  return holder !== null && (holder === owner || holder === wallet)
+}
+
+/** Freezing what is frozen passes too, and is no stake again; a plugin is added once. */
+const isRepeated = (change: Change<'frozen' | 'released'>, place: Place, stake: Row<'stakes'> | null): boolean =>
+  change.kind === 'frozen' &&
+  !change.isNew &&
+  change.platformId === null &&
+  stake?.status === 'staked' &&
+  !isBefore(place, { slot: stake.changed_slot, order: stake.changed_order })
+
+const BURNED = { owner: null, status: 'burned' } as const
+
+const saidAt = ({ slot, order }: Place) => ({ said_slot: slot, said_order: order })
 
 /** What comes with a release is the release's own. */
 const NOTHING_SAID = { external_uid: null, metadata_json: null }

@@ -31,29 +31,35 @@ export interface Landing {
   pools: readonly PoolChange[]
   airdrops: readonly AirdropChange[]
   assets: readonly AssetChange[]
+  /** Of the platform, where assets change. */
+  wallet: string | null
   goldLocks: readonly GoldLockChange[]
   tokens: ReadonlyMap<string, TokenChange>
 }
 
 const nothing = (mint: string): TokenChange => ({ mint, created: false, revoked: [] })
 
-/** Of the platform: locks of `goldMint` alone are gold locks. */
+/** Of the platform: locks of `goldMint` alone are gold locks, and what its `wallet` freezes are stakes. */
 export interface Place {
   goldMint: string | undefined
+  /** Asked only where it matters; null where there is none. */
+  wallet: () => Promise<string | null>
 }
 
-export async function landingOf(row: Followed, raw: Uint8Array, { goldMint }: Place): Promise<Landing> {
+export async function landingOf(row: Followed, raw: Uint8Array, { goldMint, wallet }: Place): Promise<Landing> {
   const hint = row.tracked_resource_json === null ? null : (JSON.parse(row.tracked_resource_json) as TrackedResource)
   const { message } = decodeTransaction(raw)
   const tokens = new Map(tokenChangesIn(message).map((change) => [change.mint, change]))
   const mint = hint?.resource_type === 'token' && isAddress(hint.resource_id) ? hint.resource_id : null
   if (mint !== null && !tokens.has(mint) && (await touches(message, mint))) tokens.set(mint, nothing(mint))
+  const assets = assetChangesIn(message)
   return {
     hint,
     tokens,
     pools: poolChangesIn(message),
     airdrops: airdropChangesIn(message),
-    assets: assetChangesIn(message),
+    assets,
+    wallet: assets.length === 0 ? null : await wallet(),
     goldLocks: goldLockChangesIn(message, goldMint),
   }
 }
@@ -80,7 +86,7 @@ export async function writeLanding(
   clock: Clock,
   row: Followed,
   slot: number,
-  { hint, tokens, pools, airdrops, assets, goldLocks }: Landing,
+  { hint, tokens, pools, airdrops, assets, wallet, goldLocks }: Landing,
   states: ReadonlyMap<string, TokenState>,
 ): Promise<LateEmission[]> {
   const told: LateEmission[] = []
@@ -102,7 +108,7 @@ export async function writeLanding(
   }
   told.push(...(await writePoolChanges(tx, clock, row, slot, pools)))
   told.push(...(await writeAirdropChanges(tx, clock, row, slot, airdrops)))
-  told.push(...(await writeAssetChanges(tx, clock, row, slot, assets)))
+  told.push(...(await writeAssetChanges(tx, clock, row, slot, assets, wallet)))
   told.push(...(await writeGoldLockChanges(tx, clock, row, slot, goldLocks)))
   if (hint !== null) {
     const { resource_type, resource_id, related_events } = hint

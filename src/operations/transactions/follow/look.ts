@@ -8,11 +8,12 @@ import type { Tx } from '../../../store/store.ts'
 import { type Followed, moveTransaction, noteChecked, rawTransactions } from '../../../store/transactions.ts'
 import { emitAll, type LateEmission } from '../../emit.ts'
 import { transactionRecord } from '../../records.ts'
+import { trySigner } from '../../signing/require-signer.ts'
 import type { Budget } from './budget.ts'
 import { type Landing, landingOf, readLandedTokens, writeLanding } from './landing.ts'
 import { isMissing, type Step, stepOf } from './transition.ts'
 
-export type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config'>
+export type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'>
 
 /** After a minute most of what has not landed never will. */
 const YOUNG_MS = 60_000
@@ -76,11 +77,9 @@ export async function look(
 }
 
 /** Reads what the landed ones are about; where the budget does not reach, they stay as they are until the next look. */
-async function withLandings(
-  { store, chain, config }: FollowServices,
-  steps: readonly Move[],
-  budget: Budget,
-): Promise<Move[]> {
+async function withLandings(services: FollowServices, steps: readonly Move[], budget: Budget): Promise<Move[]> {
+  const { store, chain, config } = services
+  const wallet = async () => (await trySigner(services))?.address ?? null
   const genesis = await chain.genesisHash()
   const landed = steps.filter(({ step }) => step.landed)
   const raws = await rawTransactions(
@@ -95,7 +94,7 @@ async function withLandings(
       moves.push({ row, step })
       continue
     }
-    const landing = await landingOf(row, raw, { goldMint: config.values['gold.mint'] })
+    const landing = await landingOf(row, raw, { goldMint: config.values['gold.mint'], wallet })
     const more = tokenReadCalls(mints + landing.tokens.size) - tokenReadCalls(mints)
     if (!takeAll(budget, more)) continue
     mints += landing.tokens.size
