@@ -25,7 +25,7 @@ export interface Initializing {
 /** A transaction may expire unseen; more than this and something else is wrong. */
 const MOST_TRIES = 4
 
-type Outcome = Pick<Part, 'isOnChain' | 'distributor' | 'vault' | 'missing' | 'signature'>
+type Outcome = Pick<Part, 'isOnChain' | 'distributor' | 'note' | 'missing' | 'signature'>
 
 export async function initialize(session: Session, how: Initializing, record: TreeRecord): Promise<Outcome> {
   const file = await keptFile(session, record)

@@ -209,12 +209,8 @@ function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly str
     text: tableText(['NO', 'ID', 'WALLETS', 'TOKENS', 'ROOT', 'DISTRIBUTOR', 'FUNDED'], cells),
     notes: [
       ...notes,
-      ...parts
-        .filter(({ isOnChain, missing }) => isOnChain && missing > 0n)
-        .map(
-          ({ record, vault, missing }) =>
-            `Airdrop ${record.airdrop_count} is on chain, but its vault lacks ${decimalOf(missing, decimals)} tokens: send them to ${vault}.`,
-        ),
+      // The API knows more than the sum: whether what is sent to that vault could come back.
+      ...parts.flatMap(({ record, note }) => (note === null ? [] : [`Airdrop ${record.airdrop_count}: ${note}`])),
     ],
   }
 }

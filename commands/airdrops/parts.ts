@@ -13,7 +13,8 @@ export interface Part {
   record: TreeRecord
   isOnChain: boolean
   distributor: string | null
-  vault: string | null
+  /** What the API warns of. */
+  note: string | null
   /** Raw units that its vault lacks; what this command makes is funded in the same transaction. */
   missing: bigint
   signature: string | null
@@ -36,7 +37,7 @@ export async function partsOf(
       record,
       isOnChain: false,
       distributor: null,
-      vault: null,
+      note: null,
       missing: BigInt(record.total),
       signature: null,
     }
@@ -88,7 +89,7 @@ const PAGE = '100'
 export const stateOf = (airdrop: Airdrop) => ({
   isOnChain: true,
   distributor: airdrop.distributor,
-  vault: airdrop.vault,
+  note: airdrop.note,
   missing: missingIn(airdrop),
 })
 

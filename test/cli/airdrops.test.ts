@@ -274,7 +274,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const { exitCode, stdout, stderr } = await cli.svc(args)
     expect([exitCode, stderr]).toEqual([
       0,
-      expect.stringMatching(/its vault lacks 0\.000007 tokens: send them to \S+\./),
+      expect.stringMatching(/Airdrop 4: The vault \S+ lacks 7 of what can still be claimed/),
     ])
     expect(stdout).toMatch(/ no$/m)
   })
