@@ -121,6 +121,10 @@ export interface Session {
   /** Checks this installation, line by line. */
   diagnose(): Promise<Check[]>
 }
+/** The same session with some of it replaced. Getters of a session open what they give on first use: a spread would open all. */
+export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'lastWords'>>): Session =>
+  Object.create(session, Object.fromEntries(Object.entries(own).map(([name, value]) => [name, { value }])))
+
 /** Time as commands wait for it, in milliseconds. */
 export interface Clock {
   now(): number

@@ -1,6 +1,7 @@
 /** What a launch has begun and not seen to its end: kept for each airdrop before it is sent, so that the next run goes on with it. */
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../command.ts'
 import type { TrackedResource } from '../signing/sign-and-submit.ts'
@@ -41,17 +42,16 @@ export interface KeptFile {
 export async function keptFile(session: Session, { id }: Pick<TreeRecord, 'id'>): Promise<KeptFile> {
   const file = stateFile('launches', [await sourceOf(session), await session.cluster(), id])
   const read = () => readKept(file)
-  const isSame = (a: Terms, b: Terms) => JSON.stringify(termsOf(a)) === JSON.stringify(termsOf(b))
   return {
     read(terms) {
       const kept = read()
-      return kept !== null && isSame(kept.terms, terms) ? kept : null
+      return kept !== null && isDeepStrictEqual(kept.terms, terms) ? kept : null
     },
     write: (kept) => writeStateFile(file, kept),
     forget: () => rmSync(file, { force: true }),
     async refuseOther(terms) {
       const kept = read()
-      if (kept === null || isSame(kept.terms, terms)) return
+      if (kept === null || isDeepStrictEqual(kept.terms, terms)) return
       if (!(await mayLand(session, kept, file))) return rmSync(file, { force: true })
       const { payer, clawback_after_days: days, root } = kept.terms
       throw failure(
@@ -83,14 +83,6 @@ async function mayLand({ client, clock }: Session, { signature }: Kept, file: st
   const { lifecycle } = (await client.transactions.get({ signature })).data
   return lifecycle === 'submitted' || lifecycle === 'processing'
 }
-
-const termsOf = ({ payer, root, platform_id, clawback_after_days, signed }: Terms) => [
-  payer,
-  root,
-  platform_id,
-  clawback_after_days,
-  signed,
-]
 
 /** Null also for a file that tells nothing. */
 function readKept(file: string): Kept | null {

@@ -4,6 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, type Session, text, verb } from '../command.ts'
+import { tokenState } from '../token-state.ts'
 import { cleaned } from '../ui/render.ts'
 
 export const status = verb({
@@ -19,10 +20,9 @@ export const status = verb({
 })
 
 /** Null where the chain has no such mint. */
-async function decimalsOf({ client }: Session, mint: string): Promise<number | null> {
+async function decimalsOf(session: Session, mint: string): Promise<number | null> {
   try {
-    const { decimals } = ((await client.tokens.get({ mint })).data.raw ?? {}) as { decimals?: unknown }
-    return typeof decimals === 'number' ? decimals : null
+    return (await tokenState(session, mint)).decimals
   } catch (error) {
     if (error instanceof ApiError && error.code === 'not_found') return null
     throw error

@@ -3,13 +3,12 @@ import type { FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import { ApiError } from '../../src/errors.ts'
 import { LAMPORT_DIGITS, rawUnits, solOf } from '../amounts.ts'
-import type { Outcome, Session } from '../command.ts'
+import { type Outcome, type Session, sessionWith } from '../command.ts'
 import { tableText } from '../pools/record.ts'
 import { platformAddress } from '../signing/by-platform.ts'
 import { confirmOn } from '../signing/sign-and-submit.ts'
 import { EXIT } from '../ui/problem.ts'
 import { cleaned } from '../ui/render.ts'
-import type { Ui } from '../ui/ui.ts'
 import { claimHere, claimSigned, type OneClaimFlags, prepare } from './one-claim.ts'
 
 export type AllFlags = OneClaimFlags & { kind?: FeeClaimKind | undefined; signed: boolean; min?: string | undefined }
@@ -53,12 +52,14 @@ export async function claimAll(
     ),
   ])
   await confirmOn(session, what, await session.cluster())
-  const quiet: Session = withUi(session, {
-    ...ui,
-    interactive: false,
-    confirmable: true,
-    preview: async () => undefined,
-    confirm: async () => undefined,
+  const quiet = sessionWith(session, {
+    ui: {
+      ...ui,
+      interactive: false,
+      confirmable: true,
+      preview: async () => undefined,
+      confirm: async () => undefined,
+    },
   })
   for (const [i, row] of open.entries()) {
     ui.note(`${i + 1} of ${open.length}  ${row.pool_address}  ${row.kind}`)
@@ -68,9 +69,6 @@ export async function claimAll(
   session.lastWords(null)
   return outcomeOf(rows)
 }
-
-/** Getters of a session open what they give on first use: a spread would open them all. */
-const withUi = (session: Session, ui: Ui): Session => Object.create(session, { ui: { value: ui } })
 
 /** Whatever goes wrong with one pool is that pool's. */
 async function claimOne(

@@ -51,7 +51,7 @@ export function keyed<T extends { assetSeed: Uint8Array }>({ wallet }: Session, 
 }
 
 /** A row that was minted and says something else now would be minted again, as another one. */
-async function refuseGone(
+export async function refuseGone(
   session: Session,
   journal: string,
   gone: readonly Pick<Row, 'name' | 'asset' | 'status'>[],

@@ -8,7 +8,7 @@ import { confirmOn, faultOf, refuseUnasked, wouldFail } from '../signing/sign-an
 import { EXIT, usage } from '../ui/problem.ts'
 import { planRows } from './journal.ts'
 import { outcomeOf } from './list-outcome.ts'
-import { keyed, plan, type Row } from './list-plan.ts'
+import { keyed, plan, type Row, refuseGone } from './list-plan.ts'
 import { bodyOf, type List, mintOpen } from './mint-rows.ts'
 import { readRows } from './rows.ts'
 
@@ -37,10 +37,10 @@ export async function mintAll(session: Session, flags: SigningFlags, list: List)
     return isFine ? outcome : { ...outcome, exitCode: EXIT.failed }
   }
   await confirmOn(session, what, await session.cluster())
-  // Nothing is written before it is known that no row was lost meanwhile; the rows that are there stay there.
-  await plan(session, journal, planRows(journal, run, parsed, false), foreseen)
-  const kept = await keyed(session, planRows(journal, run, parsed, true).rows)
-  const rows = kept.map((row, i) => ({ ...row, status: foreseen[i]!.status }))
+  // Nothing is written before it is known that no row was lost meanwhile.
+  const { gone, sentAt } = planRows(journal, run, parsed, false)
+  await refuseGone(session, journal, await keyed(session, gone), sentAt)
+  const rows = await plan(session, journal, { ...planRows(journal, run, parsed, true), gone: [] }, foreseen)
   await mintOpen(session, flags, { list, payer, journal }, rows)
   return outcomeOf(rows, list, journal)
 }

@@ -1,13 +1,12 @@
 /** Mints the rows of a list that are open, some at a time, each until it is there. */
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../command.ts'
+import { type Session, sessionWith } from '../command.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { follow } from '../signing/following.ts'
 import { didFail } from '../signing/sign-and-submit.ts'
 import { submitSigned } from '../signing/submitting.ts'
 import { failure } from '../ui/problem.ts'
-import type { Ui } from '../ui/ui.ts'
 import { touch } from './journal.ts'
 import { AGAIN_MS, CORE_PROGRAM, QUOTA_MS, type Row } from './list-plan.ts'
 
@@ -41,7 +40,11 @@ export async function mintOpen(
   const open = rows.filter(({ status }) => status === 'to mint')
   const done = () => rows.filter(({ status }) => status !== 'to mint').length
   const bar = session.ui.progress('Minting')
-  const quiet = withUi(session, { ...session.ui, preview: async () => undefined, waiting: () => undefined })
+  // Each row's last words are the list's.
+  const quiet = sessionWith(session, {
+    ui: { ...session.ui, preview: async () => undefined, waiting: () => undefined },
+    lastWords: () => undefined,
+  })
   const waiting = [...open]
   let isStopped = false
   const worker = async () => {
@@ -65,10 +68,6 @@ export async function mintOpen(
     session.ui.clear()
   }
 }
-
-/** Getters of a session open what they give on first use: a spread would open them all. Each row's last words are the list's. */
-const withUi = (session: Session, ui: Ui): Session =>
-  Object.create(session, { ui: { value: ui }, lastWords: { value: () => undefined } })
 
 async function mintOne(
   session: Session,

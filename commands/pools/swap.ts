@@ -6,6 +6,7 @@ import { integer, required, type Session, text, verb } from '../command.ts'
 import { SIGNING } from '../signing/flags.ts'
 import { pair } from '../signing/preview.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { tokenState } from '../token-state.ts'
 import { shortOf } from '../ui/curve.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { stateOf } from './state.ts'
@@ -64,10 +65,9 @@ function positive(units: bigint, shown: string): bigint {
   throw usage(`${shown} must be more than 0`, { param: shown })
 }
 
-async function decimalsOf({ client }: Session, mint: string): Promise<number> {
-  const { data } = await client.tokens.get({ mint })
-  const { decimals } = (data.raw ?? {}) as { decimals?: unknown }
-  if (typeof decimals === 'number') return decimals
+async function decimalsOf(session: Session, mint: string): Promise<number> {
+  const { decimals } = await tokenState(session, mint)
+  if (decimals !== null) return decimals
   throw failure(`the decimals of the token ${mint} cannot be read`, { next: `\`svc tokens get ${mint}\` shows it` })
 }
 

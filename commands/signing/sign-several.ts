@@ -2,7 +2,7 @@
 import type { Transaction } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/errors.ts'
 import { keyToBase58 } from '../../src/merkle/base58.ts'
-import type { Outcome, Session } from '../command.ts'
+import { type Outcome, type Session, sessionWith } from '../command.ts'
 import { EXIT, failure, usage } from '../ui/problem.ts'
 import type { SigningFlags } from './flags.ts'
 import { follow } from './following.ts'
@@ -194,10 +194,10 @@ async function sendInTurn(session: Session, { wait = 'confirmed' }: SeveralFlags
   return landed
 }
 
-/** Ctrl-C between two of them leaves the rest unsent. Getters of a session open what they give: a spread would open all. */
+/** Ctrl-C between two of them leaves the rest unsent. */
 const withLastWords = (session: Session, more: string): Session =>
-  Object.create(session, {
-    lastWords: { value: (text: string | null) => session.lastWords(text === null ? null : `${text}\n${more}`) },
+  sessionWith(session, {
+    lastWords: (text) => session.lastWords(text === null ? null : `${text}\n${more}`),
   })
 
 /** Says what has landed: that much was paid for, and cannot be taken back. */

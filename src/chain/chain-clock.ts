@@ -1,4 +1,5 @@
 /** The chain's own clock: what programs compare their times with, whatever the clock of this machine says. */
+import { askNode } from './rpc-faults.ts'
 
 /** Account of the clock; read together with others, it is of the same slot. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
@@ -12,6 +13,10 @@ export interface ChainMoment {
   /** Unix seconds. */
   unixSeconds: number
 }
+
+/** Of the clock's account. Throws internal_error where the node leaves it out. */
+export const momentOf = (account: { data: Uint8Array } | null): Promise<ChainMoment> =>
+  askNode('Reading the clock', async () => decodeClock(account))
 
 /** Throws an Error where the account is none, as the answer of a proxy without its node is. */
 export function decodeClock(account: { data: Uint8Array } | null): ChainMoment {

@@ -44,7 +44,7 @@ export async function withComputeBudget(
   const { transaction } = await build([limit(MAX_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
   const [used, asked] = await Promise.all([
     unitsUsed(connection, transaction, failed),
-    setting === 'auto' ? recentPrice(connection, writableKeys(transaction)) : setting === 'none' ? 0n : BigInt(setting),
+    askedPrice({ connection, config }, writableKeys(transaction)),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
   const offered = cappedPrice(asked, units, BigInt(config.values['priority-fee-cap']))
@@ -74,13 +74,19 @@ export async function withFixedBudget(
  * that it writes to, `units` its limit. By the same settings as above; 0 means none.
  */
 export async function offeredPrice(
-  { connection, config }: BudgetServices,
+  services: BudgetServices,
   accounts: readonly string[],
   units: number,
 ): Promise<bigint> {
+  const asked = await askedPrice(services, accounts)
+  return cappedPrice(asked, units, BigInt(services.config.values['priority-fee-cap']))
+}
+
+/** What `priority-fee` says, before any cap. */
+async function askedPrice({ connection, config }: BudgetServices, accounts: readonly string[]): Promise<bigint> {
   const setting = config.values['priority-fee']
-  const asked = setting === 'auto' ? await recentPrice(connection, accounts) : setting === 'none' ? 0n : BigInt(setting)
-  return cappedPrice(asked, units, BigInt(config.values['priority-fee-cap']))
+  if (setting === 'auto') return recentPrice(connection, accounts)
+  return setting === 'none' ? 0n : BigInt(setting)
 }
 
 /** A tenth and 1,000 more than were used: what a run needs varies with the accounts it meets. */
@@ -107,21 +113,20 @@ async function unitsUsed(
   transaction: Uint8Array,
   failed: (trial: FailedTrial) => void,
 ): Promise<number | null> {
-  const { VersionedTransaction } = await import('@solana/web3.js')
-  const failure = await ran()
-  if (typeof failure === 'number' || failure === null) return failure
-  failed({ transaction, ...failure })
+  const run = await trialOf(connection, transaction)
+  if (run === null || run.err === null) return run?.unitsConsumed ?? null
+  failed({ transaction, err: run.err, logs: run.logs ?? [] })
   return null
+}
 
-  async function ran() {
-    try {
-      const options = { sigVerify: false, replaceRecentBlockhash: true }
-      const { value } = await connection.simulateTransaction(VersionedTransaction.deserialize(transaction), options)
-      const { err, logs, unitsConsumed } = value
-      return err === null ? (unitsConsumed ?? null) : { err, logs: logs ?? [] }
-    } catch {
-      return null
-    }
+/** Null where the node fails. */
+async function trialOf(connection: Connection, transaction: Uint8Array) {
+  const { VersionedTransaction } = await import('@solana/web3.js')
+  try {
+    const options = { sigVerify: false, replaceRecentBlockhash: true }
+    return (await connection.simulateTransaction(VersionedTransaction.deserialize(transaction), options)).value
+  } catch {
+    return null
   }
 }
 

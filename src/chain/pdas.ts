@@ -29,22 +29,37 @@ const SEEDS: Seeds = {
   dbc_pool: (args, key) => ({ programId: PROGRAMS.dbc.id, seeds: poolSeeds(args, key) }),
   damm_v2_pool: (args, key) => ({ programId: PROGRAMS.dammV2.id, seeds: poolSeeds(args, key) }),
   merkle_distributor: (args, key) => distributor(args, key),
-  claim_status: ({ claimer, ...tree }, key, derive) => ({
-    programId: PROGRAMS.distributor.id,
-    seeds: [Buffer.from('ClaimStatus'), key(claimer), derive(distributor(tree, key))[0].toBuffer()],
-  }),
+  claim_status: ({ claimer, ...tree }, key, derive) =>
+    claimStatus(key(claimer), derive(distributor(tree, key))[0].toBuffer()),
   gold_lock: ({ user }, key) => ({ programId: PROGRAMS.lock.id, seeds: [Buffer.from('escrow'), key(user)] }),
 }
 
 /** The address of a kind, and the bump that takes it off the curve. */
 export async function derivePda<K extends PdaKind>(kind: K, args: ArgsOf<K>): Promise<Pda> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const key: Key = (address) => new PublicKey(address).toBuffer()
-  const derive: Derive = ({ programId, seeds }) => PublicKey.findProgramAddressSync(seeds, new PublicKey(programId))
+  const { key, derive } = await derivers()
   const derivation = SEEDS[kind](args, key, derive)
   const [address, bump] = derive(derivation)
   return { kind, address: address.toBase58(), bump, program_id: derivation.programId }
 }
+
+/** The same as `claim_status`, where the distributor's address is known. */
+export async function claimStatusAddress(distributor: string, claimer: string): Promise<string> {
+  const { key, derive } = await derivers()
+  return derive(claimStatus(key(claimer), key(distributor)))[0].toBase58()
+}
+
+async function derivers(): Promise<{ key: Key; derive: Derive }> {
+  const { PublicKey } = await import('@solana/web3.js')
+  return {
+    key: (address) => new PublicKey(address).toBuffer(),
+    derive: ({ programId, seeds }) => PublicKey.findProgramAddressSync(seeds, new PublicKey(programId)),
+  }
+}
+
+const claimStatus = (claimer: Buffer, distributor: Buffer): Derivation => ({
+  programId: PROGRAMS.distributor.id,
+  seeds: [Buffer.from('ClaimStatus'), claimer, distributor],
+})
 
 /** Meteora's pools: the greater mint first, whichever is base and quote. */
 function poolSeeds({ config, base_mint, quote_mint }: ArgsOf<'dbc_pool' | 'damm_v2_pool'>, key: Key): Uint8Array[] {

@@ -125,8 +125,8 @@ export async function accountsAt(connection: Connection, addresses: readonly str
   return (await readingOf(connection, addresses)).accounts
 }
 
-/** Accounts in the order asked, and the slots of the node that they are read at: a call takes a hundred. */
-async function readingOf(connection: Connection, addresses: readonly string[]) {
+/** The same, with the slots of the node that they are read at: a call takes a hundred. */
+export async function readingOf(connection: Connection, addresses: readonly string[]) {
   const { PublicKey } = await import('@solana/web3.js')
   const accounts: Account[] = []
   const slots: number[] = []

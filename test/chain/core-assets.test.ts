@@ -1,6 +1,6 @@
 /** Assets of Metaplex Core on the embedded chain: built, run by the real program, read back; golden transactions and sizes. */
 import { transferV1 } from '@metaplex-foundation/mpl-core'
-import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
+import { ComputeBudgetProgram, Keypair, type PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -185,10 +185,7 @@ const withoutCore = it.skipIf(!hasProgram(PROGRAMS.core.id))
 async function open() {
   const test = await openTestChain({ programsDir: PROGRAMS_DIR })
   const [user, other, platformKey] = [test.wallet(), test.wallet(), test.wallet()]
-  const account = (key: Keypair) => {
-    const found = test.chain.account(text(key))
-    return found === null ? null : { data: found.data, owner: new PublicKey(found.owner) }
-  }
+  const account = (key: Keypair) => test.chain.account(text(key))
   const asset = async (key: Keypair) => {
     const found = await decodeAsset(text(key), account(key))
     if (found.kind !== 'asset') throw new Error(`the asset is ${found.kind}`)

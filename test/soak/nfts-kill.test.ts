@@ -98,7 +98,7 @@ describe.skipIf(lacksCore)(`a list that is killed ${KILLS.alone + KILLS.served} 
       })
       const found = await Promise.all(
         accounts.map(async ({ pubkey, account }) => {
-          const decoded = await decodeAsset(pubkey.toBase58(), account)
+          const decoded = await decodeAsset(pubkey.toBase58(), { data: account.data, owner: account.owner.toBase58() })
           return decoded.kind === 'asset' ? `${decoded.asset.name},${decoded.asset.uri}` : decoded.kind
         }),
       )

@@ -1,10 +1,11 @@
 /** Reads assets and collections from the chain, decoded by the SDK. */
 import type { AssetV1, CollectionV1, PluginAuthority as SdkAuthority } from '@metaplex-foundation/mpl-core'
 import type { RpcAccount } from '@metaplex-foundation/umi'
-import type { AccountInfo, Connection } from '@solana/web3.js'
+import type { Connection } from '@solana/web3.js'
 import { badRequest, notFound } from '../../errors.ts'
+import type { ChainAccount } from '../localnet/types.ts'
 import { PROGRAMS } from '../programs.ts'
-import { askNode } from '../rpc-faults.ts'
+import { accountsAt, readingOf } from '../runs.ts'
 import { storable } from './changes.ts'
 import { loadCore } from './sdk.ts'
 import type { AssetFinding, AssetState, CollectionState, PluginAuthority } from './types.ts'
@@ -12,21 +13,21 @@ import type { AssetFinding, AssetState, CollectionState, PluginAuthority } from 
 /** First byte of an account: `Key` of the program. */
 const [KEY_ASSET, KEY_HASHED_ASSET, KEY_COLLECTION] = [1, 2, 5]
 
-type Account = Pick<AccountInfo<Uint8Array>, 'data' | 'owner'> | null
+type Account = Pick<ChainAccount, 'data' | 'owner'> | null
 
 /** One call at the connection's commitment; `slot` is what the node had reached. Throws internal_error where it fails. */
 export async function readAsset(
   connection: Connection,
   address: string,
 ): Promise<{ slot: number; found: AssetFinding }> {
-  const { slot, accounts } = await accountsAt(connection, [address])
+  const { oldest: slot, accounts } = await readingOf(connection, [address])
   return { slot, found: await decodeAsset(address, accounts[0] ?? null) }
 }
 
 /** Throws not_found where no collection is. */
 export async function readCollection(connection: Connection, address: string): Promise<CollectionState> {
-  const { accounts } = await accountsAt(connection, [address])
-  return decodedCollection(address, accounts[0] ?? null)
+  const [account = null] = await accountsAt(connection, [address])
+  return decodedCollection(address, account)
 }
 
 /** Both in one call, so that they fit together. The collection is null where none is at its address; `isTaken` is any account's. */
@@ -35,7 +36,7 @@ export async function readAssetIn(
   asset: string,
   collection: string,
 ): Promise<{ slot: number; found: AssetFinding; isTaken: boolean; collection: CollectionState | null }> {
-  const { slot, accounts } = await accountsAt(connection, [asset, collection])
+  const { oldest: slot, accounts } = await readingOf(connection, [asset, collection])
   return {
     slot,
     found: await decodeAsset(asset, accounts[0] ?? null),
@@ -46,7 +47,7 @@ export async function readAssetIn(
 
 /** Throws bad_request for an asset that is compressed, or that this version of the SDK cannot read. */
 export async function decodeAsset(address: string, account: Account): Promise<AssetFinding> {
-  if (account === null || account.owner.toBase58() !== PROGRAMS.core.id) return { kind: 'absent' }
+  if (account === null || account.owner !== PROGRAMS.core.id) return { kind: 'absent' }
   const { data } = account
   if (data.length === 1) return { kind: 'burned' }
   if (data[0] === KEY_HASHED_ASSET) {
@@ -74,7 +75,7 @@ export async function decodeAsset(address: string, account: Account): Promise<As
 
 /** Null where no collection is. Throws bad_request for one that this version of the SDK cannot read. */
 export async function decodeCollection(address: string, account: Account): Promise<CollectionState | null> {
-  if (account === null || account.owner.toBase58() !== PROGRAMS.core.id) return null
+  if (account === null || account.owner !== PROGRAMS.core.id) return null
   if (account.data[0] !== KEY_COLLECTION) return null
   const { core } = await loadCore()
   const decoded = await decodedBy(core.deserializeCollectionV1, address, account, 'collection')
@@ -108,14 +109,6 @@ async function decodedCollection(address: string, account: Account): Promise<Col
   return collection
 }
 
-async function accountsAt(connection: Connection, addresses: readonly string[]) {
-  const { PublicKey } = await import('@solana/web3.js')
-  const { context, value } = await askNode('Reading assets', () =>
-    connection.getMultipleAccountsInfoAndContext(addresses.map((address) => new PublicKey(address))),
-  )
-  return { slot: context.slot, accounts: value }
-}
-
 async function decodedBy<T extends AssetV1 | CollectionV1>(
   decode: (account: RpcAccount) => T,
   address: string,
@@ -125,7 +118,7 @@ async function decodedBy<T extends AssetV1 | CollectionV1>(
   const { key } = await loadCore()
   const account = {
     publicKey: key(address),
-    owner: key(owner.toBase58()),
+    owner: key(owner),
     // Nothing of an asset is decoded from its rent.
     lamports: { basisPoints: 0n, identifier: 'SOL', decimals: 9 },
     executable: false,

@@ -3,6 +3,7 @@ import type { PoolState } from '@meteora-ag/cp-amm-sdk'
 import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
 import type BN from 'bn.js'
 import { badRequest, internal, notFound } from '../../errors.ts'
+import { CLOCK_SYSVAR } from '../chain-clock.ts'
 import { TOKEN_2022_PROGRAM } from '../localnet/addresses.ts'
 import { reasonOf } from '../rpc-faults.ts'
 import { decodePool, loadSdk, type Sdk, toBigint } from './program.ts'
@@ -25,7 +26,6 @@ export interface SwapQuote {
   fee: bigint
 }
 
-const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
 const MAX_AMOUNT = 2n ** 64n - 1n
 

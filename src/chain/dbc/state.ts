@@ -2,6 +2,7 @@
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { AccountInfo, Connection } from '@solana/web3.js'
 import { internal, notFound } from '../../errors.ts'
+import { CLOCK_SYSVAR, momentOf } from '../chain-clock.ts'
 import { PROGRAMS } from '../programs.ts'
 import { askNode } from '../rpc-faults.ts'
 import { priceText } from './prices.ts'
@@ -15,7 +16,6 @@ const SURPLUS_SHARE = 80n
 const POST_BONDING_CURVE = 1
 const NO_DECIMALS = 0
 const LAMPORTS_PER_SOL = 1e9
-const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 
 type Account = AccountInfo<Buffer> | null
 
@@ -65,12 +65,8 @@ export async function readForQuote(
   const [first, second, clock] = await readAccounts(connection, [address, config, CLOCK_SYSVAR])
   const [pool, settings] = [await decodePool(first ?? null), await decodeConfig(second ?? null)]
   if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
-  if (clock === null || clock === undefined || clock.data.length < 40) {
-    throw internal('Reading the clock failed at the RPC node: it has no clock account')
-  }
-  // The clock sysvar: slot, start of the epoch, epoch, next epoch, then the time.
-  const slot = clock.data.readBigUInt64LE(0)
-  return { pool, config: settings, slot, unixSeconds: clock.data.readBigInt64LE(32) }
+  const { slot, unixSeconds } = await momentOf(clock ?? null)
+  return { pool, config: settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
 }
 
 async function readAccounts(connection: Connection, addresses: readonly string[]): Promise<Account[]> {

@@ -1,11 +1,10 @@
 /** Reads locks from the chain, each time together with the chain's clock, so that both are of one slot. */
 import type { Connection } from '@solana/web3.js'
 import { decodeTokenAccount, type TokenAccountState } from '../balance-changes.ts'
-import { type ChainMoment, CLOCK_SYSVAR, decodeClock } from '../chain-clock.ts'
+import { type ChainMoment, CLOCK_SYSVAR, momentOf } from '../chain-clock.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../localnet/addresses.ts'
 import { readMint } from '../localnet/rpc/token-state.ts'
 import type { ChainAccount } from '../localnet/types.ts'
-import { askNode } from '../rpc-faults.ts'
 import { accountsAt } from '../runs.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 import { decodeEscrow, type Escrow } from './escrow.ts'
@@ -111,7 +110,7 @@ export async function readBeforeLock(
     address,
     escrow: decodeEscrow(address, accounts[1] ?? null),
     token,
-    holding: token && (await decodeHolding(places[token.tokenProgram], held ?? null, { user, mint })),
+    holding: token && holdingOf(places[token.tokenProgram], held ?? null, { user, mint }),
   }
 }
 
@@ -120,9 +119,6 @@ export async function readGoldToken(connection: Connection, mint: string): Promi
   const [account] = await accountsAt(connection, [mint])
   return decodeGoldToken(mint, account ?? null)
 }
-
-const momentOf = (account: ChainAccount | null) =>
-  askNode('Reading the clock of the chain', async () => decodeClock(account))
 
 /**
  * Extensions that leave amounts and transfers as they are. A transfer fee would take of what is locked, a hook needs
@@ -158,16 +154,12 @@ async function decodeGoldToken(mint: string, account: ChainAccount | null): Prom
   }
 }
 
-async function decodeHolding(
+function holdingOf(
   address: string,
   account: ChainAccount | null,
   { user, mint }: { user: string; mint: string },
-): Promise<GoldHolding | null> {
-  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
-  if (account === null || (account.owner !== TOKEN_PROGRAM && account.owner !== TOKEN_2022_PROGRAM)) return null
-  const owner = new PublicKey(account.owner)
-  const info = { ...account, owner, data: Buffer.from(account.data), lamports: 0 }
-  const held = spl.unpackAccount(new PublicKey(address), info, owner)
-  if (held.owner.toBase58() !== user || held.mint.toBase58() !== mint) return null
-  return { address, amount: held.amount, isFrozen: held.isFrozen }
+): GoldHolding | null {
+  const state = account === null ? null : decodeTokenAccount(account)
+  if (state === null || state.owner !== user || state.mint !== mint) return null
+  return { address, amount: state.amount, isFrozen: state.state === 'frozen' }
 }

@@ -51,10 +51,7 @@ async function isReleased(wallet: string, { address, before, after }: Holding): 
 
 /** Null for what is no asset, and for one that cannot be read: nothing is let pass then. */
 async function stateOf(address: string, account: Account): Promise<AssetState | null> {
-  if (account === null) return null
-  const { PublicKey } = await import('@solana/web3.js')
-  const read = decodeAsset(address, { data: account.data, owner: new PublicKey(account.owner) })
-  const found = await read.catch(() => null)
+  const found = await decodeAsset(address, account).catch(() => null)
   return found?.kind === 'asset' ? found.asset : null
 }
 

@@ -5,9 +5,9 @@ import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
-import { isFullyClaimed } from './on-chain.ts'
+import { factsOf, statusOnChain } from './on-chain.ts'
 import { isAbout, type Pending, pendingTransactions } from './pending.ts'
-import { advance, rankOf, reached, statusOf } from './transitions.ts'
+import { advance, rankOf, statusOf } from './transitions.ts'
 
 type Tree = Row<'merkle_trees'>
 type FollowServices = Pick<Services, 'store' | 'chain' | 'clock'>
@@ -70,20 +70,9 @@ async function writeLooked(services: FollowServices, genesis: string, looked: re
   })
 }
 
-const isThis = ({ row, distributor }: Looked): boolean => distributor !== null && distributor.root === row.root
-
-const factsOf = (row: Tree, distributor: Distributor) => ({
-  isClaimed: distributor.claimedNodes > 0n,
-  isFull: isFullyClaimed(row, distributor),
-  isDrained: distributor.isClawedBack,
-})
-
 /** Whether the account shows a later state than the stored one. */
-function isNew(looked: Looked, genesis: string): boolean {
-  const { row, distributor } = looked
-  if (distributor === null || !isThis(looked)) return false
-  return rankOf(reached(factsOf(row, distributor))) > rankOf(statusOf(row, genesis))
-}
+const isNew = ({ row, distributor }: Looked, genesis: string): boolean =>
+  rankOf(statusOnChain(row, distributor)) > rankOf(statusOf(row, genesis))
 
 /** How long what a transaction tells is waited for; of one that is claimed to the end that is no more than its last claim. */
 const patienceOf = ({ row, distributor }: Looked, genesis: string): number =>

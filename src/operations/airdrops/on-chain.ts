@@ -1,7 +1,7 @@
 /** An airdrop as the chain has it, read in one call, and the words for what stands in the way of it. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
-import { CLOCK_SYSVAR, decodeClock } from '../../chain/chain-clock.ts'
+import { CLOCK_SYSVAR, momentOf } from '../../chain/chain-clock.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { SYSTEM_PROGRAM } from '../../chain/localnet/addresses.ts'
 import type { ChainAccount } from '../../chain/localnet/types.ts'
@@ -12,12 +12,12 @@ import {
   distributorAddress,
   tokenAccountAddress,
 } from '../../chain/merkle-distributor/index.ts'
-import { askNode } from '../../chain/rpc-faults.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
 import { decodeTreeId } from '../../merkle/tree-id.ts'
 import type { Row } from '../../store/schema.ts'
+import { type Facts, reached } from './transitions.ts'
 
 export interface ChainAirdrop {
   id: string
@@ -74,7 +74,7 @@ export async function readAirdrop(
 
 /** Unix seconds of the chain's clock. Throws internal_error where the node leaves it out. */
 export async function nowOf(clock: ChainAccount | null): Promise<bigint> {
-  return BigInt((await askNode('Reading the clock', async () => decodeClock(clock))).unixSeconds)
+  return BigInt((await momentOf(clock)).unixSeconds)
 }
 
 /** Lamports that somebody sent to an address do not open an account there. */
@@ -117,11 +117,15 @@ export async function reasonsNotToFund(
 
 /** What the distributor shows of the tree's life; `tree_built` where it is not there, or another airdrop's. */
 export function statusOnChain(tree: Tree, distributor: Distributor | null): AirdropStatus {
-  if (distributor === null || distributor.root !== tree.root) return 'tree_built'
-  if (distributor.isClawedBack) return 'vault_drained'
-  if (isFullyClaimed(tree, distributor)) return 'fully_claimed'
-  return distributor.claimedNodes > 0n ? 'claiming' : 'initialized'
+  return distributor === null || distributor.root !== tree.root ? 'tree_built' : reached(factsOf(tree, distributor))
 }
 
-export const isFullyClaimed = ({ leaf_count, total }: Tree, { claimedNodes, claimedTotal }: Distributor): boolean =>
-  claimedNodes >= BigInt(leaf_count) || (claimedNodes > 0n && claimedTotal >= BigInt(total))
+/** Of a distributor whose root is the tree's. */
+export const factsOf = (
+  { leaf_count, total }: Pick<Tree, 'leaf_count' | 'total'>,
+  { claimedNodes, claimedTotal, isClawedBack }: Distributor,
+): Facts => ({
+  isClaimed: claimedNodes > 0n,
+  isFull: claimedNodes >= BigInt(leaf_count) || (claimedNodes > 0n && claimedTotal >= BigInt(total)),
+  isDrained: isClawedBack,
+})

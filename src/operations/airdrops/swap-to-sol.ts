@@ -1,4 +1,5 @@
 /** The swap that may follow a claim: what was claimed, sold for SOL in the token's own pool. */
+import { WRAPPED_SOL } from '../../api/envelope.ts'
 import { withFixedBudget } from '../../chain/compute-budget.ts'
 import * as dammV2 from '../../chain/damm-v2/index.ts'
 import * as dbc from '../../chain/dbc/index.ts'
@@ -12,7 +13,6 @@ const SLIPPAGE_BPS = 300n
 const WHOLE_BPS = 10_000n
 /** It cannot be tried before the claim has landed: as much as a swap on either family is given that cannot. */
 const UNITS = 250_000
-const SOL_MINT = 'So11111111111111111111111111111111111111112'
 
 export interface ClaimedSwap {
   mint: string
@@ -26,7 +26,7 @@ export interface ClaimedSwap {
 export async function swapToSol(context: Context, swap: ClaimedSwap): Promise<Uint8Array> {
   const { chain, config } = context
   const { mint, amount, payer, recentBlockhash } = swap
-  if (mint === SOL_MINT) throw refused('the airdrop is of wrapped SOL: closing its account makes it SOL')
+  if (mint === WRAPPED_SOL) throw refused('the airdrop is of wrapped SOL: closing its account makes it SOL')
   const found = await poolOf(context, mint)
   if (found === null) {
     throw refused(`the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`)
@@ -67,7 +67,7 @@ async function poolOf(context: Context, mint: string): Promise<ChainPool | null>
 async function usableOf({ chain }: Context, mint: string, addresses: readonly string[]): Promise<ChainPool | null> {
   for (const found of await readPools(chain, addresses)) {
     if (found?.type === 'damm_v2' && isOf(found.pool, mint)) return found
-    if (found?.type !== 'dbc' || found.pool.baseMint !== mint || found.pool.quoteMint !== SOL_MINT) continue
+    if (found?.type !== 'dbc' || found.pool.baseMint !== mint || found.pool.quoteMint !== WRAPPED_SOL) continue
     if (!found.pool.isMigrated) return found
     const [next = null] = await readPools(chain, [await dbc.migratedPoolAddress(found.pool)])
     if (next?.type === 'damm_v2' && isOf(next.pool, mint)) return next
@@ -76,4 +76,4 @@ async function usableOf({ chain }: Context, mint: string, addresses: readonly st
 }
 
 const isOf = ({ tokenAMint, tokenBMint }: dammV2.DammV2Pool, mint: string) =>
-  tokenAMint === mint && tokenBMint === SOL_MINT
+  tokenAMint === mint && tokenBMint === WRAPPED_SOL

@@ -4,14 +4,12 @@ import type { Result } from '../../api/route.ts'
 import type { Services } from '../../context.ts'
 import type { Reader } from '../../store/store.ts'
 import { policyJson, readStanding } from '../signing/policy.ts'
-import { asApiError } from '../signing/require-signer.ts'
+import { openSigner } from '../signing/require-signer.ts'
 
 type Route = Api['signer']['get']
 
 export async function readSigner(context: Services): Promise<Result<Route>> {
-  const signer = await context.signer().catch((error) => {
-    throw asApiError(error, context.log)
-  })
+  const signer = await openSigner(context)
   const cluster = context.config.values['signer.cluster']
   if (signer === null) return { provider: 'none', address: null, cluster, policy: null, spent: null }
   return signerState(context, context.store.db, signer)

@@ -49,11 +49,11 @@ type Change<K extends AssetChange['kind']> = Extract<AssetChange, { kind: K }>
 
 const placeOf = ({ row, slot }: Scene) => ({ slot, order: row.seq })
 const ofRequest = ({ row: { external_uid, metadata_json } }: Scene) => ({ external_uid, metadata_json })
-const seenIn = ({ row, slot, clock }: Scene) => ({
-  ...ofRequest({ row } as Scene),
-  created_at: clock.now(),
-  changed_slot: slot,
-  changed_order: row.seq,
+const seenIn = (scene: Scene) => ({
+  ...ofRequest(scene),
+  created_at: scene.clock.now(),
+  changed_slot: scene.slot,
+  changed_order: scene.row.seq,
 })
 
 /** Assets outside of collections have no records. */
