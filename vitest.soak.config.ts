@@ -6,6 +6,7 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts'],
     testTimeout: 600_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     fileParallelism: false,
   },
 })

@@ -146,11 +146,14 @@ describe.skipIf(lacksPrograms)('a launch that is killed', () => {
         if (signed !== null) kept++
         const { id, distributor } = await goOn(setting, args)
         expect(before - (await balance()), `launch ${n}`).toBe(setting.total)
-        const made = await chain.getSignaturesForAddress(new PublicKey(distributor))
-        const landed = made.filter(({ err }) => err === null)
-        expect(landed, `launch ${n}`).toHaveLength(1)
+        const landed = async () => {
+          const made = await chain.getSignaturesForAddress(new PublicKey(distributor))
+          return made.filter(({ err }) => err === null).map(({ signature }) => signature)
+        }
+        // History lists a transaction once it is confirmed, a slot or two after its accounts show it.
+        await expect.poll(landed, { message: `launch ${n}` }).toHaveLength(1)
         // Nothing else is signed while that may land.
-        if (signed !== null) expect(landed[0]!.signature, `launch ${n}`).toBe(signed)
+        if (signed !== null) expect(await landed(), `launch ${n}`).toEqual([signed])
         expect(keptSignature(setting)).toBeNull()
         expect(await setting.svc('airdrops', 'get', id)).toMatchObject({
           status: 'initialized',

@@ -11,12 +11,12 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { TransactionRefused } from '../src/chain/localnet/types.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
-import { count, FAULTS, type Fault, type FaultyService, faultsOf, startFaultyService } from './support/faulty-node.ts'
-import { SOL } from './support/local-chain.ts'
-import { randomOf } from './support/random.ts'
-import type { Answer } from './support/request.ts'
+import { TransactionRefused } from '../../src/chain/localnet/types.ts'
+import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { count, FAULTS, type Fault, type FaultyService, faultsOf, startFaultyService } from '../support/faulty-node.ts'
+import { SOL } from '../support/local-chain.ts'
+import { randomOf } from '../support/random.ts'
+import type { Answer } from '../support/request.ts'
 
 const SCHEDULES = 200
 const FIRST_SEED = 20_260_601

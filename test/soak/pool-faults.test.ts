@@ -4,16 +4,16 @@ import { deriveDbcTokenVaultAddress } from '@meteora-ag/dynamic-bonding-curve-sd
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { decodeTransaction } from '../src/chain/localnet/messages.ts'
-import type { LandedTransaction } from '../src/chain/localnet/types.ts'
-import { PROGRAMS } from '../src/chain/programs.ts'
-import { metadataAddressOf } from '../src/chain/tokens/index.ts'
-import { ApiError } from '../src/errors.ts'
-import { splitAmount } from '../src/operations/fee-claims/split.ts'
-import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
-import { count, FAULTS } from './support/faulty-node.ts'
-import { SOL } from './support/local-chain.ts'
+import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
+import type { LandedTransaction } from '../../src/chain/localnet/types.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { metadataAddressOf } from '../../src/chain/tokens/index.ts'
+import { ApiError } from '../../src/errors.ts'
+import { splitAmount } from '../../src/operations/fee-claims/split.ts'
+import { followPools } from '../../src/operations/pools/follow-pools.ts'
+import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { count, FAULTS } from '../support/faulty-node.ts'
+import { SOL } from '../support/local-chain.ts'
 import {
   addressOf,
   type ChainAndNode,
@@ -28,9 +28,9 @@ import {
   RICH,
   setPolicy,
   signWith,
-} from './support/pool-platform.ts'
-import { randomOf } from './support/random.ts'
-import type { Answer } from './support/request.ts'
+} from '../support/pool-platform.ts'
+import { randomOf } from '../support/random.ts'
+import type { Answer } from '../support/request.ts'
 
 const SCHEDULES = 200
 const FIRST_SEED = 20_260_601
