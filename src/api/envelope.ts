@@ -70,14 +70,7 @@ export const base64 = z
 export const anything = z.unknown().refine((value) => value !== undefined, 'is required')
 /** Shape of a serialized transaction; only the operation decodes it. */
 export const transactionBase64 = base64.meta({ description: 'Versioned transaction, base64' })
-export const uri = z.url('must be a URI').meta({ example: 'https://example.com/metadata.json' })
-
 export const airdropCount = z.int().min(0).max(65535)
-export const platformId = z
-  .string()
-  .min(1)
-  .max(64)
-  .meta({ description: 'Name of the calling platform', example: 'acme' })
 /** `spl` is the original token program. */
 export const tokenProgram = z.enum(['spl', 'token2022']).default('spl')
 /** Mint of wrapped SOL, the quote of every pool. */
@@ -106,8 +99,24 @@ export const flag = z
   .openapi({ type: 'boolean' })
 /** Without a flag, so that it reads the same in the OpenAPI document. */
 export const NO_CONTROLS = /^[^\u0000-\u001f\u007f-\u009f]*$/
-/** Text on one line: control characters are refused, as PostgreSQL takes no NUL and a terminal obeys the others. */
-export const line = (max: number) => z.string().min(1).max(max).regex(NO_CONTROLS, 'must not hold control characters')
+/** Arguments of `regex`. */
+export const noControls = [NO_CONTROLS, 'must not hold control characters'] as const
+/**
+ * Text on one line: control characters are refused, as PostgreSQL takes no NUL and a terminal obeys the others, and so
+ * are halves of characters, which no database gives back.
+ */
+export const line = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(...noControls)
+    .refine((text) => !/\p{Surrogate}/u.test(text), 'must not hold half a character')
+export const uri = z
+  .url('must be a URI')
+  .regex(...noControls)
+  .meta({ example: 'https://example.com/metadata.json' })
+export const platformId = line(64).meta({ description: 'Name of the calling platform', example: 'acme' })
 /** Id of a stored record, as the server gave it. */
 export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the id of a stored record')
 /** Hex of 32 bytes without 0x, as the server answers it. */
@@ -228,8 +237,8 @@ export const eventType = z.enum(EVENT_TYPES).openapi('EventType')
 /** Hint that a build returns; it is echoed verbatim as `tracked_resource` on the submit. */
 export const trackedResource = z
   .strictObject({
-    resource_type: z.string().min(1).max(64),
-    resource_id: z.string().min(1).max(256),
+    resource_type: line(64),
+    resource_id: line(256),
     related_events: z.array(eventType).max(5).default([]),
   })
   .openapi('TrackedResource')

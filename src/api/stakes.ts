@@ -1,15 +1,6 @@
 /** Stakes: NFT assets frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import {
-  address,
-  platformId as anyPlatformId,
-  listQuery,
-  metadata,
-  NO_CONTROLS,
-  platformFee,
-  unsignedPayload,
-  writeBody,
-} from './envelope.ts'
+import { address, listQuery, metadata, platformFee, platformId, unsignedPayload, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -39,9 +30,6 @@ export type Stake = z.output<typeof stake>
 export type StakeLookup = z.output<typeof stakeLookup>
 
 const params = z.object({ asset: address })
-
-/** It is written on chain, in the memo of the stake. */
-const platformId = anyPlatformId.regex(NO_CONTROLS, 'must not hold control characters')
 
 export const stakes = {
   create: defineRoute({

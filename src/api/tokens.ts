@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   address,
   anything,
+  line,
   listQuery,
   secretKey,
   tokenProgram,
@@ -54,7 +55,7 @@ export const tokens = {
         .string()
         .regex(/^[a-zA-Z0-9 ]{1,20}$/, 'must be 1 to 20 letters, digits or spaces')
         .meta({ example: 'My Token' }),
-      symbol: z.string().min(1).max(10).meta({ example: 'MTK' }),
+      symbol: line(10).meta({ example: 'MTK' }),
       decimals: z.int().min(0).max(9).default(6),
       initial_supply: u64.meta({ description: 'In raw units, digits' }),
       uri,

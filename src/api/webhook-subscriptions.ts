@@ -6,7 +6,7 @@ import {
   flag,
   listQuery,
   moment,
-  NO_CONTROLS,
+  noControls,
   recordId,
   timestamp,
   writeBody,
@@ -21,7 +21,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 const url = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'must be an HTTP or HTTPS URL', abort: true })
   .max(2048)
-  .regex(NO_CONTROLS, 'must not hold control characters')
+  .regex(...noControls)
   .refine(
     (text) => new URL(text).username === '' && new URL(text).password === '',
     'must not hold a user name or password',

@@ -1,8 +1,9 @@
 /** Rules between fields, and the exact path of what breaks them. */
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { EVENT_TYPES, trackedResource } from '../../src/api/envelope.ts'
 import { api, PDA_ARGS, PDA_KINDS, pdaRequest } from '../../src/api/index.ts'
-import { A, B, bodyFault, bodyOf, fault, TX, U64_MAX } from './bodies.ts'
+import { A, B, bodyFault, bodyOf, fault, routes, TX, U64_MAX } from './bodies.ts'
 
 describe('splits', () => {
   const splits = (...bps: unknown[]) => ({ splits: bps.map((share) => ({ recipient: A, bps: share })) })
@@ -104,6 +105,48 @@ describe('a tracked resource', () => {
     const body = { tracked_resource: { ...hint, related_events: ['pool.live', 'x'] } }
     expect(bodyFault('transactions.submit', body)).toBe('tracked_resource.related_events.1')
     expect(bodyFault('transactions.submit', { tracked_resource: { ...hint, hint: 1 } })).toBe('tracked_resource.hint')
+  })
+})
+
+describe('texts', () => {
+  /** Of a JSON Schema: the paths of all values that may be text, with `0` for an item and `x` for a name that a client chooses. */
+  function textsIn(schema: z.core.JSONSchema.BaseSchema, path: string[] = []): string[][] {
+    const either = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+    const inside = (part: z.core.JSONSchema._JSONSchema | undefined, name: string) =>
+      typeof part === 'object' ? textsIn(part, [...path, name]) : []
+    return [
+      ...(schema.type === 'string' && schema.enum === undefined ? [path] : []),
+      ...either.flatMap((part) => (typeof part === 'object' ? textsIn(part, path) : [])),
+      ...Object.entries(schema.properties ?? {}).flatMap(([name, part]) => inside(part, name)),
+      ...inside(schema.additionalProperties, 'x'),
+      ...(Array.isArray(schema.items) ? [] : inside(schema.items, '0')),
+    ]
+  }
+  const holding = (text: string, [name, ...rest]: string[]): unknown => {
+    if (name === undefined) return text
+    return name === '0' ? [holding(text, rest)] : { [name]: holding(text, rest) }
+  }
+  const inputs = routes.flatMap(([name, { params, query, body }]) =>
+    [params, query, body].flatMap((schema) => (schema === undefined ? [] : [{ name, schema }])),
+  )
+  const taking = (text: string) =>
+    inputs.flatMap(({ name, schema }) =>
+      textsIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
+        .filter((path) => {
+          const issues = schema.safeParse(holding(text, path)).error?.issues ?? []
+          return !issues.some(
+            (issue: z.core.$ZodIssue) => issue.path.length > 0 && issue.path.every((at, i) => String(at) === path[i]),
+          )
+        })
+        .map((path) => `${name} ${path.join('.')}`),
+    )
+
+  /** Kept as JSON, which escapes them: in a column of JSON text, or in the metadata file of a token. */
+  const isJson = (text: string) => / metadata\.x$|^pools\.create (?:description|loot_from)$/.test(text)
+
+  it('hold no NUL, as PostgreSQL keeps none, and no half of a character, but where they are kept as JSON', () => {
+    for (const text of ['ipfs://a\0b', 'a\0b', 'a\ud800b'])
+      expect(taking(text).filter((each) => !isJson(each))).toEqual([])
   })
 })
 
