@@ -163,6 +163,50 @@ export function transactionWatcherSuite(database: TestDatabase): void {
     }, 120_000)
   })
 
+  describe('one that cannot be followed', () => {
+    /** What no hint of the API can be: not to be parsed, not to be written, and on PostgreSQL not to be stored. */
+    const BAD = [
+      '{',
+      JSON.stringify({ resource_type: 'a', resource_id: 'b' }),
+      JSON.stringify({ resource_type: 'a\0b', resource_id: 'b', related_events: ['pool.live'] }),
+    ]
+
+    test('stops no other, is an error of the worker, and is tried again once the others have had their turn', async () => {
+      const store = await freshStore(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
+      const signatures = await insertPending(store, 300, (n) => {
+        return n % 20 === 7 ? { tracked_resource_json: BAD[n % BAD.length]! } : {}
+      })
+      for (const signature of signatures) node.landed.set(signature, node.slot() - 50)
+      const bad = signatures.filter((_, n) => n % 20 === 7 && (database.kind === 'postgres' || n % BAD.length !== 2))
+      const state = () => workers.status().find(({ name }) => name === NAME)!
+      const left = async () =>
+        (await store.db.selectFrom('transactions').select('signature').where('next_check_at', 'is not', null).execute())
+          .map(({ signature }) => signature)
+          .toSorted()
+
+      expect(await workers.runOnce(NAME, START)).toBe('failed')
+      expect(await left()).toEqual(bad.toSorted())
+      expect(state()).toMatchObject({ errors_total: 1, last_error: expect.stringMatching(/JSON|filter|invalid byte/) })
+      node.take()
+      clock.advance(ROUND_MS)
+      expect(await workers.runOnce(NAME, START + ROUND_MS)).toBe('done')
+      expect(node.take().asked).toEqual([])
+
+      clock.advance(60_000)
+      expect(await workers.runOnce(NAME, START + 60_000)).toBe('failed')
+      expect(node.take().asked.toSorted()).toEqual(bad.toSorted())
+      await store.write((tx) => tx.updateTable('transactions').set({ tracked_resource_json: null }).execute())
+      clock.advance(60_000)
+      expect(await workers.runOnce(NAME, START + 120_000)).toBe('done')
+      expect(await left()).toEqual([])
+      const told = (await eventNames(store)).filter((name) => name.startsWith('transaction.'))
+      expect([repeated(told), told.length]).toEqual([[], 600])
+    })
+  })
+
   describe('rounds side by side', () => {
     test('without any lease move, tell and send each once all the same', async () => {
       const stores = await twoStores(database)

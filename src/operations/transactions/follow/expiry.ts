@@ -31,23 +31,28 @@ interface Missing {
 const isOld = ({ row, slot }: Missing) =>
   row.since_slot !== null && slot >= row.since_slot + BLOCKHASH_SLOTS + LAG_SLOTS
 
-/** Looks at those of `missing` that are old enough and ends the expired ones. Throws internal_error where the node fails. */
-export async function expire(services: FollowServices, missing: readonly Missing[], budget: Budget): Promise<void> {
+/**
+ * Looks at those of `missing` that are old enough and ends the expired ones; answers why one could not be ended. Throws
+ * internal_error where the node fails.
+ */
+export async function expire(services: FollowServices, missing: readonly Missing[], budget: Budget): Promise<unknown> {
   const old = inTurn(
     missing.filter(isOld).map(({ row }) => row),
     services.clock.now(),
   )
-  if (old.length === 0) return
+  if (old.length === 0) return undefined
   const reserved = budget.left > 2 * RESERVED_CALLS ? RESERVED_CALLS : 2
   const ended = [
     ...(await byBlockhash(services, old, budget, reserved)),
     ...(await byNonce(services, old, budget, reserved)),
   ]
-  if (ended.length === 0 || budget.left < 2 || !budget.take()) return
+  if (ended.length === 0 || budget.left < 2 || !budget.take()) return undefined
   const since = await readFirstBlock(services.chain)
+  let fault: unknown
   for (let at = 0; at < ended.length && budget.take(); at += STATUSES_PER_CALL) {
-    await end(services, ended.slice(at, at + STATUSES_PER_CALL), since)
+    fault ??= await end(services, ended.slice(at, at + STATUSES_PER_CALL), since)
   }
+  return fault
 }
 
 /** Where there are more than a round can ask about, each comes first at some time. */
@@ -99,8 +104,8 @@ async function byNonce({ chain }: FollowServices, rows: readonly Followed[], bud
  * The last look: it must come after the end was read, at a node that is at least as far, in a history that reaches back
  * (`since`) to before the transaction.
  */
-async function end(services: FollowServices, candidates: readonly Candidate[], since: number): Promise<void> {
-  const { chain, store } = services
+async function end(services: FollowServices, candidates: readonly Candidate[], since: number): Promise<unknown> {
+  const { chain } = services
   const { slot, statuses } = await readStatuses(
     chain,
     candidates.map(({ row }) => row.signature),
@@ -109,10 +114,9 @@ async function end(services: FollowServices, candidates: readonly Candidate[], s
   const gone = candidates.filter(
     (candidate, i) => statuses[i] === null && slot >= candidate.slot && since <= candidate.row.since_slot!,
   )
-  if (gone.length === 0) return
   const moves = gone.map(({ row }) => ({
     row,
     step: expiredStep(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
   }))
-  await store.write((tx) => writeMoves(tx, services, moves))
+  return (await writeMoves(services, moves))[0]?.error
 }

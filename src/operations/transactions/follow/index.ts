@@ -25,7 +25,8 @@ export interface RoundOptions {
 
 /**
  * One round over everything that is due, in at most `calls` calls. What does not fit is due again in the next.
- * Throws internal_error where the node fails; what was found until then is written.
+ * Throws internal_error where the node fails, what was found until then being written, and at its end what a row could not
+ * be followed for.
  */
 export async function followRound(
   services: FollowServices,
@@ -45,7 +46,7 @@ export async function followRound(
   }
 }
 
-/** Looks at one transaction now, whoever else follows it. Throws internal_error where the node fails. */
+/** Looks at one transaction now, whoever else follows it. Throws where it cannot be followed, internal_error where the node fails. */
 export async function followOne(services: FollowServices, row: Followed): Promise<void> {
   const budget = createBudget(ONE_CALLS)
   await lookAt(services, [row], budget)
@@ -59,11 +60,15 @@ async function lookAt(
   { signal, leastWaitMs }: { signal?: AbortSignal | undefined; leastWaitMs?: number } = {},
 ): Promise<void> {
   const missing = []
+  let fault: unknown
   for (let at = 0; at < rows.length && budget.take(); at += STATUSES_PER_CALL) {
     signal?.throwIfAborted()
     const part = rows.slice(at, at + STATUSES_PER_CALL)
-    missing.push(...(await look(services, part, budget, leastWaitMs)).missing)
+    const looked = await look(services, part, budget, leastWaitMs)
+    missing.push(...looked.missing)
+    fault ??= looked.fault
   }
   signal?.throwIfAborted()
-  await expire(services, missing, budget)
+  fault ??= await expire(services, missing, budget)
+  if (fault !== undefined) throw fault
 }

@@ -9,6 +9,7 @@ import { type Followed, moveTransaction, noteChecked, rawTransactions } from '..
 import { emitAll, type LateEmission } from '../../emit.ts'
 import { transactionRecord } from '../../records.ts'
 import { trySigner } from '../../signing/require-signer.ts'
+import { type Fault, writeEach } from '../../write-each.ts'
 import type { Budget } from './budget.ts'
 import { type Landing, landingOf, readLandedTokens, writeLanding } from './landing.ts'
 import { isMissing, type Step, stepOf } from './transition.ts'
@@ -20,6 +21,8 @@ const YOUNG_MS = 60_000
 /** What is not proven to have ended by then waits for a node with a longer memory. */
 const ANCIENT_MS = 3_600_000
 const NEXT_LOOK_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
+/** What could not be read or written gives way to the others for so long. */
+const FAULTY_MS = 60_000
 
 /** A move and the landing that comes with it. */
 export interface Move {
@@ -32,11 +35,14 @@ export interface Move {
 export interface Looked {
   /** Those that the node does not know, with the slot that it had reached. */
   missing: { row: Followed; slot: number }[]
+  /** Why the first of those that could not be followed could not be. */
+  fault: unknown
 }
 
 /**
  * One call for up to 256 rows, and those for the tokens among what landed; none is looked for again before
- * `leastWaitMs`. Throws internal_error where the node fails; what it had answered until then is written.
+ * `leastWaitMs`. Throws internal_error where the node fails; what it had answered until then is written. A row that
+ * cannot be read or written is left for later, and never stops the others.
  */
 export async function look(
   services: FollowServices,
@@ -58,12 +64,16 @@ export async function look(
     return step === null ? [] : [{ row, step }]
   })
   const planned = await withLandings(services, steps, budget)
-  const { moves, states, fault } = await withTokens(services, planned)
-  const moved = new Set(moves.map(({ row }) => row.signature))
+  const { moves, states, fault } = await withTokens(services, planned.moves)
+  const faults = [...planned.faults, ...(await writeMoves(services, moves, states))]
+  const faulty = new Set(faults.map(({ row }) => row.signature))
+  const moved = new Set(moves.map(({ row }) => row.signature).filter((signature) => !faulty.has(signature)))
   const rest = asked.filter(({ signature }) => !moved.has(signature))
+  const waits = byWait(rest, (row) => {
+    return faulty.has(row.signature) ? FAULTY_MS : Math.max(waitOf(row, now), leastWaitMs)
+  })
   await store.write(async (tx) => {
-    await writeMoves(tx, services, moves, states)
-    for (const [wait, part] of byWait(rest, now, leastWaitMs)) {
+    for (const [wait, part] of waits) {
       await noteChecked(
         tx,
         part.map(({ signature }) => signature),
@@ -73,11 +83,11 @@ export async function look(
   })
   if (fault !== undefined) throw fault
   const missing = asked.flatMap((row, i) => (statuses[i] ? [] : [{ row, slot }]))
-  return { missing: missing.filter(({ row }) => row.lifecycle === 'submitted') }
+  return { missing: missing.filter(({ row }) => row.lifecycle === 'submitted'), fault: faults[0]?.error }
 }
 
 /** Reads what the landed ones are about; where the budget does not reach, they stay as they are until the next look. */
-async function withLandings(services: FollowServices, steps: readonly Move[], budget: Budget): Promise<Move[]> {
+async function withLandings(services: FollowServices, steps: readonly Move[], budget: Budget) {
   const { store, chain, config } = services
   const wallet = async () => (await trySigner(services))?.address ?? null
   const genesis = await chain.genesisHash()
@@ -87,6 +97,7 @@ async function withLandings(services: FollowServices, steps: readonly Move[], bu
     landed.map(({ row }) => row.signature),
   )
   const moves: Move[] = []
+  const faults: Fault<Followed>[] = []
   let mints = 0
   for (const { row, step } of steps) {
     const raw = step.landed ? raws.get(row.signature) : undefined
@@ -94,14 +105,22 @@ async function withLandings(services: FollowServices, steps: readonly Move[], bu
       moves.push({ row, step })
       continue
     }
-    const landing = await landingOf(row, raw, { goldMint: config.values['gold.mint'], wallet })
+    const landing = await landingOf(row, raw, { goldMint: config.values['gold.mint'], wallet }).catch((error) => {
+      faults.push(faultOf(services, row, error))
+    })
+    if (landing === undefined) continue
     const more = tokenReadCalls(mints + landing.tokens.size) - tokenReadCalls(mints)
     if (!takeAll(budget, more)) continue
     mints += landing.tokens.size
     // What landed here is of this chain, whether or not that was known when it was submitted.
     moves.push({ row: { ...row, genesis }, step, landing })
   }
-  return moves
+  return { moves, faults }
+}
+
+function faultOf({ log }: { log: Log }, row: Followed, error: unknown): Fault<Followed> {
+  log.error({ err: error, signature: row.signature }, 'a transaction could not be followed')
+  return { row, error }
 }
 
 function takeAll(budget: Budget, calls: number): boolean {
@@ -123,16 +142,18 @@ async function withTokens({ chain }: { chain: Chain }, moves: readonly Move[]) {
   }
 }
 
-/** Moves rows with their events; nothing of one that another process has moved since. */
+/** Moves rows with their events, and answers those that could not be; nothing of one that another process has moved since. */
 export async function writeMoves(
-  tx: Tx,
-  services: { clock: Clock; log: Log },
+  services: Pick<Services, 'store' | 'clock' | 'log'>,
   moves: readonly Move[],
   states: TokenStates = new Map(),
-): Promise<void> {
-  const told: LateEmission[] = []
-  for (const move of moves) told.push(...(await write(tx, services, move, states)))
-  await emitAll(tx, services.clock, told)
+): Promise<Fault<Followed>[]> {
+  const faults = await writeEach(services.store, moves, async (tx, part) => {
+    const told: LateEmission[] = []
+    for (const move of part) told.push(...(await write(tx, services, move, states)))
+    await emitAll(tx, services.clock, told)
+  })
+  return faults.map(({ row: { row }, error }) => faultOf(services, row, error))
 }
 
 type TokenStates = Parameters<typeof writeLanding>[5]
@@ -170,10 +191,10 @@ function waitOf({ lifecycle, created_at }: Pick<Followed, 'lifecycle' | 'created
   return now - created_at > YOUNG_MS ? NEXT_LOOK_MS.old : NEXT_LOOK_MS.young
 }
 
-function byWait(rows: readonly Followed[], now: number, leastWaitMs: number): Map<number, Followed[]> {
+function byWait(rows: readonly Followed[], waitOf: (row: Followed) => number): Map<number, Followed[]> {
   const parts = new Map<number, Followed[]>()
   for (const row of rows) {
-    const wait = Math.max(waitOf(row, now), leastWaitMs)
+    const wait = waitOf(row)
     const part = parts.get(wait)
     if (part === undefined) parts.set(wait, [row])
     else part.push(row)
