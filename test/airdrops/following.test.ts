@@ -6,7 +6,7 @@ import { createMetrics } from '../../daemon/metrics.ts'
 import { airdropFullyClaimed } from '../../daemon/workers/airdrop-fully-claimed.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'
 import { buildClaim, buildClawback } from '../../src/chain/merkle-distributor/index.ts'
-import { hashFromHex } from '../../src/merkle/tree.ts'
+import { buildTree, hashFromHex, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import { advance } from '../../src/operations/airdrops/transitions.ts'
 import { followRound } from '../../src/operations/transactions/follow/index.ts'
@@ -100,7 +100,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       'airdrop.claimed',
       'airdrop.fully_claimed',
     ])
-    expect(told.at(-1)!.data.object).toMatchObject({ status: 'fully_claimed', leaf_count: 3, source: 'chain' })
+    expect(told.at(-1)!.data.object).toMatchObject({ status: 'fully_claimed', leaf_count: 3, slot: expect.any(Number) })
   })
 
   it('is told to be fully claimed only after its last claim, tracked or not', async () => {
@@ -182,7 +182,10 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       'airdrop.fully_claimed',
       'airdrop.vault_drained',
     ])
-    expect(new Set((await events()).slice(1).map(({ data }) => data.object.status))).toEqual(new Set(['vault_drained']))
+    const seen = (await events()).slice(1).map(({ data }) => data.object)
+    expect(seen.map(({ status, slot, signature }) => [status, slot, signature])).toEqual(
+      seen.map(() => ['vault_drained', expect.any(Number), undefined]),
+    )
     const row = await services.store.db.selectFrom('merkle_trees').select('next_check_at').executeTakeFirstOrThrow()
     expect(row.next_check_at).toBeNull()
   })
@@ -354,7 +357,9 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const read = (await findAirdrop(services.store.db, id))!
     await storeTree(mint, entriesFor([Keypair.generate()]), 0, { replace: true })
     const moving = () =>
-      services.store.write((tx) => advance(tx, { ...read, genesis: 'another' }, distributor, {}, { genesis, next: 1 }))
+      services.store.write((tx) =>
+        advance(tx, { ...read, genesis: 'another' }, distributor, {}, { genesis, next: 1, slot: 1 }),
+      )
     expect((await moving()).told).toEqual([])
     expect(await statusOf()).toBe('tree_built')
   })
@@ -384,8 +389,67 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const events: Event[] = await ok('GET', `/v2/events?order=asc&resource_type=airdrop&resource_id=${own.id}`)
     expect(events.map(({ type, data: { object } }) => [type, object.source, object.claimer, object.amount])).toEqual([
       ['airdrop.initialized', 'chain', undefined, undefined],
+      ['airdrop.claim_started', 'chain', undefined, undefined],
       ['airdrop.claimed', 'chain', addressOf(claimer), '7'],
     ])
+  })
+
+  it('whose tree is stored only later is told of once, each state and each claim', async () => {
+    const { mintFor, wallets, storeTree, ok, submit, settle, payer, pass, services, eventsOf } = await opened()
+    const mint = mintFor(payer, 1_000_000n)
+    const entries = entriesFor(wallets)
+    const tree = buildTree(listFromEntries(entries.map(({ wallet, amount }) => ({ wallet, amount: BigInt(amount) }))))
+    const made = await ok('POST', '/v2/airdrops', createBody(payer, mint, toHex(tree.root), { fund_amount: '6000' }))
+    await submit(made, payer)
+    await settle()
+    const id = made.tracked_resource.resource_id
+    const claim = async (n: number) => {
+      const given = { amount: entries[n]!.amount, proof: proofAt(tree, n).map(toHex) }
+      await submit(await ok('POST', `/v2/airdrops/${id}/claims`, claimBody(wallets[n]!, given)), wallets[n]!)
+    }
+    await claim(0)
+    await claim(1)
+    await settle()
+    const told = ['airdrop.initialized', 'airdrop.claim_started', 'airdrop.claimed', 'airdrop.claimed']
+    expect(await eventsOf(id)).toEqual(told)
+    await storeTree(mint, entries)
+    const rounds = async () => {
+      for (let n = 0; n < 2; n++) {
+        pass(20)
+        await followAirdrops(services)
+      }
+    }
+    await rounds()
+    expect(await eventsOf(id)).toEqual([...told, 'airdrop.tree_built'])
+    expect((await ok('GET', `/v2/airdrops?mint=${mint}`))[0].status).toBe('claiming')
+    await claim(2)
+    await settle()
+    await rounds()
+    expect(await eventsOf(id)).toEqual([...told, 'airdrop.tree_built', 'airdrop.claimed', 'airdrop.fully_claimed'])
+  })
+
+  it('that cannot be followed stops no other, and is an error of the worker', async () => {
+    const all = await airdropsOn(await startService())
+    const [first, bad, last] = [await opened(2, all), await opened(2, all), await opened(2, all)]
+    for (const { quietly, wallets } of [first, bad, last]) {
+      await quietly.make()
+      await quietly.claim(wallets[0]!)
+    }
+    const { services } = all
+    const total = (text: string) =>
+      services.store.write((tx) =>
+        tx.updateTable('merkle_trees').set({ total: text }).where('id', '=', bad.id).execute(),
+      )
+    await total('none')
+    await expect(followAirdrops(services)).rejects.toThrow(/BigInt/)
+    await followAirdrops(services)
+    const types = () => Promise.all([first, bad, last].map(({ eventsOf, id }) => eventsOf(id)))
+    const told = ['airdrop.tree_built', 'airdrop.initialized', 'airdrop.claim_started']
+    expect(await types()).toEqual([told, ['airdrop.tree_built'], told])
+    await total(bad.tree.total)
+    all.pass(60)
+    await followAirdrops(services)
+    expect(await types()).toEqual([told, told, told])
   })
 
   it('seen on a chain that was reset stands anew: its tree can be replaced, and told of again', async () => {

@@ -3,7 +3,7 @@ import { base58 } from '@scure/base'
 import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../localnet/types.ts'
 import { PROGRAMS } from '../programs.ts'
-import { accountsAt } from '../runs.ts'
+import { readingOf } from '../runs.ts'
 import { ACCOUNTS } from './layout.ts'
 
 /** The program's MerkleDistributor. Amounts are raw units, times Unix seconds. */
@@ -73,12 +73,16 @@ export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | n
   }
 }
 
-/** In the order asked, a hundred a call; null where no distributor is. Throws internal_error where the node fails. */
+/**
+ * In the order asked, a hundred a call, with the slot that they are read at; null where no distributor is. Throws
+ * internal_error where the node fails.
+ */
 export async function readDistributors(
   connection: Connection,
   addresses: readonly string[],
-): Promise<(Distributor | null)[]> {
-  return (await accountsAt(connection, addresses)).map(decodeDistributor)
+): Promise<{ slot: number; distributors: (Distributor | null)[] }> {
+  const { accounts, newest } = await readingOf(connection, addresses)
+  return { slot: newest, distributors: accounts.map(decodeDistributor) }
 }
 
 function dataOf(account: ChainAccount | null, discriminator: Buffer, least: number): Buffer | null {

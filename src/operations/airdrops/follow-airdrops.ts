@@ -5,12 +5,13 @@ import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
+import { writeEach } from '../write-each.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
 import { isAbout, type Pending, pendingTransactions } from './pending.ts'
 import { advance, rankOf, statusOf } from './transitions.ts'
 
 type Tree = Row<'merkle_trees'>
-type FollowServices = Pick<Services, 'store' | 'chain' | 'clock'>
+type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
 /** Accounts of one call, and calls of one round. */
 const ACCOUNTS_PER_CALL = 100
@@ -20,27 +21,33 @@ const PATIENCE_MS = 180_000
 /** No transaction tells that all is claimed, but it is told after the claims: so long as a blockhash lives one may land. */
 const CLAIM_PATIENCE_MS = 90_000
 const SECOND_MS = 1_000
+const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** One round over the airdrops that are due, in at most five calls and one more. Throws internal_error where the node fails. */
+/**
+ * One round over the airdrops that are due, in at most five calls and one more. Throws internal_error where the node fails,
+ * and at its end what an airdrop could not be followed for: it is due again, and never stops the others.
+ */
 export async function followAirdrops(services: FollowServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
   const rows = await dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND)
   if (rows.length === 0) return
   const genesis = await chain.genesisHash()
   const connection = await chain.connection()
+  let fault: unknown
   for (let at = 0; at < rows.length; at += ACCOUNTS_PER_CALL) {
     signal?.throwIfAborted()
     const part = await Promise.all(rows.slice(at, at + ACCOUNTS_PER_CALL).map(withAddress))
-    const found = await readDistributors(
+    const { slot, distributors } = await readDistributors(
       connection,
       part.map(({ address }) => address),
     )
     signal?.throwIfAborted()
-    const looked = part.map((each, i) => ({ ...each, distributor: found[i] ?? null }))
-    await writeLooked(services, genesis, looked)
+    const looked = part.map((each, i) => ({ ...each, slot, distributor: distributors[i] ?? null }))
+    fault ??= await writeLooked(services, genesis, looked)
   }
+  if (fault !== undefined) throw fault
 }
 
 async function withAddress(row: Tree): Promise<{ row: Tree; address: string }> {
@@ -51,23 +58,33 @@ async function withAddress(row: Tree): Promise<{ row: Tree; address: string }> {
 interface Looked {
   row: Tree
   address: string
+  /** Of the reading. */
+  slot: number
   distributor: Distributor | null
 }
 
-async function writeLooked(services: FollowServices, genesis: string, looked: readonly Looked[]): Promise<void> {
-  const { store, clock } = services
+/** Answers why the first of those that could not be followed could not be. */
+async function writeLooked(services: FollowServices, genesis: string, looked: readonly Looked[]): Promise<unknown> {
+  const { store, clock, log } = services
   const now = clock.now()
-  const moving = looked.filter((each) => isNew(each, genesis)).map(({ row }) => row.id)
-  await store.write(async (tx) => {
+  const faults = await writeEach(store, looked, async (tx, part) => {
+    const moving = part.filter((each) => isNew(each, genesis)).map(({ row }) => row.id)
     const pending = moving.length === 0 ? [] : await pendingTransactions(tx, genesis, now - PATIENCE_MS)
     const told: LateEmission[] = []
-    for (const each of looked) {
+    for (const each of part) {
       const isLeft = isUnderWay(each, pending, now - patienceOf(each, genesis))
       if (!isLeft && moving.includes(each.row.id)) told.push(...(await move(tx, genesis, now, each)))
-      else await postpone(tx, genesis, now, each)
+      else await postpone(tx, each, now + waitOf(each.row, genesis, now))
     }
     await emitAll(tx, clock, told)
   })
+  if (faults.length === 0) return undefined
+  for (const { row, error } of faults)
+    log.error({ err: error, airdrop: row.row.id }, 'an airdrop could not be followed')
+  await store.write(async (tx) => {
+    for (const { row } of faults) await postpone(tx, row, now + MINUTE_MS)
+  })
+  return faults[0]!.error
 }
 
 /** Whether the account shows a later state than the stored one. */
@@ -81,14 +98,14 @@ const patienceOf = ({ row, distributor }: Looked, genesis: string): number =>
 const isUnderWay = ({ row, address }: Looked, pending: readonly Pending[], since: number): boolean =>
   pending.some((each) => each.created_at > since && isAbout(each, row.id, address))
 
-async function move(tx: Tx, genesis: string, now: number, { row, address, distributor }: Looked) {
-  const seen = { genesis, next: now + 10 * SECOND_MS, admin: distributor!.admin }
+async function move(tx: Tx, genesis: string, now: number, { row, address, slot, distributor }: Looked) {
+  const seen = { genesis, next: now + 10 * SECOND_MS, slot, admin: distributor!.admin }
   return (await advance(tx, row, address, factsOf(row, distributor!), seen)).told
 }
 
 /** Nothing is changed of one that another process has moved since it was read. */
-async function postpone(tx: Tx, genesis: string, now: number, { row, address }: Looked): Promise<void> {
-  await moveAirdrop(tx, row, { distributor: address, next_check_at: now + waitOf(row, genesis, now) })
+async function postpone(tx: Tx, { row, address }: Looked, next_check_at: number): Promise<void> {
+  await moveAirdrop(tx, row, { distributor: address, next_check_at })
 }
 
 /** Seldom where nothing happens: a tree may wait for its airdrop for ever. */

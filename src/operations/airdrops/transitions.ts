@@ -27,8 +27,9 @@ export interface Seen {
   genesis: string
   /** When to look at it again. */
   next: number | null
-  /** Of the transaction that shows it; absent where the account does. */
-  slot?: number
+  /** Of the transaction that shows it, or of the reading of its account. */
+  slot: number
+  /** Absent where the account shows it. */
   signature?: string
   /** Who made the distributor, where that is known. */
   admin?: string
@@ -58,7 +59,8 @@ export async function advance(
       const object = { ...storedAirdrop(now), distributor, ...shown, source: 'chain' }
       const types = eventsBetween(old, facts)
       const about = { resource_type: 'airdrop', resource_id: row.id, object, of }
-      return { row: now, told: types.map((type) => ({ type, ...about, occasion: signature ?? genesis })) }
+      // Once on a chain, whoever told of it: the tree may have been stored only afterwards.
+      return { row: now, told: types.map((type) => ({ type, ...about, occasion: genesis })) }
     }
     const again = await findAirdrop(tx, row.id)
     // Another tree stands there by now.

@@ -101,8 +101,8 @@ interface Looked {
 
 /** Throws internal_error where the node fails: nothing is replaced that may be on chain. */
 async function lookAt({ chain }: Context, address: string): Promise<Looked> {
-  const [distributor = null] = await readDistributors(await chain.connection(), [address])
-  return { genesis: await chain.genesisHash(), address, distributor }
+  const { distributors } = await readDistributors(await chain.connection(), [address])
+  return { genesis: await chain.genesisHash(), address, distributor: distributors[0] ?? null }
 }
 
 /**

@@ -63,7 +63,7 @@ async function created(landed: Landed, change: Of<'created'>): Promise<LateEmiss
     return (await advance(landed.tx, tree, distributor, {}, { ...seenBy(landed), admin })).told
   }
   const object = { id, mint, airdrop_count: airdropCount, root, status: 'initialized', distributor, admin }
-  return [unstored(landed, 'airdrop.initialized', id, object)]
+  return [unstored(landed, 'airdrop.initialized', id, object, landed.row.genesis)]
 }
 
 /** The proof tells whether it is a claim of the stored tree: a distributor's account is not in the message. */
@@ -77,7 +77,13 @@ async function claimed(landed: Landed, change: Of<'claimed'>, claims: Set<string
   const occasion = claims.has(id) ? `${row.signature}:${claimer}` : row.signature
   claims.add(id)
   const what = { distributor, claimer, amount: String(amount) }
-  if (tree === null) return [unstored(landed, 'airdrop.claimed', id, { ...keyOf(id), ...what }, occasion)]
+  if (tree === null) {
+    const started = { ...keyOf(id), status: 'claiming', distributor }
+    return [
+      unstored(landed, 'airdrop.claim_started', id, started, row.genesis),
+      unstored(landed, 'airdrop.claimed', id, { ...keyOf(id), ...what }, occasion),
+    ]
+  }
   if (!isOfTree(tree, change)) return []
   const moved = await advance(tx, tree, distributor, { isClaimed: true }, seenBy(landed))
   const object = { ...storedAirdrop(moved.row), ...what, slot, signature: row.signature, source: 'chain' }
@@ -93,7 +99,8 @@ async function clawedBack(landed: Landed, { distributor, receiver }: Of<'clawed_
   if (found === null) return []
   const { id, tree } = found
   if (tree === null) {
-    return [unstored(landed, 'airdrop.vault_drained', id, { ...keyOf(id), distributor, clawback_receiver: receiver })]
+    const object = { ...keyOf(id), distributor, clawback_receiver: receiver }
+    return [unstored(landed, 'airdrop.vault_drained', id, object, landed.row.genesis)]
   }
   if (statusOf(tree, landed.row.genesis) !== 'tree_built') {
     return (await advance(landed.tx, tree, distributor, { isDrained: true }, seenBy(landed))).told
@@ -140,13 +147,13 @@ function keyOf(id: string) {
   return { id, mint: keyToBase58(mint), airdrop_count: airdropCount }
 }
 
-/** About an airdrop whose tree is not stored here: there is no record to move. */
+/** About an airdrop whose tree is not stored here: there is no record to move. A state's occasion is as `advance` has it. */
 function unstored(
   { row, slot }: Landed,
-  type: 'airdrop.initialized' | 'airdrop.claimed' | 'airdrop.vault_drained',
+  type: 'airdrop.initialized' | 'airdrop.claim_started' | 'airdrop.claimed' | 'airdrop.vault_drained',
   id: string,
   fields: object,
-  occasion = row.signature,
+  occasion: string,
 ): LateEmission {
   const object = { ...fields, slot, signature: row.signature, source: 'chain' }
   return { type, resource_type: 'airdrop', resource_id: id, object, occasion, of: row }

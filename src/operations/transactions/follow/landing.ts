@@ -114,8 +114,9 @@ export async function writeLanding(
     const { resource_type, resource_id, related_events } = hint
     const object = { ...seen, source: 'hint' }
     const own = await ownEvents(tx, hint)
-    const hinted = related_events.filter((type) => !own.some((each) => type.startsWith(each)))
-    // After what the chain shows: of the same event the first is kept.
+    const shown = told.filter((each) => each.resource_type === resource_type && each.resource_id === resource_id)
+    const isShown = (type: string) => shown.some((each) => each.type === type)
+    const hinted = related_events.filter((type) => !isShown(type) && !own.some((each) => type.startsWith(each)))
     told.push(...hinted.map((type) => ({ type, resource_type, resource_id, object, occasion, of: row })))
   }
   return told
