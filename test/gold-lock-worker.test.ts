@@ -68,6 +68,11 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     tracked_resource: object
   }
 
+  interface Told {
+    type: string
+    data: { object: { status: string; slot: number; signature?: string } }
+  }
+
   const eventsOf = async ({ request }: Platform, user: Keypair): Promise<string[]> =>
     (await request('GET', `/v2/events?order=asc&resource_type=gold_lock&resource_id=${addressOf(user)}`)).json.data.map(
       ({ type }: { type: string }) => type,
@@ -118,6 +123,74 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     }
     const { data } = (await daemons[0].request('GET', '/v2/gold-locks?status=unlocked')).json
     expect(data.map(({ user }: { user: string }) => user).sort()).toEqual(unlocked.map(addressOf).sort())
+  })
+
+  it.skipIf('missing' in postgres)(
+    'of two daemons tells once, and first, that a lock could be unlocked, though it was before any round',
+    async () => {
+      const settings = {
+        'database-url': 'missing' in postgres ? '' : await postgres.createDatabase(),
+        'encryption-key': Buffer.alloc(32, 7).toString('base64'),
+      }
+      const daemons = [await daemon({ settings }), await daemon({ settings })] as const
+      const [{ request }] = daemons
+      const users: Keypair[] = []
+      for (let i = 0; i < 4; i++) users.push(await locked(daemons[0], 1))
+      base.clock.advance(DAY * 1000)
+      for (const [i, user] of users.entries()) {
+        const { json } = await request('DELETE', `/v2/gold-locks/${addressOf(user)}`, { body: { platform_id: 'acme' } })
+        const transaction = signWith(json.data.transaction, [user])
+        // Half of them elsewhere.
+        if (i % 2 === 0) expect((await request('POST', '/v2/transactions', { body: { transaction } })).status).toBe(200)
+        else expect(base.chain.send(Buffer.from(transaction, 'base64')).err).toBeNull()
+      }
+      for (let i = 0; i < 3; i++) {
+        base.clock.advance(20_000)
+        await Promise.all(daemons.flatMap(({ services }) => [followRound(services), followGoldLocks(services)]))
+      }
+      for (const user of users) {
+        const { data } = (
+          await request('GET', `/v2/events?order=asc&resource_type=gold_lock&resource_id=${addressOf(user)}`)
+        ).json
+        expect(
+          data.map(({ type, data: { object } }: Told) => [
+            type,
+            object.status,
+            object.slot > 0,
+            typeof object.signature,
+          ]),
+        ).toEqual([
+          ['gold.locked', 'locked', true, 'string'],
+          ['gold.unlock_eligible', 'unlockable', true, 'undefined'],
+          ['gold.unlocked', 'unlocked', true, 'string'],
+        ])
+      }
+    },
+  )
+
+  it('stops at no lock that cannot be followed, and tells of it once it can', async () => {
+    const platform = await daemon()
+    const { services } = platform
+    const users = [await locked(platform, 1), await locked(platform, 1), await locked(platform, 1)]
+    const bad = addressOf(users[1]!)
+    const rowOf = () => services.store.db.selectFrom('gold_locks').selectAll().where('user', '=', bad)
+    const { created_at } = await rowOf().executeTakeFirstOrThrow()
+    const write = (at: number) =>
+      services.store.write((tx) =>
+        tx.updateTable('gold_locks').set({ created_at: at }).where('user', '=', bad).execute(),
+      )
+    // No moment of any calendar.
+    await write(8_640_000_000_000_001)
+    base.clock.advance(DAY * 1000)
+    await expect(followGoldLocks(services)).rejects.toThrow(/time value/)
+    await followGoldLocks(services)
+    const told = () => Promise.all(users.map((user) => eventsOf(platform, user)))
+    const both = ['gold.locked', 'gold.unlock_eligible']
+    expect(await told()).toEqual([both, ['gold.locked'], both])
+    await write(created_at)
+    base.clock.advance(60_000)
+    await followGoldLocks(services)
+    expect(await told()).toEqual([both, both, both])
   })
 
   it('goes by the clock of the chain, however wrong its own is', async () => {

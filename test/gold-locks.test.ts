@@ -464,7 +464,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     }
     the.chain.advance(DAY)
     await the.submit((await the.unlock()).json.data)
-    expect((await the.events()).map(([type]) => type)).toEqual(['gold.locked', 'gold.unlocked'])
+    expect((await the.events()).map(([type]) => type)).toEqual(['gold.locked', 'gold.unlock_eligible', 'gold.unlocked'])
   })
 })
 
@@ -477,15 +477,17 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     return the
   }
   const step = ([type, { status, signature }]: [string, Record<string, unknown>]) => [type, status, signature]
+  /** Told with the end, which shows that its time had come. */
+  const eligible = [['gold.unlock_eligible', 'unlockable', undefined]]
 
   it('is recorded as unlocked, with the transaction that closed it', async () => {
     const the = await ripe()
     const signature = the.land((await the.unlock()).json.data.transaction)
     await the.settle()
-    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', signature]])
+    expect((await the.events()).slice(1).map(step)).toEqual([...eligible, ['gold.unlocked', 'unlocked', signature]])
     expect(await the.list()).toMatchObject([{ status: 'unlocked' }])
     for (let i = 0; i < 3; i++) await the.settle()
-    expect(await the.events()).toHaveLength(2)
+    expect(await the.events()).toHaveLength(3)
   })
 
   it('after it was told of is noticed later, and told of once', async () => {
@@ -513,9 +515,12 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     const { json } = await the.request('POST', '/v2/transactions', { body })
     the.chain.advance(20)
     await followGoldLocks(the.services)
-    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', json.data.signature]])
+    expect((await the.events()).slice(1).map(step)).toEqual([
+      ...eligible,
+      ['gold.unlocked', 'unlocked', json.data.signature],
+    ])
     await the.settle()
-    expect(await the.events()).toHaveLength(2)
+    expect(await the.events()).toHaveLength(3)
   })
 
   it('and begins anew elsewhere is told of as ended, and the new one is none of its records', async () => {
@@ -524,7 +529,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     the.chain.advance(60)
     await the.foreign({ amount: 7n })
     await the.settle()
-    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', signature]])
+    expect((await the.events()).slice(1).map(step)).toEqual([...eligible, ['gold.unlocked', 'unlocked', signature]])
     expect(await the.list()).toMatchObject([{ amount: '400', status: 'unlocked' }])
     expect((await the.get()).json.data).toMatchObject({ amount: '7', status: 'locked', created_at: null })
   })
@@ -537,7 +542,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     the.chain.advance(DAY)
     the.land((await the.unlock()).json.data.transaction)
     await the.settle()
-    expect((await the.events()).slice(1).map(step)).toEqual([['gold.unlocked', 'unlocked', signature]])
+    expect((await the.events()).slice(1).map(step)).toEqual([...eligible, ['gold.unlocked', 'unlocked', signature]])
   })
 
   it('and is followed late ends no lock that landed after it', async () => {
@@ -559,6 +564,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     await the.settle()
     expect((await the.request('GET', `/v2/transactions/${signature}`)).json.data.lifecycle).toBe('finalized')
     expect((await the.events()).slice(1).map(([type, { amount }]) => [type, amount])).toEqual([
+      ['gold.unlock_eligible', '400'],
       ['gold.unlocked', '400'],
       ['gold.locked', '9'],
     ])
@@ -577,6 +583,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     const expected = [
       ['gold.locked', '400', expect.any(String)],
       ['gold.locked', '9', expect.any(String)],
+      ['gold.unlock_eligible', '400', undefined],
       ['gold.unlocked', '400', ended],
     ]
     expect((await the.events()).map(([type, { amount, signature }]) => [type, amount, signature])).toEqual(expected)
@@ -613,7 +620,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     expect(run(the.chain, [instruction], [the.user]).err).toBeNull()
     await the.settle()
     expect((await the.get()).json.data.status).toBe('unlocked')
-    expect((await the.events()).slice(1).map(([type]) => type)).toEqual(['gold.unlocked'])
+    expect((await the.events()).slice(1).map(([type]) => type)).toEqual(['gold.unlock_eligible', 'gold.unlocked'])
     const refused = await the.lock()
     expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining('not closed')])
     for (const account of [the.places.escrowToken, the.account]) {
@@ -626,7 +633,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock that ends elsewhere ${lacksLock}`
     const before = lamportsOf(the.chain, the.user.publicKey)
     await the.submit(closing.json.data)
     expect(lamportsOf(the.chain, the.user.publicKey)).toBe(before + RENT - FEE)
-    expect(await the.events()).toHaveLength(2)
+    expect(await the.events()).toHaveLength(3)
     const thawing = spl.createThawAccountInstruction(the.account, the.gold.mint, the.issuer.publicKey)
     expect(run(the.chain, [thawing], [the.issuer]).err).toBeNull()
     expect((await the.lock()).status).toBe(200)

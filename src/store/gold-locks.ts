@@ -70,7 +70,7 @@ export async function planGoldLockChecks(
       .updateTable('gold_locks')
       .set({ next_check_at: next })
       .where('seq', '=', seq)
-      .where('status', '=', 'unlockable')
+      .where('status', '!=', 'unlocked')
       .execute()
   }
 }
@@ -113,6 +113,7 @@ export async function dueGoldLocks(
     reader.selectFrom('gold_locks').selectAll().where('genesis', '=', genesis).where('status', '=', status)
   const come = await of('locked')
     .where('unlocks_at', '<=', chainNow)
+    .where((is) => is.or([is('next_check_at', 'is', null), is('next_check_at', '<=', now)]))
     .orderBy('unlocks_at')
     .orderBy('seq')
     .limit(limit)

@@ -5,6 +5,7 @@ import type { Services } from '../../context.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks, planGoldLockChecks } from '../../store/gold-locks.ts'
 import type { Row } from '../../store/schema.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
+import { writeEach } from '../write-each.ts'
 import { findClosing } from './find-closing.ts'
 import { isSame } from './on-chain.ts'
 import { markUnlockable, markUnlocked, type Seen } from './transitions.ts'
@@ -24,8 +25,13 @@ const MOST_ENDED = 10
 /** One that can be unlocked is looked at after a quarter of the time that it has waited, within these bounds. */
 const LEAST_WAIT_MS = 600_000
 const MOST_WAIT_MS = 86_400_000
+/** What cannot be followed gives way to the others for so long. */
+const FAULTY_MS = 60_000
 
-/** One round over the locks whose time has come. Throws internal_error where the node fails. */
+/**
+ * One round over the locks whose time has come. Throws internal_error where the node fails, and at its end what a lock could
+ * not be followed for: it is due again, and never stops the others.
+ */
 export async function followGoldLocks(services: GoldLockServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
   if (!(await isAnyGoldLockLive(store.db))) return
@@ -42,6 +48,7 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
     limit: MOST_LOCKS,
   })
   const budget = { ended: MOST_ENDED }
+  let fault: unknown
   for (let from = 0; from < rows.length; from += LOCKS_PER_CALL) {
     signal?.throwIfAborted()
     const part = rows.slice(from, from + LOCKS_PER_CALL)
@@ -49,8 +56,9 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
       connection,
       part.map(({ escrow }) => escrow),
     )
-    await followPart(services, part, found.escrows, found.at, budget)
+    fault ??= await followPart(services, part, found.escrows, found.at, budget)
   }
+  if (fault !== undefined) throw fault
 }
 
 /** The clock of a test chain can be moved ahead at any time; asking the embedded one costs nothing. */
@@ -69,30 +77,42 @@ type Step =
   | { row: GoldLockRow; kind: 'unlockable' | 'again'; next: number }
   | { row: GoldLockRow; kind: 'unlocked'; seen: Seen }
 
+/** Answers why the first of those that could not be followed could not be. */
 async function followPart(
   services: GoldLockServices,
   rows: readonly GoldLockRow[],
   escrows: readonly (Escrow | null)[],
   at: ChainMoment,
   budget: { ended: number },
-): Promise<void> {
-  const { store, clock } = services
+): Promise<unknown> {
+  const { store, clock, log } = services
   const steps: Step[] = []
   for (const [i, row] of rows.entries()) {
     const step = await stepOf(services, row, escrows[i] ?? null, at, budget)
     if (step !== null) steps.push(step)
   }
-  await store.write(async (tx) => {
+  const faults = await writeEach(store, steps, async (tx, part) => {
     const told: LateEmission[] = []
-    for (const step of steps) {
+    for (const step of part) {
       const { row } = step
       if (step.kind === 'unlocked') told.push(...(await markUnlocked(tx, row, step.seen)))
       if (step.kind === 'unlockable') told.push(...(await markUnlockable(tx, row, { slot: at.slot }, step.next)))
     }
-    const again = steps.flatMap((step) => (step.kind === 'again' ? [{ seq: step.row.seq, next: step.next }] : []))
+    const again = part.flatMap((step) => (step.kind === 'again' ? [{ seq: step.row.seq, next: step.next }] : []))
     await planGoldLockChecks(tx, again)
     await emitAll(tx, clock, told)
   })
+  if (faults.length === 0) return undefined
+  for (const { row, error } of faults)
+    log.error({ err: error, user: row.row.user }, 'a gold lock could not be followed')
+  const next = clock.now() + FAULTY_MS
+  await store.write((tx) =>
+    planGoldLockChecks(
+      tx,
+      faults.map(({ row: { row } }) => ({ seq: row.seq, next })),
+    ),
+  )
+  return faults[0]!.error
 }
 
 /** Null where it is for a later round: its time has not come by this node, or the round has done enough. */

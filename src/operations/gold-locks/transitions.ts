@@ -16,34 +16,38 @@ export interface Seen {
 
 /** `next_check_at` is when to look whether it is still there, in Unix milliseconds. */
 export function markUnlockable(tx: Tx, row: GoldLockRow, seen: Seen, next_check_at: number): Promise<LateEmission[]> {
-  return move(tx, row, { status: 'unlockable', next_check_at }, 'gold.unlock_eligible', seen, row.signature)
+  return move(tx, row, { status: 'unlockable', next_check_at }, (now) => [eligible(now, seen)])
 }
+
+/** Of a lock that can be unlocked: the time has come without a transaction. */
+const eligible = (row: GoldLockRow, { slot }: Seen): LateEmission =>
+  goldLockEvent('gold.unlock_eligible', { ...row, status: 'unlockable' }, { slot }, row.signature)
 
 /**
  * An unlocking has one event, whether its transaction was followed or found: its signature tells that it is the same.
- * `of` is where it originates: the submit of its transaction, else of the lock.
+ * `of` is where it originates: the submit of its transaction, else of the lock. That it could be unlocked is told before it.
  */
-export async function markUnlocked(
+export function markUnlocked(
   tx: Tx,
   row: GoldLockRow,
   seen: Seen,
   of: LateEmission['of'] = row,
 ): Promise<LateEmission[]> {
   const occasion = seen.signature ?? `after ${row.signature}`
-  const told = await move(tx, row, { status: 'unlocked', next_check_at: null }, 'gold.unlocked', seen, occasion)
-  return told.map((event) => ({ ...event, of }))
+  return move(tx, row, { status: 'unlocked', next_check_at: null }, (now) => [
+    ...(row.status === 'locked' ? [eligible(row, seen)] : []),
+    { ...goldLockEvent('gold.unlocked', now, seen, occasion), of },
+  ])
 }
 
 async function move(
   tx: Tx,
   row: GoldLockRow,
   changes: Pick<GoldLockRow, 'status' | 'next_check_at'>,
-  type: EventType,
-  seen: Seen,
-  occasion: string,
+  eventsOf: (now: GoldLockRow) => LateEmission[],
 ): Promise<LateEmission[]> {
   if (row.status === changes.status || !(await moveGoldLock(tx, row, changes))) return []
-  return [goldLockEvent(type, { ...row, ...changes }, seen, occasion)]
+  return eventsOf({ ...row, ...changes })
 }
 
 /** Events are about the wallet, as GET /v2/gold-locks/{user} is. */

@@ -56,6 +56,11 @@ async function recordLock(
 /** Of a lock that landed elsewhere nothing is known; what the worker has noticed before is told of already. */
 async function recordUnlock(tx: Tx, row: Followed, slot: number, escrow: string): Promise<LateEmission[]> {
   const { signature, genesis } = row
-  const lock = await findLiveGoldLock(tx, { escrow, genesis, before: slot })
-  return lock === null ? [] : markUnlocked(tx, lock, { slot, signature }, row)
+  const find = () => findLiveGoldLock(tx, { escrow, genesis, before: slot })
+  // Again where the worker has moved it meanwhile.
+  for (let lock = await find(); lock !== null; lock = await find()) {
+    const told = await markUnlocked(tx, lock, { slot, signature }, row)
+    if (told.length > 0) return told
+  }
+  return []
 }
