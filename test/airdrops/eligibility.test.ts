@@ -2,6 +2,9 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { eligibility } from '../../commands/airdrops/eligibility.ts'
+import type { Session } from '../../commands/command.ts'
+import { createClient } from '../../src/client.ts'
 import {
   addressOf,
   airdropsOn,
@@ -81,6 +84,19 @@ describe('the airdrops of a wallet', () => {
     expect([first.data, first.meta.next_cursor]).toEqual([[], expect.any(String)])
     const second = (await all.request('GET', `${path}?cursor=${first.meta.next_cursor}`)).json
     expect([second.data.map(({ id }: { id: string }) => id), second.meta.next_cursor]).toEqual([[oldest.id], null])
+
+    // The command asks for all pages; one that was asked for tells that there are more.
+    const client = createClient(async ({ method, path, headers, body }) => {
+      const { status, text } = await all.request(method, path, { headers, body })
+      return { status, headers: {}, body: text }
+    })
+    const session = { client, ui: { progress: () => () => undefined } } as unknown as Session
+    const ask = (more: object) => eligibility.run({ wallet: addressOf(claimer), ...more } as never, session)
+    expect(await ask({})).toMatchObject({ data: [{ id: oldest.id }], notes: [] })
+    const more = expect.stringMatching(/^None on this page\. More: repeat with --cursor \S+ \(or --all\)$/)
+    expect(await ask({ limit: 20 })).toMatchObject({ data: [], notes: [more] })
+    expect(await ask({ limit: 20, all: true })).toMatchObject({ data: [{ id: oldest.id }], notes: [] })
+    expect(await ask({ mint: all.mintFor(all.wallet(), 1n) })).toMatchObject({ data: [], notes: ['None found.'] })
   })
 
   it('hide none behind a tree that is damaged', async () => {
