@@ -47,7 +47,6 @@ export const launch = verb({
     paths.airdrops.get,
     paths.airdrops.list,
     paths.airdrops.create,
-    paths.tokens.get,
     paths.pdas.derive,
     paths.accounts.get,
     simulate,

@@ -5,8 +5,8 @@ import { ApiError } from '../../src/errors.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import { decimalOf } from '../amounts.ts'
 import type { Session } from '../command.ts'
-import { tokenState } from '../token-state.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { mintState, tokenBalance } from '../token-state.ts'
+import { usage } from '../ui/problem.ts'
 import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 
 export interface Part {
@@ -104,14 +104,13 @@ interface Needed {
 
 /** Answers the decimals of the mint. Throws a usage problem where --decimals is not that, or tokens are missing. */
 export async function requireTokens(session: Session, { mint, payer, parts, decimals }: Needed): Promise<number> {
-  const { decimals: known, token_program } = await tokenState(session, mint)
-  if (token_program === 'token2022') {
+  const { decimals: known, isToken2022 } = await mintState(session, mint)
+  if (isToken2022) {
     throw usage(
       `the token ${mint} is of Token-2022, and the merkle distributor takes only tokens of the original program (SPL Token)`,
       { param: '--mint' },
     )
   }
-  if (known === null) throw failure(`the decimals of the token ${mint} cannot be read`)
   if (decimals !== undefined && decimals !== known) {
     throw usage(`the token ${mint} has ${known} decimals, not ${decimals}: every amount would be wrong`, {
       param: '--decimals',
@@ -120,13 +119,7 @@ export async function requireTokens(session: Session, { mint, payer, parts, deci
   }
   if (parts.length === 0) return known
   const need = parts.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
-  const have = await session.client.accounts.get({ address: payer.tokenAccount }).then(
-    ({ data }) => Buffer.from(data.data, 'base64').readBigUInt64LE(AMOUNT_AT),
-    (error) => {
-      if (error instanceof ApiError && error.code === 'not_found') return 0n
-      throw error
-    },
-  )
+  const have = await tokenBalance(session, payer.tokenAccount)
   if (have >= need) return known
   throw usage(
     `${payer.address} has ${decimalOf(have, known)} of the ${decimalOf(need, known)} tokens that this takes: ${decimalOf(need - have, known)} are missing`,
@@ -136,6 +129,3 @@ export async function requireTokens(session: Session, { mint, payer, parts, deci
     },
   )
 }
-
-/** Of a token account (SPL Token). */
-const AMOUNT_AT = 64

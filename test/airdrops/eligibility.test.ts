@@ -4,7 +4,6 @@ import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { eligibility } from '../../commands/airdrops/eligibility.ts'
 import type { Session } from '../../commands/command.ts'
-import { createClient } from '../../src/client.ts'
 import {
   addressOf,
   airdropsOn,
@@ -15,6 +14,7 @@ import {
   lacksDistributor,
 } from '../support/airdrops.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
+import { clientOf } from '../support/request.ts'
 import { startService } from '../support/service.ts'
 import { entries } from '../support/trees.ts'
 
@@ -86,10 +86,7 @@ describe('the airdrops of a wallet', () => {
     expect([second.data.map(({ id }: { id: string }) => id), second.meta.next_cursor]).toEqual([[oldest.id], null])
 
     // The command asks for all pages; one that was asked for tells that there are more.
-    const client = createClient(async ({ method, path, headers, body }) => {
-      const { status, text } = await all.request(method, path, { headers, body })
-      return { status, headers: {}, body: text }
-    })
+    const client = clientOf(all.request)
     const session = { client, ui: { progress: () => () => undefined } } as unknown as Session
     const ask = (more: object) => eligibility.run({ wallet: addressOf(claimer), ...more } as never, session)
     expect(await ask({})).toMatchObject({ data: [{ id: oldest.id }], notes: [] })

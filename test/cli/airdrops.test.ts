@@ -15,6 +15,7 @@ import { hashFromHex, keyFromBase58, verifyProof } from '../../src/merkle/index.
 import { recipientsOf } from '../merkle/reference.ts'
 import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { knowsAll, startDas } from '../support/das-server.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { commandLine, MINT } from './command-line.ts'
@@ -195,6 +196,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
   ]
   const files = { payer: '', platform: '', list: '' }
   let daemon: Daemon
+  let provider: Awaited<ReturnType<typeof startDas>>
   let mint = ''
   let id = ''
   const keyFile = (name: string, { secretKey }: Keypair) => cli.file(name, JSON.stringify([...secretKey]), 0o600)
@@ -208,10 +210,16 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     files.payer = keyFile('payer.json', payer)
     files.platform = keyFile('platform.json', platform)
     await cli.svc(['localnet', 'status'])
+    provider = await startDas(knowsAll)
     daemon = await startDaemon({
       dataDir: cli.dataDir,
       flags: ['--rpc-port', '0'],
-      env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: files.platform },
+      env: {
+        SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+        SVC_METADATA_URL: provider.url,
+        SVC_SIGNER: 'keypair',
+        SVC_SIGNER_KEYPAIR: files.platform,
+      },
     })
     for (const wallet of [payer, platform, ...claimers]) {
       await ok(['localnet', 'airdrop', wallet.publicKey.toBase58(), '10'])
@@ -223,7 +231,10 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const others = recipientsOf(200).map(({ wallet }) => `${wallet},1`)
     files.list = cli.file('drop.csv', ['wallet,amount', ...rows, ...others, ''].join('\n'))
   }, 60_000)
-  afterAll(() => daemon?.stop('SIGKILL'))
+  afterAll(async () => {
+    provider?.close()
+    await daemon?.stop('SIGKILL')
+  })
 
   const launch = (...more: string[]) => ['airdrops', 'launch', files.list, '--mint', mint, ...more, '-k', files.payer]
 
