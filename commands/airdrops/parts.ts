@@ -12,14 +12,23 @@ import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 export interface Part {
   tree: MerkleTree
   record: TreeRecord
+  /** Without its tree nobody finds a proof, whatever the chain has. */
+  isStored: boolean
   isOnChain: boolean
+  /** After its clawback time: nothing can be claimed from it any more. */
+  isWithdrawn: boolean
   distributor: string | null
   /** What the API warns of. */
   note: string | null
   /** Raw units that its vault lacks; what this command makes is funded in the same transaction. */
   missing: bigint
+  /** Where the missing ones are sent; null where they should not be, as they might not come back to the payer. */
+  fundableVault: string | null
   signature: string | null
 }
+
+/** What the chain tells. */
+export type PartState = Pick<Part, 'isOnChain' | 'isWithdrawn' | 'distributor' | 'note' | 'missing' | 'fundableVault'>
 
 /** Throws a usage problem where another list has the id, or somebody else the distributor. */
 export async function partsOf(
@@ -36,10 +45,13 @@ export async function partsOf(
     const open: Part = {
       tree,
       record,
+      isStored: false,
       isOnChain: false,
+      isWithdrawn: false,
       distributor: null,
       note: null,
       missing: BigInt(record.total),
+      fundableVault: null,
       signature: null,
     }
     if (known === null) {
@@ -54,7 +66,8 @@ export async function partsOf(
         { param: '--airdrop-count', next: 'take another --airdrop-count, or --replace the stored list' },
       )
     }
-    parts.push(isOnChain ? { ...open, ...stateOf(data) } : open)
+    const isStored = data.total !== null && data.root === record.root
+    parts.push({ ...open, isStored, ...(isOnChain ? stateOf(data, payer, record) : {}) })
   }
   return parts
 }
@@ -87,12 +100,23 @@ export async function refuseTwice({ client }: Session, parts: readonly Part[]): 
 const PAGE = '100'
 
 /** Of one that is on chain. */
-export const stateOf = (airdrop: Airdrop) => ({
-  isOnChain: true,
-  distributor: airdrop.distributor,
-  note: airdrop.note,
-  missing: missingIn(airdrop),
-})
+export function stateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
+  const { status, distributor, note, admin, vault, vault_lacks } = airdrop
+  const isWithdrawn = status === 'vault_drained'
+  return {
+    isOnChain: true,
+    isWithdrawn,
+    distributor,
+    note: isWithdrawn ? 'Its vault was withdrawn after the clawback time: nothing can be claimed from it' : note,
+    missing: isWithdrawn ? 0n : missingIn(airdrop, total),
+    // An admin may name another receiver at any time.
+    fundableVault: admin === payer.address && vault_lacks !== null ? vault : null,
+  }
+}
+
+/** On chain, with all that its wallets can still claim. */
+export const isFunded = ({ isOnChain, isWithdrawn, missing }: Part): boolean =>
+  isOnChain && !isWithdrawn && missing === 0n
 
 interface Needed {
   mint: string
