@@ -12,6 +12,10 @@ const PAGING = {
   cursor: text('Continue after the page whose next_cursor this is', { placeholder: 'CURSOR' }),
   all: flag('Follow the cursors to the end'),
 }
+const WHOLE_PAGING = {
+  ...PAGING,
+  limit: integer('Items on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),
+}
 /** Pages of `--all` without `--limit`. */
 const FULL_PAGE = 100
 
@@ -26,16 +30,19 @@ export function listVerb<
   args?: A
   filters?: F
   columns: readonly (keyof Row & string)[]
+  /** A question that has one answer: all pages, unless --limit or --cursor ask for one. */
+  whole?: boolean
   call(client: Client, query: Values<A> & Values<F> & Paging): Promise<Answer<Row[], ListMeta>>
 }): Verb {
-  const { about, at, args, filters, columns, call } = definition
+  const { about, at, args, filters, columns, whole = false, call } = definition
   return verb<Inputs, Inputs>({
     about,
     calls: (typeof at[0] === 'string' ? [at] : at) as readonly At[],
     ...(args ? { args } : {}),
-    flags: { ...filters, ...PAGING },
+    flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING) },
     async run(input, { client, ui }) {
-      const { all, limit, cursor, ...query } = input as Values<typeof PAGING>
+      const { all: everything, limit, cursor, ...query } = input as Values<typeof PAGING>
+      const all = everything || (whole && limit === undefined && cursor === undefined)
       const items: Row[] = []
       let next = cursor
       let answer: Answer<Row[], ListMeta>
@@ -47,7 +54,10 @@ export function listVerb<
         next = answer.meta.next_cursor ?? undefined
         if (all && next !== undefined) ui.progress('Reading')(items.length, 0)
       } while (all && next !== undefined)
-      return listOutcome(items, columns, next === undefined ? [] : [`More: repeat with --cursor ${next} (or --all)`])
+      if (next === undefined) return listOutcome(items, columns)
+      // A page may be empty and still have a next one.
+      const seen = items.length === 0 ? 'None on this page. ' : ''
+      return { ...listOutcome(items, columns), notes: [`${seen}More: repeat with --cursor ${next} (or --all)`] }
     },
   })
 }
@@ -61,7 +71,7 @@ export function listOutcome<Row>(
   return {
     data: items,
     rows: { columns, rows: items.map((item) => columns.map((column) => item[column])) },
-    notes: items.length === 0 ? ['None found.'] : notes,
+    notes: items.length === 0 ? ['None found.', ...notes] : notes,
   }
 }
 

@@ -105,6 +105,7 @@ describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito 
       admin: addressOf(payer),
       vault,
       vault_balance: String(total),
+      vault_lacks: '0',
       claimed_count: 0,
       claimed_amount: '0',
       starts_at: expect.any(String),

@@ -1,10 +1,9 @@
 /** Token metadata from a provider: a real server that knows one asset and misbehaves on demand. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readAsset } from '../src/chain/metadata-provider.ts'
 import type { ApiError } from '../src/errors.ts'
+import { type DasHandler as Handler, dasAnswer as rpc, startDas } from './support/das-server.ts'
 import { startService } from './support/service.ts'
 
 const KNOWN = Keypair.generate().publicKey.toBase58()
@@ -12,38 +11,14 @@ const UNKNOWN = Keypair.generate().publicKey.toBase58()
 const ASSET = { interface: 'FungibleToken', id: KNOWN, content: { metadata: { name: 'My Token', symbol: 'MTK' } } }
 const SECRET = 'a-secret-key'
 
-type Handler = (body: {
-  method: string
-  params: { id: string }
-}) => { status?: number; text: string } | 'hang' | 'break'
-
-const rpc = (answer: object) => ({ text: JSON.stringify({ jsonrpc: '2.0', id: 'svc', ...answer }) })
 const notFound = { code: -32000, message: 'Database Error: RecordNotFound Error: Asset Not Found' }
 const provider: Handler = ({ method, params }) =>
   method === 'getAsset' && params.id === KNOWN ? rpc({ result: ASSET }) : rpc({ error: notFound })
 
 /** Answers where it listens: a URL with a key in path, query and user, as providers have them. */
 async function serve(handler: Handler) {
-  const seen: { body: string; authorization: string | undefined }[] = []
-  const server: Server = createServer((request, response) => {
-    let body = ''
-    request.on('data', (chunk) => {
-      body += chunk
-    })
-    request.on('end', () => {
-      seen.push({ body, authorization: request.headers.authorization })
-      const answer = handler(JSON.parse(body))
-      if (answer === 'break') response.destroy()
-      else if (answer !== 'hang') response.writeHead(answer.status ?? 200).end(answer.text)
-    })
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  const host = `127.0.0.1:${port}`
+  const { host, seen, close } = await startDas(handler)
+  onTestFinished(close)
   return { host, seen, url: `http://user:${SECRET}@${host}/${SECRET}?api-key=${SECRET}` }
 }
 

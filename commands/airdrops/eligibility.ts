@@ -9,5 +9,6 @@ export const eligibility = listVerb({
   args: { wallet: required(text('Address of the wallet')) },
   filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
   columns: ['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'],
+  whole: true,
   call: (client, query) => client.airdrops.lookup(query),
 })

@@ -1,5 +1,4 @@
 /** One airdrop put on chain and funded, once: what was signed is kept before it is sent, and sent again after an interruption. */
-import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Transaction } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/errors.ts'
@@ -11,8 +10,8 @@ import { submitSigned } from '../signing/submitting.ts'
 import { failure } from '../ui/problem.ts'
 import { requireExpected } from './expected-build.ts'
 import { type Begun, type KeptFile, keptFile, type Terms } from './kept.ts'
-import { isOwnOnChain, type Payer } from './own.ts'
-import { type Part, stateOf } from './parts.ts'
+import { ownOnChain, type Payer } from './own.ts'
+import { type Part, type PartState, stateOf } from './parts.ts'
 
 export interface Initializing {
   payer: Payer
@@ -25,24 +24,26 @@ export interface Initializing {
 /** A transaction may expire unseen; more than this and something else is wrong. */
 const MOST_TRIES = 4
 
-type Outcome = Pick<Part, 'isOnChain' | 'distributor' | 'note' | 'missing' | 'signature'>
-
-export async function initialize(session: Session, how: Initializing, record: TreeRecord): Promise<Outcome> {
+export async function initialize(
+  session: Session,
+  how: Initializing,
+  record: TreeRecord,
+): Promise<PartState & Pick<Part, 'signature'>> {
   const file = await keptFile(session, record)
-  const before = await onChain(session, how, record)
+  const before = await ownOnChain(session, how.payer, record)
   if (before !== null) {
     file.forget()
-    return { ...stateOf(before), signature: null }
+    return { ...stateOf(before, how.payer, record), signature: null }
   }
   const landed = await (how.signed ? byPlatform : byKeypair)(session, how, record, file)
-  const after = await onChain(session, how, record)
+  const after = await ownOnChain(session, how.payer, record)
   if (after === null) {
     throw failure(`${landed} is confirmed, but the distributor of ${record.id} is not seen on chain yet`, {
       next: 'run the same command again',
       details: { signature: landed },
     })
   }
-  return { ...stateOf(after), signature: landed }
+  return { ...stateOf(after, how.payer, record), signature: landed }
 }
 
 export const termsOf = (
@@ -55,16 +56,6 @@ export const termsOf = (
   clawback_after_days: clawback_after_days ?? null,
   signed,
 })
-
-/** Null where it is not on chain. Throws where somebody else has put it there. */
-async function onChain(
-  { client }: Session,
-  { payer }: Initializing,
-  { id, root }: TreeRecord,
-): Promise<Airdrop | null> {
-  const { data } = await client.airdrops.get({ id })
-  return isOwnOnChain(data, root, payer) ? data : null
-}
 
 type Signed = Extract<Begun, { transaction: string }>
 

@@ -13,11 +13,11 @@ import { KEYPAIR } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
 import { pair } from '../signing/preview.ts'
 import { confirmOn, refuseUnasked } from '../signing/sign-and-submit.ts'
-import { usage } from '../ui/problem.ts'
+import { EXIT, failure, usage } from '../ui/problem.ts'
 import { type Initializing, initialize, termsOf } from './initialize.ts'
 import { keptFile, requireStateFolder } from './kept.ts'
-import { type Payer, payerOf } from './own.ts'
-import { type Part, partsOf, refuseTwice, requireTokens } from './parts.ts'
+import { ownOnChain, type Payer, payerOf } from './own.ts'
+import { isFunded, type Part, partsOf, refuseTwice, requireTokens, stateOf } from './parts.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -41,13 +41,12 @@ type LaunchFlags = Values<typeof flags>
 
 export const launch = verb({
   about: 'Build, store, initialize and fund the airdrop of a CSV; resumable',
-  details: `FILE has one wallet,amount a line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. The same command again goes on where it stopped: what is on chain is not made, nor funded, twice.`,
+  details: `FILE has one wallet,amount a line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. The same command again goes on where it stopped: what is on chain is not made, nor funded, twice, and its tree is stored where that is missing. Exit code 1 where a vault lacks tokens in the end.`,
   calls: [
     paths.merkleTrees.create,
     paths.airdrops.get,
     paths.airdrops.list,
     paths.airdrops.create,
-    paths.tokens.get,
     paths.pdas.derive,
     paths.accounts.get,
     simulate,
@@ -92,18 +91,27 @@ export const launch = verb({
     }
     const open = parts.filter(({ isOnChain }) => !isOnChain)
     const decimals = await requireTokens(session, { mint: input.mint, payer, parts: open, decimals: input.decimals })
-    if (input.dry_run || open.length === 0) {
-      const note = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
-      return outcomeOf(parts, decimals, [note])
+    const isDone = parts.every(({ isOnChain, isStored }) => isOnChain && isStored)
+    if (!isDone) {
+      const what = whatOf(open, decimals)
+      await ui.preview([what, ...planLines(input, { payer, file, parts, decimals })])
+      // Where trees alone are stored, nothing is signed.
+      if (!input.dry_run && open.length > 0) await confirmOn(session, what, await session.cluster())
     }
-    const total = open.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
-    const what = `Launch ${open.length === 1 ? 'an airdrop' : `${open.length} airdrops`} of ${decimalOf(total, decimals)} tokens to ${open.reduce((sum, { record }) => sum + record.leaf_count, 0)} wallets`
-    await ui.preview([what, ...planLines(input, { payer, file, parts, decimals })])
-    await confirmOn(session, what, await session.cluster())
-    await launchAll(session, input, { payer, open, total: parts.length })
-    return outcomeOf(parts, decimals)
+    if (!input.dry_run) await launchAll(session, input, { payer, parts })
+    const sent = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
+    const outcome = outcomeOf(parts, decimals, input.dry_run || open.length === 0 ? [sent] : [])
+    return input.dry_run || parts.every(isFunded) ? outcome : { ...outcome, exitCode: EXIT.failed }
   },
 })
+
+function whatOf(open: readonly Part[], decimals: number): string {
+  if (open.length === 0) return 'Store the tree of what is on chain already'
+  const total = open.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
+  const wallets = open.reduce((sum, { record }) => sum + record.leaf_count, 0)
+  const airdrops = open.length === 1 ? 'an airdrop' : `${open.length} airdrops`
+  return `Launch ${airdrops} of ${decimalOf(total, decimals)} tokens to ${wallets} wallets`
+}
 
 /** One for each tree. */
 export function countsOf(
@@ -131,7 +139,7 @@ export function countsOf(
 async function launchAll(
   session: Session,
   input: LaunchFlags,
-  { payer, open, total }: { payer: Payer; open: readonly Part[]; total: number },
+  { payer, parts }: { payer: Payer; parts: readonly Part[] },
 ): Promise<void> {
   const { ui } = session
   const initializing: Initializing = {
@@ -142,17 +150,30 @@ async function launchAll(
     clawback_after_days: input.clawback_after_days,
   }
   // Before a tree is replaced: what was signed for another one may still land.
-  for (const { record } of open) await (await keptFile(session, record)).refuseOther(termsOf(initializing, record))
-  for (const part of open) {
-    const { record, tree } = part
-    const name = total === 1 ? record.id : `${record.id} (airdrop ${record.airdrop_count})`
+  for (const { isOnChain, record } of parts) {
+    if (!isOnChain) await (await keptFile(session, record)).refuseOther(termsOf(initializing, record))
+  }
+  for (const part of parts.filter(({ isOnChain, isStored }) => !isOnChain || !isStored)) {
+    const { record, tree, isOnChain } = part
+    const name = parts.length === 1 ? record.id : `${record.id} (airdrop ${record.airdrop_count})`
     session.lastWords(AGAIN)
     await storeTree(session, tree, record, input.replace)
     ui.note(`${name}: stored, ${record.leaf_count} wallets, root ${record.root}`)
+    if (isOnChain) {
+      Object.assign(part, await stateNow(session, payer, part))
+      continue
+    }
     Object.assign(part, await initialize(session, initializing, record))
-    ui.note(`${name}: on chain and funded`)
+    ui.note(`${name}: on chain${isFunded(part) ? ' and funded' : ''}`)
   }
   session.lastWords(null)
+}
+
+/** With its tree stored, the API knows what it can pay out. */
+async function stateNow(session: Session, payer: Payer, { record }: Part) {
+  const airdrop = await ownOnChain(session, payer, record)
+  if (airdrop !== null) return stateOf(airdrop, payer, record)
+  throw failure(`the distributor of ${record.id} is not seen on chain any more`, { next: 'run the same command again' })
 }
 
 export const AGAIN = 'Stopped; the same command goes on from here, and sends nothing twice.'
@@ -169,28 +190,37 @@ function planLines({ mint, clawback_after_days = 30 }: LaunchFlags, { payer, fil
     pair('list', file),
     pair('mint', mint),
     pair('payer', payer.address),
-    pair('left over', `back to the payer's token account after ${clawback_after_days} days`),
-    ...parts.map(({ record, isOnChain }) =>
+    ...(parts.every(({ isOnChain }) => isOnChain)
+      ? []
+      : [pair('left over', `back to the payer's token account after ${clawback_after_days} days`)]),
+    ...parts.map((part) =>
       pair(
-        `  ${record.airdrop_count}`,
-        `${record.leaf_count} wallets, ${decimalOf(BigInt(record.total), decimals)} tokens${isOnChain ? ', on chain already' : ''}`,
+        `  ${part.record.airdrop_count}`,
+        `${part.record.leaf_count} wallets, ${decimalOf(BigInt(part.record.total), decimals)} tokens: ${stepsOf(part, decimals)}`,
       ),
     ),
   ]
 }
 
+function stepsOf({ isOnChain, isStored, missing }: Part, decimals: number): string {
+  if (!isOnChain) return isStored ? 'initialize, fund' : 'store, initialize, fund'
+  const lacks = missing > 0n ? `; its vault lacks ${decimalOf(missing, decimals)}` : ''
+  return `${isStored ? '' : 'store; '}on chain already${lacks}`
+}
+
 function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly string[] = []): Outcome {
-  const rows = parts.map(({ record, isOnChain, missing, distributor, signature }) => ({
-    id: record.id,
-    mint: record.mint,
-    airdrop_count: record.airdrop_count,
-    root: record.root,
-    leaf_count: record.leaf_count,
-    total: record.total,
-    list_sha256: record.list_sha256,
-    distributor,
-    funded: isOnChain && missing === 0n,
-    signature,
+  const rows = parts.map((part) => ({
+    id: part.record.id,
+    mint: part.record.mint,
+    airdrop_count: part.record.airdrop_count,
+    root: part.record.root,
+    leaf_count: part.record.leaf_count,
+    total: part.record.total,
+    list_sha256: part.record.list_sha256,
+    distributor: part.distributor,
+    funded: isFunded(part),
+    missing: String(part.missing),
+    signature: part.signature,
   }))
   const columns = ['id', 'airdrop_count', 'root', 'leaf_count', 'total', 'distributor', 'funded', 'signature'] as const
   const isWide = (process.stdout.columns ?? WIDE) >= WIDE
@@ -210,9 +240,18 @@ function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly str
     notes: [
       ...notes,
       // The API knows more than the sum: whether what is sent to that vault could come back.
-      ...parts.flatMap(({ record, note }) => (note === null ? [] : [`Airdrop ${record.airdrop_count}: ${note}`])),
+      ...parts.flatMap((part) => noteOf(part, decimals)),
     ],
   }
+}
+
+/** Nobody is told to fund what would not come back to the payer. */
+function noteOf({ record, note, missing, fundableVault }: Part, decimals: number): string[] {
+  const way =
+    missing > 0n && fundableVault !== null
+      ? [`Fund it: spl-token transfer ${record.mint} ${decimalOf(missing, decimals)} ${fundableVault}`]
+      : []
+  return [...(note === null ? [] : [`Airdrop ${record.airdrop_count}: ${note}`]), ...way]
 }
 
 /** Columns that the whole table takes. */

@@ -1,5 +1,6 @@
 /** Whose airdrop it is that is on chain: anybody can take an id, copy a root, and name another as its admin. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
+import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../command.ts'
 import { failure, usage } from '../ui/problem.ts'
 
@@ -16,11 +17,20 @@ export async function payerOf({ client }: Session, address: string, mint: string
 
 const NEXT = 'take a free --airdrop-count (of several trees, give each its own with --counts)'
 
-/** Raw units that are missing in the vault of one on chain, for what is not claimed yet. */
-export function missingIn({ status, total, vault_balance, claimed_amount }: Airdrop): bigint {
-  if (status === 'vault_drained' || total === null) return 0n
+/** Raw units that the vault of one on chain lacks of the list's total, for what is not claimed yet. */
+export function missingIn({ vault_balance, claimed_amount }: Airdrop, total: string): bigint {
   const missing = BigInt(total) - BigInt(vault_balance ?? 0) - BigInt(claimed_amount ?? 0)
   return missing > 0n ? missing : 0n
+}
+
+/** Null where it is not on chain. Throws where somebody else has put it there. */
+export async function ownOnChain(
+  { client }: Session,
+  payer: Payer,
+  { id, root }: Pick<TreeRecord, 'id' | 'root'>,
+): Promise<Airdrop | null> {
+  const { data } = await client.airdrops.get({ id })
+  return isOwnOnChain(data, root, payer) ? data : null
 }
 
 /**

@@ -5,21 +5,30 @@ import { ApiError } from '../../src/errors.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import { decimalOf } from '../amounts.ts'
 import type { Session } from '../command.ts'
-import { tokenState } from '../token-state.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { mintState, tokenBalance } from '../token-state.ts'
+import { usage } from '../ui/problem.ts'
 import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 
 export interface Part {
   tree: MerkleTree
   record: TreeRecord
+  /** Without its tree nobody finds a proof, whatever the chain has. */
+  isStored: boolean
   isOnChain: boolean
+  /** After its clawback time: nothing can be claimed from it any more. */
+  isWithdrawn: boolean
   distributor: string | null
   /** What the API warns of. */
   note: string | null
   /** Raw units that its vault lacks; what this command makes is funded in the same transaction. */
   missing: bigint
+  /** Where the missing ones are sent; null where they should not be, as they might not come back to the payer. */
+  fundableVault: string | null
   signature: string | null
 }
+
+/** What the chain tells. */
+export type PartState = Pick<Part, 'isOnChain' | 'isWithdrawn' | 'distributor' | 'note' | 'missing' | 'fundableVault'>
 
 /** Throws a usage problem where another list has the id, or somebody else the distributor. */
 export async function partsOf(
@@ -36,10 +45,13 @@ export async function partsOf(
     const open: Part = {
       tree,
       record,
+      isStored: false,
       isOnChain: false,
+      isWithdrawn: false,
       distributor: null,
       note: null,
       missing: BigInt(record.total),
+      fundableVault: null,
       signature: null,
     }
     if (known === null) {
@@ -54,7 +66,8 @@ export async function partsOf(
         { param: '--airdrop-count', next: 'take another --airdrop-count, or --replace the stored list' },
       )
     }
-    parts.push(isOnChain ? { ...open, ...stateOf(data) } : open)
+    const isStored = data.total !== null && data.root === record.root
+    parts.push({ ...open, isStored, ...(isOnChain ? stateOf(data, payer, record) : {}) })
   }
   return parts
 }
@@ -87,12 +100,23 @@ export async function refuseTwice({ client }: Session, parts: readonly Part[]): 
 const PAGE = '100'
 
 /** Of one that is on chain. */
-export const stateOf = (airdrop: Airdrop) => ({
-  isOnChain: true,
-  distributor: airdrop.distributor,
-  note: airdrop.note,
-  missing: missingIn(airdrop),
-})
+export function stateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
+  const { status, distributor, note, admin, vault, vault_lacks } = airdrop
+  const isWithdrawn = status === 'vault_drained'
+  return {
+    isOnChain: true,
+    isWithdrawn,
+    distributor,
+    note: isWithdrawn ? 'Its vault was withdrawn after the clawback time: nothing can be claimed from it' : note,
+    missing: isWithdrawn ? 0n : missingIn(airdrop, total),
+    // An admin may name another receiver at any time.
+    fundableVault: admin === payer.address && vault_lacks !== null ? vault : null,
+  }
+}
+
+/** On chain, with all that its wallets can still claim. */
+export const isFunded = ({ isOnChain, isWithdrawn, missing }: Part): boolean =>
+  isOnChain && !isWithdrawn && missing === 0n
 
 interface Needed {
   mint: string
@@ -104,14 +128,13 @@ interface Needed {
 
 /** Answers the decimals of the mint. Throws a usage problem where --decimals is not that, or tokens are missing. */
 export async function requireTokens(session: Session, { mint, payer, parts, decimals }: Needed): Promise<number> {
-  const { decimals: known, token_program } = await tokenState(session, mint)
-  if (token_program === 'token2022') {
+  const { decimals: known, isToken2022 } = await mintState(session, mint)
+  if (isToken2022) {
     throw usage(
       `the token ${mint} is of Token-2022, and the merkle distributor takes only tokens of the original program (SPL Token)`,
       { param: '--mint' },
     )
   }
-  if (known === null) throw failure(`the decimals of the token ${mint} cannot be read`)
   if (decimals !== undefined && decimals !== known) {
     throw usage(`the token ${mint} has ${known} decimals, not ${decimals}: every amount would be wrong`, {
       param: '--decimals',
@@ -120,13 +143,7 @@ export async function requireTokens(session: Session, { mint, payer, parts, deci
   }
   if (parts.length === 0) return known
   const need = parts.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
-  const have = await session.client.accounts.get({ address: payer.tokenAccount }).then(
-    ({ data }) => Buffer.from(data.data, 'base64').readBigUInt64LE(AMOUNT_AT),
-    (error) => {
-      if (error instanceof ApiError && error.code === 'not_found') return 0n
-      throw error
-    },
-  )
+  const have = await tokenBalance(session, payer.tokenAccount)
   if (have >= need) return known
   throw usage(
     `${payer.address} has ${decimalOf(have, known)} of the ${decimalOf(need, known)} tokens that this takes: ${decimalOf(need - have, known)} are missing`,
@@ -136,6 +153,3 @@ export async function requireTokens(session: Session, { mint, payer, parts, deci
     },
   )
 }
-
-/** Of a token account (SPL Token). */
-const AMOUNT_AT = 64

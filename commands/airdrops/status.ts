@@ -4,12 +4,12 @@ import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, type Session, text, verb } from '../command.ts'
-import { tokenState } from '../token-state.ts'
+import { mintState } from '../token-state.ts'
 import { cleaned } from '../ui/render.ts'
 
 export const status = verb({
   about: 'How far an airdrop has come: funded, claimed, what is left and when it can be withdrawn',
-  calls: [paths.airdrops.get, paths.tokens.get],
+  calls: [paths.airdrops.get, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
   examples: ['svc airdrops status <id>', 'svc airdrops status <id> -o json'],
   async run({ id }, session) {
@@ -22,7 +22,7 @@ export const status = verb({
 /** Null where the chain has no such mint. */
 async function decimalsOf(session: Session, mint: string): Promise<number | null> {
   try {
-    return (await tokenState(session, mint)).decimals
+    return (await mintState(session, mint)).decimals
   } catch (error) {
     if (error instanceof ApiError && error.code === 'not_found') return null
     throw error

@@ -2,13 +2,13 @@
 import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
 import { decimalOf, LAMPORT_DIGITS, rawUnits, solOf } from '../amounts.ts'
-import { integer, required, type Session, text, verb } from '../command.ts'
+import { integer, required, text, verb } from '../command.ts'
 import { SIGNING } from '../signing/flags.ts'
 import { pair } from '../signing/preview.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { tokenState } from '../token-state.ts'
+import { mintState } from '../token-state.ts'
 import { shortOf } from '../ui/curve.ts'
-import { failure, usage } from '../ui/problem.ts'
+import { usage } from '../ui/problem.ts'
 import { stateOf } from './state.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -17,7 +17,7 @@ const SLIPPAGE_BPS = 100
 export const swap = verb({
   about: 'Buy or sell on a pool',
   details: 'The quote stands before what the run would change; less than the minimum and the transaction fails.',
-  calls: [paths.pools.get, paths.tokens.get, paths.pools.swap, simulate, submit, get],
+  calls: [paths.pools.get, paths.accounts.get, paths.pools.swap, simulate, submit, get],
   args: { address: required(text('Address of the pool')) },
   flags: {
     buy: text('SOL to spend', { placeholder: 'SOL' }),
@@ -37,7 +37,7 @@ export const swap = verb({
     const lamports = buy === undefined ? null : positive(rawUnits(buy, LAMPORT_DIGITS, '--buy'), '--buy')
     const { data: pool } = await session.client.pools.get({ address })
     const { decimals: known, feesInSol } = stateOf(pool)
-    const decimals = known ?? (await decimalsOf(session, pool.base_mint))
+    const decimals = known ?? (await mintState(session, pool.base_mint)).decimals
     const amount = lamports ?? positive(rawUnits(sell!, decimals, '--sell'), '--sell')
     const name = pool.symbol ?? pool.base_mint
     return signAndSubmit<PoolSwap & { transaction: string }>(session, flags, {
@@ -63,12 +63,6 @@ export const swap = verb({
 function positive(units: bigint, shown: string): bigint {
   if (units > 0n) return units
   throw usage(`${shown} must be more than 0`, { param: shown })
-}
-
-async function decimalsOf(session: Session, mint: string): Promise<number> {
-  const { decimals } = await tokenState(session, mint)
-  if (decimals !== null) return decimals
-  throw failure(`the decimals of the token ${mint} cannot be read`, { next: `\`svc tokens get ${mint}\` shows it` })
 }
 
 interface Shown {

@@ -44,6 +44,10 @@ export const airdrop = z
     admin: fromChain(address, 'Who may change the receiver: the maker of the distributor, or whom that one has named'),
     vault: fromChain(address, 'Token account that claims are paid from'),
     vault_balance: fromChain(digits, 'Raw units'),
+    vault_lacks: fromChain(
+      digits,
+      'Raw units missing in the vault for what the stored tree can still pay out; null also where none should be sent, for which see `note`',
+    ),
     claimed_count: fromChain(z.int().min(0), 'Wallets that have claimed'),
     claimed_amount: fromChain(digits, 'Raw units'),
     starts_at: fromChain(timestamp, 'Start that its maker set; a formality where it is minutes after the making'),

@@ -106,6 +106,7 @@ export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   admin: null,
   vault: null,
   vault_balance: null,
+  vault_lacks: null,
   claimed_count: null,
   claimed_amount: null,
   starts_at: null,

@@ -159,6 +159,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       const left = Date.parse(read.clawback_at) / 1000 - now - days * DAY_S
       expect(left).toBeGreaterThan(0)
       expect(left).toBeLessThan(310)
+      expect(read.vault_lacks).toBe(String(300 - Number(vault)))
       expect(read.note).toEqual(
         vault === '300' ? null : expect.stringMatching(/The vault \S+ lacks \d+ of what can still be claimed$/),
       )

@@ -2,6 +2,8 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { eligibility } from '../../commands/airdrops/eligibility.ts'
+import type { Session } from '../../commands/command.ts'
 import {
   addressOf,
   airdropsOn,
@@ -12,6 +14,7 @@ import {
   lacksDistributor,
 } from '../support/airdrops.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
+import { clientOf } from '../support/request.ts'
 import { startService } from '../support/service.ts'
 import { entries } from '../support/trees.ts'
 
@@ -81,6 +84,16 @@ describe('the airdrops of a wallet', () => {
     expect([first.data, first.meta.next_cursor]).toEqual([[], expect.any(String)])
     const second = (await all.request('GET', `${path}?cursor=${first.meta.next_cursor}`)).json
     expect([second.data.map(({ id }: { id: string }) => id), second.meta.next_cursor]).toEqual([[oldest.id], null])
+
+    // The command asks for all pages; one that was asked for tells that there are more.
+    const client = clientOf(all.request)
+    const session = { client, ui: { progress: () => () => undefined } } as unknown as Session
+    const ask = (more: object) => eligibility.run({ wallet: addressOf(claimer), ...more } as never, session)
+    expect(await ask({})).toMatchObject({ data: [{ id: oldest.id }], notes: [] })
+    const more = expect.stringMatching(/^None on this page\. More: repeat with --cursor \S+ \(or --all\)$/)
+    expect(await ask({ limit: 20 })).toMatchObject({ data: [], notes: [more] })
+    expect(await ask({ limit: 20, all: true })).toMatchObject({ data: [{ id: oldest.id }], notes: [] })
+    expect(await ask({ mint: all.mintFor(all.wallet(), 1n) })).toMatchObject({ data: [], notes: ['None found.'] })
   })
 
   it('hide none behind a tree that is damaged', async () => {

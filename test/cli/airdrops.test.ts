@@ -1,12 +1,14 @@
 /** `svc airdrops` by the built command: a list launched, claimed, exported and withdrawn, and every mistake named. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Keypair } from '@solana/web3.js'
+import * as spl from '@solana/spl-token'
+import { Connection, Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requireExpected } from '../../commands/airdrops/expected-build.ts'
 import { prefixLength } from '../../commands/airdrops/export.ts'
 import { isOwnOnChain } from '../../commands/airdrops/own.ts'
+import { isFunded, type Part, stateOf } from '../../commands/airdrops/parts.ts'
 import { decimalOf } from '../../commands/amounts.ts'
 import type { TransactionContent } from '../../commands/signing/wallet.ts'
 import type { Airdrop } from '../../src/api/airdrops.ts'
@@ -15,6 +17,7 @@ import { hashFromHex, keyFromBase58, verifyProof } from '../../src/merkle/index.
 import { recipientsOf } from '../merkle/reference.ts'
 import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { knowsAll, startDas } from '../support/das-server.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { commandLine, MINT } from './command-line.ts'
@@ -92,6 +95,22 @@ describe('whose an airdrop on chain is', () => {
     // The program lets a maker name another admin: only the receiver tells whose the rest is.
     const copy = { ...airdrop, clawback_receiver: 'theirs' }
     expect(() => isOwnOnChain(copy, HEX, payer)).toThrow('somebody else made it, and what is left in it goes to theirs')
+  })
+
+  it('is funded where its vault holds what can still be claimed, and to be funded only where that comes back', () => {
+    const held = { vault: 'vault', vault_balance: '3', vault_lacks: '2', claimed_amount: '5', note: 'lacks' }
+    const state = (more: object = {}, total = '10') =>
+      stateOf({ ...airdrop, ...held, ...more } as Airdrop, payer, { total })
+    const funded = (...args: Parameters<typeof state>) => isFunded(state(...args) as Part)
+    expect(state()).toMatchObject({ missing: 2n, fundableVault: 'vault', note: 'lacks' })
+    expect(state({ vault_lacks: null })).toMatchObject({ missing: 2n, fundableVault: null })
+    expect(state({ admin: 'another' })).toMatchObject({ missing: 2n, fundableVault: null })
+    expect([funded(), funded({}, '8'), funded({ vault_balance: '9' })]).toEqual([false, true, true])
+    // Of one without a stored tree the API has no total: what the list comes to counts.
+    expect(funded({ total: null, vault_balance: '0', claimed_amount: '0' })).toBe(false)
+    const withdrawn = { status: 'vault_drained', vault_balance: '0', note: null }
+    expect(state(withdrawn)).toMatchObject({ missing: 0n, note: expect.stringContaining('was withdrawn') })
+    expect(funded(withdrawn)).toBe(false)
   })
 })
 
@@ -195,6 +214,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
   ]
   const files = { payer: '', platform: '', list: '' }
   let daemon: Daemon
+  let provider: Awaited<ReturnType<typeof startDas>>
   let mint = ''
   let id = ''
   const keyFile = (name: string, { secretKey }: Keypair) => cli.file(name, JSON.stringify([...secretKey]), 0o600)
@@ -208,10 +228,16 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     files.payer = keyFile('payer.json', payer)
     files.platform = keyFile('platform.json', platform)
     await cli.svc(['localnet', 'status'])
+    provider = await startDas(knowsAll)
     daemon = await startDaemon({
       dataDir: cli.dataDir,
       flags: ['--rpc-port', '0'],
-      env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: files.platform },
+      env: {
+        SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+        SVC_METADATA_URL: provider.url,
+        SVC_SIGNER: 'keypair',
+        SVC_SIGNER_KEYPAIR: files.platform,
+      },
     })
     for (const wallet of [payer, platform, ...claimers]) {
       await ok(['localnet', 'airdrop', wallet.publicKey.toBase58(), '10'])
@@ -223,7 +249,10 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const others = recipientsOf(200).map(({ wallet }) => `${wallet},1`)
     files.list = cli.file('drop.csv', ['wallet,amount', ...rows, ...others, ''].join('\n'))
   }, 60_000)
-  afterAll(() => daemon?.stop('SIGKILL'))
+  afterAll(async () => {
+    provider?.close()
+    await daemon?.stop('SIGKILL')
+  })
 
   const launch = (...more: string[]) => ['airdrops', 'launch', files.list, '--mint', mint, ...more, '-k', files.payer]
 
@@ -273,10 +302,71 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const args = ['airdrops', 'launch', list, '--mint', mint, '--airdrop-count', '4', '-k', files.payer, '--yes']
     const { exitCode, stdout, stderr } = await cli.svc(args)
     expect([exitCode, stderr]).toEqual([
-      0,
-      expect.stringMatching(/Airdrop 4: The vault \S+ lacks 7 of what can still be claimed/),
+      1,
+      expect.stringMatching(
+        new RegExp(
+          `Airdrop 4: The vault (\\S+) lacks 7 of what can still be claimed\nFund it: spl-token transfer ${mint} 0\\.000007 \\1\n`,
+        ),
+      ),
     ])
     expect(stdout).toMatch(/ no$/m)
+  })
+
+  it('stores the tree of what was put on chain without one, and says that its vault is empty until it is not', async () => {
+    const wallet = someone().toBase58()
+    const list = cli.file('bare.csv', `${wallet},7\n`)
+    const { root } = await ok(['merkle', 'build', list, '--mint', mint])
+    const bare = ['airdrops', 'init', '--mint', mint, '--airdrop-count', '9', '--root', root, '--unfunded']
+    await ok([...bare, '-k', files.payer, '--yes'])
+    const args = ['airdrops', 'launch', list, '--mint', mint, '--airdrop-count', '9', '-k', files.payer]
+    const plan = await cli.svc([...args, '--dry-run'])
+    expect([plan.exitCode, plan.stderr]).toEqual([
+      0,
+      expect.stringContaining('1 wallets, 0.000007 tokens: store; on chain already; its vault lacks 0.000007'),
+    ])
+    expect(plan.stderr).not.toContain('spl-token')
+
+    // A list that is not the one on chain stands in the way, until it is replaced.
+    const other = cli.file('bare-other.csv', `${wallet},8\n`)
+    await ok(['merkle', 'build', other, '--mint', mint, '--airdrop-count', '9', '--persist'])
+    const refused = await cli.svc([...args, '--yes'])
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('--replace the stored list')])
+
+    const launched = await cli.svc([...args, '--replace', '--yes', '--json'])
+    expect(launched.exitCode).toBe(1)
+    const [{ id, ...row }] = JSON.parse(launched.stdout)
+    expect(row).toMatchObject({ funded: false, missing: '7', signature: null })
+    const { vault } = await ok(['airdrops', 'get', id])
+    expect(launched.stderr).toContain(`Fund it: spl-token transfer ${mint} 0.000007 ${vault}`)
+    expect(await ok(['merkle', 'get', id])).toMatchObject({ root })
+    expect((await ok(['airdrops', 'eligibility', wallet]))[0]).toMatchObject({ id, amount: '7', reason: 'unfunded' })
+
+    const { rpc_url } = JSON.parse(readFileSync(join(cli.dataDir, 'localnet.json'), 'utf8'))
+    const source = spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey)
+    const transfer = spl.createTransferInstruction(source, new PublicKey(vault), payer.publicKey, 7)
+    await sendAndConfirmTransaction(new Connection(rpc_url, 'confirmed'), new Transaction().add(transfer), [payer])
+    expect(await ok([...args, '--yes'])).toMatchObject([{ id, funded: true, missing: '0' }])
+  })
+
+  it('stores the tree of what it launched through another database', async () => {
+    const wallet = someone().toBase58()
+    const list = cli.file('moved.csv', `${wallet},7\n`)
+    const args = ['airdrops', 'launch', list, '--mint', mint, '--airdrop-count', '12', '-k', files.payer, '--yes']
+    const [{ id }] = await ok(args)
+    const before = await tokensOf(payer.publicKey.toBase58())
+    const { rpc_url } = JSON.parse(readFileSync(join(cli.dataDir, 'localnet.json'), 'utf8'))
+    const dataDir = join(cli.home, 'fresh')
+    mkdirSync(dataDir)
+    const fresh = await startDaemon({ dataDir, env: { SVC_URL: rpc_url } })
+    try {
+      const env = { SVC_DATA_DIR: dataDir, SVC_URL: rpc_url }
+      expect(await ok(['merkle', 'list'], env)).toEqual([])
+      expect(await ok(args, env)).toMatchObject([{ id, funded: true, signature: null }])
+      expect((await ok(['airdrops', 'eligibility', wallet], env))[0]).toMatchObject({ id, claimable: true })
+    } finally {
+      await fresh.stop('SIGKILL')
+    }
+    expect(await tokensOf(payer.publicKey.toBase58())).toBe(before)
   })
 
   it('signs nothing but what was agreed to', async () => {

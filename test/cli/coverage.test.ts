@@ -1,5 +1,5 @@
 /** The command line covers the API: a command for every read, a flag for every filter, and no other words than the schemas'. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { NOUNS } from '../../bin/nouns.ts'
 import type { Verb } from '../../commands/command.ts'
@@ -58,6 +58,17 @@ describe('the command line', () => {
         expect(input.about.length, `${command} ${name}`).toBeGreaterThan(5)
       }
     }
+  })
+
+  it('names its own way out beside every route that a message names', () => {
+    const folder = new URL('../../src/operations/', import.meta.url)
+    const lines = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => readFileSync(new URL(file, folder), 'utf8').split('\n'))
+      .filter((line) => /\b(GET|POST|PUT|PATCH|DELETE) \/v2\//.test(line) && !/^\s*(\/\*)?\*|^\s*\/\//.test(line))
+    expect(lines.length).toBeGreaterThan(3)
+    const named = lines.map((line) => /\/v2\/[^`]*?, \\?`svc ([a-z]+) ([a-z]+)/.exec(line)?.slice(1).join(' '))
+    expect(lines.filter((_, i) => !verbs.some(([command]) => command === named[i]))).toEqual([])
   })
 
   it('is described command by command in docs/cli.md', () => {

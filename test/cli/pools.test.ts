@@ -15,6 +15,7 @@ import { PROGRAMS } from '../../src/chain/programs.ts'
 import { ApiError } from '../../src/errors.ts'
 import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { knowsAll, startDas } from '../support/das-server.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { commandLine, onTerminal, PROGRAM } from './command-line.ts'
@@ -418,6 +419,7 @@ describe('svc pools', () => {
 describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
   const [creator, platform] = [Keypair.generate(), Keypair.generate()]
   let daemon: Daemon
+  let provider: Awaited<ReturnType<typeof startDas>>
   let logo = ''
   let keypair = ''
   const run = async (args: string[]) => {
@@ -443,11 +445,13 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
       fee: { starting_bps: 100, ending_bps: 100 },
       liquidity: { partner: 50, partner_locked: 50 },
     }
+    provider = await startDas(knowsAll)
     daemon = await startDaemon({
       dataDir: cli.dataDir,
       flags: ['--rpc-port', '0'],
       env: {
         SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+        SVC_METADATA_URL: provider.url,
         SVC_SIGNER: 'keypair',
         SVC_SIGNER_KEYPAIR: cli.file('platform.json', JSON.stringify([...platform.secretKey]), 0o600),
         SVC_PRIORITY_FEE: 'none',
@@ -458,7 +462,10 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     for (const { publicKey } of [creator, platform]) await run(['localnet', 'airdrop', publicKey.toBase58(), '100'])
     await run(['signer', 'policy', '--per-transaction', '5', '--per-day', '50', '--max-fee', '0.01', '--yes'])
   }, 60_000)
-  afterAll(() => daemon?.stop())
+  afterAll(async () => {
+    provider?.close()
+    await daemon?.stop()
+  })
 
   it('creates one, trades on it, draws it, and follows it until it has migrated', async () => {
     const pool = await run(launched('FULL', '--preset', 'tiny', '--buy', '0.1', '--website', 'https://example.com'))

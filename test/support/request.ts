@@ -1,4 +1,6 @@
 /** One HTTP request and its answer as plain data, over anything that has a `fetch`. */
+import { type Client, createClient } from '../../src/client.ts'
+
 export interface Ask {
   /** Sent as JSON; a string or bytes are sent as they are. */
   body?: unknown
@@ -39,3 +41,10 @@ export async function read(response: Response): Promise<Answer> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
 }
+
+/** The typed client that commands have, over it. */
+export const clientOf = (request: Requester): Client =>
+  createClient(async ({ method, path, headers, body }) => {
+    const { status, text } = await request(method, path, { headers, body })
+    return { status, headers: {}, body: text }
+  })

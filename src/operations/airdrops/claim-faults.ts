@@ -40,7 +40,7 @@ export interface ClaimFault {
 export function claimFault(question: ClaimQuestion): ClaimFault | null {
   const { id, distributor, root } = question
   if (distributor === null) {
-    const message = `The airdrop ${id} is not on chain yet: initialize it first with POST /v2/airdrops`
+    const message = `The airdrop ${id} is not on chain yet: initialize it first (POST /v2/airdrops, \`svc airdrops init ${id}\`)`
     return { reason: 'not_initialized', message, param: 'id', details: {} }
   }
   if (root !== null && root !== distributor.root) {

@@ -46,12 +46,11 @@ async function joined(row: Row<'merkle_trees'>, airdrop: ChainAirdrop, genesis: 
   const record = { ...airdropRecord(row), status, distributor: address }
   if (distributor === null) return record
   if (distributor.root === row.root) {
-    const note = await warning(row, { ...airdrop, distributor })
-    return { ...record, ...stateOf(airdrop, distributor), note }
+    return { ...record, ...stateOf(airdrop, distributor), ...(await lackOf(row, { ...airdrop, distributor })) }
   }
-  const { root, admin } = distributor
+  const { root, admin, clawbackReceiver: clawback_receiver } = distributor
   const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${admin} made it. Store the list under another airdrop_count`
-  return { ...record, on_chain_root: root, admin, note }
+  return { ...record, on_chain_root: root, admin, clawback_receiver, note }
 }
 
 /** Made by another tool, or from a list that is not stored here: its caps stand for what is not known. */
@@ -74,6 +73,7 @@ function foreign(airdrop: ChainAirdrop): Airdrop {
     total: null,
     distributor: airdrop.address,
     ...stateOf(airdrop, distributor),
+    vault_lacks: null,
     note: 'Its merkle tree is not stored here: claims need their amount and proof',
   }
 }
@@ -93,11 +93,17 @@ function stateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Distributor
 }
 
 /** What keeps some of the wallets from claiming, or the vault from coming back to its admin: what it lacks only where neither does. */
-async function warning(row: Row<'merkle_trees'>, airdrop: PresentAirdrop): Promise<string | null> {
-  const { distributor, vault, vaultAddress, mint } = airdrop
-  if (distributor.isClawedBack) return null
+async function lackOf(
+  row: Row<'merkle_trees'>,
+  { distributor, vault, vaultAddress, mint }: PresentAirdrop,
+): Promise<Pick<Airdrop, 'vault_lacks' | 'note'>> {
+  if (distributor.isClawedBack) return { vault_lacks: null, note: null }
   const reasons = await reasonsNotToFund(mint, distributor, row)
-  if (reasons.length > 0) return reasons.join('. ')
+  if (reasons.length > 0) return { vault_lacks: null, note: reasons.join('. ') }
   const missing = BigInt(row.total) - distributor.claimedTotal - (vault?.amount ?? 0n)
-  return missing > 0n ? `The vault ${vaultAddress} lacks ${missing} of what can still be claimed` : null
+  if (missing <= 0n) return { vault_lacks: '0', note: null }
+  return {
+    vault_lacks: String(missing),
+    note: `The vault ${vaultAddress} lacks ${missing} of what can still be claimed`,
+  }
 }

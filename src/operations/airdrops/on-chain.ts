@@ -86,7 +86,7 @@ export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): Present
   const { distributor, id, mint, airdropCount } = airdrop
   if (distributor !== null) return { ...airdrop, distributor }
   throw notFound(
-    `The airdrop ${id} (mint ${mint}, airdrop_count ${airdropCount}) is not on ${chain.cluster.label}: initialize it first with POST /v2/airdrops`,
+    `The airdrop ${id} (mint ${mint}, airdrop_count ${airdropCount}) is not on ${chain.cluster.label}: initialize it first (POST /v2/airdrops, \`svc airdrops init\`)`,
     { param: 'id', details: { reason: 'not_initialized' } },
   )
 }

@@ -143,7 +143,7 @@ function requireTokens({ mint, mode }: Wanted, { payer, account, held, deposit }
   if (deposit === 0n) return
   if ((state?.amount ?? 0n) < deposit) {
     throw badRequest(
-      `${who} has ${details.have} of ${mint} in its token account ${account}, and ${deposit} are to be deposited: send it the tokens first, deposit another sum (fund_amount), or fund the vault later (fund: false)`,
+      `${who} has ${details.have} of ${mint} in its token account ${account}, and ${deposit} are to be deposited: send it the tokens first, deposit another sum (fund_amount), or fund the vault later (fund: false, \`svc airdrops init --unfunded\`)`,
       { param, details },
     )
   }

@@ -69,7 +69,7 @@ async function occupied(context: Context, user: string, escrow: Escrow, { at }: 
   const live = { ...details, status: statusOf(escrow, at), unlocks_at: until }
   if (isPaidOut(escrow)) {
     return badRequest(
-      `The gold lock of ${user} at ${address} is paid out, but not closed: close it with DELETE /v2/gold-locks/${user}, which returns its rent, then lock again`,
+      `The gold lock of ${user} at ${address} is paid out, but not closed: close it (DELETE /v2/gold-locks/${user}, \`svc gold unlock\`), which returns its rent, then lock again`,
       { param: 'user', details: live },
     )
   }

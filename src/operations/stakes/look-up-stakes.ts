@@ -8,7 +8,7 @@ import { stakeRecord } from '../records.ts'
 type Route = Api['stakes']['lookup']
 
 const NOTE =
-  'Stake state lives on the asset itself (its FreezeDelegate plugin) and is decoded client-side from GET /v2/accounts/{address}; this list is what the server has seen.'
+  'Stake state lives on the asset itself (its FreezeDelegate plugin) and is decoded client-side from the account (GET /v2/accounts/{address}, `svc accounts get`); this list is what the server has seen.'
 
 export async function lookUpStakes({ store }: Context, { wallet }: Input<Route>): Promise<Result<Route>> {
   const rows = await findStakedByWallet(store.db, wallet)

@@ -81,7 +81,7 @@ async function requireStake({ store }: Context, asset: string, { address }: Sign
   const isKnown = stake?.status === 'staked' && stake.platform_id !== null && stake.freeze_authority === address
   if (isKnown) return
   throw badRequest(
-    `The asset ${asset} is frozen by the platform wallet, and no stake of it was followed here: the wallet signs the release of stakes alone. Submit the transaction that staked it (POST /v2/transactions takes one that has landed, too), and ask again once it is confirmed`,
+    `The asset ${asset} is frozen by the platform wallet, and no stake of it was followed here: the wallet signs the release of stakes alone. Submit the transaction that staked it (POST /v2/transactions, \`svc tx submit\`; one that has landed is taken, too), and ask again once it is confirmed`,
     { param: 'asset', details: { freeze_authority: { type: 'Address', address }, status: stake?.status ?? null } },
   )
 }
