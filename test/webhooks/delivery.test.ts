@@ -276,16 +276,63 @@ describe('a subscription', () => {
   })
 })
 
+/** What holds on either database. */
+const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
+  it('gets once, and in order, what is replayed before it has come to it, whatever its type', async () => {
+    const service = await startService({ settings: await settings() })
+    const receiver = await startReceiver()
+    const { id } = await subscribe(service, receiver.url, ['pool.live'])
+    const [path, replay] = [`/v2/webhook-subscriptions/${id}`, `/v2/webhook-subscriptions/${id}/replays`]
+    await service.request('PATCH', path, { body: { active: false } })
+    // One thing: of another type the second, the fourth and all after the sixth.
+    for (const type of ['pool.live', 'pool.created', 'pool.live', 'pool.failed', 'pool.live', 'pool.live']) {
+      await happen(service, 1, 1, type)
+    }
+    await happen(service, 600, 600, 'pool.created')
+    const { data } = (await service.request('GET', '/v2/events?order=asc&limit=100')).json
+    const ids = (sequences: number[]) => sequences.map((sequence) => data[sequence - 1].id)
+    const named = await service.request('POST', replay, { body: { event_ids: ids([4, 3, 2]) } })
+    expect([named.status, named.json.data]).toEqual([200, { queued: 3 }])
+    const since = await service.request('POST', replay, { body: { since: 0 } })
+    expect([since.status, since.json.data]).toEqual([200, { queued: 4 }])
+    // What it asks for afterwards changes nothing of what was promised.
+    await service.request('PATCH', path, { body: { enabled_events: ['token.created'] } })
+    await deliver(service)
+    expect(receiver.all).toEqual([])
+    await service.request('PATCH', path, { body: { active: true } })
+    await deliver(service)
+    expect(sequencesOf(receiver.all)).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it('is not held up by more replays before its place than its backlog may hold', async () => {
+    const service = await startService({ settings: await settings() })
+    const receiver = await startReceiver()
+    const { id } = await subscribe(service, receiver.url, ['pool.live'])
+    await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { active: false } })
+    await happen(service, 501, 501, 'token.created')
+    await happen(service, 600)
+    const { json } = await service.request('POST', `/v2/webhook-subscriptions/${id}/replays`, { body: { since: 0 } })
+    expect(json.data).toEqual({ queued: 600 })
+    await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { active: true } })
+    await deliver(service)
+    expect(sequencesOf(receiver.all).toSorted((a, b) => a - b)).toEqual(numbers(600).map((n) => n + 502))
+  })
+}
+describe('a subscription on SQLite', () => onBoth(async () => ALLOWED.settings))
+
 const server = postgres
 if ('missing' in server) it.skip(`PostgreSQL cannot be run here (${server.missing})`, () => {})
 else {
   afterAll(() => server.stop())
+  const shared = async () => ({
+    'database-url': await server.createDatabase(),
+    'encryption-key': 'ab'.repeat(32),
+    ...ALLOWED.settings,
+  })
+  describe('a subscription on PostgreSQL', () => onBoth(shared))
+
   it('two daemons on one PostgreSQL database deliver 300 events once', async () => {
-    const settings = {
-      'database-url': await server.createDatabase(),
-      'encryption-key': 'ab'.repeat(32),
-      ...ALLOWED.settings,
-    }
+    const settings = await shared()
     const clock = testClock()
     const [one, two] = [await startService({ settings, clock }), await startService({ settings, clock })]
     const receiver = await startReceiver()

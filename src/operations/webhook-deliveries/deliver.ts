@@ -122,7 +122,7 @@ async function startDue(
     const free = Math.min(PER_ORIGIN, Math.ceil(room / 2)) - busyWith(new URL(subscription.url).origin)
     if (free <= 0) continue
     const now = clock.now()
-    const due = await sendable(store.db, subscription.id, now, free)
+    const due = await sendable(store.db, subscription, now, free)
     if (due.length === 0) continue
     const claim = { now, until: now + CLAIM_MS }
     const seqs = due.map(({ seq }) => seq)
