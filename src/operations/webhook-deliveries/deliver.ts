@@ -80,10 +80,12 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
       signal?.throwIfAborted()
       if (fault !== undefined) throw fault
       fan()
+      // What it queues while this looks at what is due is due as well.
+      const wasFanning = fanning !== undefined
       const isOver = stopping?.aborted === true || performance.now() >= until
       const started = isOver ? 0 : await startDue(services, underway, running.size, start)
       if (running.size === 0 && started === 0) {
-        if (fanning === undefined || isOver) return
+        if (!wasFanning || isOver) return
         await fanning
         continue
       }
