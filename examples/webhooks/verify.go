@@ -36,7 +36,7 @@ func isGenuine(body []byte, header, secret string, now int64) bool {
 	mac.Write([]byte(t + "."))
 	mac.Write(body)
 	wanted := mac.Sum(nil)
-	// While a secret is being rotated there are two v1; one that matches is enough.
+	// While a secret is being rotated there are several v1; one that matches is enough.
 	for _, value := range given {
 		if bytes, err := hex.DecodeString(value); err == nil && hmac.Equal(bytes, wanted) {
 			return true

@@ -10,7 +10,7 @@ export function isGenuine(body, header, secret, now = Date.now() / 1000) {
   const t = parts.find(([name]) => name === 't')?.[1] ?? ''
   if (!/^\d+$/.test(t) || Math.abs(now - Number(t)) > TOLERANCE_S) return false
   const wanted = createHmac('sha256', secret).update(`${t}.`).update(body).digest()
-  // While a secret is being rotated there are two v1; one that matches is enough.
+  // While a secret is being rotated there are several v1; one that matches is enough.
   return parts
     .filter(([name]) => name === 'v1')
     .map(([, hex]) => Buffer.from(hex ?? '', 'hex'))

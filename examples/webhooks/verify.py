@@ -16,7 +16,7 @@ def is_genuine(body: bytes, header: str, secret: str, now: float) -> bool:
     if not (t.isascii() and t.isdigit()) or abs(now - int(t)) > TOLERANCE_S:
         return False
     wanted = hmac.new(secret.encode(), t.encode() + b"." + body, hashlib.sha256).hexdigest()
-    # While a secret is being rotated there are two v1; one that matches is enough.
+    # While a secret is being rotated there are several v1; one that matches is enough.
     return any(name == "v1" and hmac.compare_digest(value.encode(), wanted.encode()) for name, value in parts)
 
 

@@ -64,6 +64,7 @@ export const merkleTrees = {
     raw: true,
     data: merkleTree,
     status: 201,
+    unstored: 'Nothing new is stored: `persist` is false, or the tree is stored already with the same root',
     scope: 'airdrop:write',
   }),
   list: defineRoute({

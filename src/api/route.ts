@@ -31,6 +31,8 @@ export interface RouteDefinition<
   data: D
   list?: true | undefined
   status?: 200 | 201
+  /** When a route of status 201 answers 200, in words: nothing new is stored. */
+  unstored?: string
   /** No bearer key is needed. */
   public?: true
   /** Scope that every call needs. */
@@ -116,6 +118,12 @@ export function defineRoute<
   const statuses = [400, ...(definition.public ? [] : [401, 403]), ...(path.includes('{') || write ? [404] : [])]
     .concat(write ? [409] : [])
     .concat(definition.public ? [500] : [429, 500])
+  const success = (description: string) => ({
+    description,
+    content: {
+      'application/json': { schema: z.object({ data, meta: definition.list ? listMetaSchema : metaSchema }) },
+    },
+  })
   const json = definition.body ? { 'application/json': { schema: definition.body } } : undefined
   const multipart =
     definition.multipart && definition.body ? { 'multipart/form-data': { schema: definition.body } } : {}
@@ -142,12 +150,8 @@ export function defineRoute<
       ...(json ? { body: { content: { ...json, ...multipart } } } : {}),
     },
     responses: {
-      [definition.status ?? 200]: {
-        description: 'Success',
-        content: {
-          'application/json': { schema: z.object({ data, meta: definition.list ? listMetaSchema : metaSchema }) },
-        },
-      },
+      [definition.status ?? 200]: success('Success'),
+      ...(definition.unstored ? { 200: success(definition.unstored) } : {}),
       ...Object.fromEntries(
         [...new Set(statuses)].map((status) => [
           status,

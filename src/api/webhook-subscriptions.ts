@@ -140,6 +140,7 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.deliveries,
     tag,
     summary: 'List every attempt to deliver, newest first',
+    description: 'An attempt is kept for 30 days.',
     params,
     query: listQuery({}),
     data: webhookDelivery,
@@ -166,7 +167,8 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.rotateSecret,
     tag,
     summary: 'Replace the secret of a subscription',
-    description: 'The answer holds the new secret, this once; the old one signs too for `overlap_hours`.',
+    description:
+      'The answer holds the new secret, this once; the old one signs too for `overlap_hours`, with 0 no earlier one does. At most five earlier secrets sign at a time.',
     params,
     body: writeBody({ overlap_hours: z.int().min(0).max(168).default(24) }),
     data: webhookSecretRotated,

@@ -243,9 +243,10 @@ export interface WebhookSubscriptionsTable {
   /** Sealed. */
   secret: Buffer
   secret_preview: string
-  /** The secret before a rotation, sealed; it signs too until `previous_secret_until`. */
-  previous_secret: Buffer | null
-  previous_secret_until: number | null
+  /** `[{ secret, until }]`: what was rotated out, sealed and in base64, the newest first; each signs too until its time. */
+  previous_secrets_json: Generated<string>
+  /** Counts the times that the URL was changed or the subscription switched on: what failed before says nothing any more. */
+  receiver_revision: Generated<number>
   disabled_reason: string | null
   /** Events up to this sequence have been looked at for it. */
   cursor: Generated<number>

@@ -29,14 +29,19 @@ export async function moveCursor(tx: Tx, id: string, from: number, to: number): 
   return numUpdatedRows > 0n
 }
 
-/** Whether at least `most` first attempts are still to be made for it. */
-export async function hasBacklog(reader: Reader, subscriptionId: string, most: number): Promise<boolean> {
+/** Whether at least `most` first attempts are still to be made of what it has come to. */
+export async function hasBacklog(
+  reader: Reader,
+  { id, cursor }: Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>,
+  most: number,
+): Promise<boolean> {
   const untried = await reader
     .selectFrom('webhook_queue')
     .select('seq')
-    .where('subscription_id', '=', subscriptionId)
+    .where('subscription_id', '=', id)
     .where('state', '=', 'waiting')
     .where('attempts', '=', 0)
+    .where('sequence', '<=', cursor)
     .limit(most)
     .execute()
   return untried.length >= most
@@ -121,26 +126,6 @@ export async function enqueueRange(
   return Number(inserted.numInsertedOrUpdatedRows ?? 0n)
 }
 
-/** How many events after `after`, and from a moment on, a subscription wants. */
-export async function countWanted(
-  reader: Reader,
-  {
-    subscriptionId,
-    types,
-    after,
-    againSince,
-  }: Pick<Wanted, 'subscriptionId' | 'types' | 'after'> & { againSince: number },
-): Promise<number> {
-  const { count } = await reader
-    .selectFrom('events')
-    .select((of) => of.fn.countAll<number | string>().as('count'))
-    .where('sequence', '>', after)
-    .where('created_at', '>=', againSince)
-    .where(wantedBy(subscriptionId, types))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
 /** Puts each into the queue anew: its attempts begin again. */
 export async function enqueueAgain(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
   for (const row of rows) {
@@ -155,13 +140,20 @@ export async function enqueueAgain(tx: Tx, rows: readonly NewQueued[]): Promise<
 
 /**
  * What can be sent to one subscription now, in the order of the events: retries that are due, and first attempts of
- * which no earlier one about the same thing has still to be made.
+ * which no earlier one about the same thing has still to be made. What was replayed beyond the cursor waits for it: until
+ * then the earlier ones are not all in the queue.
  */
-export function sendable(reader: Reader, subscriptionId: string, now: number, limit: number): Promise<Queued[]> {
+export function sendable(
+  reader: Reader,
+  { id, cursor }: Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>,
+  now: number,
+  limit: number,
+): Promise<Queued[]> {
   return reader
     .selectFrom('webhook_queue as q')
     .selectAll('q')
-    .where('q.subscription_id', '=', subscriptionId)
+    .where('q.subscription_id', '=', id)
+    .where('q.sequence', '<=', cursor)
     .where('q.state', '=', 'waiting')
     .where('q.next_attempt_at', '<=', now)
     .where('q.claimed_until', '<=', now)

@@ -9,6 +9,9 @@ export const findWebhookSubscription = finding('webhook_subscriptions', 'id')
 export const updateWebhookSubscription = updating('webhook_subscriptions', 'id')
 export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['active'])
 
+/** The row, locked until the commit: an update that changes nothing does that on both databases. */
+export const lockWebhookSubscription = (tx: Tx, id: string) => updateWebhookSubscription(tx, id, { id })
+
 /** Removes the subscription and the record of its deliveries; false where there is none. */
 export async function deleteWebhookSubscription(tx: Tx, id: string): Promise<boolean> {
   // The subscription first: who writes for it at this moment waits, and then finds it gone.
@@ -22,18 +25,18 @@ export function activeSubscriptions(reader: Reader): Promise<Row<'webhook_subscr
   return reader.selectFrom('webhook_subscriptions').selectAll().where('active', '=', 1).orderBy('seq').execute()
 }
 
-/** Switches it off unless it was changed since `before`; false where it was, or is off already. */
+/** Switches it off; false where it is off already, or its receiver was set anew since `revision`. */
 export async function switchOff(
   tx: Tx,
   id: string,
-  { reason, now, before }: { reason: string; now: number; before: number },
+  { reason, now, revision }: { reason: string; now: number; revision: number },
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('webhook_subscriptions')
     .set({ active: 0, disabled_reason: reason, updated_at: now })
     .where('id', '=', id)
     .where('active', '=', 1)
-    .where('updated_at', '<=', before)
+    .where('receiver_revision', '=', revision)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }

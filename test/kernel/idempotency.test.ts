@@ -41,7 +41,7 @@ async function startGated(operation?: Operation<typeof api.pools.create>) {
     await gate
     return operation ? operation(context, input) : ({ run: runs, name: input.name } as never)
   })
-  const request = requester(ORIGIN, async (sent) => hono.fetch(sent), service.operator)
+  const request = requester(ORIGIN, async (sent) => hono.fetch(sent), service.operator, { documented: false })
   return { service, request, release, runs: () => runs }
 }
 

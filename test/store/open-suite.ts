@@ -3,8 +3,10 @@
 import { execaNode } from 'execa'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { previousSecrets } from '../../src/operations/webhook-subscriptions/secret.ts'
 import { insertToken, pageTokens } from '../../src/store/tokens.ts'
 import { openVault } from '../../src/store/vault.ts'
+import { findWebhookSubscription, insertWebhookSubscription } from '../../src/store/webhook-subscriptions.ts'
 import { numbers, opened, type TestDatabase } from './databases.ts'
 import { token } from './rows.ts'
 
@@ -51,6 +53,41 @@ export function openSuite(database: TestDatabase): void {
       const options = await database.fresh()
       const stores = await Promise.all(numbers(4).map(() => opened(options)))
       for (const store of stores) await store.ping()
+    })
+
+    test('keeps the secret that a rotation had left signing before there could be several', async () => {
+      const options = await database.fresh()
+      const store = await opened(options)
+      const subscription = {
+        url: 'https://a.test',
+        enabled_events_json: '["*"]',
+        active: 1,
+        secret: Buffer.from('new'),
+        secret_preview: 'abcd',
+        disabled_reason: null,
+        created_at: 1,
+        updated_at: 1,
+      }
+      const blob = sql.raw(database.kind === 'sqlite' ? 'blob' : 'bytea')
+      await store.write(async (tx) => {
+        for (const id of ['rotated', 'plain']) await insertWebhookSubscription(tx, { ...subscription, id })
+        for (const change of [
+          sql`drop column previous_secrets_json`,
+          sql`drop column receiver_revision`,
+          sql`add column previous_secret ${blob}`,
+          sql`add column previous_secret_until bigint`,
+        ]) {
+          await sql`alter table webhook_subscriptions ${change}`.execute(tx)
+        }
+        await sql`update webhook_subscriptions set previous_secret = ${Buffer.from('old')}, previous_secret_until = 9
+          where id = 'rotated'`.execute(tx)
+        await sql`delete from kysely_migration where name >= '0011'`.execute(tx)
+      })
+      await store.close()
+      const again = await opened(options)
+      const previous = async (id: string) => previousSecrets((await findWebhookSubscription(again.db, id))!, 8)
+      expect(await previous('rotated')).toEqual([{ secret: Buffer.from('old'), until: 9 }])
+      expect(await previous('plain')).toEqual([])
     })
 
     test('refuses a database that a newer program has migrated', async () => {

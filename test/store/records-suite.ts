@@ -251,8 +251,6 @@ export function recordsSuite(database: TestDatabase): void {
         active: 1,
         secret: Buffer.from('sealed'),
         secret_preview: 'abcd',
-        previous_secret: null,
-        previous_secret_until: null,
         disabled_reason: null,
         created_at: 1,
         updated_at: 1,

@@ -1,5 +1,6 @@
 /** One HTTP request and its answer as plain data, over anything that has a `fetch`. */
 import { type Client, createClient } from '../../src/client.ts'
+import { expectDocumented } from './documented.ts'
 
 export interface Ask {
   /** Sent as JSON; a string or bytes are sent as they are. */
@@ -19,8 +20,16 @@ export interface Answer {
 
 export type Requester = (method: string, path: string, ask?: Ask) => Promise<Answer>
 
-/** Makes `request(method, path, { body, key, headers })`; `key` is the bearer of requests that name none. */
-export function requester(origin: string, send: (request: Request) => Promise<Response>, key: string): Requester {
+/**
+ * Makes `request(method, path, { body, key, headers })`; `key` is the bearer of requests that name none. Every answer is
+ * held against the OpenAPI document, unless what answers is not the real thing.
+ */
+export function requester(
+  origin: string,
+  send: (request: Request) => Promise<Response>,
+  key: string,
+  { documented = true } = {},
+): Requester {
   return async (method, path, { body, headers = {}, key: own = key } = {}) => {
     const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array
     const init: RequestInit = {
@@ -32,7 +41,10 @@ export function requester(origin: string, send: (request: Request) => Promise<Re
       },
       ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
     }
-    return read(await send(new Request(`${origin}${path}`, init)))
+    const sent = new Request(`${origin}${path}`, init)
+    const answer = await read(await send(sent))
+    if (documented) expectDocumented(method, new URL(sent.url).pathname, answer)
+    return answer
   }
 }
 

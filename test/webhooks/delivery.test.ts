@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
+import type { SendResult } from '../../src/operations/webhook-deliveries/send.ts'
 import { appendEvents } from '../../src/store/events.ts'
 import { newId } from '../../src/store/id.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -42,6 +43,23 @@ const happen = ({ services: { store, clock } }: Service, count: number, resource
 const deliver = ({ services }: Service) => deliverRound(services)
 const sequencesOf = (all: readonly Delivered[]) => all.map(({ sequence }) => sequence)
 
+/** The signature as spec says it. */
+const v1 = ({ headers, body }: Delivered, key: string) => {
+  const header = String(headers['x-service-signature'])
+  const t = /^t=(\d+)/.exec(header)![1]
+  return header.includes(`v1=${createHmac('sha256', key).update(`${t}.${body}`).digest('hex')}`)
+}
+/** The signature as the package of Standard Webhooks makes it. */
+const standard = ({ headers, body }: Delivered, key: string) => {
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const
+  const own = Object.fromEntries(names.map((name) => [name, String(headers[name])]))
+  // The package looks at the clock of the machine: the time is checked apart from it.
+  const hook = new Webhook(key)
+  const at = new Date(Number(own['webhook-timestamp']) * 1000)
+  const expected = hook.sign(own['webhook-id']!, at, body)
+  return own['webhook-signature']!.split(' ').includes(expected)
+}
+
 describe('a subscription', () => {
   it('gets what happens from then on, of the types that it wants, with the whole event as the body', async () => {
     const service = await startService(ALLOWED)
@@ -75,20 +93,6 @@ describe('a subscription', () => {
     service.clock.advance(3_600_001)
     await happen(service, 1)
     await deliver(service)
-    const v1 = ({ headers, body }: Delivered, key: string) => {
-      const header = String(headers['x-service-signature'])
-      const t = /^t=(\d+)/.exec(header)![1]
-      return header.includes(`v1=${createHmac('sha256', key).update(`${t}.${body}`).digest('hex')}`)
-    }
-    const standard = ({ headers, body }: Delivered, key: string) => {
-      const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const
-      const own = Object.fromEntries(names.map((name) => [name, String(headers[name])]))
-      // The package looks at the clock of the machine: the time is checked apart from it.
-      const hook = new Webhook(key)
-      const at = new Date(Number(own['webhook-timestamp']) * 1000)
-      const expected = hook.sign(own['webhook-id']!, at, body)
-      return own['webhook-signature']!.split(' ').includes(expected)
-    }
     const verified = receiver.all.map((one) => [secret, next].map((key) => [v1(one, key), standard(one, key)]))
     expect(verified).toEqual([
       [
@@ -254,6 +258,27 @@ describe('a subscription', () => {
     expect([one.all.map(({ type }) => type), other.all]).toEqual([['webhook.test_event'], []])
   })
 
+  it('stays as it is, to its time of change, where a PATCH says nothing new', async () => {
+    const service = await startService(ALLOWED)
+    const { url } = await startReceiver()
+    const { id } = await subscribe(service, url)
+    const patch = async (body: object) =>
+      (await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body })).json.data
+    service.clock.advance(SECOND)
+    const off = await patch({ active: false })
+    expect(off).toMatchObject({ active: false, updated_at: new Date(service.clock.now()).toISOString() })
+    service.clock.advance(SECOND)
+    for (const body of [{}, { url }, { enabled_events: ['*'] }, { active: false, url }]) {
+      expect(await patch(body), JSON.stringify(body)).toEqual(off)
+    }
+    expect(await patch({ active: true })).toEqual({
+      ...off,
+      active: true,
+      disabled_reason: null,
+      updated_at: new Date(service.clock.now()).toISOString(),
+    })
+  })
+
   it('gets events again: by id, and from a moment on', async () => {
     const service = await startService(ALLOWED)
     const receiver = await startReceiver()
@@ -276,16 +301,135 @@ describe('a subscription', () => {
   })
 })
 
+const FAILED: SendResult = { status: 503, error: 'answered 503', duration_ms: 1 }
+
+/** What holds on either database. */
+const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
+  it('gets once, and in order, what is replayed before it has come to it, whatever its type', async () => {
+    const service = await startService({ settings: await settings() })
+    const receiver = await startReceiver()
+    const { id } = await subscribe(service, receiver.url, ['pool.live'])
+    const [path, replay] = [`/v2/webhook-subscriptions/${id}`, `/v2/webhook-subscriptions/${id}/replays`]
+    await service.request('PATCH', path, { body: { active: false } })
+    // One thing: of another type the second, the fourth and all after the sixth.
+    for (const type of ['pool.live', 'pool.created', 'pool.live', 'pool.failed', 'pool.live', 'pool.live']) {
+      await happen(service, 1, 1, type)
+    }
+    await happen(service, 600, 600, 'pool.created')
+    const { data } = (await service.request('GET', '/v2/events?order=asc&limit=100')).json
+    const ids = (sequences: number[]) => sequences.map((sequence) => data[sequence - 1].id)
+    const named = await service.request('POST', replay, { body: { event_ids: ids([4, 3, 2]) } })
+    expect([named.status, named.json.data]).toEqual([200, { queued: 3 }])
+    const since = await service.request('POST', replay, { body: { since: 0 } })
+    expect([since.status, since.json.data]).toEqual([200, { queued: 4 }])
+    // What it asks for afterwards changes nothing of what was promised.
+    await service.request('PATCH', path, { body: { enabled_events: ['token.created'] } })
+    await deliver(service)
+    expect(receiver.all).toEqual([])
+    await service.request('PATCH', path, { body: { active: true } })
+    await deliver(service)
+    expect(sequencesOf(receiver.all)).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it('is not held up by more replays before its place than its backlog may hold', async () => {
+    const service = await startService({ settings: await settings() })
+    const receiver = await startReceiver()
+    const { id } = await subscribe(service, receiver.url, ['pool.live'])
+    await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { active: false } })
+    await happen(service, 501, 501, 'token.created')
+    await happen(service, 600)
+    const { json } = await service.request('POST', `/v2/webhook-subscriptions/${id}/replays`, { body: { since: 0 } })
+    expect(json.data).toEqual({ queued: 600 })
+    await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { active: true } })
+    await deliver(service)
+    expect(sequencesOf(receiver.all).toSorted((a, b) => a - b)).toEqual(numbers(600).map((n) => n + 502))
+  })
+
+  it('is signed with every secret for as long as it was promised, however often it is rotated', async () => {
+    const service = await startService({ settings: await settings() })
+    const receiver = await startReceiver()
+    const { id, secret } = await subscribe(service, receiver.url)
+    const rotate = (body: object) =>
+      service.request('POST', `/v2/webhook-subscriptions/${id}/secret-rotations`, { body })
+    /** Which of the secrets sign the next delivery, in both ways. */
+    const signing = async (secrets: readonly string[]) => {
+      await happen(service, 1)
+      await deliver(service)
+      const last = receiver.all.at(-1)!
+      return secrets.map((key) => v1(last, key) && standard(last, key))
+    }
+    const together = await Promise.all([rotate({}), rotate({ overlap_hours: 1 }), rotate({})])
+    expect(together.map(({ status }) => status)).toEqual([200, 200, 200])
+    const secrets = [secret, ...together.map(({ json }) => json.data.secret as string)]
+    expect(await signing(secrets)).toEqual([true, true, true, true])
+    const again = [await rotate({}), await rotate({})]
+    secrets.push(...again.map(({ json }) => json.data.secret))
+    const sixth = await rotate({})
+    expect([sixth.status, sixth.json.error.code, sixth.json.error.param]).toEqual([400, 'bad_request', 'overlap_hours'])
+    expect(sixth.json.error).toMatchObject({
+      message: expect.stringMatching(/^overlap_hours: 5 earlier secrets still sign.*overlap_hours: 0/),
+      details: { previous_secrets: 5, next_expires_at: new Date(service.clock.now() + 3_600_000).toISOString() },
+    })
+    expect(await signing(secrets)).toEqual(secrets.map(() => true))
+    service.clock.advance(3_600_001)
+    expect((await signing(secrets)).filter((signs) => !signs)).toEqual([false])
+    const leaked = await rotate({ overlap_hours: 0 })
+    expect(leaked.json.data.previous_secret_expires_at).toBeNull()
+    expect(await signing([...secrets, leaked.json.data.secret])).toEqual([...secrets.map(() => false), true])
+  })
+
+  it('is switched off by the seventh failure unless its receiver was set anew meanwhile', async () => {
+    const service = await startService({ settings: await settings() })
+    const another = await startReceiver()
+    /** Lets one event fail seven times; `during` happens while the last attempt is under way. */
+    const failing = async (during: (path: string) => Promise<unknown>) => {
+      const { url } = await startReceiver()
+      const { id } = await subscribe(service, url)
+      const path = `/v2/webhook-subscriptions/${id}`
+      await happen(service, 1)
+      let attempts = 0
+      const send = async () => {
+        service.clock.advance(1)
+        if (++attempts === 7) await during(path)
+        return FAILED
+      }
+      while (attempts < 7) {
+        await deliverRound(service.services, { send })
+        service.clock.advance(86_400_000)
+      }
+      const { active } = (await service.request('GET', path)).json.data
+      await service.request('DELETE', path)
+      return active
+    }
+    const change = (body: object) => (path: string) => service.request('PATCH', path, { body })
+    expect(await failing(async () => {})).toBe(false)
+    expect(await failing((path) => service.request('POST', `${path}/secret-rotations`))).toBe(false)
+    expect(await failing(change({}))).toBe(false)
+    expect(await failing(change({ active: true }))).toBe(false)
+    expect(await failing(change({ enabled_events: ['pool.live'] }))).toBe(false)
+    expect(await failing(change({ url: another.url }))).toBe(true)
+    const offAndOn = async (path: string) => {
+      await change({ active: false })(path)
+      await change({ active: true })(path)
+    }
+    expect(await failing(offAndOn)).toBe(true)
+  })
+}
+describe('a subscription on SQLite', () => onBoth(async () => ALLOWED.settings))
+
 const server = postgres
 if ('missing' in server) it.skip(`PostgreSQL cannot be run here (${server.missing})`, () => {})
 else {
   afterAll(() => server.stop())
+  const shared = async () => ({
+    'database-url': await server.createDatabase(),
+    'encryption-key': 'ab'.repeat(32),
+    ...ALLOWED.settings,
+  })
+  describe('a subscription on PostgreSQL', () => onBoth(shared))
+
   it('two daemons on one PostgreSQL database deliver 300 events once', async () => {
-    const settings = {
-      'database-url': await server.createDatabase(),
-      'encryption-key': 'ab'.repeat(32),
-      ...ALLOWED.settings,
-    }
+    const settings = await shared()
     const clock = testClock()
     const [one, two] = [await startService({ settings, clock }), await startService({ settings, clock })]
     const receiver = await startReceiver()

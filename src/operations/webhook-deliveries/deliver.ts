@@ -7,7 +7,7 @@ import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
 import { claimQueued, type Queued, resumeHeld, sendable, settleQueued } from '../../store/webhook-queue.ts'
 import { activeSubscriptions, findWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
-import { secretPurpose } from '../webhook-subscriptions/secret.ts'
+import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
 import { fanOut } from './fan-out.ts'
 import { MOST_ATTEMPTS, outcomeOf } from './outcome.ts'
 import { type SendResult, sendWebhook } from './send.ts'
@@ -80,10 +80,12 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
       signal?.throwIfAborted()
       if (fault !== undefined) throw fault
       fan()
+      // What it queues while this looks at what is due is due as well.
+      const wasFanning = fanning !== undefined
       const isOver = stopping?.aborted === true || performance.now() >= until
       const started = isOver ? 0 : await startDue(services, underway, running.size, start)
       if (running.size === 0 && started === 0) {
-        if (fanning === undefined || isOver) return
+        if (!wasFanning || isOver) return
         await fanning
         continue
       }
@@ -122,7 +124,7 @@ async function startDue(
     const free = Math.min(PER_ORIGIN, Math.ceil(room / 2)) - busyWith(new URL(subscription.url).origin)
     if (free <= 0) continue
     const now = clock.now()
-    const due = await sendable(store.db, subscription.id, now, free)
+    const due = await sendable(store.db, subscription, now, free)
     if (due.length === 0) continue
     const claim = { now, until: now + CLAIM_MS }
     const seqs = due.map(({ seq }) => seq)
@@ -195,7 +197,7 @@ async function sendEvent(
 
 async function record(
   { store, clock, log }: DeliveryServices,
-  { id }: Subscription,
+  { id, receiver_revision: revision }: Subscription,
   queued: Queued,
   startedAt: number,
   { status, error, duration_ms }: SendResult,
@@ -226,11 +228,11 @@ async function record(
     })
     if (outcome.state !== 'held') return
     const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${error}`
-    if (await switchOff(tx, id, { reason, now: clock.now(), before: startedAt })) {
+    if (await switchOff(tx, id, { reason, now: clock.now(), revision })) {
       log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
       return
     }
-    // It was switched on, or changed, while this attempt was under way: the event begins anew.
+    // It was switched on, or given another URL, while this attempt was under way: the event begins anew.
     const row = await findWebhookSubscription(tx, id)
     if (row?.active === 1) await resumeHeld(tx, id, clock.now())
   })
@@ -238,12 +240,10 @@ async function record(
 
 /** The newest first; null where that cannot be read. Nothing is ever sent unsigned. */
 function secretsOf(services: DeliveryServices, subscription: Subscription, now: number): string[] | null {
-  const { secret, previous_secret, previous_secret_until } = subscription
-  const current = readSecret(services, subscription, secret)
+  const current = readSecret(services, subscription, subscription.secret)
   if (current === null) return null
-  const overlaps = previous_secret !== null && (previous_secret_until ?? 0) > now
-  const previous = overlaps ? readSecret(services, subscription, previous_secret) : null
-  return previous === null ? [current] : [current, previous]
+  const previous = previousSecrets(subscription, now).map(({ secret }) => readSecret(services, subscription, secret))
+  return [current, ...previous.filter((secret) => secret !== null)]
 }
 
 function readSecret({ vault, log }: DeliveryServices, { id }: Subscription, sealed: Buffer): string | null {
@@ -266,6 +266,6 @@ async function stop(
     const row = await findWebhookSubscription(tx, id)
     // It may have been rotated meanwhile.
     if (row === null || !row.secret.equals(secret)) return
-    await switchOff(tx, id, { reason, now: clock.now(), before: Number.MAX_SAFE_INTEGER })
+    await switchOff(tx, id, { reason, now: clock.now(), revision: row.receiver_revision })
   })
 }

@@ -30,7 +30,7 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
       const { id, cursor } = subscription
       const to = Math.min(last, cursor + EVENTS_PER_COMMIT)
       try {
-        if (await hasBacklog(store.db, id, BACKLOG)) {
+        if (await hasBacklog(store.db, subscription, BACKLOG)) {
           left.add(id)
           continue
         }

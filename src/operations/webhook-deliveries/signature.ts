@@ -7,7 +7,7 @@ export interface Signed {
   eventId: string
   /** The body byte for byte as it is sent. */
   body: string | Uint8Array
-  /** `whsec_…` as they were shown: the current one first, during a rotation the previous one after it. */
+  /** `whsec_…` as they were shown: the current one first, during a rotation the previous ones after it. */
   secrets: readonly string[]
   /** Time of this attempt in Unix milliseconds. */
   now: number

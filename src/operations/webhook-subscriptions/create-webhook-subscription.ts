@@ -23,8 +23,6 @@ export async function createWebhookSubscription(context: Context, input: Input<R
       enabled_events_json: JSON.stringify(input.enabled_events),
       active: 1,
       ...columns,
-      previous_secret: null,
-      previous_secret_until: null,
       disabled_reason: null,
       // It begins with what happens from now on; replays bring the rest.
       cursor: await lastSequence(tx),

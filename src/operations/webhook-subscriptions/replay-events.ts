@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
-import { countWanted, enqueueAgain, enqueueRange } from '../../store/webhook-queue.ts'
+import { enqueueAgain, enqueueRange, lastSequence } from '../../store/webhook-queue.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { queuedOf, typesOf } from '../webhook-deliveries/fan-out.ts'
@@ -14,7 +14,7 @@ type Route = Api['webhookSubscriptions']['replay']
 
 /**
  * `since` takes the events that the subscription wants; an id that is named is delivered whatever its type. What the
- * subscription has not come to yet comes by itself.
+ * subscription has not come to yet waits in its queue until then.
  */
 export async function replayEvents(context: Context, { id, event_ids, since }: Input<Route>): Promise<Result<Route>> {
   const now = context.clock.now()
@@ -22,13 +22,12 @@ export async function replayEvents(context: Context, { id, event_ids, since }: I
     const subscription = found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
     if (event_ids === undefined) {
       const wanted = { subscriptionId: id, types: typesOf(subscription), againSince: since! }
-      const again = await enqueueRange(tx, { ...wanted, after: 0, to: subscription.cursor, now })
-      return { queued: again + (await countWanted(tx, { ...wanted, after: subscription.cursor })) }
+      return { queued: await enqueueRange(tx, { ...wanted, after: 0, to: await lastSequence(tx), now }) }
     }
     const events = await named(tx, event_ids)
     await enqueueAgain(
       tx,
-      events.filter(({ sequence }) => sequence <= subscription.cursor).map((event) => queuedOf(id, event, now)),
+      events.map((event) => queuedOf(id, event, now)),
     )
     return { queued: events.length }
   })

@@ -1,24 +1,30 @@
-/** Replaces the secret of a subscription; the old one signs too until the overlap ends. */
+/** Replaces a subscription's secret; each old one signs too for as long as it was promised when it was replaced. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { findWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { badRequest } from '../../errors.ts'
+import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
-import { makeSecret } from './secret.ts'
+import { makeSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
 
 type Route = Api['webhookSubscriptions']['rotateSecret']
+
+/** Each is a signature in two headers of every delivery. */
+const MOST_PREVIOUS = 5
 
 export async function rotateSecret(context: Context, { id, overlap_hours }: Input<Route>): Promise<Result<Route>> {
   const now = context.clock.now()
   const until = overlap_hours === 0 ? null : now + overlap_hours * 3_600_000
   const { secret, columns } = makeSecret(context, id)
   return context.commit(async (tx) => {
-    const before = found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
+    const before = found(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
+    const earlier = previousSecrets(before, now)
+    if (until !== null && earlier.length >= MOST_PREVIOUS) throw tooMany(earlier)
+    const previous = until === null ? [] : [{ secret: before.secret, until }, ...earlier]
     const stored = await updateWebhookSubscription(tx, id, {
       ...columns,
-      previous_secret: until === null ? null : before.secret,
-      previous_secret_until: until,
+      previous_secrets_json: previousSecretsJson(previous),
       updated_at: now,
     })
     return {
@@ -27,4 +33,12 @@ export async function rotateSecret(context: Context, { id, overlap_hours }: Inpu
       previous_secret_expires_at: until === null ? null : new Date(until).toISOString(),
     }
   })
+}
+
+function tooMany(earlier: readonly PreviousSecret[]) {
+  const next = new Date(Math.min(...earlier.map(({ until }) => until))).toISOString()
+  return badRequest(
+    `overlap_hours: ${earlier.length} earlier secrets still sign, the first of them until ${next}. Rotate after that, or send overlap_hours: 0, which ends them all now`,
+    { param: 'overlap_hours', details: { previous_secrets: earlier.length, next_expires_at: next } },
+  )
 }

@@ -1,6 +1,7 @@
 /** Signing secrets: made here, stored sealed, shown once. */
 import { randomBytes } from 'node:crypto'
 import type { Services } from '../../context.ts'
+import type { Row } from '../../store/schema.ts'
 
 /** `whsec_` and 32 random bytes in base64; the whole string's UTF-8 is the key of X-Service-Signature. */
 export function makeSecret({ vault }: Services, subscriptionId: string) {
@@ -10,5 +11,25 @@ export function makeSecret({ vault }: Services, subscriptionId: string) {
     columns: { secret: vault.seal(secret, secretPurpose(subscriptionId)), secret_preview: secret.slice(-4) },
   }
 }
+
+/** Sealed, as `previous_secrets_json` holds it. */
+export interface PreviousSecret {
+  secret: Buffer
+  until: number
+}
+
+/** What was rotated out and still signs, the newest first. */
+export function previousSecrets(
+  { previous_secrets_json }: Pick<Row<'webhook_subscriptions'>, 'previous_secrets_json'>,
+  now: number,
+): PreviousSecret[] {
+  const all: { secret: string; until: number }[] = JSON.parse(previous_secrets_json)
+  return all
+    .filter(({ until }) => until > now)
+    .map(({ secret, until }) => ({ secret: Buffer.from(secret, 'base64'), until }))
+}
+
+export const previousSecretsJson = (previous: readonly PreviousSecret[]): string =>
+  JSON.stringify(previous.map(({ secret, until }) => ({ secret: secret.toString('base64'), until })))
 
 export const secretPurpose = (subscriptionId: string) => `webhook-secret:${subscriptionId}`

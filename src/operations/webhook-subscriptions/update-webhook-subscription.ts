@@ -1,9 +1,9 @@
-/** Changes the URL or events of a subscription, or switches it; switching on clears the reason it was off. */
+/** Changes the URL or events of a subscription, or switches it; what is so already is left as it is. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { resumeHeld } from '../../store/webhook-queue.ts'
-import { findWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
 import { checkReceiver } from './check-receiver.ts'
@@ -14,17 +14,20 @@ export async function updateWebhookSubscriptionById(context: Context, input: Inp
   const { id, url, enabled_events, active } = input
   if (url !== undefined) await checkReceiver(context, url)
   return context.commit(async (tx) => {
-    found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
+    const before = found(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
+    const moves = url !== undefined && url !== before.url
+    const switches = active !== undefined && active !== (before.active === 1)
+    const events = enabled_events === undefined ? before.enabled_events_json : JSON.stringify(enabled_events)
+    if (!moves && !switches && events === before.enabled_events_json) return webhookSubscriptionRecord(before)
     const stored = await updateWebhookSubscription(tx, id, {
-      ...(url === undefined ? {} : { url }),
-      ...(enabled_events === undefined ? {} : { enabled_events_json: JSON.stringify(enabled_events) }),
-      ...(active === undefined
-        ? {}
-        : { active: active ? 1 : 0, disabled_reason: active ? null : 'switched off by request' }),
+      ...(moves ? { url } : {}),
+      ...(switches ? { active: active ? 1 : 0, disabled_reason: active ? null : 'switched off by request' } : {}),
+      enabled_events_json: events,
+      receiver_revision: before.receiver_revision + (moves || (switches && active) ? 1 : 0),
       updated_at: context.clock.now(),
     })
     // After the subscription, whose row an attempt that is ending waits for: nothing is held back behind this.
-    if (active) await resumeHeld(tx, id, context.clock.now())
+    if (switches && active) await resumeHeld(tx, id, context.clock.now())
     return webhookSubscriptionRecord(stored!)
   })
 }

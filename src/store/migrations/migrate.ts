@@ -12,6 +12,7 @@ import { airdrops } from './0007-airdrops.ts'
 import { assets } from './0008-assets.ts'
 import { goldLocks } from './0009-gold-locks.ts'
 import { stakes } from './0010-stakes.ts'
+import { webhookSecrets } from './0011-webhook-secrets.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -26,6 +27,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0008-assets': assets,
   '0009-gold-locks': goldLocks,
   '0010-stakes': stakes,
+  '0011-webhook-secrets': webhookSecrets,
 }
 
 /**
