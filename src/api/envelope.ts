@@ -115,7 +115,7 @@ export const line = (max: number) =>
 export const uri = z
   .url('must be a URI')
   .regex(...noControls)
-  .meta({ example: 'https://example.com/metadata.json' })
+  .meta({ format: 'uri', example: 'https://example.com/metadata.json' })
 export const platformId = line(64).meta({ description: 'Name of the calling platform', example: 'acme' })
 /** Id of a stored record, as the server gave it. */
 export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the id of a stored record')
