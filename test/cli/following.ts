@@ -1,18 +1,9 @@
 /** Commands that run until they are stopped, a daemon that starts again on its port, and events to follow. */
-import { createServer } from 'node:net'
 import { execa } from 'execa'
 import { expect, onTestFinished } from 'vitest'
 import type { Daemon } from '../support/daemon.ts'
 import { entries } from '../support/trees.ts'
 import { type CommandLine, MINT, PROGRAM } from './command-line.ts'
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as { port: number }
-  await new Promise((done) => server.close(done))
-  return port
-}
 
 /** Stores trees with these numbers; each is one event, airdrop.tree_built. */
 export async function makeEvents({ request }: Daemon, from: number, count: number): Promise<void> {

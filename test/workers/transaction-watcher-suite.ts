@@ -160,7 +160,7 @@ export function transactionWatcherSuite(database: TestDatabase): void {
           ...young.map((signature) => `transaction.finalized ${signature}`),
         ].toSorted(),
       )
-    }, 120_000)
+    })
   })
 
   describe('rounds side by side', () => {
@@ -198,7 +198,7 @@ export function transactionWatcherSuite(database: TestDatabase): void {
       expect(await unended(stores[1])).toBe(0)
       const told = await eventNames(stores[0])
       expect([repeated(told), told.length]).toEqual([[], 1200])
-    }, 60_000)
+    })
 
     test('send each again after 2, 4, 8 and 16 seconds, whoever of two daemons has the round', async () => {
       const stores = await twoStores(database)
