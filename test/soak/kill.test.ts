@@ -1,7 +1,7 @@
 /** A daemon that is killed again and again in the middle of writes: nothing acknowledged is lost, nothing happens twice. */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { randomOf } from '../support/random.ts'
 import type { Answer } from '../support/request.ts'
@@ -137,7 +137,7 @@ describe(`killed ${KILLS} times with SOAK_SEED=${SEED}`, () => {
       const took = [COMMIT_MS]
       const busy = Array.from({ length: WRITERS }, () => writeOn(daemon, () => writeOf(++count), done, open, took))
       busy.push(readOn(daemon, reader, seen))
-      await expect.poll(() => seen.length, { interval: 5 }).toBeGreaterThanOrEqual(READS)
+      await vi.waitUntil(() => seen.length >= READS, { timeout: 20_000, interval: 5 })
       await delay(30 + random() * 500)
       const killed = performance.now()
       await daemon.stop('SIGKILL')

@@ -84,6 +84,7 @@ async function start(bin: string, identity: Identity): Promise<PostgresServer> {
         listen_addresses: '127.0.0.1',
         unix_socket_directories: home,
         fsync: 'off',
+        deadlock_timeout: '100ms',
         max_connections: 200,
       }
       const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
