@@ -71,9 +71,9 @@ describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito 
       await service.close()
       for (const folder of folders) removeFolder(folder)
     }
-  }, 60_000)
+  })
 
-  it('is made and funded in one transaction, and read back from the chain', { timeout: 60_000 }, async () => {
+  it('is made and funded in one transaction, and read back from the chain', async () => {
     const tree = await all.storeTree(mint, entries, 0, { externalUid: 'airdrop:1' })
     id = tree.id
     root = tree.root
@@ -123,9 +123,7 @@ describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito 
     })
   })
 
-  it(`pays ${CLAIMS} wallets what their leaf says, each once, whatever they ask for`, { timeout: 120_000 }, async ({
-    annotate,
-  }) => {
+  it(`pays ${CLAIMS} wallets what their leaf says, each once, whatever they ask for`, async ({ annotate }) => {
     const began = performance.now()
     const earned = () => all.chain.account(addressOf(platform))!.lamports
     const before = earned()
@@ -175,7 +173,7 @@ describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito 
     expect(absent.message).toMatch(/is not in the merkle tree/)
   })
 
-  it('lets nobody have the rest before its time, and then gives it to its maker', { timeout: 60_000 }, async () => {
+  it('lets nobody have the rest before its time, and then gives it to its maker', async () => {
     const left = total - claimed
     const path = `/v2/airdrops/${id}/vault-withdrawals`
     const early = await all.refused('POST', path, { amount: String(left) })

@@ -65,8 +65,8 @@ describe('a metadata provider', () => {
     ['answers JSON of another kind', () => ({ text: '[1]' }), /answers something that is not JSON-RPC$/],
     ['hangs', () => 'hang', /cannot be reached \(no answer in time\)$/],
     ['breaks off', () => 'break', /cannot be reached \(.+\)$/],
-  ])('that %s is a fault that names its host and no more', async (_, handler, why) => {
-    const { error, host } = await faultOf(handler, 200)
+  ])('that %s is a fault that names its host and no more', async (how, handler, why) => {
+    const { error, host } = await faultOf(handler, how === 'hangs' ? 200 : undefined)
     expect([error.code, error.message]).toEqual(['internal_error', expect.stringMatching(why)])
     expect(error.message).toContain(`The metadata provider ${host} `)
     expect(JSON.stringify([error.message, error.details, error.stack, error.cause])).not.toContain(SECRET)

@@ -9,6 +9,7 @@ import { png } from './storage/images.ts'
 import { lacksCore } from './support/assets.ts'
 import { lacksDbc } from './support/dbc.ts'
 import { lacksLock } from './support/gold.ts'
+import { freePort } from './support/ports.ts'
 import { hasProgram, PROGRAMS_DIR } from './support/programs.ts'
 
 const lacksAirdrop = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
@@ -37,7 +38,7 @@ function blocksOf(file: string, heading: string): string[] {
 
 /** Runs a block as a user would paste it; a daemon that it starts is stopped at its end. */
 async function paste(block: string) {
-  const port = 20_000 + (process.pid % 20_000)
+  const port = await freePort()
   const waiting = `until curl -sf localhost:${port}/v2/health >/dev/null; do sleep 0.1; done`
   const script = block
     .replaceAll('localhost:8787', `localhost:${port}`)
@@ -46,7 +47,7 @@ async function paste(block: string) {
     cwd: ROOT,
     env: { ...env, PATH: `${join(home, 'bin')}:${process.env.PATH}` },
     reject: false,
-    timeout: 50_000,
+    timeout: 110_000,
   })
 }
 
@@ -128,7 +129,6 @@ describe('the README', () => {
       expect(stdout).toContain('My Launch')
       expect(stdout).toContain('fee_claim.executed')
     },
-    60_000,
   )
 
   it.skipIf(lacksCore).each(blocksOf('docs/nfts.md', 'On the command line').map((block) => [block]))(
@@ -146,7 +146,6 @@ describe('the README', () => {
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toMatch(/STATUS +staked[\s\S]*PLATFORM ID +acme[\s\S]*STATUS +unstaked[\s\S]*STATUS +burned/)
     },
-    60_000,
   )
 
   it.skipIf(lacksAirdrop).each(blocksOf('docs/airdrops.md', 'On the command line').map((block) => [block]))(
@@ -167,7 +166,6 @@ describe('the README', () => {
       expect(stdout).toMatch(/^Yes: examples\/recipients\.csv with 1200 rows has the root/m)
       await finds(wallet!)
     },
-    60_000,
   )
 
   /** The snippet of the claim page, against the exported files. */
@@ -201,7 +199,6 @@ describe('the README', () => {
       expect(stderr).toMatch(/Locked for another (29 days 23 hours|30 days)/)
       expect(stdout).toMatch(/ {2}100000000 +unlocked /)
     },
-    60_000,
   )
 
   it('links only to files that exist', () => {

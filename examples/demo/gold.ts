@@ -1,7 +1,7 @@
 /** Gold is locked in a wallet for a week, refused before its time, and taken back with the rent: each state from the chain. */
 import { join } from 'node:path'
 import { createOnChain } from './on-chain.ts'
-import { type Options, type Place, svc } from './program.ts'
+import { isConfirmed, type Options, type Place, svc } from './program.ts'
 
 const DAYS = 7
 /** Of the lock and of its token account (Token-2022). */
@@ -18,7 +18,7 @@ export async function makeGold(place: Place): Promise<string> {
       ...([place, 'tokens', 'create', ...texts, '--supply', '100', '--token-program', 'token2022'] as const),
       ...['-k', wallet, '--yes'],
     )
-    place.report.expect(made.lifecycle === 'confirmed', `lifecycle ${made.lifecycle}`)
+    place.report.expect(isConfirmed(made), `lifecycle ${made.lifecycle}`)
     mint = made.mint
     return mint
   })

@@ -40,6 +40,10 @@ export interface Place {
   env?: Record<string, string>
 }
 
+/** A command waits until its transaction is confirmed; on a slow machine it is finalized by then. */
+export const isConfirmed = ({ lifecycle }: { lifecycle: string }) =>
+  lifecycle === 'confirmed' || lifecycle === 'finalized'
+
 const runner =
   ({ root, dataDir, env = {} }: Place) =>
   (args: string[]) =>

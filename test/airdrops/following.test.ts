@@ -557,7 +557,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     expect(calls).toBe(6)
   })
 
-  it.skipIf('missing' in postgres)('of two daemons on one database is told of once', { timeout: 60_000 }, async () => {
+  it.skipIf('missing' in postgres)('of two daemons on one database is told of once', async () => {
     const settings = {
       'database-url': 'missing' in postgres ? '' : await postgres.createDatabase(),
       'encryption-key': Buffer.alloc(32, 7).toString('base64'),

@@ -111,7 +111,7 @@ describe.skipIf(lacking.length > 0)(`a claim with a swap (needs ${NEEDED.map(({ 
     expect((await claimAndSwap(wallets[2]!)).received).toBe(expected)
   })
 
-  it('sells it in the pool that the curve became, stored or derived', { timeout: 30_000 }, async () => {
+  it('sells it in the pool that the curve became, stored or derived', async () => {
     const { wallets, claimAndSwap, quoted, pool, forget, migrate, ok } = await opened()
     await migrate()
     const [damm] = (await ok('GET', '/v2/pools?type=damm_v2')) as { address: string }[]

@@ -57,9 +57,7 @@ async function withFees(opened: DbcChain): Promise<DbcPool> {
 }
 
 describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
-  it('pays 2 to 10 recipients to the lamport, and the claimer pays no more than its fee', { timeout: 60_000 }, async ({
-    annotate,
-  }) => {
+  it('pays 2 to 10 recipients to the lamport, and the claimer pays no more than its fee', async ({ annotate }) => {
     const opened = await openDbcChain()
     const { lamports, land } = opened
     let pool = await withFees(opened)

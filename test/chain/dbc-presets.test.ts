@@ -177,7 +177,6 @@ describe('a preset', () => {
 
   it.skipIf(lacksDbc)(
     'that passes is launched, filled and migrated by the real programs, whatever its numbers (needs DBC, DAMM v2, Metaplex and Lock in the cache)',
-    { timeout: 120_000 },
     async ({ annotate }) => {
       const opened = await openDbcChain()
       const most: Record<string, number> = {}

@@ -31,7 +31,7 @@ describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and 
     'a fee that falls evenly': { fee: FALLING, creator_fee_percentage: 30 },
     'a fee that falls by shares': { fee: { ...FALLING, schedule: 'exponential' }, decimals: 9 },
   })) {
-    it(`gives exactly what was quoted, with ${what}`, { timeout: 60_000 }, async () => {
+    it(`gives exactly what was quoted, with ${what}`, async () => {
       const opened = await openDbcChain()
       const { chain, connection, lamports, held } = opened
       let pool = await opened.launch({ curve: await curveOf(presetWith(changes)) })

@@ -140,7 +140,7 @@ describe('what an earlier run began on other terms', () => {
     const file = await keptFile(wallet.session, record)
     file.write({ key: 'k', signature: null, terms: other })
     await expect(file.refuseOther(termsOf(how, record))).rejects.toThrow('may still land')
-    wallet.later(181_000)
+    wallet.later(185_000)
     await file.refuseOther(termsOf(how, record))
     expect(files()).toEqual([])
   })

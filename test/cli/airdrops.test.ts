@@ -20,7 +20,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { knowsAll, startDas } from '../support/das-server.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
-import { commandLine, MINT } from './command-line.ts'
+import { CONFIRMED, commandLine, MINT } from './command-line.ts'
 
 const cli = commandLine()
 const lacksPrograms = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
@@ -248,7 +248,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const rows = claimers.map(({ publicKey }, i) => `${publicKey.toBase58()},${i + 1}.5`)
     const others = recipientsOf(200).map(({ wallet }) => `${wallet},1`)
     files.list = cli.file('drop.csv', ['wallet,amount', ...rows, ...others, ''].join('\n'))
-  }, 60_000)
+  })
   afterAll(async () => {
     provider?.close()
     await daemon?.stop('SIGKILL')
@@ -453,7 +453,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const [entitled] = await ok(['airdrops', 'eligibility', wallet])
     expect(entitled).toMatchObject({ id, amount: '1500000', claimed: false, claimable: true })
     const claimed = await ok(['airdrops', 'claim', id, '-k', file, '--platform-fee', '10000000', '--yes'])
-    expect(claimed).toMatchObject({ airdrop: id, lifecycle: 'confirmed' })
+    expect(claimed).toMatchObject({ airdrop: id, lifecycle: CONFIRMED })
     expect(await tokensOf(wallet)).toBe(1_500_000n)
     const again = await cli.svc(['airdrops', 'claim', id, '-k', file, '--yes'])
     expect([again.exitCode, again.stderr]).toEqual([2, expect.stringMatching(/claimed/)])
@@ -489,7 +489,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('208000000')])
     const before = await tokensOf(owner)
     const done = await ok(['airdrops', 'withdraw', id, '--admin', owner, '--yes'])
-    expect(done).toMatchObject({ airdrop: id, mint, amount: '208000000', lifecycle: 'confirmed' })
+    expect(done).toMatchObject({ airdrop: id, mint, amount: '208000000', lifecycle: CONFIRMED })
     expect((await tokensOf(owner)) - before).toBe(208_000_000n)
     expect(await ok(['airdrops', 'status', id])).toMatchObject({ status: 'vault_drained', vault_balance: '0' })
     const late = await cli.svc(['airdrops', 'claim', id, '-k', keyFile('third.json', claimers[2]!), '--yes'])
@@ -518,14 +518,14 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
         on_chain_root: part.root,
       })
     }
-  }, 90_000)
+  })
 
   it('is initialized from a stored tree alone, by your keypair or the platform wallet', async () => {
     const rows = recipientsOf(3).map(({ wallet }, i) => ({ wallet, amount: BigInt(i + 1) }))
     const list = cli.file('few.csv', csvOf(rows))
     const tree = await ok(['merkle', 'build', list, '--mint', mint, '--airdrop-count', '20', '--persist'])
     const made = await ok(['airdrops', 'init', tree.id, '-k', files.payer, '--yes'])
-    expect(made).toMatchObject({ mint, airdrop_count: 20, root: tree.root, lifecycle: 'confirmed' })
+    expect(made).toMatchObject({ mint, airdrop_count: 20, root: tree.root, lifecycle: CONFIRMED })
     expect(await ok(['airdrops', 'get', tree.id])).toMatchObject({ vault_balance: '6' })
     const refused = await cli.svc([
       'airdrops',
@@ -541,7 +541,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     ])
     expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('are missing')])
     const empty = ['airdrops', 'init', '--mint', mint, '--airdrop-count', '22', '--root', HEX, '--signed', '--yes']
-    expect(await ok(empty)).toMatchObject({ airdrop_count: 22, root: HEX, lifecycle: 'confirmed' })
+    expect(await ok(empty)).toMatchObject({ airdrop_count: 22, root: HEX, lifecycle: CONFIRMED })
   })
 
   it('refuses to pay the same list twice, unless that is said', async () => {

@@ -3,10 +3,12 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
 export const MINT = 'So11111111111111111111111111111111111111112'
+/** How far a transaction is that was waited for; a slow machine sees it finalized. */
+export const CONFIRMED = expect.stringMatching(/^(confirmed|finalized)$/)
 
 export interface Ran {
   exitCode: number | undefined

@@ -7,9 +7,10 @@ import { type Client, createClient } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import { appendEvents } from '../../src/store/events.ts'
 import { startDaemon } from '../support/daemon.ts'
+import { freePort } from '../support/ports.ts'
 import { ORIGIN, START, startService } from '../support/service.ts'
 import { commandLine } from './command-line.ts'
-import { freePort, makeEvents, started, upTo } from './following.ts'
+import { makeEvents, started, upTo } from './following.ts'
 
 const cli = commandLine()
 const sequences = (lines: string[]) => lines.map((line) => JSON.parse(line).sequence as number)
@@ -50,7 +51,7 @@ describe('events tail', () => {
       expect(line).toMatch(new RegExp(`^\\S+Z  #${106 + i}  airdrop\\.tree_built  \\w+ \\S+  evt_\\w+$`))
     }
     expect(other.lines()).toEqual([])
-  }, 60_000)
+  })
 
   it('follows the database itself where no daemon runs', async () => {
     const tail = started(cli, ['events', 'tail', '--json'])

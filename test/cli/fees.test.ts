@@ -13,7 +13,7 @@ import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
-import { commandLine } from './command-line.ts'
+import { CONFIRMED, commandLine } from './command-line.ts'
 
 const cli = commandLine()
 const lacksDbc = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
@@ -264,7 +264,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
     })
     for (const { publicKey } of [creator, platform]) await run(['localnet', 'airdrop', publicKey.toBase58(), '100'])
     await run(['signer', 'policy', '--per-transaction', '5', '--per-day', '50', '--max-fee', '0.01', '--yes'])
-  }, 60_000)
+  })
   afterAll(() => daemon?.stop())
 
   it('splits a claim ten ways, every lamport of it, and remembers it', async () => {
@@ -283,7 +283,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
     const dry = await cli.svc(['fees', 'claim', pool, '--split-file', poor, '--signed', '--dry-run'])
     expect(dry.stdout).toMatch(/^Claim the fees of \w+, split 10 ways\n {2}claims {4}0\.098765432 SOL\n/)
     const claimed = await run(['fees', 'claim', pool, '--split-file', poor, '--signed'])
-    expect(claimed).toMatchObject({ kind: 'dbc', estimated_quote: '98765432', lifecycle: 'confirmed' })
+    expect(claimed).toMatchObject({ kind: 'dbc', estimated_quote: '98765432', lifecycle: CONFIRMED })
     const shares = await Promise.all(recipients.map(async (one, i) => (await lamportsOf(one)) - before[i]!))
     expect(shares.reduce((sum, share) => sum + share, 0n)).toBe(owed)
     for (const [i, share] of shares.entries()) {
@@ -298,7 +298,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
     })
     const again = await cli.svc(['fees', 'claim', pool, '--signed'])
     expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('There is nothing to claim')])
-  }, 60_000)
+  })
 
   it('claims of all, after a run with the wrong keypair that claimed of none', async () => {
     const pools = [await earned('ALLA', '1'), await earned('ALLB', '2'), await earned('ALLC', '0.01')]
@@ -320,5 +320,5 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
     const none = await cli.svc(['fees', 'claim', '--all', '--signed'])
     expect(none).toMatchObject({ exitCode: 0, stdout: 'No pool holds fees to claim.\n' })
     expect(await run(['fees', 'history'])).toHaveLength(4)
-  }, 60_000)
+  })
 })

@@ -1,18 +1,9 @@
 /** Commands that run until they are stopped, a daemon that starts again on its port, and events to follow. */
-import { createServer } from 'node:net'
 import { execa } from 'execa'
 import { expect, onTestFinished } from 'vitest'
 import type { Daemon } from '../support/daemon.ts'
 import { entries } from '../support/trees.ts'
 import { type CommandLine, MINT, PROGRAM } from './command-line.ts'
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as { port: number }
-  await new Promise((done) => server.close(done))
-  return port
-}
 
 /** Stores trees with these numbers; each is one event, airdrop.tree_built. */
 export async function makeEvents({ request }: Daemon, from: number, count: number): Promise<void> {
@@ -28,11 +19,13 @@ export interface Running {
   stderr(): string
   hasLines(count: number): Promise<void>
   says(text: string): Promise<void>
+  /** Resolves with the exit code. */
+  ended(): Promise<number | undefined>
   /** Sends the signal; resolves with the exit code. */
   stopped(signal: NodeJS.Signals): Promise<number | undefined>
 }
 
-/** A command that does not end by itself; it is gone when the test is over. */
+/** A command that runs for a while; it is gone when the test is over. */
 export function started(cli: CommandLine, args: string[], env: Record<string, string> = {}): Running {
   const child = execa(process.execPath, [PROGRAM, ...args], {
     cwd: cli.home,
@@ -66,15 +59,17 @@ export function started(cli: CommandLine, args: string[], env: Record<string, st
       look()
       void child.then(({ exitCode }) => reject(new Error(`it ended with ${exitCode}: ${stderr}`)))
     })
+  const ended = async () => (await child).exitCode
   const lines = () => stdout.split('\n').slice(0, -1)
   return {
     lines,
     stderr: () => stderr,
     hasLines: (count) => until(() => lines().length >= count),
     says: (text) => until(() => stderr.includes(text)),
-    async stopped(signal) {
+    ended,
+    stopped(signal) {
       child.kill(signal)
-      return (await child).exitCode
+      return ended()
     },
   }
 }

@@ -173,7 +173,7 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
     expect(await eventsOf()).toEqual(['gold.locked', 'gold.unlock_eligible', 'gold.unlocked'])
     const again = await svc(unlock())
     expect([again.exitCode, again.stderr]).toEqual([3, expect.stringContaining('has no gold lock')])
-  }, 60_000)
+  })
 
   it('prints what it would sign with --build-only, which keeps what it tracks', async () => {
     const built = await json(lock('--raw-amount', '1', '--days', '1', '--build-only'))

@@ -90,7 +90,7 @@ describe.skipIf(lacksCore)('an NFT', () => {
     expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is burned already') })
     expect(await json(['nfts', 'list'], options)).toMatchObject([{ asset, status: 'burned' }])
     expect(await json(['stakes', 'list'], options)).toMatchObject([{ asset, status: 'burned' }])
-  }, 60_000)
+  })
 
   it('with another authority is printed for it, signed by one after the other', async () => {
     const into = await collection()
@@ -165,7 +165,7 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
     const { asset } = first.nfts[0]
     await json(['nfts', 'burn', asset])
     expect(await json(mint)).toMatchObject({ minted: 0, there_already: 8 })
-  }, 60_000)
+  })
 
   it('that has changed in what was minted is refused, in what was not it goes on', async () => {
     const into = await collection()
@@ -183,7 +183,7 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
     list('changes.csv', [...numbered(3), '#4,https://example.com/4.json'])
     const early = await refused(mint)
     expect(early).toContain('"never minted" of an earlier run is not in the CSV any more, and may still be minted')
-    expect(early).toMatch(/or run it again in 1[678]\d seconds/)
+    expect(early).toMatch(/or run it again in 1\d\d seconds/)
     utimesSync(`${file}.mint.json`, 1, 1)
     expect(await json(mint)).toMatchObject({ minted: 1, there_already: 3 })
     // What may have been minted stays known: its last transaction may have been on its way.
@@ -201,7 +201,7 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
     const damaged = await refused([...mint, '--journal', file])
     expect(damaged).toContain('is no journal')
     expect(damaged).toContain('another --journal mints every row anew')
-  }, 60_000)
+  })
 
   it('with faults is told line by line, and nothing is minted', async () => {
     const into = await collection()
@@ -259,5 +259,5 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
     await json(['localnet', 'airdrop', poor.publicKey.toBase58(), '1'])
     expect(await json(mint)).toMatchObject({ minted: 12 - told.minted, there_already: told.minted, failed: 0 })
     expect(await json(['collections', 'get', made.collection])).toMatchObject({ num_minted: 12 })
-  }, 90_000)
+  })
 })

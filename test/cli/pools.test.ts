@@ -18,7 +18,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { knowsAll, startDas } from '../support/das-server.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
-import { commandLine, onTerminal, PROGRAM } from './command-line.ts'
+import { CONFIRMED, commandLine, onTerminal, PROGRAM } from './command-line.ts'
 
 const cli = commandLine()
 const lacksDbc = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
@@ -461,7 +461,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     })
     for (const { publicKey } of [creator, platform]) await run(['localnet', 'airdrop', publicKey.toBase58(), '100'])
     await run(['signer', 'policy', '--per-transaction', '5', '--per-day', '50', '--max-fee', '0.01', '--yes'])
-  }, 60_000)
+  })
   afterAll(async () => {
     provider?.close()
     await daemon?.stop()
@@ -488,7 +488,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     const dry = await cli.svc(['pools', 'swap', address, '--buy', '0.2', '--dry-run', '-k', keypair])
     expect(dry.stdout).toMatch(/^Buy FULL for 0\.2 SOL\n {2}pays {6}0\.2 SOL\n {2}receives {2}\d+\.\d+ FULL\n/)
     const bought = await run(['pools', 'swap', address, '--buy', '0.2', '--slippage-bps', '0', '-k', keypair])
-    expect(bought).toMatchObject({ side: 'buy', amount_in: '200000000', fee: '2000000', lifecycle: 'confirmed' })
+    expect(bought).toMatchObject({ side: 'buy', amount_in: '200000000', fee: '2000000', lifecycle: CONFIRMED })
     const sold = await run(['pools', 'swap', address, '--sell', '1000.5', '-k', keypair])
     expect(sold).toMatchObject({ side: 'sell', amount_in: '1000500000' })
 
@@ -519,9 +519,9 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     const late = await cli.svc(['pools', 'swap', address, '--buy', '1', '-k', keypair])
     expect([late.exitCode, late.stderr]).toEqual([2, expect.stringContaining(`swap on ${next}`)])
     const after = await run(['pools', 'swap', next!, '--sell', '1000.5', '-k', keypair])
-    expect(after).toMatchObject({ side: 'sell', amount_in: '1000500000', lifecycle: 'confirmed' })
+    expect(after).toMatchObject({ side: 'sell', amount_in: '1000500000', lifecycle: CONFIRMED })
     expect((await cli.svc(['pools', 'watch', next!])).exitCode).toBe(0)
-  }, 60_000)
+  })
 
   it('creates one as a bundle, one of the platform wallet, and one without a curve', async () => {
     const bundled = await run(launched('BNDL', '--buy', '0.1', '--bundle'))
@@ -551,7 +551,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     expect(damm).toMatchObject({ type: 'damm_v2', status: 'live' })
     const bought = await run(['pools', 'swap', damm.address, '--buy', '0.1', '-k', keypair])
     expect(bought).toMatchObject({ side: 'buy', fee: '1000000' })
-  }, 60_000)
+  })
 
   it('prints the transactions of a launch, which go as a bundle when they are signed', async () => {
     const built = await run(launched('BLDO', '--buy', '0.1', '--build-only'))
@@ -562,7 +562,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     for (const one of built.transactions) transactions.push((await run(['tx', 'sign', one, '-k', keypair])).transaction)
     await run(['tx', 'submit', '--bundle', ...transactions])
     expect(await run(['pools', 'verify', built.address])).toMatchObject({ verified: true, pool: { status: 'live' } })
-  }, 60_000)
+  })
 
   it('tells how a launch that has no money would end, and draws a watched curve anew on a terminal', async () => {
     const poor = cli.file('poor.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
@@ -576,5 +576,5 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     )
     expect(exitCode, screen).toBe(130)
     expect(screen).toContain('SOL for one token')
-  }, 60_000)
+  })
 })

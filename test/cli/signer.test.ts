@@ -95,8 +95,8 @@ describe('svc signer', () => {
   })
 
   it('signs a memo until the day is full, pauses, resumes, and begins the day anew', async () => {
-    for (const _ of [1, 2]) {
-      const { signature } = await json(['signer', 'test', '--submit', '--memo', 'hello'])
+    for (const memo of ['hello', 'hello again']) {
+      const { signature } = await json(['signer', 'test', '--submit', '--memo', memo])
       const { err } = await json(['tx', 'status', signature])
       expect(err).toBeNull()
     }

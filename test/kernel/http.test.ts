@@ -55,7 +55,11 @@ describe('over a socket', () => {
 
   it('a body that turns out too big is refused while it is streamed', async () => {
     const endless = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024).fill(32)),
+      // Now and then it reads too: otherwise the connection could be gone before the answer is seen.
+      async pull(controller) {
+        await new Promise(setImmediate)
+        controller.enqueue(new Uint8Array(64 * 1024).fill(32))
+      },
     })
     const answered = fetch(`${daemon.url}/v2/merkle-trees`, {
       method: 'POST',
@@ -157,8 +161,8 @@ describe('a daemon', () => {
     await Promise.race(asked)
     const told = performance.now()
     await daemon.stop('SIGTERM')
-    // Connections that clients keep alive do not hold it up.
-    expect(performance.now() - told).toBeLessThan(2000)
+    // Connections that clients keep alive, for four seconds and more, do not hold it up.
+    expect(performance.now() - told).toBeLessThan(3_500)
     const answers = await Promise.allSettled(asked)
     const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []))
     expect(made.every((status) => status === 201)).toBe(true)

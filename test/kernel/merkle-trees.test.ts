@@ -341,11 +341,12 @@ describe('50,000 entries over HTTP', () => {
     const root = naiveRoot(recipients)
     const body = (airdrop_count: number) => JSON.stringify({ mint: MINT, airdrop_count, entries: list })
 
-    /** Builds two trees at once and answers the longest that health took meanwhile, in milliseconds. */
-    const longestWait = async (attempt: number): Promise<number> => {
+    /** Builds two trees at once; answers whether health took 250 ms at most meanwhile, on a slow machine a quarter of that time. */
+    const answeredSoon = async (attempt: number): Promise<boolean> => {
       const bodies = [body(attempt * 2), body(attempt * 2 + 1)]
       let building = true
       const waits: number[] = []
+      const began = performance.now()
       const watching = (async () => {
         while (building) {
           const asked = performance.now()
@@ -358,12 +359,12 @@ describe('50,000 entries over HTTP', () => {
       await watching
       for (const { status, json } of answers) expect([status, json.data.root]).toEqual([201, root])
       expect(waits.length).toBeGreaterThan(5)
-      return Math.max(...waits)
+      return Math.max(...waits) < Math.max(250, (performance.now() - began) / 4)
     }
     // A busy machine may delay an answer; a daemon that stalls does it every time.
-    const longest: number[] = []
-    while (longest.length < 4 && !longest.some((wait) => wait < 250)) longest.push(await longestWait(longest.length))
-    expect(Math.min(...longest)).toBeLessThan(250)
+    let [attempts, soon] = [0, false]
+    while (!soon && attempts < 4) soon = await answeredSoon(attempts++)
+    expect(soon).toBe(true)
 
     const [one] = (await daemon.request('GET', `${TREES}?limit=1`)).json.data
     const recipient = recipients[49_999]!

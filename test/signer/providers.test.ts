@@ -146,18 +146,18 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
     provider.misbehave(how)
     const begun = performance.now()
     const failure = await failureOf(signer.sign(randomBytes(80)))
-    expect(performance.now() - begun).toBeLessThan(1_500)
+    expect(performance.now() - begun).toBeLessThan(5_000)
     expect(failure.signed).toBe('unknown')
     expect(failure.message).toMatch(/gave no answer within 700 ms; a signature may exist there$/)
     expect(signRequests().length - asked).toBe(1)
   })
 
   it('keeps to its limit while it waits to ask again', async () => {
-    const signer = await open({ timeoutMs: 300, wait: () => new Promise(() => {}) })
+    const signer = await open({ timeoutMs: 1_000, wait: () => new Promise(() => {}) })
     provider.misbehave('busy')
     const failure = await failureOf(signer.sign(randomBytes(80)))
     expect(failure.signed).toBe('no')
-    expect(failure.message).toMatch(/gave no answer within 300 ms$/)
+    expect(failure.message).toMatch(/gave no answer within 1000 ms$/)
   })
 
   it('that is forbidden to look says so in a check, and nothing of its secrets', async () => {

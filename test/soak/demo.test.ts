@@ -18,4 +18,4 @@ it('runs to its end, with the launch where the programs are in the cache', async
     expect(stdout).toContain('svc gold unlock returns tokens and rent')
   }
   expect(stdout).toContain(lacksDbc ? 'left out' : 'it trades on there, and its fees are claimed to the lamport')
-}, 300_000)
+}, 600_000)

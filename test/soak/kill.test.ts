@@ -1,7 +1,7 @@
 /** A daemon that is killed again and again in the middle of writes: nothing acknowledged is lost, nothing happens twice. */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { randomOf } from '../support/random.ts'
 import type { Answer } from '../support/request.ts'
@@ -13,9 +13,11 @@ const SEED = Number(process.env.SOAK_SEED ?? 7)
 const KILLS = Number(process.env.SOAK_KILLS ?? 20)
 const WRITERS = 6
 const DAILY = 1_000_000
-/** What a crash may forget: 100 ms between flushes, and the commit that follows. */
+/** What a crash may forget: 100 ms between flushes, and the commit that follows, which takes no longer than the slowest write. */
 const FORGOTTEN_MS = 100
 const COMMIT_MS = 50
+/** Reads to be seen before a kill may come. */
+const READS = 5
 
 interface Write {
   key: string
@@ -52,15 +54,24 @@ const send = (daemon: Daemon, { key, path, body }: Write) =>
   daemon.request('POST', path, { body, headers: { 'idempotency-key': key } })
 
 /** Sends one write after the other until the daemon is gone; what has no answer is left for a retry. */
-async function writeOn(daemon: Daemon, next: () => Write, done: Map<string, Done>, open: Map<string, Write>) {
+async function writeOn(
+  daemon: Daemon,
+  next: () => Write,
+  done: Map<string, Done>,
+  open: Map<string, Write>,
+  took: number[],
+) {
   for (;;) {
     const write = next()
     open.set(write.key, write)
+    const began = performance.now()
     let answer: Answer
     try {
       answer = await send(daemon, write)
     } catch {
       return
+    } finally {
+      took.push(performance.now() - began)
     }
     expect(answer.status, answer.text).toBe(201)
     open.delete(write.key)
@@ -123,18 +134,20 @@ describe(`killed ${KILLS} times with SOAK_SEED=${SEED}`, () => {
     reader = made.json.data.key
     for (let kill = 0; kill < KILLS; kill++) {
       const seen: number[] = []
-      const busy = Array.from({ length: WRITERS }, () => writeOn(daemon, () => writeOf(++count), done, open))
+      const took = [COMMIT_MS]
+      const busy = Array.from({ length: WRITERS }, () => writeOn(daemon, () => writeOf(++count), done, open, took))
       busy.push(readOn(daemon, reader, seen))
+      await vi.waitUntil(() => seen.length >= READS, { timeout: 20_000, interval: 5 })
       await delay(30 + random() * 500)
       const killed = performance.now()
       await daemon.stop('SIGKILL')
       await Promise.all(busy)
       read += seen.length
-      surelyCounted += seen.filter((at) => at < killed - FORGOTTEN_MS - COMMIT_MS).length
+      surelyCounted += seen.filter((at) => at < killed - FORGOTTEN_MS - Math.max(...took)).length
       daemon = await startDaemon({ dataDir })
       await retry()
     }
-  })
+  }, 600_000)
   afterAll(async () => {
     await daemon.stop()
     removeFolder(dataDir)

@@ -1,6 +1,6 @@
 /** A list of NFTs whose minting is killed at any moment and run again: each row is minted exactly once. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
@@ -15,7 +15,8 @@ import { makeFolder, removeFolder } from '../support/service.ts'
 
 /** SOAK_SEED=n kills at other moments. */
 const SEED = Number(process.env.SOAK_SEED ?? 11)
-const ROWS = 100
+/** More than the kills can see minted. */
+const ROWS = 200
 /** Commands that have the chain in their own process, then clients of a daemon. */
 const KILLS = { alone: 5, served: 5 }
 const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
@@ -40,14 +41,18 @@ const svc = (args: string[]) =>
   execa(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, extendEnv: false })
 const json = async (args: string[]) => JSON.parse((await svc(args)).stdout)
 
-/** Kills the command after so long, unless it has ended; answers whether it was killed. */
-async function killedAfter(args: string[], milliseconds: number): Promise<boolean> {
+/** Kills the command once it has marked its journal so often: as it is written, and as each row begins, eight at once. */
+async function killAmongRows(args: string[], journal: string, marks: number): Promise<void> {
+  const marked = () => statSync(journal, { throwIfNoEntry: false })?.mtimeMs
   const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, stdio: 'ignore' })
-  const ended = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
-  const timer = setTimeout(() => child.kill('SIGKILL'), milliseconds)
-  const isKilled = await ended
-  clearTimeout(timer)
-  return isKilled
+  const isKilled = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
+  for (let seen = 0, last = marked(); seen < marks; seen++) {
+    await expect.poll(marked, { timeout: 60_000, interval: 2 }).not.toBe(last)
+    last = marked()
+  }
+  await delay(random() * 50)
+  child.kill('SIGKILL')
+  expect(await isKilled).toBe(true)
 }
 
 describe.skipIf(lacksCore)(`a list that is killed ${KILLS.alone + KILLS.served} times, with SOAK_SEED=${SEED}`, () => {
@@ -67,26 +72,20 @@ describe.skipIf(lacksCore)(`a list that is killed ${KILLS.alone + KILLS.served} 
     const mint = ['nfts', 'mint', '--collection', collection, '--from', file, '-k', keypair]
     const minted = async () => (await json(['collections', 'get', collection])).num_minted as number
 
-    let kills = 0
     const progress: number[] = []
-    // A start takes most of a second: some are killed before the first row, most among the rows.
-    while (kills < KILLS.alone) {
-      if (await killedAfter(mint, 700 + random() * 1_500)) kills++
-      else break
-      progress.push(await minted())
+    const kill = async (times: number) => {
+      for (let n = 0; n < times; n++) {
+        // Some before a row is there.
+        await killAmongRows(mint, `${file}.mint.json`, 1 + Math.floor(random() * 5))
+        progress.push(await minted())
+      }
     }
-    expect(kills).toBe(KILLS.alone)
+    await kill(KILLS.alone)
 
     const daemon = await startDaemon({ dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
     try {
-      while (kills < KILLS.alone + KILLS.served) {
-        const part = 500 + random() * 700
-        if (!(await killedAfter(mint, part))) break
-        kills++
-        progress.push(await minted())
-      }
-      expect(progress.at(-1), `minted after each kill: ${progress}`).toBeGreaterThan(0)
-      expect(kills, `minted after each kill: ${progress}`).toBe(KILLS.alone + KILLS.served)
+      await kill(KILLS.served)
+      process.stdout.write(`  minted after each kill: ${progress}\n`)
       expect(progress.some((count) => count > 0 && count < ROWS)).toBe(true)
       const last = await json(mint)
       expect(last).toMatchObject({ total: ROWS, failed: 0, to_mint: 0 })
@@ -113,7 +112,7 @@ describe.skipIf(lacksCore)(`a list that is killed ${KILLS.alone + KILLS.served} 
         const events = await json(['events', 'list', '--type', 'nft.created', '--all'])
         return (events as { data: { object: { asset: string } } }[]).map(({ data }) => data.object.asset)
       }
-      for (let tries = 0; tries < 60 && (await told()).length < ROWS; tries++) await delay(500)
+      await expect.poll(async () => (await told()).length, { timeout: 60_000 }).toBeGreaterThanOrEqual(ROWS)
       expect((await told()).toSorted()).toEqual(accounts.map(({ pubkey }) => pubkey.toBase58()).toSorted())
       expect(await json(['nfts', 'list', '--all'])).toHaveLength(ROWS)
     } finally {

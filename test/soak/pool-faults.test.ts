@@ -483,8 +483,8 @@ describe.skipIf(lackingPrograms.length > 0)(`over a node that fails at random ($
     if (SEEDS.length < SCHEDULES) return
     expect(FAULTS.filter((fault) => (base.node.counts.get(fault) ?? 0) < 20)).toEqual([])
     const least = {
-      'signed launch live': 40,
-      'unsigned launch live': 40,
+      'signed launch live': 35,
+      'unsigned launch live': 35,
       'signed launch failed': 2,
       'unsigned launch failed': 5,
       'signed claim paid': 20,

@@ -17,7 +17,7 @@ import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-pr
 const SEED = Number(process.env.SOAK_SEED ?? 7)
 const RANDOM_KILLS = 8
 const WRITERS = 6
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 60_000
 
 const { next: random, below } = randomOf(SEED)
 
@@ -159,7 +159,7 @@ describe(`killed while it signs, with SOAK_SEED=${SEED}`, () => {
       daemon = await start()
       await retry()
     }
-  }, 300_000)
+  }, 600_000)
   afterAll(async () => {
     await daemon?.stop()
     await Promise.all(Object.values(proxies ?? {}).map((proxy) => proxy.close()))

@@ -1,12 +1,12 @@
 /** A throwaway PostgreSQL server for tests: the bundled binaries, or else the system's. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import pg from 'pg'
+import { freePort } from '../support/ports.ts'
 
 const PASSWORD = 'pässword/with:odd@characters'
 const START_MS = 20_000
@@ -76,19 +76,30 @@ async function start(bin: string, identity: Identity): Promise<PostgresServer> {
       cwd: home,
       env: { LC_ALL: 'C' },
     })
-    const port = await freePort()
-    const settings = {
-      port,
-      listen_addresses: '127.0.0.1',
-      unix_socket_directories: home,
-      fsync: 'off',
-      max_connections: 200,
-    }
-    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    server = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...identity, cwd: home, stdio: 'ignore' })
     process.once('exit', kill)
-    const url = (database: string) => `postgres://svc:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`
-    const admin = await connected(url('postgres'), server)
+    const listen = async (tries: number): Promise<{ url: (database: string) => string; admin: pg.Client }> => {
+      const port = await freePort()
+      const settings = {
+        port,
+        listen_addresses: '127.0.0.1',
+        unix_socket_directories: home,
+        fsync: 'off',
+        deadlock_timeout: '100ms',
+        max_connections: 200,
+      }
+      const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+      const started = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...identity, cwd: home, stdio: 'ignore' })
+      server = started
+      const url = (database: string) => `postgres://svc:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`
+      try {
+        return { url, admin: await connected(url('postgres'), started) }
+      } catch (error) {
+        // Another may have taken the port meanwhile.
+        if (started.exitCode === null || tries === 1) throw error
+        return listen(tries - 1)
+      }
+    }
+    const { url, admin } = await listen(3)
     let databases = 0
     return {
       password: PASSWORD,
@@ -125,12 +136,4 @@ async function connected(url: string, server: ChildProcess): Promise<pg.Client> 
       if (server.exitCode !== null || Date.now() > deadline) throw error
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as { port: number }
-  await new Promise((resolve) => probe.close(resolve))
-  return port
 }

@@ -86,7 +86,7 @@ describe('the SQLite store', () => {
 
   test('says that the database is busy when another process writes too long, and keeps reading meanwhile', async () => {
     const dataDir = temporaryFolder()
-    const store = await open(dataDir, 60)
+    const store = await open(dataDir, 500)
     const other = new Database(join(dataDir, 'svc.db'))
     onTestFinished(() => void other.close())
     other.exec('begin immediate')

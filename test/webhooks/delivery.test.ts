@@ -166,11 +166,11 @@ describe('a subscription', () => {
     await subscribe(service, quick.url)
     await happen(service, 200)
     const round = deliver(service)
-    await expect.poll(() => quick.all.length, { timeout: 8_000 }).toBe(200)
+    await expect.poll(() => quick.all.length).toBe(200)
     expect(silent.all.length).toBeLessThanOrEqual(32)
     await silent.close()
     await round
-  }, 40_000)
+  })
 
   it('whose answers never end keeps at most 32 connections, and gets everything a little at a time', async () => {
     const service = await startService(ALLOWED)
@@ -200,8 +200,11 @@ describe('a subscription', () => {
     expect(most).toBeLessThan(40)
     const { data } = (await service.request('GET', `/v2/webhook-subscriptions/${id}/deliveries?limit=100`)).json
     expect(data.filter(({ status }: { status: string }) => status === 'succeeded')).toHaveLength(80)
-    expect(Math.max(...data.map(({ duration_ms }: { duration_ms: number }) => duration_ms))).toBeLessThan(900)
-  }, 40_000)
+    const durations = data
+      .map(({ duration_ms }: { duration_ms: number }) => duration_ms)
+      .toSorted((a: number, b: number) => a - b)
+    expect(durations[40]).toBeLessThan(900)
+  })
 
   it('shares what is left with six origins that never answer: a seventh gets everything', async () => {
     const service = await startService(ALLOWED)
@@ -211,10 +214,12 @@ describe('a subscription', () => {
     await subscribe(service, quick.url)
     await happen(service, 300)
     const round = deliver(service)
-    await expect.poll(() => quick.all.length, { timeout: 8_000 }).toBe(300)
+    await expect.poll(() => quick.all.length).toBe(300)
+    // None of the others has had an end yet.
+    expect(silent.every(({ all }) => all.length <= 32)).toBe(true)
     await Promise.all(silent.map((receiver) => receiver.close()))
     await round
-  }, 40_000)
+  })
 
   it('gets five hundred events about one thing, in order, while others do not wait for them', async () => {
     const service = await startService(ALLOWED)
@@ -225,7 +230,7 @@ describe('a subscription', () => {
     expect(sequencesOf(receiver.all)).toEqual(numbers(500).map((n) => n + 1))
     const left = await service.services.store.db.selectFrom('webhook_queue').selectAll().execute()
     expect(left).toEqual([])
-  }, 60_000)
+  })
 
   it('whose secret cannot be read is switched off with the reason, and nothing is sent', async () => {
     const service = await startService(ALLOWED)

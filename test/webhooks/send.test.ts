@@ -129,8 +129,8 @@ describe('a delivery', () => {
       const result = await send(url, { timeoutMs: 150 })
       expectFailure(result, /^no answer within 0\.15 s$/)
       expect(result.duration_ms).toBeGreaterThanOrEqual(145)
-      expect(result.duration_ms).toBeLessThan(2_000)
-      expect(sockets).toHaveLength(1)
+      // The receiver may hear of the connection after it was given up.
+      await expect.poll(() => sockets.length).toBe(1)
       await closed(sockets[0]!)
     }
     const unresolved = await send('http://hooks.test/', { timeoutMs: 150, resolve: () => new Promise(() => {}) })
@@ -199,7 +199,7 @@ describe('a delivery', () => {
     expectFailure(await send(url), /^the connection was refused$/)
     const both: Resolve = async () => ['::1', '127.0.0.1']
     const { port } = new URL(url)
-    expectFailure(await send(`http://hooks.test:${port}/`, { resolve: both }), /^the connection was refused$/)
+    if (IPV6) expectFailure(await send(`http://hooks.test:${port}/`, { resolve: both }), /^the connection was refused$/)
     const failing: Resolve = () => Promise.reject(new Error('queryA ESERVFAIL 10.255.255.53'))
     expectFailure(await send('http://hooks.test/', { resolve: failing }), /^hooks\.test does not resolve$/)
     expectFailure(await send('http://hooks.test/', { resolve: async () => [] }), /^hooks\.test does not resolve$/)
@@ -344,7 +344,7 @@ describe('a delivery to a receiver that turns private', () => {
         await new Promise(setImmediate)
       }
       expect(plain.sockets).toHaveLength(1)
-      const elsewhere: Resolve = async () => ['::1']
+      const elsewhere: Resolve = async () => [IPV6 ? '::1' : '127.0.0.2']
       expectFailure(await send(url, { resolve: elsewhere }), /^the connection was refused$/)
       const strict = { allowPrivate: false, ports: [String(port)], resolve: LOCAL }
       await send(`https://hooks.example.com:${port}/`, { resolve: LOCAL })
