@@ -101,7 +101,12 @@ export const noun: Noun = {
       about: 'Replace the signing secret; prints the new one, this once',
       calls: [at.rotateSecret],
       args,
-      flags: { overlap_hours: integer('Hours the old secret signs too (default 24)', { min: 0, max: 168 }) },
+      flags: {
+        overlap_hours: integer(
+          'Hours the old secret signs too (default 24), as at most five earlier ones may; 0 ends every earlier one now',
+          { min: 0, max: 168 },
+        ),
+      },
       async run({ id, overlap_hours }, { client }) {
         const overlap = overlap_hours === undefined ? {} : { overlap_hours }
         const { data } = await client.webhookSubscriptions.rotateSecret({ id, ...overlap })

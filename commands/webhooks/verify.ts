@@ -13,7 +13,9 @@ export const verify = verb({
     'The body must be the bytes as they came. Headers come from a file of `Name: value` lines or from flags; every signature among them must be right, and at most 5 minutes old. Exit 0 is valid, 1 is not.',
   flags: {
     secret_file: required(
-      text('File (0600) with the signing secret; two lines where it is being rotated', { placeholder: 'FILE' }),
+      text('File (0600) with the signing secret; while it is being rotated, every one that still signs, a line each', {
+        placeholder: 'FILE',
+      }),
     ),
     headers_file: text('File with the headers as they came, a line each', { placeholder: 'FILE' }),
     signature: text('Value of X-Service-Signature', VALUE),
