@@ -111,6 +111,7 @@ describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito 
       starts_at: expect.any(String),
       clawback_at: expect.any(String),
       clawback_receiver: expect.any(String),
+      clawed_back: false,
       note: null,
     })
     const days = (Date.parse(read.clawback_at) - Date.parse(read.starts_at)) / 1000 / DAY_S

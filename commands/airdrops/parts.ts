@@ -67,7 +67,9 @@ export async function partsOf(
       )
     }
     const isStored = data.total !== null && data.root === record.root
-    parts.push({ ...open, isStored, ...(isOnChain ? stateOf(data, payer, record) : {}) })
+    const part = { ...open, isStored, ...(isOnChain ? stateOf(data, payer, record) : {}) }
+    // The note is about the stored list, which this one replaces.
+    parts.push(data.root === record.root ? part : { ...part, note: null })
   }
   return parts
 }
@@ -101,13 +103,14 @@ const PAGE = '100'
 
 /** Of one that is on chain. */
 export function stateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
-  const { status, distributor, note, admin, vault, vault_lacks } = airdrop
-  const isWithdrawn = status === 'vault_drained'
+  const { status, distributor, note, admin, vault, vault_lacks, clawed_back } = airdrop
+  // The node may be behind what was told of before.
+  const isWithdrawn = clawed_back === true || status === 'vault_drained'
   return {
     isOnChain: true,
     isWithdrawn,
     distributor,
-    note: isWithdrawn ? 'Its vault was withdrawn after the clawback time: nothing can be claimed from it' : note,
+    note,
     missing: isWithdrawn ? 0n : missingIn(airdrop, total),
     // An admin may name another receiver at any time.
     fundableVault: admin === payer.address && vault_lacks !== null ? vault : null,

@@ -33,8 +33,12 @@ function lines(airdrop: Airdrop, decimals: number | null): string[] {
   const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at, note } = airdrop
   const amount = (raw: string | null) =>
     raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
+  // What is claimed from another list's distributor is no part of the stored one.
+  const isOther = airdrop.on_chain_root !== airdrop.root
   const share = (part: string | number | null, whole: string | number | null) =>
-    part === null || whole === null || BigInt(whole) === 0n ? '' : ` (${percent(BigInt(part), BigInt(whole))})`
+    isOther || part === null || whole === null || BigInt(whole) === 0n
+      ? ''
+      : ` (${percent(BigInt(part), BigInt(whole))})`
   const rows: [string, string][] = [
     ['STATUS', status],
     ['MINT', airdrop.mint],

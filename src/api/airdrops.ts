@@ -26,7 +26,7 @@ import { defineRoute } from './route.ts'
 export const AIRDROP_STATUSES = ['tree_built', 'initialized', 'claiming', 'fully_claimed', 'vault_drained'] as const
 export type AirdropStatus = (typeof AIRDROP_STATUSES)[number]
 
-/** Null in lists, and where the chain has nothing or cannot be asked. */
+/** Of the distributor at the id, whatever its root; null in lists, and where the chain has nothing or cannot be asked. */
 const fromChain = <S extends z.ZodType>(schema: S, description: string) => schema.nullable().meta({ description })
 
 export const airdrop = z
@@ -40,7 +40,10 @@ export const airdrop = z
     created_at: timestamp.nullable(),
     total: digits.nullable().meta({ description: 'Sum of the stored tree, raw units; null where none is stored' }),
     distributor: fromChain(address, 'Account of the airdrop; derived, so known before it is there'),
-    on_chain_root: fromChain(hex32, 'Root of the distributor at this id; another one than `root` is not this airdrop'),
+    on_chain_root: fromChain(
+      hex32,
+      'Root of the distributor at this id; where it is another one than `root`, that and all else from the chain is not of the stored tree',
+    ),
     admin: fromChain(address, 'Who may change the receiver: the maker of the distributor, or whom that one has named'),
     vault: fromChain(address, 'Token account that claims are paid from'),
     vault_balance: fromChain(digits, 'Raw units'),
@@ -53,6 +56,7 @@ export const airdrop = z
     starts_at: fromChain(timestamp, 'Start that its maker set; a formality where it is minutes after the making'),
     clawback_at: fromChain(timestamp, 'From then on what is left can be withdrawn'),
     clawback_receiver: fromChain(address, 'Token account that a withdrawal goes to'),
+    clawed_back: fromChain(z.boolean(), 'Whether the vault was withdrawn: nothing can be claimed any more'),
     note: fromChain(z.string(), 'What is not as it should be, in words'),
   })
   .openapi('Airdrop')

@@ -112,6 +112,7 @@ export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   starts_at: null,
   clawback_at: null,
   clawback_receiver: null,
+  clawed_back: null,
   note: null,
 })
 

@@ -207,7 +207,10 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     })
     expect(taken.message).toMatch(/is taken: .* with the root abab.*: use airdrop_count 2$/)
     const read = await ok('GET', `${PATH}/${tree.id}`)
-    expect(read).toMatchObject({ status: 'tree_built', on_chain_root: ROOT, vault_balance: null })
+    expect(read).toMatchObject({
+      ...{ status: 'tree_built', root: tree.root, total: '1000', on_chain_root: ROOT, admin: addressOf(squatter) },
+      ...{ vault_balance: '0', claimed_amount: '0', clawed_back: false, vault_lacks: null },
+    })
     expect(read.note).toMatch(/another root, and is not this tree's: .* Store the list under another airdrop_count/)
     // The way out that it names.
     const free = await storeTree(mint, entriesFor([Keypair.generate()]), 2)

@@ -140,7 +140,25 @@ describe.skipIf(lacksDistributor)('a withdrawal on chain (needs the Jito merkle 
     expect(wrong).toMatchObject({ status: 400, param: 'amount', details: { vault_balance: '0' } })
     await ok('POST', path, { amount: '0' })
     await settle()
-    expect((await ok('GET', `/v2/airdrops/${id}`)).status).toBe('vault_drained')
+    expect(await ok('GET', `/v2/airdrops/${id}`)).toMatchObject({
+      ...{ status: 'vault_drained', clawed_back: true, vault_lacks: null },
+      note: 'The vault was withdrawn after the clawback time: nothing can be claimed from it',
+    })
+  })
+
+  it('of an airdrop whose tree is not stored is seen on chain', async () => {
+    const { ok, submit, pass, payer, mint } = await opened({ passed: 0 })
+    const body = createBody(payer, mint, 'ab'.repeat(32), { airdrop_count: 1 })
+    const built = await ok('POST', '/v2/airdrops', body)
+    await submit(built, payer)
+    const path = `/v2/airdrops/${built.tracked_resource.resource_id}`
+    expect(await ok('GET', path)).toMatchObject({
+      clawed_back: false,
+      note: expect.stringContaining('not stored here'),
+    })
+    pass(31 * DAY_S)
+    await ok('POST', `${path}/vault-withdrawals`, { amount: '0' })
+    expect(await ok('GET', path)).toMatchObject({ clawed_back: true, note: expect.stringContaining('was withdrawn') })
   })
 
   it('a minute early is refused, and a minute later is not', async () => {

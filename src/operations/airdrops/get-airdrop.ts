@@ -48,9 +48,8 @@ async function joined(row: Row<'merkle_trees'>, airdrop: ChainAirdrop, genesis: 
   if (distributor.root === row.root) {
     return { ...record, ...stateOf(airdrop, distributor), ...(await lackOf(row, { ...airdrop, distributor })) }
   }
-  const { root, admin, clawbackReceiver: clawback_receiver } = distributor
-  const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${admin} made it. Store the list under another airdrop_count`
-  return { ...record, on_chain_root: root, admin, clawback_receiver, note }
+  const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${distributor.admin} made it. Store the list under another airdrop_count`
+  return { ...record, ...stateOf(airdrop, distributor), note }
 }
 
 /** Made by another tool, or from a list that is not stored here: its caps stand for what is not known. */
@@ -74,7 +73,9 @@ function foreign(airdrop: ChainAirdrop): Airdrop {
     distributor: airdrop.address,
     ...stateOf(airdrop, distributor),
     vault_lacks: null,
-    note: 'Its merkle tree is not stored here: claims need their amount and proof',
+    note: distributor.isClawedBack
+      ? WITHDRAWN
+      : 'Its merkle tree is not stored here: claims need their amount and proof',
   }
 }
 
@@ -89,15 +90,18 @@ function stateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Distributor
     starts_at: isoOf(distributor.startsAt),
     clawback_at: isoOf(distributor.clawbackAt),
     clawback_receiver: distributor.clawbackReceiver,
+    clawed_back: distributor.isClawedBack,
   }
 }
+
+const WITHDRAWN = 'The vault was withdrawn after the clawback time: nothing can be claimed from it'
 
 /** What keeps some of the wallets from claiming, or the vault from coming back to its admin: what it lacks only where neither does. */
 async function lackOf(
   row: Row<'merkle_trees'>,
   { distributor, vault, vaultAddress, mint }: PresentAirdrop,
 ): Promise<Pick<Airdrop, 'vault_lacks' | 'note'>> {
-  if (distributor.isClawedBack) return { vault_lacks: null, note: null }
+  if (distributor.isClawedBack) return { vault_lacks: null, note: WITHDRAWN }
   const reasons = await reasonsNotToFund(mint, distributor, row)
   if (reasons.length > 0) return { vault_lacks: null, note: reasons.join('. ') }
   const missing = BigInt(row.total) - distributor.claimedTotal - (vault?.amount ?? 0n)
