@@ -41,7 +41,7 @@ type LaunchFlags = Values<typeof flags>
 
 export const launch = verb({
   about: 'Build, store, initialize and fund the airdrop of a CSV; resumable',
-  details: `FILE has one wallet,amount a line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. The same command again goes on where it stopped: what is on chain is not made, nor funded, twice, and its tree is stored where that is missing. Exit code 1 where a vault lacks tokens in the end.`,
+  details: `FILE has one wallet,amount a line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. The same command again goes on where it stopped: what is on chain is not made, nor funded, twice, and its tree is stored where that is missing. Exit code 1 where a vault lacks tokens in the end: \`missing\` says how many raw units.`,
   calls: [
     paths.merkleTrees.create,
     paths.airdrops.get,
@@ -78,7 +78,6 @@ export const launch = verb({
     const counts = countsOf(input, lists.length)
     const address = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
     const payer = await payerOf(session, address, input.mint)
-    if (!input.dry_run) refuseUnasked(session, await session.cluster())
     const trees = lists.map((part, i) => {
       const tree = hashTree(part, ui)
       return { tree, record: summaryOf(tree, input.mint, counts[i]!) }
@@ -90,18 +89,22 @@ export const launch = verb({
       if (isOnChain) (await keptFile(session, record)).forget()
     }
     const open = parts.filter(({ isOnChain }) => !isOnChain)
+    // Where trees alone are stored, nothing is signed.
+    const sends = !input.dry_run && open.length > 0
+    if (sends) refuseUnasked(session, await session.cluster())
     const decimals = await requireTokens(session, { mint: input.mint, payer, parts: open, decimals: input.decimals })
     const isDone = parts.every(({ isOnChain, isStored }) => isOnChain && isStored)
     if (!isDone) {
       const what = whatOf(open, decimals)
       await ui.preview([what, ...planLines(input, { payer, file, parts, decimals })])
-      // Where trees alone are stored, nothing is signed.
-      if (!input.dry_run && open.length > 0) await confirmOn(session, what, await session.cluster())
+      if (sends) await confirmOn(session, what, await session.cluster())
     }
     if (!input.dry_run) await launchAll(session, input, { payer, parts })
     const sent = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
-    const outcome = outcomeOf(parts, decimals, input.dry_run || open.length === 0 ? [sent] : [])
-    return input.dry_run || parts.every(isFunded) ? outcome : { ...outcome, exitCode: EXIT.failed }
+    const outcome = outcomeOf(parts, decimals, sends ? [] : [sent])
+    // A vault that was withdrawn lacks nothing.
+    const isComplete = parts.every(({ isOnChain, missing }) => isOnChain && missing === 0n)
+    return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
   },
 })
 
@@ -173,7 +176,9 @@ async function launchAll(
 async function stateNow(session: Session, payer: Payer, { record }: Part) {
   const airdrop = await ownOnChain(session, payer, record)
   if (airdrop !== null) return stateOf(airdrop, payer, record)
-  throw failure(`the distributor of ${record.id} is not seen on chain any more`, { next: 'run the same command again' })
+  throw failure(`the tree of ${record.id} is stored, but its distributor cannot be read from the chain now`, {
+    next: 'run the same command again',
+  })
 }
 
 export const AGAIN = 'Stopped; the same command goes on from here, and sends nothing twice.'
@@ -202,10 +207,10 @@ function planLines({ mint, clawback_after_days = 30 }: LaunchFlags, { payer, fil
   ]
 }
 
-function stepsOf({ isOnChain, isStored, missing }: Part, decimals: number): string {
+function stepsOf({ isOnChain, isStored, isWithdrawn, missing }: Part, decimals: number): string {
   if (!isOnChain) return isStored ? 'initialize, fund' : 'store, initialize, fund'
   const lacks = missing > 0n ? `; its vault lacks ${decimalOf(missing, decimals)}` : ''
-  return `${isStored ? '' : 'store; '}on chain already${lacks}`
+  return `${isStored ? '' : 'store; '}on chain already${isWithdrawn ? '; its vault was withdrawn' : lacks}`
 }
 
 function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly string[] = []): Outcome {

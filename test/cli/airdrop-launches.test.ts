@@ -1,13 +1,25 @@
 /** How a launch goes on with what an earlier run began: what was kept, on which terms, and under which key. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Initializing, initialize, termsOf } from '../../commands/airdrops/initialize.ts'
 import { keptFile } from '../../commands/airdrops/kept.ts'
-import { countsOf } from '../../commands/airdrops/launch.ts'
+import { countsOf, launch } from '../../commands/airdrops/launch.ts'
+import { status } from '../../commands/airdrops/status.ts'
 import type { Session } from '../../commands/command.ts'
 import type { MerkleTree } from '../../src/api/merkle-trees.ts'
+import {
+  addressOf,
+  airdropsOn,
+  createBody,
+  DAY_S,
+  type Entry,
+  entriesFor,
+  lacksDistributor,
+} from '../support/airdrops.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
+import { clientOf, type Requester } from '../support/request.ts'
 
 const record = { id: 'tree', mint: 'mint', airdrop_count: 1, root: 'ab', total: '5', leaf_count: 1 } as MerkleTree
 const how: Initializing = {
@@ -164,6 +176,120 @@ describe('what an earlier run began on other terms', () => {
     expect(JSON.parse(kept)).toEqual({ key: 'k', signature: null, terms })
   })
 })
+
+/** A list on chain as `fund_amount` says, under whose id another list is stored, and the launch of it on a cluster where a mistake costs something. */
+async function misplaced(fund_amount = '1000') {
+  const all = await airdropsOn(await startPlatform())
+  const payer = all.wallet()
+  const mint = all.mintFor(payer, 10_000n)
+  const list = entriesFor([all.wallet()])
+  const file = join(folder, 'list.csv')
+  writeFileSync(file, list.map(({ wallet, amount }: Entry) => `${wallet},${amount}\n`).join(''))
+  const run = async (more: object = {}, request: Requester = all.request) => {
+    const said: string[] = []
+    const say = (text: string) => void said.push(text)
+    const session = {
+      client: clientOf(request),
+      wallet: { address: async () => addressOf(payer) },
+      cluster: async () => 'mainnet-beta',
+      settings: { list: async () => [{ name: 'data-dir', value: all.dataDir }] },
+      lastWords: () => undefined,
+      ui: {
+        interactive: false,
+        confirmable: false,
+        note: say,
+        warn: say,
+        preview: async (lines: string[]) => say(lines.join('\n')),
+        progress: () => () => undefined,
+        clear: () => undefined,
+      },
+    } as unknown as Session
+    const input = { file, mint, again: false, signed: false, dry_run: false, replace: false, ...more }
+    const { data, notes, exitCode } = await launch.run(input as never, session)
+    const [row] = data as { id: string; root: string; funded: boolean; missing: string }[]
+    return { row: row!, said: [...said, ...(notes ?? [])].join('\n'), exitCode }
+  }
+  const { row } = await run({ dry_run: true })
+  await all.submit(await all.ok('POST', '/v2/airdrops', createBody(payer, mint, row.root, { fund_amount })), payer)
+  const other = await all.storeTree(mint, entriesFor([all.wallet(), all.wallet()]))
+  expect(other.root).not.toBe(row.root)
+  return { ...all, run, root: row.root, path: `/v2/airdrops/${row.id}` }
+}
+
+describe.skipIf(lacksDistributor)(
+  'a launch of what is on chain, where another list is stored (needs the Jito merkle distributor)',
+  () => {
+    it('sees that its vault is full, and stores the tree without asking, as nothing is signed', async () => {
+      const { run, ok, request, path, root } = await misplaced()
+      const plan = await run({ replace: true, dry_run: true })
+      expect(plan.row).toMatchObject({ funded: true, missing: '0' })
+      expect(plan.said).toMatch(/: store; on chain already$/m)
+      expect(plan.said).not.toMatch(/lacks|another airdrop_count/)
+      await expect(run()).rejects.toThrow('is another list')
+      expect(await ok('GET', path)).toMatchObject({ status: 'tree_built', on_chain_root: root, vault_balance: '1000' })
+      const shown = await status.run({ id: plan.row.id } as never, { client: clientOf(request) } as Session)
+      expect(shown.text).toMatch(/^IN THE VAULT +0\.001$/m)
+      expect(shown.text).not.toContain('%')
+
+      const done = await run({ replace: true })
+      expect(done).toMatchObject({ row: { funded: true, missing: '0' }, exitCode: undefined })
+      expect(done.said).not.toMatch(/lacks|another airdrop_count/)
+      expect(await ok('GET', path)).toMatchObject({ status: 'initialized', root, vault_balance: '1000', note: null })
+    })
+
+    it('says what its vault lacks, and no more than that', async () => {
+      const { run } = await misplaced('900')
+      const plan = await run({ replace: true, dry_run: true })
+      expect(plan).toMatchObject({
+        row: { funded: false, missing: '100' },
+        said: expect.stringContaining('lacks 0.0001'),
+      })
+      expect(await run({ replace: true })).toMatchObject({ row: { funded: false, missing: '100' }, exitCode: 1 })
+    })
+
+    it('sees that its vault was withdrawn: it is not funded, but lacks nothing', async () => {
+      const { run, ok, pass, path } = await misplaced()
+      pass(31 * DAY_S)
+      await ok('POST', `${path}/vault-withdrawals`, { amount: '1000' })
+      const plan = await run({ replace: true, dry_run: true })
+      expect(plan.row).toMatchObject({ funded: false, missing: '0' })
+      expect(plan.said).toMatch(/: store; on chain already; its vault was withdrawn$/m)
+      for (const more of [{ replace: true }, {}]) {
+        const done = await run(more)
+        expect(done).toMatchObject({ row: { funded: false, missing: '0' }, exitCode: undefined })
+        expect(done.said).toContain('Airdrop 0: The vault was withdrawn after the clawback time')
+      }
+    })
+
+    it('says that the tree is stored where the node then fails', async () => {
+      const { run, request, services, ok, path, root } = await misplaced()
+      const connection = services.chain.connection.bind(services.chain)
+      const failing: Requester = async (method, at, ask) => {
+        const answer = await request(method, at, ask)
+        if (method === 'POST' && at === '/v2/merkle-trees') {
+          services.chain.connection = () => Promise.reject(new Error('the node is gone'))
+        }
+        return answer
+      }
+      await expect(run({ replace: true }, failing)).rejects.toMatchObject({
+        message: expect.stringMatching(
+          /^the tree of \S+ is stored, but its distributor cannot be read from the chain now$/,
+        ),
+        next: 'run the same command again',
+      })
+      services.chain.connection = connection
+      expect(await ok('GET', path)).toMatchObject({ status: 'initialized', root })
+      expect(await run()).toMatchObject({ row: { funded: true }, exitCode: undefined })
+    })
+
+    it('asks before it sends anything', async () => {
+      const { run, ok } = await misplaced()
+      const before = await ok('GET', '/v2/merkle-trees')
+      await expect(run({ airdrop_count: 1, again: true })).rejects.toThrow('this would be sent to mainnet-beta')
+      expect(await ok('GET', '/v2/merkle-trees')).toEqual(before)
+    })
+  },
+)
 
 describe('airdrop counts', () => {
   it('are consecutive, or as given', () => {
