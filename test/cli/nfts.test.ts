@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { transferV1 } from '@metaplex-foundation/mpl-core'
 import { Connection, Keypair, VersionedTransaction } from '@solana/web3.js'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { loadCore } from '../../src/chain/core-assets/sdk.ts'
 import { compileUnsigned } from '../../src/chain/unsigned.ts'
 import { lacksCore } from '../support/assets.ts'
-import { startDaemon } from '../support/daemon.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
 
@@ -166,6 +166,14 @@ describe.skipIf(lacksCore)('a list of NFTs', () => {
     await json(['nfts', 'burn', asset])
     expect(await json(mint)).toMatchObject({ minted: 0, there_already: 8 })
   })
+})
+
+describe.skipIf(lacksCore)('a list of NFTs, with a daemon on the same data folder', () => {
+  let daemon: Daemon
+  beforeAll(async () => {
+    daemon = await startDaemon({ dataDir: cli.dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
+  })
+  afterAll(() => daemon?.stop())
 
   it('that has changed in what was minted is refused, in what was not it goes on', async () => {
     const into = await collection()
