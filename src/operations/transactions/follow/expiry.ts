@@ -35,7 +35,12 @@ const isOld = ({ row, slot }: Missing) =>
  * Looks at those of `missing` that are old enough and ends the expired ones; answers why one could not be ended. Throws
  * internal_error where the node fails.
  */
-export async function expire(services: FollowServices, missing: readonly Missing[], budget: Budget): Promise<unknown> {
+export async function expire(
+  services: FollowServices,
+  missing: readonly Missing[],
+  budget: Budget,
+  signal?: AbortSignal,
+): Promise<unknown> {
   const old = inTurn(
     missing.filter(isOld).map(({ row }) => row),
     services.clock.now(),
@@ -50,7 +55,7 @@ export async function expire(services: FollowServices, missing: readonly Missing
   const since = await readFirstBlock(services.chain)
   let fault: unknown
   for (let at = 0; at < ended.length && budget.take(); at += STATUSES_PER_CALL) {
-    fault ??= await end(services, ended.slice(at, at + STATUSES_PER_CALL), since)
+    fault ??= await end(services, ended.slice(at, at + STATUSES_PER_CALL), since, signal)
   }
   return fault
 }
@@ -104,7 +109,12 @@ async function byNonce({ chain }: FollowServices, rows: readonly Followed[], bud
  * The last look: it must come after the end was read, at a node that is at least as far, in a history that reaches back
  * (`since`) to before the transaction.
  */
-async function end(services: FollowServices, candidates: readonly Candidate[], since: number): Promise<unknown> {
+async function end(
+  services: FollowServices,
+  candidates: readonly Candidate[],
+  since: number,
+  signal?: AbortSignal,
+): Promise<unknown> {
   const { chain } = services
   const { slot, statuses } = await readStatuses(
     chain,
@@ -118,5 +128,5 @@ async function end(services: FollowServices, candidates: readonly Candidate[], s
     row,
     step: expiredStep(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
   }))
-  return (await writeMoves(services, moves))[0]?.error
+  return (await writeMoves(services, moves, { signal }))[0]?.error
 }
