@@ -45,7 +45,8 @@ export async function followAirdrops(services: FollowServices, signal?: AbortSig
     )
     signal?.throwIfAborted()
     const looked = part.map((each, i) => ({ ...each, slot, distributor: distributors[i] ?? null }))
-    fault ??= await writeLooked(services, genesis, looked, signal)
+    const error = await writeLooked(services, genesis, looked, signal)
+    fault ??= error
   }
   if (fault !== undefined) throw fault
 }

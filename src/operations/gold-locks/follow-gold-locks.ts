@@ -57,7 +57,8 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
       connection,
       part.map(({ escrow }) => escrow),
     )
-    fault ??= await followPart(services, part, found, budget, signal)
+    const error = await followPart(services, part, found, budget, signal)
+    fault ??= error
   }
   if (fault !== undefined) throw fault
 }

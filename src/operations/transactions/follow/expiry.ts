@@ -6,9 +6,9 @@ import {
   readStatuses,
   STATUSES_PER_CALL,
 } from '../../../chain/statuses.ts'
-import type { Followed } from '../../../store/transactions.ts'
+import { type Followed, noteChecked } from '../../../store/transactions.ts'
 import type { Budget } from './budget.ts'
-import { type FollowServices, writeMoves } from './look.ts'
+import { FAULTY_MS, type FollowServices, writeMoves } from './look.ts'
 import { expiredStep } from './transition.ts'
 
 /** Slots for which a blockhash can be used, at the least: a skipped slot does not count. */
@@ -55,7 +55,8 @@ export async function expire(
   const since = await readFirstBlock(services.chain)
   let fault: unknown
   for (let at = 0; at < ended.length && budget.take(); at += STATUSES_PER_CALL) {
-    fault ??= await end(services, ended.slice(at, at + STATUSES_PER_CALL), since, signal)
+    const error = await end(services, ended.slice(at, at + STATUSES_PER_CALL), since, signal)
+    fault ??= error
   }
   return fault
 }
@@ -115,7 +116,7 @@ async function end(
   since: number,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const { chain } = services
+  const { store, chain, clock } = services
   const { slot, statuses } = await readStatuses(
     chain,
     candidates.map(({ row }) => row.signature),
@@ -128,5 +129,11 @@ async function end(
     row,
     step: expiredStep(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
   }))
-  return (await writeMoves(services, moves, { signal }))[0]?.error
+  const faults = await writeMoves(services, moves, { signal })
+  if (faults.length === 0) return undefined
+  const now = clock.now()
+  const signatures = faults.map(({ row }) => row.signature)
+  const genesis = await chain.genesisHash()
+  await store.write((tx) => noteChecked(tx, signatures, { now, next: now + FAULTY_MS, slot, genesis }))
+  return faults[0]!.error
 }

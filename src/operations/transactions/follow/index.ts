@@ -70,6 +70,7 @@ async function lookAt(
     fault ??= looked.fault
   }
   signal?.throwIfAborted()
-  fault ??= await expire(services, missing, budget, signal)
+  const unended = await expire(services, missing, budget, signal)
+  fault ??= unended
   if (fault !== undefined) throw fault
 }

@@ -22,7 +22,7 @@ const YOUNG_MS = 60_000
 const ANCIENT_MS = 3_600_000
 const NEXT_LOOK_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
 /** What could not be read or written gives way to the others for so long. */
-const FAULTY_MS = 60_000
+export const FAULTY_MS = 60_000
 
 /** A move and the landing that comes with it. */
 export interface Move {
