@@ -9,9 +9,19 @@ import { startPostgres } from './store/postgres-server.ts'
 import { postgresSuite } from './store/postgres-suite.ts'
 import { rateHitsSuite } from './store/rate-hits-suite.ts'
 import { recordsSuite } from './store/records-suite.ts'
+import { writeEachSuite } from './store/write-each-suite.ts'
 import { writesSuite } from './store/writes-suite.ts'
 
-const suites = [openSuite, writesSuite, eventsSuite, pagingSuite, idempotencySuite, rateHitsSuite, recordsSuite]
+const suites = [
+  openSuite,
+  writesSuite,
+  eventsSuite,
+  pagingSuite,
+  idempotencySuite,
+  rateHitsSuite,
+  recordsSuite,
+  writeEachSuite,
+]
 function runAll(database: TestDatabase): void {
   for (const suite of suites) suite(database)
 }

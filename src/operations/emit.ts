@@ -1,10 +1,10 @@
 /** Events: written in the transaction of the change that they report. */
 import type { EventType } from '../api/envelope.ts'
 import type { Clock, Context } from '../context.ts'
-import { appendEvent, appendEvents, type NewEvent } from '../store/events.ts'
+import { appendEvent, appendEvents, isAppended, type NewEvent } from '../store/events.ts'
 import { newId } from '../store/id.ts'
 import type { Row } from '../store/schema.ts'
-import type { Tx } from '../store/store.ts'
+import type { Reader, Tx } from '../store/store.ts'
 
 export interface Emission {
   type: EventType
@@ -40,6 +40,13 @@ export function emitAll(tx: Tx, clock: Clock, events: readonly LateEmission[]): 
   )
 }
 
+type Told = Pick<Emission, 'type' | 'resource_type' | 'resource_id' | 'occasion'>
+
+export const isTold = (reader: Reader, event: Told): Promise<boolean> => isAppended(reader, dedupeKeyOf(event))
+
+const dedupeKeyOf = ({ type, resource_type, resource_id, occasion }: Told): string =>
+  JSON.stringify([type, resource_type, resource_id, occasion ?? ''])
+
 type Originating = Pick<Row<'events'>, 'external_uid' | 'metadata_json'>
 
 function eventOf(clock: Clock, { external_uid, metadata_json }: Originating, event: Emission): NewEvent {
@@ -51,7 +58,7 @@ function eventOf(clock: Clock, { external_uid, metadata_json }: Originating, eve
     object_json: JSON.stringify(event.object),
     external_uid,
     metadata_json,
-    dedupe_key: JSON.stringify([event.type, event.resource_type, event.resource_id, event.occasion ?? '']),
+    dedupe_key: dedupeKeyOf(event),
     created_at: clock.now(),
   }
 }

@@ -18,8 +18,7 @@ export interface EventFilters {
  * The counter's row is locked until the commit, so that numbers become visible in order and a rollback leaves no gap.
  */
 export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'> | null> {
-  const known = tx.selectFrom('events').select('sequence').where('dedupe_key', '=', event.dedupe_key)
-  if (await known.executeTakeFirst()) return null
+  if (await isAppended(tx, event.dedupe_key)) return null
   const { value } = await moveCounter(tx, 1)
   const appended = await tx
     .insertInto('events')
@@ -31,6 +30,11 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'
   // Another process wrote the same event between the look and the lock.
   await moveCounter(tx, -1)
   return null
+}
+
+export async function isAppended(reader: Reader, dedupeKey: string): Promise<boolean> {
+  const known = reader.selectFrom('events').select('sequence').where('dedupe_key', '=', dedupeKey)
+  return (await known.executeTakeFirst()) !== undefined
 }
 
 /** Rows of one insert, below SQLite's limit of variables. */

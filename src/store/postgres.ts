@@ -63,7 +63,7 @@ export async function openPostgres({ url, poolSize = POOL_SIZE }: PostgresOption
           continue
         }
         if (code === DUPLICATE) throw duplicateKey(error)
-        if (TIMED_OUT.has(code)) throw internal('database is busy: try again', { cause: error })
+        if (TIMED_OUT.has(code) || TRY_AGAIN.has(code)) throw internal('database is busy: try again', { cause: error })
         throw error
       }
     }
@@ -117,8 +117,10 @@ function connect(driver: typeof pg, url: string, size: number, session: string):
       getTypeParser: (oid, format) => (oid === INT8 ? Number : driver.types.getTypeParser(oid, format)),
     },
   })
-  // An idle connection that breaks is replaced by the next query; unheard, the event would end the process.
+  // A connection that breaks is replaced: an idle one by the next query, one in use after its query has failed. Unheard,
+  // the event of either would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

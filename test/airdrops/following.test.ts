@@ -42,13 +42,13 @@ async function opened(count = 3, all?: Airdrops) {
   const path = `/v2/airdrops/${id}`
   const built = (more: object = {}) => ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root, more))
   const claim = (key: Keypair) => ok('POST', `${path}/claims`, claimBody(key))
-  const clawback = async () => {
+  const clawback = async (of = mint) => {
     const { transaction } = await buildClawback({
       payer: addressOf(payer),
       recentBlockhash: all.chain.latestBlockhash().blockhash,
-      distributor: (await all.vaultOf(mint)).distributor,
-      mint,
-      receiver: spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58(),
+      distributor: (await all.vaultOf(of)).distributor,
+      mint: of,
+      receiver: spl.getAssociatedTokenAddressSync(new PublicKey(of), payer.publicKey).toBase58(),
       opensReceiverFor: null,
     })
     return Buffer.from(transaction).toString('base64')
@@ -426,6 +426,69 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await settle()
     await rounds()
     expect(await eventsOf(id)).toEqual([...told, 'airdrop.tree_built', 'airdrop.claimed', 'airdrop.fully_claimed'])
+  })
+
+  /** Made by another tool, and its tree stored nowhere yet. */
+  async function madeElsewhere() {
+    const all = await opened()
+    const { mintFor, wallets, storeTree, ok, land, submit, payer, pass, services } = all
+    const mint = mintFor(payer, 1_000_000n)
+    const entries = entriesFor(wallets)
+    const tree = buildTree(listFromEntries(entries.map(({ wallet, amount }) => ({ wallet, amount: BigInt(amount) }))))
+    const made = await ok('POST', '/v2/airdrops', createBody(payer, mint, toHex(tree.root), { fund_amount: '6000' }))
+    land(made.transaction, payer)
+    const id: string = made.tracked_resource.resource_id
+    return {
+      ...all,
+      id,
+      built: async (n: number) => {
+        const given = { amount: entries[n]!.amount, proof: proofAt(tree, n).map(toHex) }
+        return ok('POST', `/v2/airdrops/${id}/claims`, claimBody(wallets[n]!, given))
+      },
+      drain: async () => {
+        const tracked_resource = { resource_type: 'airdrop', resource_id: id }
+        await submit({ transaction: await all.clawback(mint), tracked_resource }, payer)
+      },
+      store: () => storeTree(mint, entries),
+      rounds: async () => {
+        for (let n = 0; n < 2; n++) {
+          pass(20)
+          await followAirdrops(services)
+        }
+      },
+      status: async () => (await ok('GET', `/v2/airdrops?mint=${mint}`))[0].status as string,
+    }
+  }
+
+  it('made elsewhere is told to be there before its first claim here, and once', async () => {
+    const { id, built, submit, wallets, settle, eventsOf, store, rounds } = await madeElsewhere()
+    await submit(await built(0), wallets[0]!)
+    await settle()
+    const told = ['airdrop.initialized', 'airdrop.claim_started', 'airdrop.claimed']
+    expect(await eventsOf(id)).toEqual(told)
+    await store()
+    await rounds()
+    expect(await eventsOf(id)).toEqual([...told, 'airdrop.tree_built'])
+  })
+
+  it('withdrawn before its tree is stored tells of no state that comes before', async () => {
+    const { id, built, land, submit, wallets, settle, drain, pass, eventsOf, store, status, rounds } =
+      await madeElsewhere()
+    const claim = await built(0)
+    land(claim.transaction, wallets[0]!)
+    pass(31 * DAY_S)
+    await drain()
+    await settle()
+    const told = ['airdrop.initialized', 'airdrop.vault_drained']
+    expect(await eventsOf(id)).toEqual(told)
+    // It landed before the withdrawal, and is only now heard of.
+    await submit(claim, wallets[0]!)
+    await settle()
+    expect(await eventsOf(id)).toEqual([...told, 'airdrop.claimed'])
+    await store()
+    await rounds()
+    expect(await eventsOf(id)).toEqual([...told, 'airdrop.claimed', 'airdrop.tree_built'])
+    expect(await status()).toBe('vault_drained')
   })
 
   it('that cannot be followed stops no other, and is an error of the worker', async () => {

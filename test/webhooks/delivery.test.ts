@@ -2,12 +2,14 @@
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import type { SendResult } from '../../src/operations/webhook-deliveries/send.ts'
 import { appendEvents } from '../../src/store/events.ts'
 import { newId } from '../../src/store/id.ts'
+import type { Store } from '../../src/store/store.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type Delivered, startReceiver } from '../support/receiver.ts'
 import { type Service, startService, testClock } from '../support/service.ts'
@@ -432,6 +434,57 @@ else {
     ...ALLOWED.settings,
   })
   describe('a subscription on PostgreSQL', () => onBoth(shared))
+
+  it('gets what fails for the last time while it is switched on again, though another daemon wrote that', async () => {
+    const settings = await shared()
+    const clock = testClock()
+    const [one, two] = [await startService({ settings, clock }), await startService({ settings, clock })]
+    const { id } = await subscribe(one, (await startReceiver()).url)
+    const path = `/v2/webhook-subscriptions/${id}`
+    const switched = (active: boolean) => two.request('PATCH', path, { body: { active } })
+    await happen(one, 1)
+    const queued = () => two.services.store.db.selectFrom('webhook_queue').select('state').execute()
+    let attempts = 0
+    const attempt = async (services: typeof one.services) => {
+      const send = async () => {
+        if (++attempts === 7) await switched(false)
+        return FAILED
+      }
+      await deliverRound(services, { send })
+      clock.advance(86_400_000)
+    }
+    for (const _ of numbers(6)) await attempt(one.services)
+    // The seventh failure is written, and not yet committed, when the subscription is switched on.
+    let failed = () => {}
+    const failing = new Promise<void>((done) => {
+      failed = done
+    })
+    let isOver = false
+    const switching = failing
+      .then(() => switched(true))
+      .finally(() => {
+        isOver = true
+      })
+    const isWaiting = sql<{ pid: number }>`select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    const store: Store = {
+      ...one.services.store,
+      write: (work) =>
+        one.services.store.write(async (tx) => {
+          const worked = await work(tx)
+          const held = await tx.selectFrom('webhook_queue').select('seq').where('state', '=', 'held').execute()
+          if (held.length === 0) return worked
+          failed()
+          await expect
+            .poll(async () => isOver || (await isWaiting.execute(two.services.store.db)).rows.length)
+            .toBeTruthy()
+          return worked
+        }),
+    }
+    await attempt({ ...one.services, store })
+    expect((await switching).json.data.active).toBe(true)
+    expect(await queued()).toEqual([{ state: 'waiting' }])
+  })
 
   it('two daemons on one PostgreSQL database deliver 300 events once', async () => {
     const settings = await shared()

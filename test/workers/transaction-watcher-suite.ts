@@ -1,4 +1,5 @@
 /** Suite: ten thousand pending transactions cost a bounded round, none waits for ever, and daemons share them without doing one twice. */
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { FIRST_SEND_MS, followRound, ROUND_CALLS } from '../../src/operations/transactions/follow/index.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -33,6 +34,29 @@ const unended = async (store: Store) =>
         .executeTakeFirstOrThrow()
     ).count,
   )
+const left = async (store: Store) => {
+  const rows = store.db.selectFrom('transactions').select('signature').where('next_check_at', 'is not', null)
+  return (await rows.execute()).map(({ signature }) => signature).toSorted()
+}
+
+/** The database refuses that one transaction to have failed, until the answer is called. */
+async function forbidFailed(store: Store, signature: string): Promise<() => Promise<unknown>> {
+  const [forbid, allow] =
+    store.kind === 'sqlite'
+      ? [
+          sql`create trigger no_failure before update on transactions
+              when new.signature = ${sql.lit(signature)} and new.lifecycle = 'failed'
+              begin select raise(abort, 'no failure'); end`,
+          sql`drop trigger no_failure`,
+        ]
+      : [
+          sql`alter table transactions add constraint no_failure
+              check (signature <> ${sql.lit(signature)} or lifecycle <> 'failed')`,
+          sql`alter table transactions drop constraint no_failure`,
+        ]
+  await store.write((tx) => forbid.execute(tx))
+  return () => store.write((tx) => allow.execute(tx))
+}
 
 export function transactionWatcherSuite(database: TestDatabase): void {
   describe(`${MANY} pending transactions`, () => {
@@ -182,13 +206,9 @@ export function transactionWatcherSuite(database: TestDatabase): void {
       for (const signature of signatures) node.landed.set(signature, node.slot() - 50)
       const bad = signatures.filter((_, n) => n % 20 === 7 && (database.kind === 'postgres' || n % BAD.length !== 2))
       const state = () => workers.status().find(({ name }) => name === NAME)!
-      const left = async () =>
-        (await store.db.selectFrom('transactions').select('signature').where('next_check_at', 'is not', null).execute())
-          .map(({ signature }) => signature)
-          .toSorted()
 
       expect(await workers.runOnce(NAME, START)).toBe('failed')
-      expect(await left()).toEqual(bad.toSorted())
+      expect(await left(store)).toEqual(bad.toSorted())
       expect(state()).toMatchObject({ errors_total: 1, last_error: expect.stringMatching(/JSON|filter|invalid byte/) })
       node.take()
       clock.advance(ROUND_MS)
@@ -201,9 +221,35 @@ export function transactionWatcherSuite(database: TestDatabase): void {
       await store.write((tx) => tx.updateTable('transactions').set({ tracked_resource_json: null }).execute())
       clock.advance(60_000)
       expect(await workers.runOnce(NAME, START + 120_000)).toBe('done')
-      expect(await left()).toEqual([])
+      expect(await left(store)).toEqual([])
       const told = (await eventNames(store)).filter((name) => name.startsWith('transaction.'))
       expect([repeated(told), told.length]).toEqual([[], 600])
+    })
+
+    test('as expired waits a minute too, and stops no other, nor does one that has landed', async () => {
+      const store = await freshStore(database)
+      const clock = testClock()
+      const node = fakeNode(clock)
+      const old = { since_slot: node.slot() - 400, created_at: START - 160_000, blockhash: 'old' }
+      const expired = await insertPending(store, 300, () => old)
+      node.gone.add('old')
+      const bad = expired[7]!
+      const allow = await forbidFailed(store, bad)
+      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
+      const [landed] = await insertPending(store, 1, () => ({ tracked_resource_json: '{' }))
+      node.landed.set(landed!, node.slot() - 50)
+      expect(await workers.runOnce(NAME, START)).toBe('failed')
+      expect(await left(store)).toEqual([bad, landed!].toSorted())
+      node.take()
+      for (const wait of [ROUND_MS, 30_000]) {
+        clock.advance(wait)
+        expect(await workers.runOnce(NAME, clock.now())).toBe('done')
+        expect(node.take().asked).toEqual([])
+      }
+      await allow()
+      clock.advance(30_000)
+      expect(await workers.runOnce(NAME, clock.now())).toBe('failed')
+      expect(await left(store)).toEqual([landed])
     })
   })
 

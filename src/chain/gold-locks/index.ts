@@ -7,6 +7,7 @@ export {
   type BeforeLock,
   type GoldToken,
   LOCKS_PER_CALL,
+  type LocksAt,
   readBeforeLock,
   readGoldToken,
   readLockOf,

@@ -45,7 +45,8 @@ export async function followAirdrops(services: FollowServices, signal?: AbortSig
     )
     signal?.throwIfAborted()
     const looked = part.map((each, i) => ({ ...each, slot, distributor: distributors[i] ?? null }))
-    fault ??= await writeLooked(services, genesis, looked)
+    const error = await writeLooked(services, genesis, looked, signal)
+    fault ??= error
   }
   if (fault !== undefined) throw fault
 }
@@ -64,10 +65,15 @@ interface Looked {
 }
 
 /** Answers why the first of those that could not be followed could not be. */
-async function writeLooked(services: FollowServices, genesis: string, looked: readonly Looked[]): Promise<unknown> {
+async function writeLooked(
+  services: FollowServices,
+  genesis: string,
+  looked: readonly Looked[],
+  signal?: AbortSignal,
+): Promise<unknown> {
   const { store, clock, log } = services
   const now = clock.now()
-  const faults = await writeEach(store, looked, async (tx, part) => {
+  const writeAll = async (tx: Tx, part: readonly Looked[]) => {
     const moving = part.filter((each) => isNew(each, genesis)).map(({ row }) => row.id)
     const pending = moving.length === 0 ? [] : await pendingTransactions(tx, genesis, now - PATIENCE_MS)
     const told: LateEmission[] = []
@@ -77,7 +83,8 @@ async function writeLooked(services: FollowServices, genesis: string, looked: re
       else await postpone(tx, each, now + waitOf(each.row, genesis, now))
     }
     await emitAll(tx, clock, told)
-  })
+  }
+  const faults = await writeEach(store, looked, writeAll, signal)
   if (faults.length === 0) return undefined
   for (const { row, error } of faults)
     log.error({ err: error, airdrop: row.row.id }, 'an airdrop could not be followed')

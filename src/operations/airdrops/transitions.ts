@@ -4,7 +4,7 @@ import { AIRDROP_STATUSES } from '../../api/airdrops.ts'
 import { findAirdrop, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import type { LateEmission } from '../emit.ts'
+import { isTold, type LateEmission } from '../emit.ts'
 import { storedAirdrop } from '../records.ts'
 
 type Tree = Row<'merkle_trees'>
@@ -57,7 +57,7 @@ export async function advance(
         Object.entries({ admin, slot, signature }).filter(([, value]) => value !== undefined),
       )
       const object = { ...storedAirdrop(now), distributor, ...shown, source: 'chain' }
-      const types = eventsBetween(old, facts)
+      const types = (await isDrainTold(tx, row.id, genesis)) ? [] : eventsBetween(old, facts)
       const about = { resource_type: 'airdrop', resource_id: row.id, object, of }
       // Once on a chain, whoever told of it: the tree may have been stored only afterwards.
       return { row: now, told: types.map((type) => ({ type, ...about, occasion: genesis })) }
@@ -68,6 +68,10 @@ export async function advance(
     row = again
   }
 }
+
+/** A state that comes before one that was told is not told any more: what was withdrawn before its tree was stored is over. */
+export const isDrainTold = (tx: Tx, id: string, genesis: string): Promise<boolean> =>
+  isTold(tx, { type: 'airdrop.vault_drained', resource_type: 'airdrop', resource_id: id, occasion: genesis })
 
 /** The state that the facts make. */
 export function reached({ isClaimed, isFull, isDrained }: Facts): AirdropStatus {

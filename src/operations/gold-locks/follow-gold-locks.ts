@@ -1,9 +1,10 @@
 /** Follows gold locks past their time: tells when one can be unlocked, and notices those that ended unseen. */
 import type { ChainMoment } from '../../chain/chain-clock.ts'
-import { type Escrow, isPaidOut, LOCKS_PER_CALL, readLocks } from '../../chain/gold-locks/index.ts'
+import { type Escrow, isPaidOut, LOCKS_PER_CALL, type LocksAt, readLocks } from '../../chain/gold-locks/index.ts'
 import type { Services } from '../../context.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks, planGoldLockChecks } from '../../store/gold-locks.ts'
 import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
 import { writeEach } from '../write-each.ts'
 import { findClosing } from './find-closing.ts'
@@ -56,7 +57,8 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
       connection,
       part.map(({ escrow }) => escrow),
     )
-    fault ??= await followPart(services, part, found.escrows, found.at, budget)
+    const error = await followPart(services, part, found, budget, signal)
+    fault ??= error
   }
   if (fault !== undefined) throw fault
 }
@@ -81,9 +83,9 @@ type Step =
 async function followPart(
   services: GoldLockServices,
   rows: readonly GoldLockRow[],
-  escrows: readonly (Escrow | null)[],
-  at: ChainMoment,
+  { escrows, at }: LocksAt,
   budget: { ended: number },
+  signal?: AbortSignal,
 ): Promise<unknown> {
   const { store, clock, log } = services
   const steps: Step[] = []
@@ -91,7 +93,7 @@ async function followPart(
     const step = await stepOf(services, row, escrows[i] ?? null, at, budget)
     if (step !== null) steps.push(step)
   }
-  const faults = await writeEach(store, steps, async (tx, part) => {
+  const writeAll = async (tx: Tx, part: readonly Step[]) => {
     const told: LateEmission[] = []
     for (const step of part) {
       const { row } = step
@@ -101,7 +103,8 @@ async function followPart(
     const again = part.flatMap((step) => (step.kind === 'again' ? [{ seq: step.row.seq, next: step.next }] : []))
     await planGoldLockChecks(tx, again)
     await emitAll(tx, clock, told)
-  })
+  }
+  const faults = await writeEach(store, steps, writeAll, signal)
   if (faults.length === 0) return undefined
   for (const { row, error } of faults)
     log.error({ err: error, user: row.row.user }, 'a gold lock could not be followed')

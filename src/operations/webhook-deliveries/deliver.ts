@@ -5,7 +5,7 @@ import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
 import { claimQueued, type Queued, resumeHeld, sendable, settleQueued } from '../../store/webhook-queue.ts'
-import { activeSubscriptions, findWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
+import { activeSubscriptions, lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
 import { fanOut } from './fan-out.ts'
@@ -207,6 +207,8 @@ async function record(
   const outcome = outcomeOf(attempts, startedAt, succeeded)
   const next = outcome.state === 'waiting' ? outcome.next_attempt_at : null
   await store.write(async (tx) => {
+    // The subscription before its queue, as whoever switches or deletes it: neither sees the other's half.
+    const row = outcome.state === 'held' ? await lockWebhookSubscription(tx, id) : null
     const settled = await settleQueued(tx, queued, {
       state: outcome.state,
       attempts,
@@ -233,7 +235,6 @@ async function record(
       return
     }
     // It was switched on, or given another URL, while this attempt was under way: the event begins anew.
-    const row = await findWebhookSubscription(tx, id)
     if (row?.active === 1) await resumeHeld(tx, id, clock.now())
   })
 }
@@ -262,8 +263,8 @@ async function stop(
   reason: string,
 ): Promise<void> {
   await store.write(async (tx) => {
+    const row = await lockWebhookSubscription(tx, id)
     await settleQueued(tx, queued, {})
-    const row = await findWebhookSubscription(tx, id)
     // It may have been rotated meanwhile.
     if (row === null || !row.secret.equals(secret)) return
     await switchOff(tx, id, { reason, now: clock.now(), revision: row.receiver_revision })

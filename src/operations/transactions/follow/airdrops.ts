@@ -14,7 +14,7 @@ import { findAirdrop, findAirdropAt, updateAirdrop } from '../../../store/airdro
 import type { Row } from '../../../store/schema.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { Followed } from '../../../store/transactions.ts'
-import { advance, statusOf } from '../../airdrops/transitions.ts'
+import { advance, isDrainTold, statusOf } from '../../airdrops/transitions.ts'
 import type { LateEmission } from '../../emit.ts'
 import { storedAirdrop } from '../../records.ts'
 
@@ -79,8 +79,12 @@ async function claimed(landed: Landed, change: Of<'claimed'>, claims: Set<string
   const what = { distributor, claimer, amount: String(amount) }
   if (tree === null) {
     const started = { ...keyOf(id), status: 'claiming', distributor }
-    return [
+    const states = [
+      initializedBefore(landed, id, distributor),
       unstored(landed, 'airdrop.claim_started', id, started, row.genesis),
+    ]
+    return [
+      ...((await isDrainTold(tx, id, row.genesis)) ? [] : states),
       unstored(landed, 'airdrop.claimed', id, { ...keyOf(id), ...what }, occasion),
     ]
   }
@@ -100,7 +104,10 @@ async function clawedBack(landed: Landed, { distributor, receiver }: Of<'clawed_
   const { id, tree } = found
   if (tree === null) {
     const object = { ...keyOf(id), distributor, clawback_receiver: receiver }
-    return [unstored(landed, 'airdrop.vault_drained', id, object, landed.row.genesis)]
+    return [
+      initializedBefore(landed, id, distributor),
+      unstored(landed, 'airdrop.vault_drained', id, object, landed.row.genesis),
+    ]
   }
   if (statusOf(tree, landed.row.genesis) !== 'tree_built') {
     return (await advance(landed.tx, tree, distributor, { isDrained: true }, seenBy(landed))).told
@@ -146,6 +153,10 @@ function keyOf(id: string) {
   const { mint, airdropCount } = decodeTreeId(id)!
   return { id, mint: keyToBase58(mint), airdrop_count: airdropCount }
 }
+
+/** What happens to a distributor shows that it was made, by another tool where that was not told before. */
+const initializedBefore = (landed: Landed, id: string, distributor: string): LateEmission =>
+  unstored(landed, 'airdrop.initialized', id, { ...keyOf(id), status: 'initialized', distributor }, landed.row.genesis)
 
 /** About an airdrop whose tree is not stored here: there is no record to move. A state's occasion is as `advance` has it. */
 function unstored(

@@ -6,9 +6,9 @@ import {
   readStatuses,
   STATUSES_PER_CALL,
 } from '../../../chain/statuses.ts'
-import type { Followed } from '../../../store/transactions.ts'
+import { type Followed, noteChecked } from '../../../store/transactions.ts'
 import type { Budget } from './budget.ts'
-import { type FollowServices, writeMoves } from './look.ts'
+import { FAULTY_MS, type FollowServices, writeMoves } from './look.ts'
 import { expiredStep } from './transition.ts'
 
 /** Slots for which a blockhash can be used, at the least: a skipped slot does not count. */
@@ -35,7 +35,12 @@ const isOld = ({ row, slot }: Missing) =>
  * Looks at those of `missing` that are old enough and ends the expired ones; answers why one could not be ended. Throws
  * internal_error where the node fails.
  */
-export async function expire(services: FollowServices, missing: readonly Missing[], budget: Budget): Promise<unknown> {
+export async function expire(
+  services: FollowServices,
+  missing: readonly Missing[],
+  budget: Budget,
+  signal?: AbortSignal,
+): Promise<unknown> {
   const old = inTurn(
     missing.filter(isOld).map(({ row }) => row),
     services.clock.now(),
@@ -50,7 +55,8 @@ export async function expire(services: FollowServices, missing: readonly Missing
   const since = await readFirstBlock(services.chain)
   let fault: unknown
   for (let at = 0; at < ended.length && budget.take(); at += STATUSES_PER_CALL) {
-    fault ??= await end(services, ended.slice(at, at + STATUSES_PER_CALL), since)
+    const error = await end(services, ended.slice(at, at + STATUSES_PER_CALL), since, signal)
+    fault ??= error
   }
   return fault
 }
@@ -104,8 +110,13 @@ async function byNonce({ chain }: FollowServices, rows: readonly Followed[], bud
  * The last look: it must come after the end was read, at a node that is at least as far, in a history that reaches back
  * (`since`) to before the transaction.
  */
-async function end(services: FollowServices, candidates: readonly Candidate[], since: number): Promise<unknown> {
-  const { chain } = services
+async function end(
+  services: FollowServices,
+  candidates: readonly Candidate[],
+  since: number,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const { store, chain, clock } = services
   const { slot, statuses } = await readStatuses(
     chain,
     candidates.map(({ row }) => row.signature),
@@ -118,5 +129,11 @@ async function end(services: FollowServices, candidates: readonly Candidate[], s
     row,
     step: expiredStep(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
   }))
-  return (await writeMoves(services, moves))[0]?.error
+  const faults = await writeMoves(services, moves, { signal })
+  if (faults.length === 0) return undefined
+  const now = clock.now()
+  const signatures = faults.map(({ row }) => row.signature)
+  const genesis = await chain.genesisHash()
+  await store.write((tx) => noteChecked(tx, signatures, { now, next: now + FAULTY_MS, slot, genesis }))
+  return faults[0]!.error
 }

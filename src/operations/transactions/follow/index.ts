@@ -3,7 +3,7 @@ import { STATUSES_PER_CALL } from '../../../chain/statuses.ts'
 import { dueTransactions, type Followed, isAnythingDue } from '../../../store/transactions.ts'
 import { type Budget, createBudget } from './budget.ts'
 import { expire } from './expiry.ts'
-import { type FollowServices, look } from './look.ts'
+import { type FollowServices, type LookOptions, look } from './look.ts'
 import { sendDue } from './send.ts'
 
 export { FIRST_SEND_MS } from './send.ts'
@@ -57,18 +57,20 @@ async function lookAt(
   services: FollowServices,
   rows: readonly Followed[],
   budget: Budget,
-  { signal, leastWaitMs }: { signal?: AbortSignal | undefined; leastWaitMs?: number } = {},
+  options: LookOptions = {},
 ): Promise<void> {
+  const { signal } = options
   const missing = []
   let fault: unknown
   for (let at = 0; at < rows.length && budget.take(); at += STATUSES_PER_CALL) {
     signal?.throwIfAborted()
     const part = rows.slice(at, at + STATUSES_PER_CALL)
-    const looked = await look(services, part, budget, leastWaitMs)
+    const looked = await look(services, part, budget, options)
     missing.push(...looked.missing)
     fault ??= looked.fault
   }
   signal?.throwIfAborted()
-  fault ??= await expire(services, missing, budget)
+  const unended = await expire(services, missing, budget, signal)
+  fault ??= unended
   if (fault !== undefined) throw fault
 }

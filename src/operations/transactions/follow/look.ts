@@ -22,7 +22,7 @@ const YOUNG_MS = 60_000
 const ANCIENT_MS = 3_600_000
 const NEXT_LOOK_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
 /** What could not be read or written gives way to the others for so long. */
-const FAULTY_MS = 60_000
+export const FAULTY_MS = 60_000
 
 /** A move and the landing that comes with it. */
 export interface Move {
@@ -39,6 +39,12 @@ export interface Looked {
   fault: unknown
 }
 
+export interface LookOptions {
+  /** Ends it between two writes, where rows that cannot be written are found out. */
+  signal?: AbortSignal | undefined
+  leastWaitMs?: number
+}
+
 /**
  * One call for up to 256 rows, and those for the tokens among what landed; none is looked for again before
  * `leastWaitMs`. Throws internal_error where the node fails; what it had answered until then is written. A row that
@@ -48,7 +54,7 @@ export async function look(
   services: FollowServices,
   rows: readonly Followed[],
   budget: Budget,
-  leastWaitMs = 0,
+  { signal, leastWaitMs = 0 }: LookOptions = {},
 ): Promise<Looked> {
   const { store, chain, clock } = services
   const asked = rows.slice(0, STATUSES_PER_CALL)
@@ -65,7 +71,7 @@ export async function look(
   })
   const planned = await withLandings(services, steps, budget)
   const { moves, states, fault } = await withTokens(services, planned.moves)
-  const faults = [...planned.faults, ...(await writeMoves(services, moves, states))]
+  const faults = [...planned.faults, ...(await writeMoves(services, moves, { states, signal }))]
   const faulty = new Set(faults.map(({ row }) => row.signature))
   const moved = new Set(moves.map(({ row }) => row.signature).filter((signature) => !faulty.has(signature)))
   const rest = asked.filter(({ signature }) => !moved.has(signature))
@@ -146,13 +152,14 @@ async function withTokens({ chain }: { chain: Chain }, moves: readonly Move[]) {
 export async function writeMoves(
   services: Pick<Services, 'store' | 'clock' | 'log'>,
   moves: readonly Move[],
-  states: TokenStates = new Map(),
+  { states = new Map(), signal }: { states?: TokenStates; signal?: AbortSignal | undefined } = {},
 ): Promise<Fault<Followed>[]> {
-  const faults = await writeEach(services.store, moves, async (tx, part) => {
+  const writeAll = async (tx: Tx, part: readonly Move[]) => {
     const told: LateEmission[] = []
     for (const move of part) told.push(...(await write(tx, services, move, states)))
     await emitAll(tx, services.clock, told)
-  })
+  }
+  const faults = await writeEach(services.store, moves, writeAll, signal)
   return faults.map(({ row: { row }, error }) => faultOf(services, row, error))
 }
 
