@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
-import { PROGRAMS } from '../src/chain/programs.ts'
-import { png } from './storage/images.ts'
-import { lacksCore } from './support/assets.ts'
-import { lacksDbc } from './support/dbc.ts'
-import { lacksLock } from './support/gold.ts'
-import { freePort } from './support/ports.ts'
-import { hasProgram, PROGRAMS_DIR } from './support/programs.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { png } from '../storage/images.ts'
+import { lacksCore } from '../support/assets.ts'
+import { lacksDbc } from '../support/dbc.ts'
+import { lacksLock } from '../support/gold.ts'
+import { freePort } from '../support/ports.ts'
+import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 
 const lacksAirdrop = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
-const ROOT = resolve(import.meta.dirname, '..')
+const ROOT = resolve(import.meta.dirname, '../..')
 const home = mkdtempSync(join(tmpdir(), 'svc-readme-'))
 const env = {
   HOME: home,
