@@ -24,7 +24,8 @@ import {
 } from '../support/airdrops.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 
-const postgres = await startPostgres()
+// Where everything is skipped nothing would stop it.
+const postgres = lacksDistributor ? { missing: 'without the program nothing runs on it' } : await startPostgres()
 afterAll(async () => {
   if (!('missing' in postgres)) await postgres.stop()
 })
