@@ -1,8 +1,7 @@
 /** Tokens by their accounts on chain: what the API tells of a token is a metadata provider's word where one is set. */
 import type { Account } from '../src/api/accounts.ts'
-import { ApiError } from '../src/errors.ts'
 import type { Session } from './command.ts'
-import { Problem } from './ui/problem.ts'
+import { orNull, Problem } from './ui/problem.ts'
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
@@ -47,10 +46,5 @@ export async function tokenBalance(session: Session, address: string): Promise<b
 
 /** Null where there is none. */
 async function accountAt({ client }: Session, address: string): Promise<Account | null> {
-  try {
-    return (await client.accounts.get({ address })).data
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'not_found') return null
-    throw error
-  }
+  return (await orNull(client.accounts.get({ address })))?.data ?? null
 }

@@ -297,21 +297,9 @@ describe.skipIf(lacksCore)('an asset', () => {
   })
 
   it('of a collection that its issuer has frozen is neither burned nor staked', async () => {
-    const { request, funded, run, minted } = await open()
-    const [user, made] = [funded(), Keypair.generate()]
-    const into = addressOf(made)
-    await run(
-      ({ core, context, signer, key }) =>
-        core.createCollection(context, {
-          collection: signer(into),
-          payer: signer(addressOf(user)),
-          updateAuthority: key(addressOf(user)),
-          ...TEXTS,
-          plugins: [{ type: 'PermanentFreezeDelegate', frozen: true }],
-        }),
-      user,
-      made,
-    )
+    const { request, funded, freezable, minted } = await open()
+    const user = funded()
+    const into = await freezable(user, true)
     const asset = await minted(user, into)
     expect((await request('GET', `/v2/collections/${into}`)).json.data.frozen).toBe(true)
     expect((await request('GET', `/v2/nfts/${asset}`)).json.data.frozen).toBe(true)

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { loadCore } from '../src/chain/core-assets/sdk.ts'
 import { memoInstruction } from '../src/chain/memos.ts'
 import { compileUnsigned } from '../src/chain/unsigned.ts'
-import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
+import { addressOf, assetsOn, eventsOf, lacksCore } from './support/assets.ts'
 import { startPlatform } from './support/platform-wallet.ts'
 import { startService } from './support/service.ts'
 
@@ -133,21 +133,9 @@ describe.skipIf(lacksCore)('a stake', () => {
 
   it('is not released while its issuer has frozen the collection, which the refusal says', async () => {
     const scene = await assetsOn(await startService())
-    const { request, funded, run, minted, land, built } = scene
-    const [user, made] = [funded(), Keypair.generate()]
-    const into = addressOf(made)
-    await run(
-      ({ core, context, signer, key }) =>
-        core.createCollection(context, {
-          collection: signer(into),
-          payer: signer(addressOf(user)),
-          updateAuthority: key(addressOf(user)),
-          ...TEXTS,
-          plugins: [{ type: 'PermanentFreezeDelegate', frozen: false }],
-        }),
-      user,
-      made,
-    )
+    const { request, funded, freezable, run, minted, land, built } = scene
+    const user = funded()
+    const into = await freezable(user, false)
     const asset = await minted(user, into)
     const own = { user: addressOf(user), platform_id: 'acme', collection: into }
     expect(land(await built('POST', '/v2/stakes', { ...own, asset }), user).err).toBeNull()

@@ -1,12 +1,11 @@
 /** The airdrops of one list: what is on chain of each, and whether the payer has the tokens for the rest. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
-import { ApiError } from '../../src/errors.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import { decimalOf } from '../amounts.ts'
 import type { Session } from '../command.ts'
 import { mintState, tokenBalance } from '../token-state.ts'
-import { usage } from '../ui/problem.ts'
+import { orNull, usage } from '../ui/problem.ts'
 import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 
 export interface Part {
@@ -38,10 +37,7 @@ export async function partsOf(
 ): Promise<Part[]> {
   const parts: Part[] = []
   for (const { tree, record } of trees) {
-    const known = await client.airdrops.get({ id: record.id }).catch((error) => {
-      if (error instanceof ApiError && error.code === 'not_found') return null
-      throw error
-    })
+    const known = await orNull(client.airdrops.get({ id: record.id }))
     const open: Part = {
       tree,
       record,

@@ -1,10 +1,10 @@
 /** `svc airdrops status`: how far an airdrop has come on chain, in words and figures. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
-import { ApiError } from '../../src/errors.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, type Session, text, verb } from '../command.ts'
 import { mintState } from '../token-state.ts'
+import { orNull } from '../ui/problem.ts'
 import { cleaned } from '../ui/render.ts'
 
 export const status = verb({
@@ -21,12 +21,7 @@ export const status = verb({
 
 /** Null where the chain has no such mint. */
 async function decimalsOf(session: Session, mint: string): Promise<number | null> {
-  try {
-    return (await mintState(session, mint)).decimals
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'not_found') return null
-    throw error
-  }
+  return (await orNull(mintState(session, mint)))?.decimals ?? null
 }
 
 function lines(airdrop: Airdrop, decimals: number | null): string[] {

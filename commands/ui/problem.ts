@@ -51,3 +51,13 @@ export const failure = (message: string, extras?: ProblemExtras) => new Problem(
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }
+
+/** Null in place of not_found. */
+export async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not_found') return null
+    throw error
+  }
+}

@@ -3,6 +3,9 @@ import { ApiError } from '../errors.ts'
 import { probeWrite } from '../store/settings.ts'
 import type { Store, Tx } from '../store/store.ts'
 
+/** What could not be read or written gives way to the others for so long. */
+export const FAULTY_MS = 60_000
+
 export interface Fault<R> {
   row: R
   error: unknown

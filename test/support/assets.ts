@@ -85,6 +85,23 @@ export async function assetsOn(service: Pick<Service, 'services' | 'request' | '
     )
     return land({ transaction: Buffer.from(transaction).toString('base64') }, payer, ...others)
   }
+  /** Whose issuer can freeze all that is in it. */
+  const freezable = async (payer: Keypair, frozen: boolean): Promise<string> => {
+    const made = Keypair.generate()
+    await run(
+      ({ core, context, signer, key }) =>
+        core.createCollection(context, {
+          collection: signer(addressOf(made)),
+          payer: signer(addressOf(payer)),
+          updateAuthority: key(addressOf(payer)),
+          ...TEXTS,
+          plugins: [{ type: 'PermanentFreezeDelegate', frozen }],
+        }),
+      payer,
+      made,
+    )
+    return addressOf(made)
+  }
   const transfer = (asset: string, into: string, from: Keypair, to: string) =>
     run(
       ({ context, signer, key }) =>
@@ -97,7 +114,21 @@ export async function assetsOn(service: Pick<Service, 'services' | 'request' | '
         }),
       from,
     )
-  return { ...service, chain, funded, settle, signed, land, submit, built, collection, minted, run, transfer }
+  return {
+    ...service,
+    chain,
+    funded,
+    settle,
+    signed,
+    land,
+    submit,
+    built,
+    collection,
+    freezable,
+    minted,
+    run,
+    transfer,
+  }
 }
 export type Assets = Awaited<ReturnType<typeof assetsOn>>
 

@@ -5,7 +5,7 @@ import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
-import { writeEach } from '../write-each.ts'
+import { FAULTY_MS, writeEach } from '../write-each.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
 import { isAbout, type Pending, pendingTransactions } from './pending.ts'
 import { advance, rankOf, statusOf } from './transitions.ts'
@@ -21,7 +21,6 @@ const PATIENCE_MS = 180_000
 /** No transaction tells that all is claimed, but it is told after the claims: so long as a blockhash lives one may land. */
 const CLAIM_PATIENCE_MS = 90_000
 const SECOND_MS = 1_000
-const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
@@ -89,7 +88,7 @@ async function writeLooked(
   for (const { row, error } of faults)
     log.error({ err: error, airdrop: row.row.id }, 'an airdrop could not be followed')
   await store.write(async (tx) => {
-    for (const { row } of faults) await postpone(tx, row, now + MINUTE_MS)
+    for (const { row } of faults) await postpone(tx, row, now + FAULTY_MS)
   })
   return faults[0]!.error
 }

@@ -6,7 +6,7 @@ import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks, planGoldLockChecks } fr
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
-import { writeEach } from '../write-each.ts'
+import { FAULTY_MS, writeEach } from '../write-each.ts'
 import { findClosing } from './find-closing.ts'
 import { isSame } from './on-chain.ts'
 import { markUnlockable, markUnlocked, type Seen } from './transitions.ts'
@@ -26,8 +26,6 @@ const MOST_ENDED = 10
 /** One that can be unlocked is looked at after a quarter of the time that it has waited, within these bounds. */
 const LEAST_WAIT_MS = 600_000
 const MOST_WAIT_MS = 86_400_000
-/** What cannot be followed gives way to the others for so long. */
-const FAULTY_MS = 60_000
 
 /**
  * One round over the locks whose time has come. Throws internal_error where the node fails, and at its end what a lock could

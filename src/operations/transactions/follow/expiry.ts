@@ -7,8 +7,9 @@ import {
   STATUSES_PER_CALL,
 } from '../../../chain/statuses.ts'
 import { type Followed, noteChecked } from '../../../store/transactions.ts'
+import { FAULTY_MS } from '../../write-each.ts'
 import type { Budget } from './budget.ts'
-import { FAULTY_MS, type FollowServices, writeMoves } from './look.ts'
+import { type FollowServices, writeMoves } from './look.ts'
 import { expiredStep } from './transition.ts'
 
 /** Slots for which a blockhash can be used, at the least: a skipped slot does not count. */

@@ -9,7 +9,7 @@ import { type Followed, moveTransaction, noteChecked, rawTransactions } from '..
 import { emitAll, type LateEmission } from '../../emit.ts'
 import { transactionRecord } from '../../records.ts'
 import { trySigner } from '../../signing/require-signer.ts'
-import { type Fault, writeEach } from '../../write-each.ts'
+import { FAULTY_MS, type Fault, writeEach } from '../../write-each.ts'
 import type { Budget } from './budget.ts'
 import { type Landing, landingOf, readLandedTokens, writeLanding } from './landing.ts'
 import { isMissing, type Step, stepOf } from './transition.ts'
@@ -21,8 +21,6 @@ const YOUNG_MS = 60_000
 /** What is not proven to have ended by then waits for a node with a longer memory. */
 const ANCIENT_MS = 3_600_000
 const NEXT_LOOK_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
-/** What could not be read or written gives way to the others for so long. */
-export const FAULTY_MS = 60_000
 
 /** A move and the landing that comes with it. */
 export interface Move {
