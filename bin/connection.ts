@@ -1,10 +1,11 @@
 /** Finds who answers a command: the API given, the running daemon of this data folder, or the same routes in this process. */
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import type { Transport } from '../src/client.ts'
-import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
+import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE, type Origin } from '../src/config.ts'
+import { FileFault, readOwn, readOwnIfThere, requireOwnFolder } from '../src/files.ts'
 import { type HttpTransport, openHttp } from './http-transport.ts'
 
 export interface Connection {
@@ -40,52 +41,64 @@ export async function connect(config: Config, note: (text: string) => void): Pro
 const over = ({ send, close }: HttpTransport, cluster: string | null): Connection => ({ send, close, cluster })
 
 /** The bearer key for the setting `api`: of this command, else of the settings; refuses one that was not meant for it. */
-export const chosenKey = (config: Config): string | undefined => explicitKey(config) ?? configuredKey(config)
+export function chosenKey(config: Config): string | undefined {
+  const { values, origins, projectFile } = config
+  if (origins.api === 'project') {
+    const source = keySource(config)
+    if (source !== undefined) throw strangersApi(projectFile, values.api, source)
+  }
+  const file = values['api-key-file']
+  return explicitKey(config) ?? (file === undefined ? undefined : readKeyFile(file))
+}
 
 /** The key that this very command was given: by flag, else by `SVC_API_KEY`. */
 function explicitKey({ values, origins }: Config): string | undefined {
   const file = values['api-key-file']
   if (file !== undefined && origins['api-key-file'] === 'flag') return readKeyFile(file)
-  const key = process.env.SVC_API_KEY?.trim() || undefined
-  if (key !== undefined && origins.api === 'project') throw strangersApi(values.api, 'key comes from SVC_API_KEY')
-  return key
+  return environmentKey()
 }
 
-function configuredKey({ values, origins }: Config): string | undefined {
-  const file = values['api-key-file']
-  if (file === undefined) return undefined
+const environmentKey = () => process.env.SVC_API_KEY?.trim() || undefined
+
+const KEY_FILE_SOURCES: Partial<Record<Origin, string>> = {
+  flag: 'key file comes from --api-key-file',
+  environment: 'key file comes from SVC_API_KEY_FILE',
+  profile: 'key file comes from your profile',
+}
+
+/** Where a key would come from, without reading it. */
+function keySource({ values, origins }: Config): string | undefined {
   const origin = origins['api-key-file']
-  if (origins.api === 'project' && origin === 'profile')
-    throw strangersApi(values.api, 'key file comes from your profile')
-  if (origins.api === 'project' && origin === 'environment')
-    throw strangersApi(values.api, 'key file comes from SVC_API_KEY_FILE')
-  return readKeyFile(file)
+  if (origin !== 'flag' && environmentKey() !== undefined) return 'key comes from SVC_API_KEY'
+  return values['api-key-file'] === undefined ? undefined : KEY_FILE_SOURCES[origin]
 }
 
 /** A folder's svc.json may choose the API, but not have a key of one's own sent there. */
-const strangersApi = (api: string | undefined, source: string) =>
-  usage(`this folder's svc.json sets api to ${api}, the ${source}`, {
-    next: 'if that is meant, say so with --api or --api-key-file',
-  })
+const strangersApi = (file: string | undefined, api: string | undefined, source: string) =>
+  usage(`${file} sets api to ${api}, the ${source}`, { next: `if that is meant, say so with --api ${api}` })
 
-/** Reads a bearer key; refuses a file that others can read. */
+/** What an API answers is signed here: one that a folder's svc.json chose must not say what. */
+export function refuseSigningFor({ values, origins, projectFile }: Config): void {
+  if (origins.api !== 'project') return
+  throw usage(`${projectFile} sets api to ${values.api}, and what it answers would be signed here`, {
+    next: `if that is meant, say so with --api ${values.api}`,
+  })
+}
+
+/** Reads a bearer key; refuses a file that others can read, or could have put there. */
 export function readKeyFile(file: string): string {
-  const fault = keyFileFault(file)
-  if (fault !== undefined) throw new Problem('forbidden', fault.what, { next: fault.fix })
-  const key = readFileSync(file, 'utf8').trim()
+  let key: string
+  try {
+    key = readOwn(file, { secret: true }).trim()
+  } catch (error) {
+    throw error instanceof FileFault && error.kind === 'missing' ? noKeyFile(file) : error
+  }
   if (key === '' || /\s/.test(key)) throw usage(`${file} must hold the bearer key alone, on one line`)
   return key
 }
 
-/** What is wrong with a key file, if anything. */
-export function keyFileFault(file: string): { what: string; fix: string } | undefined {
-  if (!existsSync(file))
-    return { what: `the key file ${file} does not exist`, fix: 'check --api-key-file and --data-dir' }
-  const stats = statSync(file)
-  if (!stats.isFile()) return { what: `the key file ${file} is not a file`, fix: 'check --api-key-file' }
-  if ((stats.mode & 0o077) === 0) return undefined
-  return { what: `${file} can be read by others (mode ${(stats.mode & 0o777).toString(8)})`, fix: `chmod 600 ${file}` }
-}
+const noKeyFile = (file: string) =>
+  new Problem('forbidden', `the key file ${file} does not exist`, { next: 'check --api-key-file and --data-dir' })
 
 export interface Daemon {
   pid: number
@@ -105,12 +118,15 @@ function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (t
   else throw usage(what, { next: 'leave --url out, stop the daemon, or choose another --data-dir' })
 }
 
-/** What daemon.json says, when the process it names is alive. */
+/** What daemon.json says, when the process it names is alive. Throws FileFault where others could have written it. */
 export function runningDaemon({ dataDir }: Config): Daemon | undefined {
+  if (!existsSync(dataDir)) return undefined
+  requireOwnFolder(dataDir, 'data folder')
   const file = join(dataDir, DAEMON_FILE)
-  if (!existsSync(file)) return undefined
+  const text = readOwnIfThere(file, { folder: 'own' })
+  if (text === null) return undefined
   try {
-    const { pid, url, cluster } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    const { pid, url, cluster } = JSON.parse(text) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return undefined
     return isAlive(pid) ? { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined } : undefined

@@ -5,23 +5,36 @@ import { environmentName, PROJECT_FILE, SETTINGS, type Setting } from '../src/co
 
 function configuration(): string {
   const rows = Object.entries(SETTINGS as Record<string, Setting>).map(
-    ([name, { kind, default: value, about, secret }]) => {
+    ([name, { kind, default: value, about, secret, project, projectWords }]) => {
       const fallback = value === undefined ? '' : `\`${Array.isArray(value) ? value.join(',') : String(value)}\``
-      return `| \`${name}\` | \`${environmentName(name)}\` | ${kind} | ${fallback} | ${about}${secret ? ' (environment only)' : ''} |`
+      const meaning = `${about}${secret ? ' (environment only)' : ''}`
+      const inProject = project !== true ? `no: ${project}` : projectWords === undefined ? 'yes' : 'a word, no URL'
+      return `| \`${name}\` | \`${environmentName(name)}\` | ${kind} | ${fallback} | ${meaning} | ${inProject} |`
     },
   )
   return `# Configuration
 
 A setting is looked up in this order: flag, environment, project file, profile, default. \`svc config list\` shows every value and where it came from.
 
-- **Project file**: the nearest \`${PROJECT_FILE}\` at or above the working folder, a JSON object of settings. It never holds secrets.
+- **Project file**: the nearest \`${PROJECT_FILE}\` from the working folder up to the edge of its repository (the folder with \`.git\`) or the home, whichever comes first; outside both, the working folder's alone. A JSON object of settings, of those that the last column below allows: anybody's clone may hold one. [More](#project-file).
 - **Profiles**: \`svc config set NAME VALUE\` writes the current profile, \`$XDG_CONFIG_HOME/svc/profiles.json\`; \`--profile\` picks another.
-- **Data folder**: \`$XDG_DATA_HOME/svc\` unless \`data-dir\` says otherwise.
+- **Data folder**: \`$XDG_DATA_HOME/svc\` unless \`data-dir\` says otherwise. [What is refused](#files).
 - \`NODE_ENV=production\` makes every \`internal_error\` say only "Something went wrong"; the cause is in the log.
 
-| Setting | Environment | Type | Default | Meaning |
-|---|---|---|---|---|
+| Setting | Environment | Type | Default | Meaning | In \`${PROJECT_FILE}\` |
+|---|---|---|---|---|---|
 ${rows.join('\n')}
+
+## Project file
+
+- It counts when file and folder belong to this user and others cannot write them; it is no link. A checkout of another user, as in some CI containers, is refused with the reason: \`--trust-project\` takes it for one command, for the same settings.
+- An \`api\` that it sets gets no key and has nothing signed here, whatever it answers, until \`--api\` (or \`SVC_API\`) names it too.
+
+## Files
+
+- The data folder is this user's and nobody else can write it; every command that uses it refuses another. It is made 0700 and its files 0600; where others could read an existing folder or database, that is closed.
+- \`daemon.json\`, \`localnet.json\`, the databases and every key file (\`operator.key\`, \`encryption.key\`, \`--api-key-file\`, \`signer.keypair\`, \`-k\`, \`--secret-file\`) are opened without following links, and refused where they belong to another user or lie in a folder that others can write. A key that others can read is refused. Files of your own in a folder like \`/tmp\` (with its sticky bit) are taken.
+- A database that holds data and not this installation's fingerprint is refused, and so is an empty one beside the keys of an earlier one (\`encryption.key\`, \`operator.key\`): restore what is missing, or remove those keys to begin anew.
 
 ## Cluster
 
@@ -33,7 +46,7 @@ ${rows.join('\n')}
 
 ## Embedded chain
 
-A real Solana runtime whose accounts, history and clock live in the data folder (\`chain.db\`). It opens at its first use and belongs to one process: \`svc serve\` and \`svc localnet start\` serve it as JSON-RPC on \`rpc-port\` and as WebSocket on the port after it, and say where in \`localnet.json\` (\`pid\`, \`rpc_url\`, \`ws_url\`; the daemon's also in \`daemon.json\`). Commands use the process that serves it, else open it themselves. When 8899 is taken and no \`rpc-port\` is set, or with \`--port 0\`, a free pair is used.
+A real Solana runtime whose accounts, history and clock live in the data folder (\`chain.db\`). It opens at its first use and belongs to one process: \`svc serve\` and \`svc localnet start\` serve it as JSON-RPC on \`rpc-host\` (loopback, whatever \`host\` is) and \`rpc-port\` and as WebSocket on the port after it, and say where in \`localnet.json\` (\`pid\`, \`rpc_url\`, \`ws_url\`; the daemon's also in \`daemon.json\`). Commands use the process that serves it, else open it themselves. When 8899 is taken and no \`rpc-port\` is set, or with \`--port 0\`, a free pair is used.
 
 Programs come from the program cache (\`programs-dir\`): \`<program id>.so\` and \`accounts/<address>.json\`, filled by \`svc localnet pull\` from a cluster or a folder. \`manifest.json\` there holds the SHA-256, source, slot and loader of each. A chain takes what is in the cache when it opens.
 `

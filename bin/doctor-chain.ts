@@ -4,6 +4,7 @@ import type { Check } from '../commands/command.ts'
 import { type Cluster, clusterOf } from '../src/chain/cluster.ts'
 import { chainOwner } from '../src/chain/owner.ts'
 import type { Config } from '../src/config.ts'
+import { FileFault } from '../src/files.ts'
 
 const PROBE_MS = 5_000
 
@@ -28,8 +29,14 @@ export async function chainChecks(config: Config, makers: Makers): Promise<Check
 
 const ORIGINS: Record<string, string> = { solana: "the Solana CLI's setting", environment: 'SVC_URL', flag: '--url' }
 
-function embedded({ dataDir }: Config, { ok }: Makers): Check {
-  const owner = chainOwner(dataDir)
+function embedded({ dataDir }: Config, { ok, fail }: Makers): Check {
+  let owner: ReturnType<typeof chainOwner>
+  try {
+    owner = chainOwner(dataDir)
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error
+    return fail('rpc', error.said, error.next)
+  }
   return ok('rpc', owner === undefined ? 'in process; nobody serves it' : `pid ${owner.pid} at ${owner.rpc_url}`)
 }
 

@@ -3,13 +3,13 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:f
 import { join } from 'node:path'
 import type { Check } from '../commands/command.ts'
 import { Problem } from '../commands/ui/problem.ts'
-import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
+import { type Config, DAEMON_FILE, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { ApiError } from '../src/errors.ts'
-import { chosenKey, keyFileFault, readKeyFile, runningDaemon } from './connection.ts'
+import { FileFault, requireOwnFolder } from '../src/files.ts'
+import { chosenKey, readKeyFile, runningDaemon } from './connection.ts'
 import { openHttp } from './http-transport.ts'
 
 const NODE = [20, 19] as const
-const ENCRYPTION_KEY_FILE = 'encryption.key'
 const PROBE_MS = 5_000
 
 const ok = (check: string, detail: string): Check => ({ check, status: 'ok', detail, fix: null })
@@ -53,6 +53,12 @@ function dataFolder({ dataDir }: Config): Check {
       `chown it to this user, or choose another with --data-dir`,
     )
   }
+  try {
+    requireOwnFolder(dataDir)
+  } catch (error) {
+    const { said: what, next } = error as FileFault
+    return fail('data folder', what, next)
+  }
   if ((stats.mode & 0o077) !== 0) return warn('data folder', `${dataDir} can be read by others`, `chmod 700 ${dataDir}`)
   return ok('data folder', dataDir)
 }
@@ -63,13 +69,13 @@ function keyFiles({ dataDir, values }: Config): Check[] {
     .filter((file) => existsSync(file))
   const chosen = values['api-key-file']
   return [...local, ...(chosen === undefined ? [] : [chosen])].map((file) => {
-    const fault = keyFileFault(file)
-    if (fault !== undefined) return fail('key file', fault.what, fault.fix)
     try {
       readKeyFile(file)
       return ok('key file', file)
     } catch (error) {
-      return fail('key file', said(error), 'correct it, or remove it where svc made it itself')
+      const next = error instanceof FileFault || error instanceof Problem ? error.next : undefined
+      const what = error instanceof FileFault ? error.said : said(error)
+      return fail('key file', what, next ?? 'correct it, or remove it where svc made it itself')
     }
   })
 }
@@ -77,7 +83,7 @@ function keyFiles({ dataDir, values }: Config): Check[] {
 /** Opens it as a command would; a data folder that does not exist yet is left alone. */
 async function database(config: Config): Promise<Check[]> {
   const databaseUrl = config.values['database-url']
-  if (databaseUrl === undefined && !hasDatabase(config.dataDir)) return [ok('database', 'SQLite, made on first use')]
+  if (databaseUrl === undefined && !hasDatabase(config.dataDir)) return [noDatabase(config)]
   const { openStore } = await import('../src/store/open.ts')
   let store: Awaited<ReturnType<typeof openStore>>
   try {
@@ -93,22 +99,36 @@ async function database(config: Config): Promise<Check[]> {
     ]
   }
   try {
-    const { openVault, sealedWith } = await import('../src/store/vault.ts')
+    const { openVault } = await import('../src/store/vault.ts')
+    const { requireInstallation } = await import('../src/store/installation.ts')
     const opened = ok('database', `${store.kind} opens`)
     const keyText = config.values['encryption-key']
     const none = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
-    if (none && store.kind === 'sqlite' && (await sealedWith(store)) === null) {
-      return [opened, ok('encryption key', 'made on first use')]
-    }
     try {
+      const place = { store, dataDir: config.dataDir, keyGiven: keyText !== undefined }
+      if (none && store.kind === 'sqlite' && (await requireInstallation(place)) === null) {
+        return [opened, ok('encryption key', 'made on first use')]
+      }
       const { fingerprint } = await openVault({ store, dataDir: config.dataDir, keyText })
       return [opened, ok('encryption key', `fits this database (fingerprint ${fingerprint})`)]
     } catch (error) {
-      return [opened, fail('encryption key', said(error), 'put the key back that this database was sealed with')]
+      return [opened, fail('encryption key', said(error), 'bring together what belongs together, as said there')]
     }
   } finally {
     await store.close()
   }
+}
+
+/** None is there: it is made, unless keys tell that there was one. */
+function noDatabase({ dataDir }: Config): Check {
+  const keys = [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE].filter((name) => existsSync(join(dataDir, name)))
+  if (keys.length === 0) return ok('database', 'SQLite, made on first use')
+  const named = keys.join(' and ')
+  return fail(
+    'database',
+    `${join(dataDir, DATABASE_FILE)} is missing, and ${named} beside it tell of one`,
+    `restore it from a backup, or remove ${named} to begin anew`,
+  )
 }
 
 /** Also where it cannot be told: opening it then says why. */
@@ -122,7 +142,13 @@ function hasDatabase(dataDir: string): boolean {
 }
 
 async function daemon(config: Config): Promise<Check> {
-  const found = runningDaemon(config)
+  let found: ReturnType<typeof runningDaemon>
+  try {
+    found = runningDaemon(config)
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error
+    return fail('daemon', error.said, error.next)
+  }
   if (found === undefined) {
     const left = existsSync(join(config.dataDir, DAEMON_FILE))
     if (left) {

@@ -101,6 +101,7 @@ export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
   { flags: '--api-key-file <file>', about: 'File (0600) with the bearer key' },
   { flags: '--data-dir <folder>', about: 'Data folder' },
   { flags: '--profile <name>', about: 'Profile whose settings apply' },
+  { flags: '--trust-project', about: "Take an svc.json that is another user's, or that others can write" },
   { flags: '-y, --yes', about: 'Skip confirmations' },
   { flags: '--no-input', about: 'Never ask' },
   { flags: '--debug', about: 'Show where a failure came from' },

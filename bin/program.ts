@@ -13,6 +13,7 @@ export interface Globals {
   apiKeyFile?: string
   dataDir?: string
   profile?: string
+  trustProject?: boolean
   yes?: boolean
   input: boolean
   debug?: boolean

@@ -8,7 +8,7 @@ import { createUi } from '../commands/ui/ui.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import { type Client, createClient, type Transport } from '../src/client.ts'
 import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
-import { type Connection, connect, runningDaemon } from './connection.ts'
+import { type Connection, connect, refuseSigningFor, runningDaemon } from './connection.ts'
 import { createLocalnet } from './localnet.ts'
 import { readProfile } from './profiles.ts'
 import type { Globals } from './program.ts'
@@ -23,7 +23,8 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
   const named = globals.profile ?? (process.env.SVC_PROFILE || undefined)
   const load = async (more: Partial<Record<SettingName, unknown>> = {}): Promise<Config> => {
     const { settings } = await readProfile(named)
-    return loadConfig({ flags: { ...flagsOf(globals), ...more }, profile: settings })
+    const trustProject = globals.trustProject ?? false
+    return loadConfig({ flags: { ...flagsOf(globals), ...more }, profile: settings, trustProject })
   }
   const config = once(() => load().catch((error) => Promise.reject(asUsage(error))))
   /** What is wrong with the settings must not keep the doctor from saying so. */
@@ -73,7 +74,11 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
     },
     settings: wrapped(settings),
     localnet: wrapped(createLocalnet(load)),
-    wallet: lazily(async () => (await import('./wallet.ts')).createWallet()),
+    wallet: lazily(
+      async () => (await import('./wallet.ts')).createWallet(),
+      // Where nobody was asked, what is signed comes from the person at the keyboard.
+      async () => (opened === undefined ? undefined : refuseSigningFor(await config())),
+    ),
     clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
     lastWords(text) {
       lastWords = text
@@ -87,9 +92,9 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
       const daemon = runningDaemon(settled)
       return daemon === undefined ? clusterOf(settled).label : (daemon.cluster ?? null)
     },
-    async serve({ host, port, rpc_port }, onReady) {
+    async serve({ host, port, rpc_host, rpc_port }, onReady) {
       const { serve } = await import('../daemon/serve.ts')
-      const flags = given({ host, port, 'rpc-port': rpc_port })
+      const flags = given({ host, port, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
       const { url, cluster, localnet, closed } = await serve(
         await load(flags).catch((error) => Promise.reject(asUsage(error))),
       )
@@ -126,14 +131,17 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** The wallet, loaded when something of it is asked for. */
-function lazily(load: () => Promise<Wallet>): Wallet {
+/** The wallet, loaded when something of it is asked for; `beforeSigning` may refuse. */
+function lazily(load: () => Promise<Wallet>, beforeSigning: () => Promise<void>): Wallet {
   const wallet = once(load)
   return {
     make: async (file) => (await wallet()).make(file),
     address: async (file) => (await wallet()).address(file),
     derive: async (seed) => (await wallet()).derive(seed),
-    sign: async (transaction, keys) => (await wallet()).sign(transaction, keys),
+    async sign(transaction, keys) {
+      await beforeSigning()
+      return (await wallet()).sign(transaction, keys)
+    },
     decode: async (transaction) => (await wallet()).decode(transaction),
     explain: async (transaction, err, logs) => (await wallet()).explain(transaction, err, logs),
   }

@@ -48,10 +48,10 @@ export function createSettings(named: string | undefined, config: () => Promise<
       return { name, removed, profile, file: profilesFile() }
     },
     async files() {
-      const { dataDir, programsDir } = await config()
+      const { dataDir, programsDir, projectFile } = await config()
       return [
         { kind: 'profiles', path: profilesFile() },
-        { kind: 'project', path: join(process.cwd(), PROJECT_FILE) },
+        { kind: 'project', path: projectFile ?? join(process.cwd(), PROJECT_FILE) },
         { kind: 'data', path: dataDir },
         { kind: 'cache', path: join(xdg(process.env, 'XDG_CACHE_HOME', '.cache'), 'svc') },
         { kind: 'programs', path: programsDir },

@@ -133,6 +133,7 @@ export interface Clock {
 export interface ServeFlags {
   host?: string | undefined
   port?: number | undefined
+  rpc_host?: string | undefined
   rpc_port?: number | undefined
 }
 export interface Serving {
@@ -155,7 +156,7 @@ export interface Check {
 export interface Localnet {
   /** Serves the chain alone until it is told to stop. */
   start(
-    flags: { host?: string | undefined; rpc_port?: number | undefined },
+    flags: { rpc_host?: string | undefined; rpc_port?: number | undefined },
     onReady: (at: LocalnetServing) => void,
   ): Promise<void>
   status(): Promise<LocalnetReport>

@@ -1,8 +1,9 @@
 /** What a command remembers from one run to the next: small JSON files below the XDG state folder. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { xdg } from '../src/config.ts'
+import { replaceOwn } from '../src/files.ts'
 import type { Session } from './command.ts'
 
 /** Whose records a command works on: the API's URL, else the data folder of this machine. */
@@ -20,7 +21,5 @@ export function stateFile(folder: string, key: readonly unknown[]): string {
 /** Replaces the file in one step (0600), so that a crash leaves what was before or what is after. */
 export function writeStateFile(file: string, value: unknown): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const next = `${file}.${process.pid}`
-  writeFileSync(next, `${JSON.stringify(value)}\n`, { mode: 0o600, flush: true })
-  renameSync(next, file)
+  replaceOwn(file, `${JSON.stringify(value)}\n`)
 }

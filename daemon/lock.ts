@@ -1,6 +1,7 @@
 /** One daemon per data folder, one server per chain: SQLite's file lock, which the system takes back however the process ends. */
 import { join } from 'node:path'
 import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
+import { makeOwnDatabase } from '../src/files.ts'
 
 const LOCK_FILES = { daemon: 'daemon.lock', chain: CHAIN_LOCK_FILE } as const
 /** Longer than anybody looks whether it is held. */
@@ -12,7 +13,9 @@ export async function lockFolder(
   what: keyof typeof LOCK_FILES = 'daemon',
 ): Promise<(() => void) | undefined> {
   const { default: Database } = await import('better-sqlite3')
-  const database = new Database(join(folder, LOCK_FILES[what]), { timeout: PATIENCE_MS })
+  const file = join(folder, LOCK_FILES[what])
+  makeOwnDatabase(file)
+  const database = new Database(file, { timeout: PATIENCE_MS })
   try {
     database.exec('BEGIN EXCLUSIVE')
     return () => void database.close()

@@ -1,13 +1,14 @@
 /** Opens what a process needs to answer requests, and closes it again. */
 
 import { hash, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
 import { openSigner } from '../src/chain/signer/index.ts'
 import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Clock, type Services, systemClock } from '../src/context.ts'
 import { forbidden, internal } from '../src/errors.ts'
+import { FileFault, makeOwnFolder, readOwn, readOwnIfThere } from '../src/files.ts'
 import { type Log, silentLog } from '../src/log.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
@@ -75,8 +76,9 @@ function once<T>(open: () => Promise<T>): () => Promise<T> {
 
 function makeDataDir({ dataDir }: Config): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeOwnFolder(dataDir)
   } catch (error) {
+    if (error instanceof FileFault) throw error
     const { code, message } = error as NodeJS.ErrnoException
     const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : message
     throw internal(`the data folder ${dataDir} cannot be made: ${why}; choose another with --data-dir`)
@@ -86,7 +88,8 @@ function makeDataDir({ dataDir }: Config): void {
 /** The local operator's bearer key: a 0600 file in the data folder, made with its database row on first use. */
 export async function operatorKey({ store, config, clock }: Services): Promise<string> {
   const file = join(config.dataDir, OPERATOR_KEY_FILE)
-  if (!existsSync(file)) {
+  let text = readOwnIfThere(file, OF_OPERATOR)
+  if (text === null) {
     const temporary = `${file}.${randomBytes(6).toString('hex')}`
     writeFileSync(temporary, `${mintApiKey('live').key}\n`, { mode: 0o600, flag: 'wx' })
     try {
@@ -96,9 +99,9 @@ export async function operatorKey({ store, config, clock }: Services): Promise<s
     } finally {
       rmSync(temporary)
     }
-    chmodSync(file, 0o600)
+    text = readOwn(file, OF_OPERATOR)
   }
-  const key = readOperatorKey(file)
+  const key = operatorKeyIn(file, text)
   const known = await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))
   if (known?.status === 'revoked') throw forbidden(`the key in ${file} was revoked; remove the file to get another`)
   if (known === null) {
@@ -118,15 +121,11 @@ export async function operatorKey({ store, config, clock }: Services): Promise<s
   return key
 }
 
-/** Reads the key; refuses a file that others can read, or that holds anything else. */
-function readOperatorKey(file: string): string {
-  if ((statSync(file).mode & 0o077) !== 0) throw internal(`${file} can be read by others; run: chmod 600 ${file}`)
-  let key: string
-  try {
-    key = readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    throw internal(`cannot read ${file}: ${(error as Error).message}; make it readable for this user, or remove it`)
-  }
+const OF_OPERATOR = { secret: true, folder: 'own' } as const
+
+/** Refuses what is no key. */
+function operatorKeyIn(file: string, text: string): string {
+  const key = text.trim()
   if (!/^svc_(live|test)_[0-9A-Za-z]{32}$/.test(key)) {
     throw internal(`${file} does not hold an API key; remove the file to get another`)
   }

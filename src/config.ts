@@ -1,10 +1,12 @@
 /** Settings as they are in force: what each layer says, which one wins, and what may be shown of it. */
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { SETTINGS, type Setting, type SettingName, type Values } from './settings.ts'
+import { join, resolve } from 'node:path'
+import { ConfigError } from './errors.ts'
+import { PROJECT_FILE, readProject } from './project-file.ts'
+import { environmentName, isSetting, SETTINGS, type Setting, type SettingName, type Values } from './settings.ts'
 
-export { SETTINGS, type Setting, type SettingName, type Values }
+export { ConfigError, environmentName, isSetting, PROJECT_FILE, SETTINGS, type Setting, type SettingName, type Values }
 
 export type Origin = 'flag' | 'environment' | 'project' | 'profile' | 'solana' | 'default'
 
@@ -16,20 +18,16 @@ export interface Config {
   /** The program cache, resolved. */
   programsDir: string
   production: boolean
+  /** The svc.json that applies, if any. */
+  projectFile: string | undefined
 }
 
-/** A setting that can't be used; the command line reports it as bad input. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-}
-
-export const PROJECT_FILE = 'svc.json'
 /** In the data folder: who answers for the running daemon, who serves the embedded chain, and the operator's key (0600). */
 export const DAEMON_FILE = 'daemon.json'
 export const LOCALNET_FILE = 'localnet.json'
 export const OPERATOR_KEY_FILE = 'operator.key'
-export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
-export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
+export const ENCRYPTION_KEY_FILE = 'encryption.key'
+export const DATABASE_FILE = 'svc.db'
 
 const LONGEST_SHOWN = 64
 
@@ -83,11 +81,14 @@ export interface Sources {
   cwd?: string
   /** The chosen profile's settings. */
   profile?: Record<string, unknown>
+  /** Takes the project file of another owner, too. */
+  trustProject?: boolean
 }
 
 /** Joins the layers: flags > environment > project file > profile > default; for `url` the Solana CLI's file is the last. */
-export function loadConfig({ flags = {}, env = process.env, cwd = process.cwd(), profile = {} }: Sources = {}): Config {
-  const project = readProject(cwd)
+export function loadConfig(sources: Sources = {}): Config {
+  const { flags = {}, env = process.env, cwd = process.cwd(), profile = {}, trustProject = false } = sources
+  const project = readProject(cwd, env.HOME || homedir(), trustProject)
   const values: Record<string, unknown> = {}
   const origins: Record<string, Origin> = {}
   for (const name of Object.keys(SETTINGS) as SettingName[]) {
@@ -113,6 +114,7 @@ export function loadConfig({ flags = {}, env = process.env, cwd = process.cwd(),
     dataDir: resolve(cwd, typed['data-dir'] ?? join(xdg(env, 'XDG_DATA_HOME', '.local/share'), 'svc')),
     programsDir: resolve(cwd, typed['programs-dir'] ?? join(xdg(env, 'XDG_CACHE_HOME', '.cache'), 'svc', 'programs')),
     production: env.NODE_ENV === 'production',
+    projectFile: project?.file,
   }
 }
 
@@ -151,36 +153,4 @@ function solanaUrl(env: Record<string, string | undefined>): string | undefined 
   } catch {
     return undefined
   }
-}
-
-/** The nearest `svc.json` at or above `cwd`. */
-function readProject(cwd: string): { file: string; settings: Record<string, unknown> } | undefined {
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const file = join(folder, PROJECT_FILE)
-    if (existsSync(file)) return { file, settings: readSettingsFile(file) }
-    if (dirname(folder) === folder) return undefined
-  }
-}
-
-const projectSettings = () =>
-  Object.entries(SETTINGS as Record<string, Setting>)
-    .flatMap(([name, { secret }]) => (secret ? [] : [name]))
-    .join(', ')
-
-function readSettingsFile(file: string): Record<string, unknown> {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new ConfigError(`${file} is not readable as JSON: ${(error as Error).message}`)
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw new ConfigError(`${file} must hold a JSON object`)
-  for (const name of Object.keys(parsed)) {
-    if (!isSetting(name))
-      throw new ConfigError(`${file} has an unknown setting: ${name}; it can hold ${projectSettings()}`)
-    if ((SETTINGS[name] as Setting).secret)
-      throw new ConfigError(`${file} must not hold ${name}: set ${environmentName(name)} instead`)
-  }
-  return parsed as Record<string, unknown>
 }

@@ -43,3 +43,8 @@ export const forbidden = (message: string, extras?: ErrorExtras) => new ApiError
 export const notFound = (message: string, extras?: ErrorExtras) => new ApiError('not_found', message, extras)
 export const conflict = (message: string, extras?: ErrorExtras) => new ApiError('conflict', message, extras)
 export const internal = (message: string, extras?: ErrorExtras) => new ApiError('internal_error', message, extras)
+
+/** A setting that can't be used; the command line reports it as bad input. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}

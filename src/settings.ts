@@ -18,6 +18,10 @@ export interface Setting {
   pattern?: { is: RegExp; about: string }
   min?: number
   max?: number
+  /** Whether a folder's svc.json may set it: anybody's clone holds one. Where it may not, why, as the refusal says it. */
+  project: true | string
+  /** In svc.json it takes the words of `urlOr` alone, and why. */
+  projectWords?: string
 }
 
 /** A name that goes into the path of a provider's URL. */
@@ -26,19 +30,57 @@ const PATH_PART = { is: /^\w[\w.-]{0,127}$/, about: 'letters, digits, dots, dash
 const define = <T extends Record<string, Setting>>(settings: T) => settings
 
 export const SETTINGS = define({
-  'data-dir': { kind: 'string', about: 'Data folder: database, keys, daemon.json (default: the XDG data folder)' },
-  host: { kind: 'string', default: '127.0.0.1', about: 'Address that `svc serve` listens on' },
-  port: { kind: 'integer', default: 8787, min: 0, max: 65535, about: 'Port that `svc serve` listens on; 0 takes any' },
-  'database-url': { kind: 'string', secret: true, about: 'PostgreSQL URL; without one, SQLite in the data folder' },
-  'encryption-key': { kind: 'string', secret: true, about: '32 bytes in base64 or hex; required with PostgreSQL' },
-  'public-url': { kind: 'string', about: 'Public https address of this service, for links in its answers' },
-  'body-limit-mib': { kind: 'integer', default: 16, min: 1, max: 1024, about: 'Largest request body in MiB' },
+  'data-dir': {
+    kind: 'string',
+    about: 'Data folder: database, keys, daemon.json (default: the XDG data folder)',
+    project: 'keys and the database are taken from there',
+  },
+  host: {
+    kind: 'string',
+    default: '127.0.0.1',
+    about: 'Address that `svc serve` listens on',
+    project: 'it says who can reach this machine',
+  },
+  port: {
+    kind: 'integer',
+    default: 8787,
+    min: 0,
+    max: 65535,
+    about: 'Port that `svc serve` listens on; 0 takes any',
+    project: true,
+  },
+  'database-url': {
+    kind: 'string',
+    secret: true,
+    about: 'PostgreSQL URL; without one, SQLite in the data folder',
+    project: 'it is a secret',
+  },
+  'encryption-key': {
+    kind: 'string',
+    secret: true,
+    about: '32 bytes in base64 or hex; required with PostgreSQL',
+    project: 'it is a secret',
+  },
+  'public-url': {
+    kind: 'string',
+    about: 'Public https address of this service, for links in its answers',
+    project: 'tokens point there for good',
+  },
+  'body-limit-mib': {
+    kind: 'integer',
+    default: 16,
+    min: 1,
+    max: 1024,
+    about: 'Largest request body in MiB',
+    project: true,
+  },
   'idempotency-hours': {
     kind: 'integer',
     default: 24,
     min: 1,
     max: 720,
     about: 'How long an Idempotency-Key is remembered',
+    project: 'it says how long nothing is signed twice',
   },
   'rate-per-minute': {
     kind: 'integer',
@@ -46,6 +88,7 @@ export const SETTINGS = define({
     min: 1,
     max: 1_000_000_000,
     about: 'Requests a minute of a new key',
+    project: true,
   },
   'rate-per-day': {
     kind: 'integer',
@@ -53,41 +96,60 @@ export const SETTINGS = define({
     min: 1,
     max: 1_000_000_000,
     about: 'Requests a day of a new key',
+    project: true,
   },
   'log-level': {
     kind: 'string',
     default: 'info',
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     about: 'fatal, error, warn, info, debug, trace or silent',
+    project: true,
   },
   'webhooks.allow-private': {
     kind: 'boolean',
     default: false,
     about: 'Allow http and private addresses as webhook receivers (development only)',
+    project: 'it opens the network behind this machine',
   },
   'webhooks.ports': {
     kind: 'list',
     default: ['443', '8443'],
     about: 'Ports that webhook receivers may listen on; with webhooks.allow-private any port will do',
+    project: 'it opens the network behind this machine',
   },
   url: {
     kind: 'string',
+    projectWords: 'what a transaction does is read from that node before it is signed',
     urlOr: ['embedded', 'mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't', 'localhost', 'l'],
     private: true,
     about:
       'Cluster: embedded, mainnet-beta (m), devnet (d), testnet (t), localhost (l) or an RPC URL (default: what the Solana CLI is set to, else embedded)',
+    project: true,
   },
-  'public-rpc-url': { kind: 'string', urlOr: [], about: 'RPC URL that answers show to clients as `rpc_endpoint`' },
+  'public-rpc-url': {
+    kind: 'string',
+    urlOr: [],
+    about: 'RPC URL that answers show to clients as `rpc_endpoint`',
+    project: 'clients send their transactions there',
+  },
   'rpc-port': {
     kind: 'integer',
     default: 8899,
     min: 0,
     max: 65534,
     about: 'Port of the embedded chain (its WebSocket is on the next); 0 takes any',
+    project: true,
+  },
+  'rpc-host': {
+    kind: 'string',
+    default: '127.0.0.1',
+    about: 'Address that the embedded chain listens on; whoever reaches it can move its clock and its money',
+    project: 'it says who can reach this machine',
   },
   'programs-dir': {
     kind: 'string',
     about: 'Program cache of the embedded chain (default: svc/programs in the XDG cache folder)',
+    project: 'programs are run from there and written there',
   },
   'priority-fee': {
     kind: 'string',
@@ -95,42 +157,49 @@ export const SETTINGS = define({
     // Nineteen digits always fit in the 64 bits of the instruction.
     pattern: { is: /^(?:auto|none|\d{1,19})$/, about: 'auto, none or micro-lamports per compute unit in digits' },
     about: 'Priority fee of built transactions: auto (from recent fees), none, or micro-lamports per compute unit',
+    project: 'it says what a transaction pays',
   },
   'priority-fee-cap': {
     kind: 'integer',
     default: 1_000_000,
     min: 0,
     about: 'Most lamports of priority fee for one transaction',
+    project: 'it says what a transaction pays',
   },
   'relay-url': {
     kind: 'string',
     urlOr: [],
     private: true,
     about: 'Jito block engine that bundles go to; the embedded chain has its own',
+    project: 'signed transactions are sent there',
   },
   'metadata-url': {
     kind: 'string',
     urlOr: [],
     private: true,
     about: 'DAS provider (getAsset) that token metadata is read from',
+    project: 'its key is sent there',
   },
   signer: {
     kind: 'string',
     default: 'none',
     choices: ['none', 'keypair', 'vault', 'turnkey', 'privy', 'aws-kms'],
     about: 'Who signs for the service: none, keypair, vault, turnkey, privy or aws-kms',
+    project: 'it says who signs, and where',
   },
   'signer.cluster': {
     kind: 'string',
     default: 'any',
     choices: ['any', 'embedded', 'mainnet-beta', 'devnet', 'testnet'],
     about: 'The one cluster that the signer signs for: any, embedded, mainnet-beta, devnet or testnet',
+    project: 'it says who signs, and where',
   },
   'signer.public-key': {
     kind: 'string',
     // No more than an address is taken, nor said: a secret key in base58 is twice as long.
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
     about: "The signer's address; with `keypair` it may be left out",
+    project: 'it says who signs, and where',
   },
   'signer.keypair': {
     kind: 'string',
@@ -139,26 +208,49 @@ export const SETTINGS = define({
       about: 'the path of a keypair file, never the key itself',
     },
     about: 'Keypair file (0600) as `solana-keygen new` writes it, for `keypair`',
+    project: 'it says who signs, and where',
   },
-  'signer.vault-url': { kind: 'string', urlOr: [], private: true, about: 'Address of HashiCorp Vault' },
+  'signer.vault-url': {
+    kind: 'string',
+    urlOr: [],
+    private: true,
+    about: 'Address of HashiCorp Vault',
+    project: 'it says who signs, and where',
+  },
   'signer.vault-key': {
     kind: 'string',
     pattern: PATH_PART,
     about: 'Name of the ed25519 key in the transit engine of Vault, mounted at `transit`',
+    project: 'it says who signs, and where',
   },
-  'signer.vault-token': { kind: 'string', secret: true, about: 'Token of Vault that may sign with the key' },
-  'signer.turnkey-organization': { kind: 'string', about: 'Organization id at Turnkey' },
-  'signer.turnkey-key': { kind: 'string', about: 'Private key id, or the address of a wallet account, at Turnkey' },
+  'signer.vault-token': {
+    kind: 'string',
+    secret: true,
+    about: 'Token of Vault that may sign with the key',
+    project: 'it is a secret',
+  },
+  'signer.turnkey-organization': {
+    kind: 'string',
+    about: 'Organization id at Turnkey',
+    project: 'it says who signs, and where',
+  },
+  'signer.turnkey-key': {
+    kind: 'string',
+    about: 'Private key id, or the address of a wallet account, at Turnkey',
+    project: 'it says who signs, and where',
+  },
   'signer.turnkey-api-public-key': {
     kind: 'string',
     pattern: { is: /^0[23][0-9a-fA-F]{64}$/, about: 'a compressed P-256 public key: 66 hex digits' },
     about: 'Public half of the API key at Turnkey, in hex',
+    project: 'it says who signs, and where',
   },
   'signer.turnkey-api-private-key': {
     kind: 'string',
     secret: true,
     pattern: { is: /^[0-9a-fA-F]{64}$/, about: '64 hex digits' },
     about: 'Private half of the API key at Turnkey, in hex',
+    project: 'it is a secret',
   },
   'signer.turnkey-url': {
     kind: 'string',
@@ -166,38 +258,75 @@ export const SETTINGS = define({
     urlOr: [],
     private: true,
     about: 'Address of the API of Turnkey',
+    project: 'it says who signs, and where',
   },
-  'signer.privy-app': { kind: 'string', about: 'App id at Privy' },
-  'signer.privy-secret': { kind: 'string', secret: true, about: 'App secret at Privy' },
-  'signer.privy-wallet': { kind: 'string', pattern: PATH_PART, about: 'Wallet id at Privy' },
+  'signer.privy-app': { kind: 'string', about: 'App id at Privy', project: 'it says who signs, and where' },
+  'signer.privy-secret': { kind: 'string', secret: true, about: 'App secret at Privy', project: 'it is a secret' },
+  'signer.privy-wallet': {
+    kind: 'string',
+    pattern: PATH_PART,
+    about: 'Wallet id at Privy',
+    project: 'it says who signs, and where',
+  },
   'signer.privy-url': {
     kind: 'string',
     default: 'https://api.privy.io/v1',
     urlOr: [],
     private: true,
     about: 'Address of the API of Privy',
+    project: 'it says who signs, and where',
   },
-  'signer.aws-key': { kind: 'string', about: 'Id or ARN of the ECC_NIST_EDWARDS25519 key in AWS KMS' },
-  'signer.aws-region': { kind: 'string', about: 'Region of the key (default: what the AWS tools are set to)' },
+  'signer.aws-key': {
+    kind: 'string',
+    about: 'Id or ARN of the ECC_NIST_EDWARDS25519 key in AWS KMS',
+    project: 'it says who signs, and where',
+  },
+  'signer.aws-region': {
+    kind: 'string',
+    about: 'Region of the key (default: what the AWS tools are set to)',
+    project: 'it says who signs, and where',
+  },
   'signer.aws-access-key': {
     kind: 'string',
     about: 'AWS access key id (default: the credentials that the AWS tools find)',
+    project: 'it says who signs, and where',
   },
-  'signer.aws-secret-key': { kind: 'string', secret: true, about: 'Secret of the AWS access key' },
-  'signer.aws-session-token': { kind: 'string', secret: true, about: 'Session token of a temporary AWS access key' },
+  'signer.aws-secret-key': {
+    kind: 'string',
+    secret: true,
+    about: 'Secret of the AWS access key',
+    project: 'it is a secret',
+  },
+  'signer.aws-session-token': {
+    kind: 'string',
+    secret: true,
+    about: 'Session token of a temporary AWS access key',
+    project: 'it is a secret',
+  },
   'platform-wallet': {
     kind: 'string',
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
     about: 'Address that fees of pools belong to (default: the signer)',
+    project: 'fees are paid to it',
   },
-  'pools.presets': { kind: 'string', about: 'JSON file with named curves beside the built-in `standard`' },
-  'pools.preset': { kind: 'string', default: 'standard', about: 'Curve of a pool whose creation names none' },
+  'pools.presets': {
+    kind: 'string',
+    about: 'JSON file with named curves beside the built-in `standard`',
+    project: 'it says how a launch divides its money',
+  },
+  'pools.preset': {
+    kind: 'string',
+    default: 'standard',
+    about: 'Curve of a pool whose creation names none',
+    project: true,
+  },
   'pools.pending-minutes': {
     kind: 'integer',
     default: 30,
     min: 1,
     max: 10_080,
     about: 'How long after its last transaction ended a pool that is not on chain counts as failed',
+    project: true,
   },
   'pools.ticker-cooldown-hours': {
     kind: 'integer',
@@ -205,22 +334,26 @@ export const SETTINGS = define({
     min: 0,
     max: 8_760,
     about: 'How long a ticker stays taken by a pool that did not fail; 0 lets any pool have it',
+    project: true,
   },
   'pools.crank': {
     kind: 'boolean',
     default: false,
     about: 'Let the platform wallet send the migration transactions of full curves',
+    project: 'the platform wallet pays for it',
   },
   'gold.mint': {
     kind: 'string',
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
     about: 'Mint of the gold token that wallets can lock',
+    project: 'wallets lock their tokens by it',
   },
   'nfts.cosign-collections': {
     kind: 'list',
     default: [],
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'base58 addresses' },
     about: 'Collections whose mints the platform wallet signs too, as their update authority or delegate',
+    project: 'the platform wallet signs for them',
   },
   'stakes.freeze-authority': {
     kind: 'string',
@@ -228,6 +361,7 @@ export const SETTINGS = define({
     choices: ['owner', 'platform'],
     about:
       'Who can release a stake: its owner, or platform: the owner and the platform wallet together (its key must never be lost)',
+    project: 'it says who can release a stake',
   },
   'relay-tip': {
     kind: 'integer',
@@ -235,23 +369,27 @@ export const SETTINGS = define({
     min: 0,
     max: 100_000_000,
     about: 'Lamports that the last transaction of a launch pays the relay, where relay-url is set',
+    project: 'it says what a transaction pays',
   },
   'price-url': {
     kind: 'string',
     urlOr: [],
     private: true,
     about: 'URL of a JSON document with the price of SOL in US dollars',
+    project: 'its key is sent there',
   },
   'price-field': {
     kind: 'string',
     default: 'price',
     about: 'Where the price stands in that document, like data.SOL.usd',
+    project: 'prices are read by it',
   },
   storage: {
     kind: 'string',
     default: 'local',
     choices: ['local'],
     about: 'Where token images and metadata are kept: local (a folder that this service serves)',
+    project: true,
   },
   'image-max-bytes': {
     kind: 'integer',
@@ -259,22 +397,26 @@ export const SETTINGS = define({
     min: 1,
     max: 104_857_600,
     about: 'Largest token image in bytes',
+    project: true,
   },
   'storage-key': {
     kind: 'string',
     secret: true,
     pattern: { is: /^M[A-Za-z0-9+/]{91}=?$/, about: 'an ed25519 key as `storacha key create` prints it' },
     about: 'Key of the agent at Storacha that delegates uploads, as `storacha key create` prints it',
+    project: 'it is a secret',
   },
   'storage-proof': {
     kind: 'string',
     secret: true,
     about: 'What that agent may do, as `storacha delegation create … --base64` prints it',
+    project: 'it is a secret',
   },
   'storage-space': {
     kind: 'string',
     pattern: { is: /^did:key:z[1-9A-HJ-NP-Za-km-z]{20,900}$/, about: 'an identifier of the form did:key:z…' },
     about: 'Space at Storacha that uploads go to (default: the one of `storage-proof`)',
+    project: 'uploads are sent there',
   },
   moderation: {
     kind: 'string',
@@ -282,6 +424,7 @@ export const SETTINGS = define({
     choices: ['off', 'openai'],
     about:
       'Who looks at token images before they are stored: off, or openai (any server with its moderations endpoint)',
+    project: 'it says which images are stored',
   },
   'moderation-url': {
     kind: 'string',
@@ -289,20 +432,37 @@ export const SETTINGS = define({
     urlOr: [],
     private: true,
     about: 'Address of the moderation API, without `/moderations`',
+    project: 'its key is sent there',
   },
-  'moderation-key': { kind: 'string', secret: true, about: 'Key of the moderation API' },
-  'moderation-model': { kind: 'string', default: 'omni-moderation-latest', about: 'Model that moderates' },
-  api: { kind: 'string', about: 'URL of the daemon that commands talk to (default: the running local one, else none)' },
-  'api-key-file': { kind: 'string', about: 'File (0600) with the bearer key for `api`' },
+  'moderation-key': { kind: 'string', secret: true, about: 'Key of the moderation API', project: 'it is a secret' },
+  'moderation-model': {
+    kind: 'string',
+    default: 'omni-moderation-latest',
+    about: 'Model that moderates',
+    project: 'it says which images are stored',
+  },
+  api: {
+    kind: 'string',
+    about: 'URL of the daemon that commands talk to (default: the running local one, else none)',
+    project: true,
+  },
+  'api-key-file': {
+    kind: 'string',
+    about: 'File (0600) with the bearer key for `api`',
+    project: 'keys are read from there and sent away',
+  },
   output: {
     kind: 'string',
     default: 'table',
     choices: ['table', 'json', 'plain'],
     about: 'How answers are printed: table, json or plain',
+    project: true,
   },
 })
 
 export type SettingName = keyof typeof SETTINGS
+export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
+export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
 interface Kinds {
   string: string
   integer: number

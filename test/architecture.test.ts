@@ -44,7 +44,9 @@ const ROOMS = [
   'src/context.ts',
   'src/config.ts',
   'src/settings.ts',
+  'src/project-file.ts',
   'src/errors.ts',
+  'src/files.ts',
   'src/log.ts',
   'src/version.ts',
 ] as const
@@ -52,12 +54,15 @@ type Room = (typeof ROOMS)[number]
 
 const roomOf = (file: string): Room | undefined => ROOMS.find((room) => file === room || file.startsWith(`${room}/`))
 
-const ROOMS_BELOW = ['src/errors.ts', 'src/log.ts', 'src/config.ts', 'src/version.ts'] as const
+const ROOMS_BELOW = ['src/errors.ts', 'src/files.ts', 'src/log.ts', 'src/config.ts', 'src/version.ts'] as const
 
 /** What each room may import besides itself; `type` marks what may be imported as a type only. */
 const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[] }> = {
   bin: { value: ROOMS },
-  commands: { value: ['src/api', 'src/errors.ts', 'src/merkle', 'src/config.ts'], type: ['src/client.ts'] },
+  commands: {
+    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/merkle', 'src/config.ts'],
+    type: ['src/client.ts'],
+  },
   daemon: {
     value: ROOMS.filter((room) => room.startsWith('src/') && room !== 'src/client.ts'),
     type: ['src/client.ts'],
@@ -75,9 +80,11 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[] }> = {
     value: [],
     type: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', ...ROOMS_BELOW],
   },
-  'src/config.ts': { value: ['src/settings.ts'] },
+  'src/config.ts': { value: ['src/settings.ts', 'src/project-file.ts', 'src/errors.ts'] },
+  'src/project-file.ts': { value: ['src/settings.ts', 'src/errors.ts', 'src/files.ts'] },
   'src/settings.ts': { value: [] },
   'src/errors.ts': { value: [] },
+  'src/files.ts': { value: ['src/errors.ts'] },
   'src/log.ts': { value: [] },
   'src/version.ts': { value: [] },
 }

@@ -1,6 +1,7 @@
 /** Tells of a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request and the way out. */
 import type { ApiFailure } from '../../src/client.ts'
 import { ApiError, type ErrorCode } from '../../src/errors.ts'
+import { FileFault } from '../../src/files.ts'
 import { Cancelled, EXIT, EXIT_BY_CODE, Problem } from './problem.ts'
 import { cleaned, type Format } from './render.ts'
 
@@ -18,7 +19,7 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
 /** Text for stderr and the exit code; `debug` adds where it came from. */
 export function report(error: unknown, format: Format, debug: boolean, red: (text: string) => string): Report {
   if (error instanceof Cancelled) return { text: format === 'json' ? '' : 'Cancelled.\n', exitCode: EXIT.cancelled }
-  const known = error instanceof ApiError ? error : unexpected(error)
+  const known = error instanceof FileFault ? ofFile(error) : error instanceof ApiError ? error : unexpected(error)
   const exitCode = EXIT_BY_CODE[known.code] ?? EXIT.failed
   const trace = debug && error instanceof Error ? `${error.stack ?? ''}\n${causes(error)}` : ''
   const envelope = (known as Partial<ApiFailure>).envelope
@@ -50,6 +51,11 @@ function local({ code, message, param, details }: ApiError) {
     error: { code, message, ...(param && { param }), ...(details && { details }) },
     meta: { request_id: 'local' },
   }
+}
+
+/** What others may have written is not allowed (exit 4); a file that cannot be read is a failure. */
+function ofFile({ kind, said, next, cause }: FileFault): Problem {
+  return new Problem(kind === 'exposed' ? 'forbidden' : 'internal_error', said, { next, cause })
 }
 
 function unexpected(error: unknown): Problem {

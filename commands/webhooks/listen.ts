@@ -36,7 +36,7 @@ export const listen = verb({
     if (secret_file !== undefined && forward_to === undefined)
       throw usage('--secret-file signs what --forward-to sends')
     const url = forward_to === undefined ? null : targetUrl(forward_to)
-    const secrets = secret_file === undefined ? [makeSecret()] : await readSecrets(secret_file)
+    const secrets = secret_file === undefined ? [makeSecret()] : readSecrets(secret_file)
     const file = state_file ?? placeFile(await sourceOf(session), url?.href ?? null)
     const start = await startOf(client, from, file)
     const wanted = await wantedTypes(client, events)

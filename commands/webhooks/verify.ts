@@ -25,7 +25,7 @@ export const verify = verb({
   },
   examples: ['svc webhooks verify --secret-file secret --headers-file headers.txt < body.json'],
   async run({ secret_file, headers_file, signature, webhook_id, webhook_timestamp, webhook_signature }, { clock }) {
-    const secrets = await readSecrets(secret_file)
+    const secrets = readSecrets(secret_file)
     const headers = {
       ...(headers_file === undefined ? {} : headersOf(await readText(headers_file))),
       ...given(HEADERS.service, signature),

@@ -1,9 +1,10 @@
 /** Who serves the embedded chain of a data folder: a lock that it holds, and a file that says where it is. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { LOCALNET_FILE } from '../config.ts'
+import { readOwnIfThere, replaceOwn, requireOwnFolder } from '../files.ts'
 
 /** Beside LOCALNET_FILE; a database that its server locks, so that the system takes the lock back however that ends. */
 export const CHAIN_LOCK_FILE = 'localnet.lock'
@@ -14,10 +15,14 @@ export interface ChainOwner {
   ws_url: string
 }
 
-/** The process, not this one, that serves the chain of `dataDir`. */
+/** The process, not this one, that serves the chain of `dataDir`. Throws FileFault where others could have said so. */
 export function chainOwner(dataDir: string): ChainOwner | undefined {
+  if (!existsSync(dataDir)) return undefined
+  requireOwnFolder(dataDir, 'data folder')
+  const text = readOwnIfThere(join(dataDir, LOCALNET_FILE), { folder: 'own' })
+  if (text === null) return undefined
   try {
-    const { pid, rpc_url, ws_url } = JSON.parse(readFileSync(join(dataDir, LOCALNET_FILE), 'utf8')) as ChainOwner
+    const { pid, rpc_url, ws_url } = JSON.parse(text) as ChainOwner
     if (typeof pid !== 'number' || typeof rpc_url !== 'string' || typeof ws_url !== 'string') return undefined
     // A process may have ended without a word and its id gone to another: the lock tells.
     return pid !== process.pid && isAlive(pid) && isLocked(dataDir) ? { pid, rpc_url, ws_url } : undefined
@@ -29,8 +34,7 @@ export function chainOwner(dataDir: string): ChainOwner | undefined {
 /** Says that this process serves it; answers how to take that back. */
 export function claimChain(dataDir: string, at: Omit<ChainOwner, 'pid'>): () => void {
   const file = join(dataDir, LOCALNET_FILE)
-  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify({ pid: process.pid, ...at })}\n`, { mode: 0o600 })
-  renameSync(`${file}.${process.pid}`, file)
+  replaceOwn(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)
   return () => rmSync(file, { force: true })
 }
 

@@ -1,9 +1,10 @@
 /** Assets as files of the data folder, each named by the hash of its content, served at /assets. */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { internal } from '../errors.ts'
+import { FileFault, makeOwnFolder } from '../files.ts'
 import { imageTypeOf } from './image-structure.ts'
 import { publicBase } from './public-base.ts'
 import type { Asset, Storage } from './storage.ts'
@@ -87,7 +88,7 @@ async function readAsset(file: string): Promise<Uint8Array<ArrayBuffer> | null> 
 async function write(folder: string, cid: string, bytes: Uint8Array): Promise<void> {
   const temporary = join(folder, `.${cid}.${randomBytes(6).toString('hex')}`)
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeOwnFolder(folder)
     const file = await open(temporary, 'wx', 0o600)
     try {
       await file.writeFile(bytes)
@@ -99,6 +100,7 @@ async function write(folder: string, cid: string, bytes: Uint8Array): Promise<vo
     const directory = await open(folder, 'r')
     await directory.sync().finally(() => directory.close())
   } catch (error) {
+    if (error instanceof FileFault) throw error
     await rm(temporary, { force: true }).catch(() => {})
     throw internal(`The asset folder cannot be written: ${reasonOf(error)}; make room or mend its permissions`, {
       cause: error,

@@ -64,13 +64,9 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
 }
 
 /** `moderation-url` plus its path; a key goes over https, or to this machine. */
-function endpoint({ values, origins }: Config): URL {
+function endpoint({ values }: Config): URL {
   const url = new URL(values['moderation-url'])
   const wayIn = `; set ${environmentName('moderation-url')}`
-  // Whoever wrote the folder's file would be sent the key of whoever starts the service there.
-  if (origins['moderation-url'] === 'project') {
-    throw internal(`moderation-url is not taken from a project file, the key is sent there${wayIn}`)
-  }
   const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (url.protocol !== 'https:' && !isLocal) throw internal(`moderation-url must be an https URL${wayIn}`)
   if (url.username || url.password || url.search || url.hash) {

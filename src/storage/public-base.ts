@@ -1,9 +1,9 @@
 /** The address that assets are read from, and whether it will still be one when the chain has outlived this machine. */
-import { readFile } from 'node:fs/promises'
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import { type Config, DAEMON_FILE } from '../config.ts'
 import { type ApiError, internal } from '../errors.ts'
+import { readOwnIfThere } from '../files.ts'
 
 /** Without the last slash. Throws internal_error naming the setting where none would do for `cluster`. */
 export async function publicBase(config: Config, cluster: string): Promise<string> {
@@ -31,10 +31,8 @@ const unfit = (why: string): ApiError =>
 
 /** Where this machine's daemon listens; a chain that is embedded is read from here. */
 async function localBase({ dataDir, values }: Config): Promise<string> {
-  const running = await readFile(join(dataDir, DAEMON_FILE), 'utf8').then(
-    (text) => urlIn(text),
-    () => undefined,
-  )
+  const text = readOwnIfThere(join(dataDir, DAEMON_FILE), { folder: 'own' })
+  const running = text === null ? undefined : urlIn(text)
   if (running !== undefined) return running
   if (values.port === 0) {
     throw internal('port is 0 and no daemon runs, so that no address for images is known; set port or public-url')

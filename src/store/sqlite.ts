@@ -1,5 +1,4 @@
 /** The store on SQLite: one file, durable group commits, reads on a connection of their own. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
@@ -17,15 +16,15 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
+import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
+import { makeOwnDatabase, makeOwnFolder } from '../files.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrate } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
 import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 import { createWriteQueue, type Outcome, type Work } from './write-queue.ts'
-
-export const DATABASE_FILE = 'svc.db'
 
 /** Statements kept prepared on a connection. */
 const STATEMENTS = 500
@@ -136,9 +135,9 @@ async function openFile(
 ): Promise<Database.Database> {
   let raw: Database.Database | undefined
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeOwnFolder(dataDir)
     // SQLite gives its journal files the mode of the database file.
-    closeSync(openSync(file, 'a', 0o600))
+    makeOwnDatabase(file)
     const opened = new Driver(file, { timeout: 0 })
     raw = opened
     await whenFree(busyTimeoutMs, () => opened.pragma('journal_mode = WAL'))

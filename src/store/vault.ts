@@ -1,26 +1,13 @@
 /** Seals what must not lie readable in the database: AES-256-GCM under one key per installation. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { ENCRYPTION_KEY_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
-import { findSetting, settleSetting } from './settings.ts'
+import { makeOwnFolder, readOwnIfThere } from '../files.ts'
+import { KEY_VARIABLE, otherKey, requireInstallation, settleBegun, settleFingerprint } from './installation.ts'
 import type { Store } from './store.ts'
 
-export const KEY_FILE = 'encryption.key'
-export const KEY_VARIABLE = 'SVC_ENCRYPTION_KEY'
-
-const SETTING = 'vault_fingerprint'
 const VERSION = 1
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
@@ -42,21 +29,19 @@ export interface VaultOptions {
   keyText?: string | undefined
 }
 
-/** Fingerprint of the key that this database was sealed with; null before the first. */
-export const sealedWith = (store: Store) => findSetting(store.db, SETTING)
-
-/** Opens the vault and checks, by fingerprint, that its key is the one this database was sealed with. */
+/** Opens the vault and checks, by fingerprint, that database and key are of one installation. */
 export async function openVault({ store, dataDir, keyText }: VaultOptions): Promise<Vault> {
-  const known = await sealedWith(store)
-  const key = keyText ? parseKey(keyText, KEY_VARIABLE) : keyFromFile(store, dataDir, known)
-  const vault = makeVault(key)
-  const stands = known ?? (await store.write((tx) => settleSetting(tx, SETTING, vault.fingerprint)))
-  if (stands !== vault.fingerprint) {
+  const given = keyText ? parseKey(keyText, KEY_VARIABLE) : undefined
+  if (given === undefined && store.kind === 'postgres') {
     throw internal(
-      `the encryption key (fingerprint ${vault.fingerprint}) is not the one this database was sealed with (${stands}): ` +
-        `put back the earlier ${KEY_VARIABLE}, or the earlier ${KEY_FILE} in the data folder with ${KEY_VARIABLE} unset`,
+      `set ${KEY_VARIABLE} (32 bytes as base64 or hex, the same for every daemon): on PostgreSQL it is required`,
     )
   }
+  const place = { store, dataDir, keyGiven: given !== undefined }
+  const known = await requireInstallation(place)
+  const vault = makeVault(given ?? (await keyFromFile(store, dataDir, known)))
+  const stands = known ?? (await settleFingerprint(store, vault.fingerprint))
+  if (stands !== vault.fingerprint) throw otherKey(place, vault.fingerprint, stands)
   return vault
 }
 
@@ -104,13 +89,8 @@ function parseKey(text: string, from: string): Buffer {
   return key
 }
 
-function keyFromFile(store: Store, dataDir: string, known: string | null): Buffer {
-  if (store.kind === 'postgres') {
-    throw internal(
-      `set ${KEY_VARIABLE} (32 bytes as base64 or hex, the same for every daemon): on PostgreSQL it is required`,
-    )
-  }
-  const file = join(dataDir, KEY_FILE)
+async function keyFromFile(store: Store, dataDir: string, known: string | null): Promise<Buffer> {
+  const file = join(dataDir, ENCRYPTION_KEY_FILE)
   const found = readKeyFile(file)
   if (found) return found
   if (known !== null) {
@@ -118,6 +98,7 @@ function keyFromFile(store: Store, dataDir: string, known: string | null): Buffe
       `${file} is missing, and this database was sealed with it (fingerprint ${known}): restore the file or set ${KEY_VARIABLE}`,
     )
   }
+  await settleBegun(store)
   createKeyFile(dataDir, file)
   const created = readKeyFile(file)
   if (!created) throw internal(`${file} vanished while it was being made`)
@@ -125,27 +106,13 @@ function keyFromFile(store: Store, dataDir: string, known: string | null): Buffe
 }
 
 function readKeyFile(file: string): Buffer | null {
-  let descriptor: number
-  try {
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw internal(`cannot read ${file}: ${(error as Error).message}`)
-  }
-  try {
-    const mode = fstatSync(descriptor).mode & 0o777
-    if ((mode & 0o077) !== 0) {
-      throw internal(`${file} can be read by others (mode ${mode.toString(8)}): run chmod 600 on it`)
-    }
-    return parseKey(readFileSync(descriptor, 'utf8'), file)
-  } finally {
-    closeSync(descriptor)
-  }
+  const text = readOwnIfThere(file, { secret: true, folder: 'own' })
+  return text === null ? null : parseKey(text, file)
 }
 
 /** Whole or not at all, and the same for all: of several processes one makes the file, and the others read that. */
 function createKeyFile(dataDir: string, file: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeOwnFolder(dataDir)
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
   const descriptor = openSync(draft, 'wx', 0o600)
   try {

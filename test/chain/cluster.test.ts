@@ -97,7 +97,7 @@ describe('the settings', () => {
   it('choose by flag, environment, project, profile, then the Solana CLI, else the embedded chain', () => {
     const all = {
       env: { SVC_URL: 'd' },
-      project: { url: 'http://project' },
+      project: { url: 'localhost' },
       profile: { url: 'http://profile' },
       solana,
     }
@@ -107,7 +107,7 @@ describe('the settings', () => {
     }
     expect(chosen({ ...all, url: 'm' })).toEqual(['mainnet-beta', 'flag'])
     expect(chosen(all)).toEqual(['devnet', 'environment'])
-    expect(chosen({ ...all, env: {} })).toEqual(['project', 'project'])
+    expect(chosen({ ...all, env: {} })).toEqual(['localhost', 'project'])
     expect(chosen({ profile: all.profile, solana })).toEqual(['profile', 'profile'])
     expect(chosen({ solana })).toEqual(['testnet', 'solana'])
     expect(chosen({})).toEqual(['embedded', 'default'])

@@ -19,6 +19,8 @@ export interface RunOptions {
   env?: Record<string, string>
   cwd?: string
   input?: string | Uint8Array
+  /** In milliseconds; none unless given. */
+  timeout?: number
 }
 export interface CommandLine {
   home: string
@@ -39,7 +41,7 @@ export function commandLine(): CommandLine {
     home,
     dataDir,
     env,
-    async svc(args, { env: more = {}, cwd = home, input = '' } = {}) {
+    async svc(args, { env: more = {}, cwd = home, input = '', timeout = 0 } = {}) {
       const { exitCode, stdout, stderr } = await execa(process.execPath, [PROGRAM, ...args], {
         cwd,
         env: { ...env, ...more },
@@ -47,6 +49,7 @@ export function commandLine(): CommandLine {
         reject: false,
         stripFinalNewline: false,
         input,
+        timeout,
       })
       return { exitCode, stdout, stderr }
     },

@@ -65,6 +65,39 @@ describe('a data folder', () => {
     expect(readdirSync(folder)).not.toContain('encryption.key')
   })
 
+  it('that lost its database and kept its keys is refused, and begins anew when they are gone too', async () => {
+    const folder = copyOf('bereft')
+    for (const name of readdirSync(folder).filter((name) => name.startsWith('svc.db'))) rmSync(join(folder, name))
+    expect(await doctor(folder)).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(
+        /^fail\tdatabase\t.*svc\.db is missing, and encryption\.key and operator\.key beside/m,
+      ),
+    })
+    const said =
+      /svc\.db is empty, and encryption\.key and operator\.key in .*bereft are of an installation that had another database: restore that from a backup, .*--data-dir, or, to begin anew, remove encryption\.key and operator\.key/
+    await expectFault(folder, said)
+    expect(await doctor(folder)).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^fail\t.*is empty, and/m),
+    })
+    for (const name of ['encryption.key', 'operator.key']) rmSync(join(folder, name))
+    expect((await svc(['keys', 'list', '--data-dir', folder])).exitCode).toBe(0)
+  })
+
+  it('with the database of another installation is refused, saying which key was expected', async () => {
+    const folder = copyOf('mixed')
+    const other = join(cli.home, 'other')
+    expect((await svc(['keys', 'list', '--data-dir', other])).exitCode).toBe(0)
+    for (const name of readdirSync(folder).filter((name) => name.startsWith('svc.db'))) rmSync(join(folder, name))
+    for (const name of readdirSync(other).filter((name) => name.startsWith('svc.db')))
+      cpSync(join(other, name), join(folder, name))
+    await expectFault(
+      folder,
+      /svc\.db was sealed with the encryption key of fingerprint [0-9a-f]{16}, and .*encryption\.key holds that of [0-9a-f]{16}: they are of two installations/,
+    )
+  })
+
   it('whose operator key is empty, something else or a folder is refused, and never taken for a key', async () => {
     const folder = copyOf('keyless')
     const file = join(folder, 'operator.key')

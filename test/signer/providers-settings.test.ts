@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { signatureHolds } from '../../src/chain/localnet/signatures.ts'
@@ -72,11 +72,14 @@ describe('a keypair file as signer', () => {
     )
   })
 
-  it('is refused behind a link, where the file itself can be read by others', async () => {
+  it('is refused behind a link, naming the file itself', async () => {
     const link = join(folder, 'link.json')
     rmSync(link, { force: true })
-    symlinkSync(fileWith(KEYPAIR, 0o644), link)
-    expect((await refusalOf(keypairSettings(link))).message).toMatch(/can be read by others \(mode 644\)/)
+    const file = fileWith(KEYPAIR)
+    symlinkSync(file, link)
+    expect((await refusalOf(keypairSettings(link))).message).toMatch(
+      new RegExp(`link\\.json is a symbolic link; use the file itself: .*${basename(file)}$`),
+    )
   })
 
   it.runIf(process.getuid?.() === 0)("is refused as another user's", async () => {
@@ -202,13 +205,12 @@ describe('the settings of a provider', () => {
   })
 })
 
-it('sends no token to an address that a project file chose', async () => {
-  const [cwd, token] = [mkdtempSync(join(folder, 'project-')), 'hvs.TOPSECRET']
-  const settings = { signer: 'vault', 'signer.public-key': key.address, 'signer.vault-key': 'launches' }
-  writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ ...settings, 'signer.vault-url': 'https://elsewhere.test' }))
-  const config = loadConfig({ cwd, env: { SVC_SIGNER_VAULT_TOKEN: token } })
-  await expect(openSigner(config)).rejects.toThrow(
-    'signer.vault-url is not taken from a project file, tokens are sent there; set SVC_SIGNER_VAULT_URL',
+it('sends no token to an address that a project file chose', () => {
+  const cwd = mkdtempSync(join(folder, 'project-'))
+  writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ 'signer.vault-url': 'https://elsewhere.test' }))
+  const refusal = () => loadConfig({ cwd, env: { SVC_SIGNER: 'vault', SVC_SIGNER_VAULT_TOKEN: 'hvs.TOPSECRET' } })
+  expect(refusal).toThrow(
+    /svc\.json must not hold signer\.vault-url: it says who signs, and where; set SVC_SIGNER_VAULT_URL instead/,
   )
 })
 

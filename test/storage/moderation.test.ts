@@ -1,6 +1,9 @@
 /** Moderation against a real HTTP server that speaks the moderations endpoint, and everything that can go wrong with it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Config, loadConfig, type SettingName } from '../../src/config.ts'
@@ -187,11 +190,11 @@ describe('moderation', () => {
     expect(asked).toEqual([])
   })
 
-  it('does not send the key where a project file says', async () => {
-    const config = configWith({ 'moderation-url': 'https://example.com', 'moderation-key': KEY })
-    const planted = { ...config, origins: { ...config.origins, 'moderation-url': 'project' as const } }
-    expect((await failureOf(requireAllowed(planted, IMAGE))).message).toMatch(
-      /^moderation-url is not taken from a project/,
-    )
+  it('does not send the key where a project file says', () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'svc-moderation-'))
+    onTestFinished(() => rmSync(cwd, { recursive: true }))
+    writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ 'moderation-url': 'https://example.com' }))
+    const refusal = () => loadConfig({ flags: { 'moderation-key': KEY }, env: {}, cwd })
+    expect(refusal).toThrow(/svc\.json must not hold moderation-url: its key is sent there/)
   })
 })

@@ -1,9 +1,12 @@
 /** Suite: a database is brought to this program's schema, by one or by several processes, and a newer one is left alone. */
 
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { execaNode } from 'execa'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { previousSecrets } from '../../src/operations/webhook-subscriptions/secret.ts'
+import { sealedWith } from '../../src/store/installation.ts'
 import { insertToken, pageTokens } from '../../src/store/tokens.ts'
 import { openVault } from '../../src/store/vault.ts'
 import { findWebhookSubscription, insertWebhookSubscription } from '../../src/store/webhook-subscriptions.ts'
@@ -100,6 +103,22 @@ export function openSuite(database: TestDatabase): void {
       const error = await opened(options).catch((thrown) => thrown)
       expect(error).toMatchObject({ code: 'internal_error', message: expect.stringContaining('9999-later') })
       expect(error.message).toContain('upgrade svc')
+    })
+
+    test('refuses a database that holds rows and no fingerprint, and one that is empty beside the keys of another', async () => {
+      const options = await database.fresh()
+      const store = await opened(options)
+      const vault = { store, dataDir: options.dataDir, keyText: '01'.repeat(32) }
+      writeFileSync(join(options.dataDir, 'operator.key'), 'svc_live_x', { mode: 0o600 })
+      await expect(openVault(vault)).rejects.toThrow(
+        /^the database .* is empty, and operator\.key in .* is of an installation that had another database: restore that/,
+      )
+      rmSync(join(options.dataDir, 'operator.key'))
+      await store.write((tx) => insertToken(tx, token('planted')))
+      await expect(openVault(vault)).rejects.toThrow(
+        /^the database .* holds data and no fingerprint of an encryption key: .*restore it from a backup, or choose another/,
+      )
+      expect(await sealedWith(store)).toBeNull()
     })
 
     test('gives a vault whose key another database does not accept', async () => {

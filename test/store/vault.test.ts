@@ -109,6 +109,15 @@ describe('the vault', () => {
     await expect(other).rejects.toMatchObject({ code: 'internal_error', message: expect.stringContaining(fingerprint) })
   })
 
+  test('goes on where the first start was killed between the key file and its fingerprint', async () => {
+    const options = await fresh()
+    await openVault(options)
+    await options.store.write((tx) => tx.deleteFrom('settings').where('name', '=', 'vault_fingerprint').execute())
+    expect((await openVault(options)).fingerprint).toMatch(/^[0-9a-f]{16}$/)
+    await options.store.write((tx) => tx.deleteFrom('settings').execute())
+    await expect(openVault(options)).rejects.toThrow('is empty, and encryption.key in')
+  })
+
   test('agrees on one key when many open it at once in a new folder', async () => {
     const { store } = await fresh()
     const dataDir = join(temporaryFolder(), 'made')

@@ -1,7 +1,8 @@
 /** The journal of the embedded chain: touched accounts, history and clock in one SQLite file, held by one process. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
+import { makeOwnDatabase, makeOwnFolder, replaceOwn } from '../../files.ts'
 import { addressBytes, addressOf } from './addresses.ts'
 import { openHistory } from './history.ts'
 import type { ChainAccount } from './types.ts'
@@ -52,9 +53,10 @@ export interface Journal extends ReturnType<typeof openHistory> {
 
 /** Opens (or begins) `chain.db` in a folder. Throws ChainLockedError. */
 export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Journal {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeOwnFolder(dataDir)
   const file = join(dataDir, 'chain.db')
   const pidFile = join(dataDir, 'chain.pid')
+  makeOwnDatabase(file)
   const db = new Database(file, { timeout: 0 })
   try {
     db.pragma('locking_mode = EXCLUSIVE')
@@ -67,7 +69,7 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Jo
     if (isBusy(error)) throw new ChainLockedError(file, readPid(pidFile))
     throw error
   }
-  writeFileSync(pidFile, `${process.pid}\n`)
+  replaceOwn(pidFile, `${process.pid}\n`)
 
   const select = db.prepare<[string], Buffer>('SELECT value FROM settings WHERE name = ?').pluck()
   const save = db.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)')

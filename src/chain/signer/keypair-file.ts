@@ -1,5 +1,5 @@
 /** Reads a keypair file as the Solana CLI writes it, if nobody else can; nothing of what it holds is ever said. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { type FaultKind, FileFault, readOwn } from '../../files.ts'
 import { type KeyPair, keyPairOf } from '../localnet/signatures.ts'
 
 export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as `solana-keygen new` writes it'
@@ -7,7 +7,7 @@ export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as 
 /** Far above what a keypair takes: nothing larger is read. */
 const MAX_BYTES = 65_536
 
-export type KeypairFault = 'missing' | 'unreadable' | 'exposed' | 'content'
+export type KeypairFault = FaultKind
 
 /** What is wrong with a file, said after its name; `next` is the way out where there is a single one. */
 export class KeypairFileError extends Error {
@@ -22,9 +22,9 @@ export class KeypairFileError extends Error {
   }
 }
 
-/** Key pair of a file. Throws KeypairFileError; with `owned` also where the file is another user's. */
-export function readKeypairFile(file: string, { owned = false } = {}): KeyPair {
-  const text = readPrivate(file, owned)
+/** Key pair of a file that nobody else can read or replace. Throws KeypairFileError. */
+export function readKeypairFile(file: string): KeyPair {
+  const text = readPrivate(file)
   let numbers: unknown
   try {
     numbers = JSON.parse(text)
@@ -52,36 +52,15 @@ export function keyPairFrom(numbers: unknown, refuse: (what: string) => Error): 
 
 const content = (what: string) => new KeypairFileError('content', what)
 
-function readPrivate(file: string, owned: boolean): string {
-  let descriptor: number
+function readPrivate(file: string): string {
   try {
-    // A pipe without a writer would block the opening itself.
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+    const text = readOwn(file, { secret: true, maxBytes: MAX_BYTES })
+    if (text === '') throw content('is empty')
+    return text
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new KeypairFileError('missing', 'does not exist')
-    const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it does not open')
-    throw new KeypairFileError('unreadable', `cannot be read: ${why}`)
-  }
-  try {
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) throw content('is not a file')
-    refuseExposed(file, stats, owned)
-    if (stats.size === 0) throw content('is empty')
-    if (stats.size > MAX_BYTES) throw content(`has ${stats.size} bytes, too many for a keypair`)
-    return readFileSync(descriptor, 'utf8')
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-function refuseExposed(file: string, { mode, uid }: Stats, owned: boolean) {
-  if ((mode & 0o077) !== 0) {
-    const shown = (mode & 0o777).toString(8)
-    throw new KeypairFileError('exposed', `can be read by others (mode ${shown})`, `chmod 600 ${file}`)
-  }
-  const user = process.getuid?.()
-  if (owned && user !== undefined && uid !== user) {
-    throw new KeypairFileError('exposed', `belongs to another user (uid ${uid}, not ${user})`, `chown ${user} ${file}`)
+    if (!(error instanceof FileFault)) throw error
+    const { kind, what, next } = error
+    const said = what.endsWith('too many') ? `${what} for a keypair` : what
+    throw new KeypairFileError(kind, said, kind === 'exposed' ? next : undefined)
   }
 }

@@ -32,7 +32,7 @@ export function openKeypairSigner(config: Config): Signer {
 
 function read(file: string) {
   try {
-    return readKeypairFile(file, { owned: true })
+    return readKeypairFile(file)
   } catch (error) {
     if (!(error instanceof KeypairFileError)) throw error
     const { fault, message, next } = error

@@ -23,10 +23,6 @@ export function requiredHeader(config: Config, name: TextSetting): string {
 /** Address of a provider's API without the last slash; tokens go over https, or to this machine. */
 export function requiredUrl(config: Config, name: TextSetting): string {
   const url = new URL(required(config, name))
-  // Whoever wrote the folder's file would be sent the token of whoever starts the service there.
-  if (config.origins[name] === 'project') {
-    throw new ConfigError(`${name} is not taken from a project file, tokens are sent there${wayIn(name)}`)
-  }
   const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (url.protocol !== 'https:' && !local) {
     throw new ConfigError(`${name} must be an https URL: over http, its token can be read on the way to ${url.host}`)

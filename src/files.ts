@@ -1,0 +1,211 @@
+/** Files and folders of this user: what is another's, behind a link or open to others is refused, with the way out. */
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ApiError } from './errors.ts'
+
+/** `exposed` is what others could have written or could read; only that is a question of trust. */
+export type FaultKind = 'missing' | 'unreadable' | 'content' | 'exposed'
+
+/** A file or folder that is not used as it is. */
+export class FileFault extends ApiError {
+  readonly kind: FaultKind
+  /** A sentence without the way out, which is `next`; the message is both. */
+  readonly said: string
+  /** What is wrong, to be said after the file's name. */
+  readonly what: string
+  readonly next: string
+
+  constructor(kind: FaultKind, said: string, what: string, next: string) {
+    super('internal_error', `${said}; ${next}`)
+    this.kind = kind
+    this.said = said
+    this.what = what
+    this.next = next
+  }
+}
+
+export interface ReadOptions {
+  /** Others must not read it; without this they must not write it. */
+  secret?: boolean
+  maxBytes?: number
+  /** Where it may lie: a folder of this user alone, or one where nobody else can replace it, like /tmp. */
+  folder?: 'own' | 'safe'
+  /** Takes it from any owner, mode and folder; a link is refused all the same. */
+  trusted?: boolean
+}
+
+const MAX_BYTES = 65_536
+const WRITABLE = 0o022
+const OPEN = 0o077
+const STICKY = 0o1000
+const ROOT = 0
+
+/** The text of a small file. Throws FileFault; every check is of the file that was opened, not of its name. */
+export function readOwn(file: string, options: ReadOptions = {}): string {
+  const { secret = false, maxBytes = MAX_BYTES, folder = 'safe', trusted = false } = options
+  // A pipe without a writer would block the opening itself.
+  const descriptor = open(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) throw fault('content', file, 'is not a file', 'name a file, or remove what stands there')
+    if (!trusted) {
+      refuseExposed(file, stats, secret ? OPEN : WRITABLE)
+      if (folder === 'own') requireOwnFolder(dirname(resolve(file)))
+      else refuseReplaceable(file)
+    }
+    if (stats.size > maxBytes) {
+      throw fault('content', file, `has ${stats.size} bytes, too many`, 'check what it is')
+    }
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Like `readOwn`; null where there is no such file. */
+export function readOwnIfThere(file: string, options: ReadOptions = {}): string | null {
+  try {
+    return readOwn(file, options)
+  } catch (error) {
+    if (error instanceof FileFault && error.kind === 'missing') return null
+    throw error
+  }
+}
+
+/** Makes the folder (0700) where it is missing, and closes one that others can read. Throws FileFault for one they can write. */
+export function makeOwnFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const { mode } = requireOwnFolder(folder)
+  if ((mode & OPEN) !== 0) chmodSync(folder, 0o700)
+}
+
+/** Throws FileFault where the folder is another's or can be written by others; changes nothing. */
+export function requireOwnFolder(folder: string, name = 'folder'): Stats {
+  const stats = statSync(folder)
+  const refuse = (what: string, next: string) => new FileFault('exposed', `the ${name} ${folder} ${what}`, what, next)
+  const stranger = strangerOf(stats)
+  if (stranger !== undefined) throw refuse(stranger, 'choose another, or run this as its owner')
+  if ((stats.mode & WRITABLE) !== 0) {
+    throw refuse(
+      `can be written by others (mode ${shown(stats)}), who could have put anything there`,
+      `choose another, or look through it and run: chmod 700 ${folder}`,
+    )
+  }
+  return stats
+}
+
+/** Makes a private file (0600) where it is missing, and closes one that others can read. Throws FileFault. */
+export function makeOwnFile(file: string): void {
+  closeFileToOthers(file, constants.O_RDWR | constants.O_CREAT)
+}
+
+/** The same for a SQLite database, with the files that SQLite keeps beside it. */
+export function makeOwnDatabase(file: string): void {
+  makeOwnFile(file)
+  for (const suffix of ['-wal', '-shm', '-journal']) {
+    try {
+      closeFileToOthers(file + suffix, constants.O_RDONLY)
+    } catch (error) {
+      if (!(error instanceof FileFault && error.kind === 'missing')) throw error
+    }
+  }
+}
+
+/** Replaces a private file (0600) in one step: a crash leaves what was before or what is after. */
+export function replaceOwn(file: string, text: string): void {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true })
+    renameSync(draft, file)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+}
+
+function closeFileToOthers(file: string, flags: number): void {
+  const descriptor = open(file, flags | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) throw fault('content', file, 'is not a file', 'remove it, or choose another --data-dir')
+    refuseExposed(file, stats, WRITABLE)
+    if ((stats.mode & OPEN) !== 0) fchmodSync(descriptor, 0o600)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function open(file: string, flags: number): number {
+  try {
+    return openSync(file, flags | constants.O_NOFOLLOW, 0o600)
+  } catch (error) {
+    throw openingFault(file, error as NodeJS.ErrnoException)
+  }
+}
+
+function openingFault(file: string, error: NodeJS.ErrnoException): Error {
+  const { code } = error
+  if (code === 'ENOENT' || code === 'ENOTDIR') return fault('missing', file, 'does not exist', 'check its name')
+  // FreeBSD says EMLINK where others say ELOOP.
+  if (code === 'ELOOP' || code === 'EMLINK') {
+    return fault('exposed', file, 'is a symbolic link', `use the file itself${behind(file)}`)
+  }
+  if (code === 'EISDIR') return fault('content', file, 'is not a file', 'remove what stands there')
+  const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it does not open')
+  return fault('unreadable', file, `cannot be read: ${why}`, 'make it readable for this user alone')
+}
+
+function behind(link: string): string {
+  try {
+    return `: ${realpathSync(link)}`
+  } catch {
+    return ''
+  }
+}
+
+function refuseExposed(file: string, stats: Stats, refused: number): void {
+  const stranger = strangerOf(stats)
+  if (stranger !== undefined) throw fault('exposed', file, stranger, `chown ${process.getuid?.()} ${file}`)
+  if ((stats.mode & refused) === 0) return
+  const [verb, repair] = refused === OPEN ? ['read', '600'] : ['written', 'go-w']
+  throw fault('exposed', file, `can be ${verb} by others (mode ${shown(stats)})`, `chmod ${repair} ${file}`)
+}
+
+/** In a folder like /tmp nobody but a file's owner can replace it; in any other that others write, anybody can. */
+function refuseReplaceable(file: string): void {
+  const folder = dirname(resolve(file))
+  const stats = statSync(folder)
+  const stranger = stats.uid === ROOT ? undefined : strangerOf(stats)
+  const open = (stats.mode & WRITABLE) !== 0 && (stats.mode & STICKY) === 0
+  if (stranger === undefined && !open) return
+  const what = stranger ?? `can be written by others (mode ${shown(stats)})`
+  const next = stranger === undefined ? `chmod go-w ${folder}` : 'move it into a folder of this user'
+  throw fault('exposed', file, `is in a folder that ${what}`, next)
+}
+
+/** Nothing on a system without user ids. */
+function strangerOf({ uid }: Stats): string | undefined {
+  const user = process.getuid?.()
+  return user === undefined || uid === user ? undefined : `belongs to another user (uid ${uid}, not ${user})`
+}
+
+const shown = ({ mode }: Stats) => (mode & 0o777).toString(8)
+
+const fault = (kind: FaultKind, file: string, what: string, next: string) =>
+  new FileFault(kind, /^(?:can|has)/.test(what) ? `${file} ${what}` : `cannot read ${file}: it ${what}`, what, next)

@@ -1,0 +1,121 @@
+/** Whether a database and the key files beside it are of one installation: what is there, what is missing, the way out. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../config.ts'
+import { type ApiError, internal } from '../errors.ts'
+import type { Tables } from './schema.ts'
+import { findSetting, settleSetting } from './settings.ts'
+import type { Store } from './store.ts'
+
+export const KEY_VARIABLE = 'SVC_ENCRYPTION_KEY'
+
+const FINGERPRINT = 'vault_fingerprint'
+/** Stored before the first key file is made: beside a database without it that file is left of another one. */
+const BEGUN = 'vault_begun'
+
+/** Whether its rows are an installation's; the others hold what every new database begins with. */
+const HOLDS: Record<keyof Tables, boolean> = {
+  api_keys: true,
+  rate_hits: true,
+  idempotency_keys: true,
+  events: true,
+  counters: false,
+  settings: false,
+  pools: true,
+  tickers: true,
+  fee_claims: true,
+  merkle_trees: true,
+  merkle_blobs: true,
+  tokens: true,
+  nfts: true,
+  stakes: true,
+  gold_locks: true,
+  transactions: true,
+  webhook_subscriptions: true,
+  webhook_deliveries: true,
+  webhook_queue: true,
+  leases: true,
+  signer_policies: true,
+  signings: true,
+  signer_spends: true,
+  audit_entries: true,
+}
+
+export interface Place {
+  store: Store
+  dataDir: string
+  /** Whether the key comes from the environment, and not from the file in `dataDir`. */
+  keyGiven: boolean
+}
+
+/** Fingerprint of the key that this database was sealed with; null before the first. */
+export const sealedWith = (store: Store) => findSetting(store.db, FINGERPRINT)
+
+/** Stores the fingerprint unless there is one, and answers the one that stands. */
+export const settleFingerprint = (store: Store, fingerprint: string) =>
+  store.write((tx) => settleSetting(tx, FINGERPRINT, fingerprint))
+
+export const settleBegun = (store: Store) => store.write((tx) => settleSetting(tx, BEGUN, 'yes'))
+
+/**
+ * The fingerprint of this database; null for one that is new. Throws internal_error for one that holds data and no
+ * fingerprint, and for an empty one where key files say that this folder has worked with another.
+ */
+export async function requireInstallation(place: Place): Promise<string | null> {
+  const { store } = place
+  const known = await sealedWith(store)
+  if (known !== null) return known
+  const fault = (await holdsRows(store)) ? foreign(place) : await bereft(place)
+  // Another process may have begun this installation meanwhile; its fingerprint came before anything else of it.
+  return fault === undefined ? null : sealedWith(store).then((settled) => settled ?? Promise.reject(fault))
+}
+
+/** Says which key was expected, and who has the other. */
+export function otherKey(place: Place, own: string, expected: string): ApiError {
+  const holder = place.keyGiven ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
+  return internal(
+    `${nameOf(place)} was sealed with the encryption key of fingerprint ${expected}, and ${holder} holds that of ${own}: ` +
+      `they are of two installations, or the key was replaced; put back the earlier ${KEY_VARIABLE}, or the earlier ` +
+      `${ENCRYPTION_KEY_FILE} with ${KEY_VARIABLE} unset, or choose another ${choice(place)}`,
+  )
+}
+
+function foreign(place: Place): ApiError {
+  return internal(
+    `${nameOf(place)} holds data and no fingerprint of an encryption key: this installation did not make it, or it was changed since; ` +
+      `restore it from a backup, or choose another ${choice(place)}`,
+  )
+}
+
+/** Nothing for a new database in a folder that has none of the key files of an earlier one. */
+async function bereft(place: Place): Promise<ApiError | undefined> {
+  const { store, dataDir, keyGiven } = place
+  const files = (keyGiven ? [OPERATOR_KEY_FILE] : [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE]).filter((name) =>
+    existsSync(join(dataDir, name)),
+  )
+  if (files.length === 0 || (await findSetting(store.db, BEGUN)) !== null) return undefined
+  const named = files.join(' and ')
+  return internal(
+    `${nameOf(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'are' : 'is'} of an installation that had another database: ` +
+      `restore that from a backup, choose another ${choice(place)}, or, to begin anew, remove ${named}`,
+  )
+}
+
+const nameOf = ({ store, dataDir }: Place) =>
+  store.kind === 'sqlite' ? `the database ${join(dataDir, DATABASE_FILE)}` : 'the database at SVC_DATABASE_URL'
+
+const choice = ({ store }: Place) =>
+  store.kind === 'sqlite' ? 'data folder with --data-dir' : 'database with SVC_DATABASE_URL'
+
+async function holdsRows({ db }: Store): Promise<boolean> {
+  for (const [name, holds] of Object.entries(HOLDS) as [keyof Tables, boolean][]) {
+    if (!holds) continue
+    const row = await db
+      .selectFrom(name)
+      .select((eb) => eb.lit(1).as('one'))
+      .limit(1)
+      .executeTakeFirst()
+    if (row !== undefined) return true
+  }
+  return false
+}
