@@ -29,8 +29,8 @@ export function createLocalnet(load: Load): Localnet {
     }
   }
   return {
-    async start({ host, rpc_port }, onReady) {
-      const config = await embedded(load, { ...given('host', host), ...given('rpc-port', rpc_port) })
+    async start({ rpc_host, rpc_port }, onReady) {
+      const config = await embedded(load, { ...given('rpc-host', rpc_host), ...given('rpc-port', rpc_port) })
       const { serveLocalnetAlone } = await import('../daemon/localnet.ts')
       const serving = await serveLocalnetAlone(config)
       onReady({ pid: process.pid, rpc_url: serving.rpcUrl, ws_url: serving.wsUrl, notes: serving.notes })

@@ -23,7 +23,7 @@ export const noun: Noun = {
       details:
         'JSON-RPC on 127.0.0.1:8899 and WebSocket on the next port. `svc serve` serves the chain too, beside the API.',
       flags: {
-        host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
+        rpc_host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
         rpc_port: integer('Port of the JSON-RPC, 0 for any (default 8899)', { min: 0, max: 65534 }),
       },
       examples: ['svc localnet start --rpc-port 0'],

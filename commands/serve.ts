@@ -9,6 +9,7 @@ export const noun: Noun = {
     flags: {
       host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
       port: integer('Port to listen on, 0 for any (default 8787)', { min: 0, max: 65535 }),
+      rpc_host: text('Address of the embedded chain (default 127.0.0.1)', { placeholder: 'HOST' }),
       rpc_port: integer('Port of the embedded chain, 0 for any (default 8899)', { min: 0, max: 65534 }),
     },
     examples: ['svc serve --port 0'],

@@ -1,13 +1,15 @@
 /** Serves the embedded chain's JSON-RPC: beside the API in `svc serve`, alone in `svc localnet start`. */
-import { mkdirSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { type Chain, openChain } from '../src/chain/connection.ts'
 import { type LocalnetServer, serveLocalnet } from '../src/chain/localnet/server.ts'
 import { type ChainOwner, chainOwner, claimChain } from '../src/chain/owner.ts'
 import type { Config } from '../src/config.ts'
 import { conflict } from '../src/errors.ts'
+import { makeOwnFolder } from '../src/files.ts'
 import type { Log } from '../src/log.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
+import { unusable } from './unusable-address.ts'
 
 export interface ServedChain {
   rpcUrl: string
@@ -25,11 +27,15 @@ export async function serveChain(config: Config, chain: Chain, log: Log): Promis
   try {
     const { server, notes } = await listen(config, chain, log)
     const release = claimChain(config.dataDir, { rpc_url: server.url, ws_url: server.wsUrl })
+    chain.servedAt({ rpcUrl: server.url, wsUrl: server.wsUrl })
+    const warning = exposure(config.values['rpc-host'], server.url)
+    if (warning !== undefined) log.warn({ rpc_url: server.url }, warning)
     return {
       rpcUrl: server.url,
       wsUrl: server.wsUrl,
-      notes,
+      notes: warning === undefined ? notes : [warning, ...notes],
       async close() {
+        chain.servedAt(null)
         release()
         await server.close()
         unlock()
@@ -41,6 +47,13 @@ export async function serveChain(config: Config, chain: Chain, log: Log): Promis
   }
 }
 
+/** What to know where others than this machine reach the chain; undefined on loopback. */
+function exposure(host: string, url: string): string | undefined {
+  const loopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+  if (loopback) return undefined
+  return `Whoever reaches ${url} can move the embedded chain's clock and mint its SOL: rpc-host is ${host}, no loopback address`
+}
+
 function servedElsewhere(owner: ChainOwner | undefined, dataDir: string): ServedChain {
   if (owner === undefined) throw inUse(dataDir, owner)
   const { rpc_url: rpcUrl, ws_url: wsUrl, pid } = owner
@@ -49,7 +62,7 @@ function servedElsewhere(owner: ChainOwner | undefined, dataDir: string): Served
 
 /** The default port may give way to another; one that was asked for may not. */
 async function listen(config: Config, chain: Chain, log: Log): Promise<{ server: LocalnetServer; notes: string[] }> {
-  const { host, 'rpc-port': port } = config.values
+  const { 'rpc-host': host, 'rpc-port': port } = config.values
   const isDefault = config.origins['rpc-port'] === 'default'
   const options = {
     chain: () => chain.rpc(),
@@ -57,11 +70,11 @@ async function listen(config: Config, chain: Chain, log: Log): Promise<{ server:
     onError: (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed'),
   }
   // Where the API takes any port, nobody waits for the chain on its own.
-  if (isDefault && config.values.port === 0) return { server: await serveLocalnet({ ...options, port: 0 }), notes: [] }
+  const wanted = isDefault && config.values.port === 0 ? 0 : port
   try {
-    return { server: await serveLocalnet({ ...options, port }), notes: [] }
+    return { server: await serveLocalnet({ ...options, port: wanted }), notes: [] }
   } catch (error) {
-    if ((error as Error).name !== 'PortInUse') throw error
+    if ((error as Error).name !== 'PortInUse') throw unusable(error as NodeJS.ErrnoException, host, 'rpc-host')
     const taken = `Port ${(error as Error & { port: number }).port} of ${host} is taken`
     if (!isDefault) throw conflict(`${taken}; choose another with --rpc-port, or 0 for any`)
     const server = await serveLocalnet({ ...options, port: 0 })
@@ -76,7 +89,7 @@ export interface ServingChain extends ServedChain {
 
 /** Serves nothing but the chain until a signal. Throws conflict where another process serves it. */
 export async function serveLocalnetAlone(config: Config): Promise<ServingChain> {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  makeOwnFolder(config.dataDir)
   const log = createLog(config)
   const chain = openChain({ ...config, values: { ...config.values, url: 'embedded' } }, { log })
   const owner = chainOwner(config.dataDir)

@@ -1,11 +1,12 @@
 /** `svc serve`: opens, listens, works, and shuts down in order. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type Config, DAEMON_FILE } from '../src/config.ts'
 import type { Services } from '../src/context.ts'
-import { type ApiError, conflict, internal } from '../src/errors.ts'
+import { type ApiError, conflict } from '../src/errors.ts'
+import { replaceOwn } from '../src/files.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
 import { createApp } from './app.ts'
 import { createHttpServer } from './http-server.ts'
@@ -15,6 +16,7 @@ import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
+import { unusable } from './unusable-address.ts'
 import { airdropFullyClaimed } from './workers/airdrop-fully-claimed.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { goldUnlockEligible } from './workers/gold-unlock-eligible.ts'
@@ -64,9 +66,7 @@ export async function serve(config: Config): Promise<Serving> {
     const wake: Services['wake'] = (name) => workers?.wake(name)
     const app = await createApp({ ...services, workers: states, wake }, { metrics })
     const server = createHttpServer(app)
-    localnet = await serveChain(config, services.chain, log).catch((error) => {
-      throw unusable(error, config.values.host)
-    })
+    localnet = await serveChain(config, services.chain, log)
     const url = await listen(server, config)
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
@@ -110,26 +110,13 @@ function deferred() {
   return { promise, resolve }
 }
 
-const UNUSABLE: Record<string, string> = {
-  EADDRNOTAVAIL: 'this machine does not have that address; choose another with --host',
-  ENOTFOUND: 'there is no such host; choose another with --host',
-  EAI_AGAIN: 'that name cannot be resolved; choose an address with --host',
-  EACCES: 'ports below 1024 need privileges; choose another with --port',
-}
-
-/** A host or port that cannot be listened on, with the way out; any other error as it is. */
-function unusable(error: NodeJS.ErrnoException, host: string): Error {
-  const why = UNUSABLE[error.code ?? '']
-  return why === undefined ? error : internal(`cannot listen on ${host}: ${why}`, { cause: error })
-}
-
 async function listen(server: Server, config: Config): Promise<string> {
   const { host, port } = config.values
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
         reject(conflict(`Port ${port} of ${host} is taken; choose another with --port, or 0 for any`))
-      else reject(unusable(error, host))
+      else reject(unusable(error, host, 'host'))
     })
     server.listen(port, host, resolve)
   })
@@ -167,8 +154,7 @@ function secondDaemon({ dataDir }: Config): ApiError {
 
 function writeDaemonFile(config: Config, at: Record<string, string | undefined>): void {
   const file = join(config.dataDir, DAEMON_FILE)
-  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify({ pid: process.pid, ...at })}\n`, { mode: 0o600 })
-  renameSync(`${file}.${process.pid}`, file)
+  replaceOwn(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)
 }
 
 function removeDaemonFile(config: Config): void {

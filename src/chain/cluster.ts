@@ -60,8 +60,9 @@ export function parseCluster(text: string): Cluster {
   }
 }
 
-/** What answers show as `rpc_endpoint`: the public URL where one is set, never more of a private one than its host. */
-export function publicRpcUrl({ values }: Pick<Config, 'values'>, { kind, rpcUrl }: Cluster): string {
+/** What answers show as `rpc_endpoint`: the public URL where one is set, never more of a private one than its host. `servedAt`: where the embedded chain really is. */
+export function publicRpcUrl({ values }: Pick<Config, 'values'>, { kind, rpcUrl }: Cluster, servedAt?: string): string {
+  if (kind === 'embedded') return values['public-rpc-url'] ?? servedAt ?? rpcUrl
   return values['public-rpc-url'] ?? (kind === 'custom' ? new URL(rpcUrl).origin : rpcUrl)
 }
 

@@ -14,10 +14,17 @@ import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './programs.ts'
 import { askNode } from './rpc-faults.ts'
 
+export interface Endpoint {
+  rpcUrl: string
+  wsUrl: string
+}
+
 export interface Chain extends ProgramLookup {
   readonly cluster: Cluster
   /** Where clients of this process's API can reach the chain; null for an embedded chain that nobody serves. */
-  endpoint(): { rpcUrl: string; wsUrl: string } | null
+  endpoint(): Endpoint | null
+  /** Says that this process serves the embedded chain, and where; null takes it back. */
+  servedAt(endpoint: Endpoint | null): void
   /** web3.js over the cluster; the embedded chain answers in this process, or in the one that owns it. */
   connection(): Promise<Connection>
   /** One JSON-RPC call that web3.js does not have, or hides too much of. Throws `NodeRefusal` where the node says no. */
@@ -62,6 +69,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   let served: Promise<Rpc> | undefined
   let inProcess: Promise<Wire> | undefined
   let remote: Wire | undefined
+  let ownEndpoint: Endpoint | null = null
   const connections = new WeakMap<Wire, Promise<Connection>>()
   const hashes = new WeakMap<Wire, string>()
 
@@ -120,8 +128,12 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     cluster,
     endpoint() {
       if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }
+      if (ownEndpoint !== null) return ownEndpoint
       const other = owner()
       return other === undefined ? null : { rpcUrl: other.rpc_url, wsUrl: other.ws_url }
+    },
+    servedAt(endpoint) {
+      ownEndpoint = endpoint
     },
     connection,
     async call<T>(method: string, params: readonly unknown[]) {

@@ -1,5 +1,5 @@
 /** `svc pools`: the drawing of curves, launches of several transactions, and a launch, trades and a migration by the built command. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { execa } from 'execa'
@@ -465,6 +465,16 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
   afterAll(async () => {
     provider?.close()
     await daemon?.stop()
+  })
+
+  it('is built with the endpoint at which the daemon really serves the chain, whatever port that took', async () => {
+    const image = readFileSync(logo).toString('base64')
+    const body = { creator: creator.publicKey.toBase58(), name: 'Where', symbol: 'WHERE', image, preset: 'tiny' }
+    const { status, json } = await daemon.request('POST', '/v2/pools', { body })
+    expect(status, JSON.stringify(json)).toBe(201)
+    const { rpc_url } = JSON.parse(readFileSync(join(cli.dataDir, 'daemon.json'), 'utf8'))
+    expect(json.data.rpc_endpoint).toBe(rpc_url)
+    expect(rpc_url).not.toMatch(/:8899$/)
   })
 
   it('creates one, trades on it, draws it, and follows it until it has migrated', async () => {

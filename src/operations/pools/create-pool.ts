@@ -154,7 +154,7 @@ export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolC
     transactions: launch.transactions.map((transaction) => Buffer.from(transaction).toString('base64')),
     required_signers: launch.requiredSigners,
     relay_tip_account: launch.tipAccount,
-    rpc_endpoint: publicRpcUrl(config, chain.cluster),
+    rpc_endpoint: publicRpcUrl(config, chain.cluster, chain.endpoint()?.rpcUrl),
     tracked_resource: trackedBy(pool.address),
   }
 }

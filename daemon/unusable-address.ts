@@ -1,0 +1,17 @@
+/** Why an address cannot be listened on, with the setting that chooses another. */
+import { internal } from '../src/errors.ts'
+
+type HostSetting = 'host' | 'rpc-host'
+
+const WHY: Record<string, (host: HostSetting) => string> = {
+  EADDRNOTAVAIL: (host) => `this machine does not have that address; choose another with --${host}`,
+  ENOTFOUND: (host) => `there is no such host; choose another with --${host}`,
+  EAI_AGAIN: (host) => `that name cannot be resolved; choose an address with --${host}`,
+  EACCES: (host) => `ports below 1024 need privileges; choose another with --${host === 'host' ? 'port' : 'rpc-port'}`,
+}
+
+/** A host or port that cannot be listened on, with the way out; any other error as it is. */
+export function unusable(error: NodeJS.ErrnoException, host: string, setting: HostSetting): Error {
+  const why = WHY[error.code ?? '']
+  return why === undefined ? error : internal(`cannot listen on ${host}: ${why(setting)}`, { cause: error })
+}
