@@ -5,7 +5,7 @@ import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import type { Transport } from '../src/client.ts'
 import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE, type Origin } from '../src/config.ts'
-import { FileFault, readOwn, readOwnIfThere, requireOwnFolder } from '../src/files.ts'
+import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../src/files.ts'
 import { type HttpTransport, openHttp } from './http-transport.ts'
 
 export interface Connection {
@@ -121,7 +121,7 @@ function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (t
 /** What daemon.json says, when the process it names is alive. Throws FileFault where others could have written it. */
 export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   if (!existsSync(dataDir)) return undefined
-  requireOwnFolder(dataDir, 'data folder')
+  requireDataFolder(dataDir)
   const file = join(dataDir, DAEMON_FILE)
   const text = readOwnIfThere(file, { folder: 'own' })
   if (text === null) return undefined

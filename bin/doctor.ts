@@ -5,7 +5,7 @@ import type { Check } from '../commands/command.ts'
 import { Problem } from '../commands/ui/problem.ts'
 import { type Config, DAEMON_FILE, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { ApiError } from '../src/errors.ts'
-import { FileFault, requireOwnFolder } from '../src/files.ts'
+import { FileFault, requireDataFolder } from '../src/files.ts'
 import { chosenKey, readKeyFile, runningDaemon } from './connection.ts'
 import { openHttp } from './http-transport.ts'
 
@@ -54,7 +54,7 @@ function dataFolder({ dataDir }: Config): Check {
     )
   }
   try {
-    requireOwnFolder(dataDir)
+    requireDataFolder(dataDir)
   } catch (error) {
     const { said: what, next } = error as FileFault
     return fail('data folder', what, next)

@@ -149,7 +149,9 @@ function lazily(load: () => Promise<Wallet>, beforeSigning: () => Promise<void>)
 
 /** A setting that cannot be used is bad input, wherever it came from. */
 export function asUsage(error: unknown): unknown {
-  return error instanceof ConfigError ? usage(error.message) : error
+  if (!(error instanceof ConfigError)) return error
+  const { said, next } = error
+  return usage(said, next === undefined ? {} : { next })
 }
 
 function wrapped<T extends object>(settings: T): T {

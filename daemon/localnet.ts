@@ -5,7 +5,7 @@ import { type LocalnetServer, serveLocalnet } from '../src/chain/localnet/server
 import { type ChainOwner, chainOwner, claimChain } from '../src/chain/owner.ts'
 import type { Config } from '../src/config.ts'
 import { conflict } from '../src/errors.ts'
-import { makeOwnFolder } from '../src/files.ts'
+import { makeDataFolder } from '../src/files.ts'
 import type { Log } from '../src/log.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
@@ -89,7 +89,7 @@ export interface ServingChain extends ServedChain {
 
 /** Serves nothing but the chain until a signal. Throws conflict where another process serves it. */
 export async function serveLocalnetAlone(config: Config): Promise<ServingChain> {
-  makeOwnFolder(config.dataDir)
+  makeDataFolder(config.dataDir)
   const log = createLog(config)
   const chain = openChain({ ...config, values: { ...config.values, url: 'embedded' } }, { log })
   const owner = chainOwner(config.dataDir)

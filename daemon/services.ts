@@ -8,7 +8,7 @@ import { openSigner } from '../src/chain/signer/index.ts'
 import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Clock, type Services, systemClock } from '../src/context.ts'
 import { forbidden, internal } from '../src/errors.ts'
-import { FileFault, makeOwnFolder, readOwn, readOwnIfThere } from '../src/files.ts'
+import { FileFault, makeDataFolder, readOwn, readOwnIfThere } from '../src/files.ts'
 import { type Log, silentLog } from '../src/log.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
@@ -76,7 +76,7 @@ function once<T>(open: () => Promise<T>): () => Promise<T> {
 
 function makeDataDir({ dataDir }: Config): void {
   try {
-    makeOwnFolder(dataDir)
+    makeDataFolder(dataDir)
   } catch (error) {
     if (error instanceof FileFault) throw error
     const { code, message } = error as NodeJS.ErrnoException

@@ -47,4 +47,13 @@ export const internal = (message: string, extras?: ErrorExtras) => new ApiError(
 /** A setting that can't be used; the command line reports it as bad input. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+  /** A sentence without the way out, which is `next`; the message is both. */
+  readonly said: string
+  readonly next: string | undefined
+
+  constructor(said: string, next?: string) {
+    super(next === undefined ? said : `${said}; ${next}`)
+    this.said = said
+    this.next = next
+  }
 }

@@ -88,23 +88,26 @@ export function readOwnIfThere(file: string, options: ReadOptions = {}): string 
   }
 }
 
-/** Makes the folder (0700) where it is missing, and closes one that others can read. Throws FileFault for one they can write. */
-export function makeOwnFolder(folder: string): void {
+/** Makes the data folder (0700) where it is missing, and closes one that others can read. Throws like `requireOwnFolder`. */
+export function makeDataFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const { mode } = requireOwnFolder(folder)
+  const { mode } = requireDataFolder(folder)
   if ((mode & OPEN) !== 0) chmodSync(folder, 0o700)
 }
 
-/** Throws FileFault where the folder is another's or can be written by others; changes nothing. */
-export function requireOwnFolder(folder: string, name = 'folder'): Stats {
+/** Throws FileFault where the data folder is another's or can be written by others; changes nothing. */
+export const requireDataFolder = (folder: string): Stats =>
+  requireOwnFolder(folder, `the data folder ${folder}`, 'choose another with --data-dir, or ')
+
+function requireOwnFolder(folder: string, name = `the folder ${folder}`, choice = ''): Stats {
   const stats = statSync(folder)
-  const refuse = (what: string, next: string) => new FileFault('exposed', `the ${name} ${folder} ${what}`, what, next)
+  const refuse = (what: string, next: string) => new FileFault('exposed', `${name} ${what}`, what, choice + next)
   const stranger = strangerOf(stats)
-  if (stranger !== undefined) throw refuse(stranger, 'choose another, or run this as its owner')
+  if (stranger !== undefined) throw refuse(stranger, `run: chown ${process.getuid?.()} ${folder}`)
   if ((stats.mode & WRITABLE) !== 0) {
     throw refuse(
       `can be written by others (mode ${shown(stats)}), who could have put anything there`,
-      `choose another, or look through it and run: chmod 700 ${folder}`,
+      `look through it and run: chmod ${choice === '' ? 'go-w' : '700'} ${folder}`,
     )
   }
   return stats

@@ -60,7 +60,7 @@ function textOf(file: string, trusted: boolean): string {
     // What a link leads to was not written for this folder, whoever owns it.
     const canTrust = kind === 'exposed' && !lstatSync(file).isSymbolicLink()
     const trust = canTrust ? `, or take its settings for this one command with ${TRUST_FLAG}` : ''
-    throw new ConfigError(`${said}: ${next}${trust}`)
+    throw new ConfigError(said, `${next}${trust}`)
   }
 }
 
@@ -84,10 +84,10 @@ function refuse(file: string, name: SettingName, value: unknown): void {
   const { project, projectWords, secret, urlOr = [] }: Setting = SETTINGS[name]
   const own = secret ? '' : `, or run \`svc config set ${name} …\``
   const wayOut = `set ${environmentName(name)} instead${own}`
-  if (project !== true) throw new ConfigError(`${file} must not hold ${name}: ${project}; ${wayOut}`)
+  if (project !== true) throw new ConfigError(`${file} must not hold ${name}: ${project}`, wayOut)
   if (projectWords !== undefined && !urlOr.includes(value as string)) {
     const words = urlOr.join(', ')
-    throw new ConfigError(`${name} (${file}) must be one of ${words}, no URL: ${projectWords}; ${wayOut}`)
+    throw new ConfigError(`${name} (${file}) must be one of ${words}, no URL: ${projectWords}`, wayOut)
   }
 }
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { LOCALNET_FILE } from '../config.ts'
-import { readOwnIfThere, replaceOwn, requireOwnFolder } from '../files.ts'
+import { readOwnIfThere, replaceOwn, requireDataFolder } from '../files.ts'
 
 /** Beside LOCALNET_FILE; a database that its server locks, so that the system takes the lock back however that ends. */
 export const CHAIN_LOCK_FILE = 'localnet.lock'
@@ -18,7 +18,7 @@ export interface ChainOwner {
 /** The process, not this one, that serves the chain of `dataDir`. Throws FileFault where others could have said so. */
 export function chainOwner(dataDir: string): ChainOwner | undefined {
   if (!existsSync(dataDir)) return undefined
-  requireOwnFolder(dataDir, 'data folder')
+  requireDataFolder(dataDir)
   const text = readOwnIfThere(join(dataDir, LOCALNET_FILE), { folder: 'own' })
   if (text === null) return undefined
   try {

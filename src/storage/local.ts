@@ -4,7 +4,7 @@ import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { internal } from '../errors.ts'
-import { FileFault, makeOwnFolder } from '../files.ts'
+import { FileFault, makeDataFolder } from '../files.ts'
 import { imageTypeOf } from './image-structure.ts'
 import { publicBase } from './public-base.ts'
 import type { Asset, Storage } from './storage.ts'
@@ -88,7 +88,7 @@ async function readAsset(file: string): Promise<Uint8Array<ArrayBuffer> | null> 
 async function write(folder: string, cid: string, bytes: Uint8Array): Promise<void> {
   const temporary = join(folder, `.${cid}.${randomBytes(6).toString('hex')}`)
   try {
-    makeOwnFolder(folder)
+    makeDataFolder(folder)
     const file = await open(temporary, 'wx', 0o600)
     try {
       await file.writeFile(bytes)

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../config.ts'
-import { type ApiError, internal } from '../errors.ts'
+import { FileFault } from '../files.ts'
 import type { Tables } from './schema.ts'
 import { findSetting, settleSetting } from './settings.ts'
 import type { Store } from './store.ts'
@@ -71,35 +71,36 @@ export async function requireInstallation(place: Place): Promise<string | null> 
 }
 
 /** Says which key was expected, and who has the other. */
-export function otherKey(place: Place, own: string, expected: string): ApiError {
+export function otherKey(place: Place, own: string, expected: string): FileFault {
   const holder = place.keyGiven ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
-  return internal(
+  return refusal(
     `${nameOf(place)} was sealed with the encryption key of fingerprint ${expected}, and ${holder} holds that of ${own}: ` +
-      `they are of two installations, or the key was replaced; put back the earlier ${KEY_VARIABLE}, or the earlier ` +
-      `${ENCRYPTION_KEY_FILE} with ${KEY_VARIABLE} unset, or choose another ${choice(place)}`,
+      'they are of two installations, or the key was replaced',
+    `put back the earlier ${KEY_VARIABLE}, or the earlier ${ENCRYPTION_KEY_FILE} with ${KEY_VARIABLE} unset, or choose another ${choice(place)}`,
   )
 }
 
-function foreign(place: Place): ApiError {
-  return internal(
-    `${nameOf(place)} holds data and no fingerprint of an encryption key: this installation did not make it, or it was changed since; ` +
-      `restore it from a backup, or choose another ${choice(place)}`,
+const foreign = (place: Place): FileFault =>
+  refusal(
+    `${nameOf(place)} holds data and no fingerprint of an encryption key: this installation did not make it, or it was changed since`,
+    `restore it from a backup, or choose another ${choice(place)}`,
   )
-}
 
 /** Nothing for a new database in a folder that has none of the key files of an earlier one. */
-async function bereft(place: Place): Promise<ApiError | undefined> {
+async function bereft(place: Place): Promise<FileFault | undefined> {
   const { store, dataDir, keyGiven } = place
   const files = (keyGiven ? [OPERATOR_KEY_FILE] : [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE]).filter((name) =>
     existsSync(join(dataDir, name)),
   )
   if (files.length === 0 || (await findSetting(store.db, BEGUN)) !== null) return undefined
   const named = files.join(' and ')
-  return internal(
-    `${nameOf(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'are' : 'is'} of an installation that had another database: ` +
-      `restore that from a backup, choose another ${choice(place)}, or, to begin anew, remove ${named}`,
+  return refusal(
+    `${nameOf(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'are' : 'is'} of an installation that had another database`,
+    `restore that from a backup, choose another ${choice(place)}, or, to begin anew, remove ${named}`,
   )
 }
+
+const refusal = (said: string, next: string) => new FileFault('content', said, said, next)
 
 const nameOf = ({ store, dataDir }: Place) =>
   store.kind === 'sqlite' ? `the database ${join(dataDir, DATABASE_FILE)}` : 'the database at SVC_DATABASE_URL'

@@ -18,7 +18,7 @@ import {
 } from 'kysely'
 import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
-import { makeOwnDatabase, makeOwnFolder } from '../files.ts'
+import { makeDataFolder, makeOwnDatabase } from '../files.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrate } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
@@ -135,7 +135,7 @@ async function openFile(
 ): Promise<Database.Database> {
   let raw: Database.Database | undefined
   try {
-    makeOwnFolder(dataDir)
+    makeDataFolder(dataDir)
     // SQLite gives its journal files the mode of the database file.
     makeOwnDatabase(file)
     const opened = new Driver(file, { timeout: 0 })

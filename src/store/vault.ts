@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 
 import { join } from 'node:path'
 import { ENCRYPTION_KEY_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
-import { makeOwnFolder, readOwnIfThere } from '../files.ts'
+import { makeDataFolder, readOwnIfThere } from '../files.ts'
 import { KEY_VARIABLE, otherKey, requireInstallation, settleBegun, settleFingerprint } from './installation.ts'
 import type { Store } from './store.ts'
 
@@ -112,7 +112,7 @@ function readKeyFile(file: string): Buffer | null {
 
 /** Whole or not at all, and the same for all: of several processes one makes the file, and the others read that. */
 function createKeyFile(dataDir: string, file: string): void {
-  makeOwnFolder(dataDir)
+  makeDataFolder(dataDir)
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
   const descriptor = openSync(draft, 'wx', 0o600)
   try {

@@ -75,7 +75,7 @@ describe('a data folder', () => {
       ),
     })
     const said =
-      /svc\.db is empty, and encryption\.key and operator\.key in .*bereft are of an installation that had another database: restore that from a backup, .*--data-dir, or, to begin anew, remove encryption\.key and operator\.key/
+      /svc\.db is empty, and encryption\.key and operator\.key in .*bereft are of an installation that had another database\n {2}next: restore that from a backup, .*--data-dir, or, to begin anew, remove encryption\.key and operator\.key/
     await expectFault(folder, said)
     expect(await doctor(folder)).toMatchObject({
       exitCode: 1,

@@ -111,12 +111,12 @@ export function openSuite(database: TestDatabase): void {
       const vault = { store, dataDir: options.dataDir, keyText: '01'.repeat(32) }
       writeFileSync(join(options.dataDir, 'operator.key'), 'svc_live_x', { mode: 0o600 })
       await expect(openVault(vault)).rejects.toThrow(
-        /^the database .* is empty, and operator\.key in .* is of an installation that had another database: restore that/,
+        /^the database .* is empty, and operator\.key in .* is of an installation that had another database; restore that/,
       )
       rmSync(join(options.dataDir, 'operator.key'))
       await store.write((tx) => insertToken(tx, token('planted')))
       await expect(openVault(vault)).rejects.toThrow(
-        /^the database .* holds data and no fingerprint of an encryption key: .*restore it from a backup, or choose another/,
+        /^the database .* holds data and no fingerprint of an encryption key: .*; restore it from a backup, or choose another/,
       )
       expect(await sealedWith(store)).toBeNull()
     })

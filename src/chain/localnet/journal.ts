@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
-import { makeOwnDatabase, makeOwnFolder, replaceOwn } from '../../files.ts'
+import { makeDataFolder, makeOwnDatabase, replaceOwn } from '../../files.ts'
 import { addressBytes, addressOf } from './addresses.ts'
 import { openHistory } from './history.ts'
 import type { ChainAccount } from './types.ts'
@@ -53,7 +53,7 @@ export interface Journal extends ReturnType<typeof openHistory> {
 
 /** Opens (or begins) `chain.db` in a folder. Throws ChainLockedError. */
 export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Journal {
-  makeOwnFolder(dataDir)
+  makeDataFolder(dataDir)
   const file = join(dataDir, 'chain.db')
   const pidFile = join(dataDir, 'chain.pid')
   makeOwnDatabase(file)
