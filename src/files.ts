@@ -4,8 +4,8 @@ import {
   chmodSync,
   closeSync,
   constants,
-  fchmodSync,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -113,21 +113,17 @@ function requireOwnFolder(folder: string, name = `the folder ${folder}`, choice 
   return stats
 }
 
-/** Makes a private file (0600) where it is missing, and closes one that others can read. Throws FileFault. */
-export function makeOwnFile(file: string): void {
-  closeFileToOthers(file, constants.O_RDWR | constants.O_CREAT)
-}
-
-/** The same for a SQLite database, with the files that SQLite keeps beside it. */
+/**
+ * Makes a private SQLite database (0600) where it is missing, and closes it and the files beside it to others. Throws
+ * FileFault. None of them is opened once it exists: closing it would drop the locks that this process holds on it.
+ */
 export function makeOwnDatabase(file: string): void {
-  makeOwnFile(file)
-  for (const suffix of ['-wal', '-shm', '-journal']) {
-    try {
-      closeFileToOthers(file + suffix, constants.O_RDONLY)
-    } catch (error) {
-      if (!(error instanceof FileFault && error.kind === 'missing')) throw error
-    }
+  try {
+    closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
+  for (const suffix of ['', '-wal', '-shm', '-journal']) closeToOthers(file + suffix)
 }
 
 /** Replaces a private file (0600) in one step: a crash leaves what was before or what is after. */
@@ -142,21 +138,19 @@ export function replaceOwn(file: string, text: string): void {
   }
 }
 
-function closeFileToOthers(file: string, flags: number): void {
-  const descriptor = open(file, flags | constants.O_NONBLOCK)
-  try {
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) throw fault('content', file, 'is not a file', 'remove it, or choose another --data-dir')
-    refuseExposed(file, stats, WRITABLE)
-    if ((stats.mode & OPEN) !== 0) fchmodSync(descriptor, 0o600)
-  } finally {
-    closeSync(descriptor)
-  }
+/** By its name, which nobody else can give to another file: the folder is this user's. */
+function closeToOthers(file: string): void {
+  const stats = lstatSync(file, { throwIfNoEntry: false })
+  if (stats === undefined) return
+  if (stats.isSymbolicLink()) throw linkFault(file)
+  if (!stats.isFile()) throw fault('content', file, 'is not a file', 'remove it, or choose another --data-dir')
+  refuseExposed(file, stats, WRITABLE)
+  if ((stats.mode & OPEN) !== 0) chmodSync(file, 0o600)
 }
 
 function open(file: string, flags: number): number {
   try {
-    return openSync(file, flags | constants.O_NOFOLLOW, 0o600)
+    return openSync(file, flags | constants.O_NOFOLLOW)
   } catch (error) {
     throw openingFault(file, error as NodeJS.ErrnoException)
   }
@@ -166,13 +160,13 @@ function openingFault(file: string, error: NodeJS.ErrnoException): Error {
   const { code } = error
   if (code === 'ENOENT' || code === 'ENOTDIR') return fault('missing', file, 'does not exist', 'check its name')
   // FreeBSD says EMLINK where others say ELOOP.
-  if (code === 'ELOOP' || code === 'EMLINK') {
-    return fault('exposed', file, 'is a symbolic link', `use the file itself${behind(file)}`)
-  }
+  if (code === 'ELOOP' || code === 'EMLINK') return linkFault(file)
   if (code === 'EISDIR') return fault('content', file, 'is not a file', 'remove what stands there')
   const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it does not open')
   return fault('unreadable', file, `cannot be read: ${why}`, 'make it readable for this user alone')
 }
+
+const linkFault = (file: string) => fault('exposed', file, 'is a symbolic link', `use the file itself${behind(file)}`)
 
 function behind(link: string): string {
   try {
