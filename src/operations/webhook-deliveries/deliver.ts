@@ -10,6 +10,8 @@ import { eventRecord } from '../records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
 import { fanOut } from './fan-out.ts'
 import { MOST_ATTEMPTS, outcomeOf } from './outcome.ts'
+import { finishRemovals } from './removals.ts'
+import { advanceReplays } from './replay.ts'
 import { type SendResult, sendWebhook } from './send.ts'
 import { headersOf } from './signature.ts'
 
@@ -39,6 +41,7 @@ export interface RoundOptions {
 export async function deliverRound(services: DeliveryServices, options: RoundOptions = {}): Promise<void> {
   const { signal, stopping, forMs = 580_000, send = sendWebhook } = options
   const until = performance.now() + forMs
+  const signals = [signal, stopping].filter((one) => one !== undefined)
   /** By origin, and by subscription. */
   const underway = new Map<string, number>()
   const running = new Set<Promise<void>>()
@@ -63,16 +66,21 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
   // Beside the sending, not before it: many subscribers of many events take their time.
   let fanning: Promise<void> | undefined
   let fannedAt = Number.NEGATIVE_INFINITY
+  let hasMore = false
   let fault: unknown
   const fan = () => {
     if (fanning !== undefined || performance.now() - fannedAt < FAN_MS) return
     fanning = fanOut(services, signal)
+      .then(async () => {
+        hasMore = await advanceReplays(services, ...signals)
+        await finishRemovals(services, ...signals)
+      })
       .catch((error) => {
         fault = error
       })
       .finally(() => {
         fanning = undefined
-        fannedAt = performance.now()
+        fannedAt = hasMore ? Number.NEGATIVE_INFINITY : performance.now()
       })
   }
   try {
@@ -85,7 +93,7 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
       const isOver = stopping?.aborted === true || performance.now() >= until
       const started = isOver ? 0 : await startDue(services, underway, running.size, start)
       if (running.size === 0 && started === 0) {
-        if (!wasFanning || isOver) return
+        if (isOver || (!wasFanning && !hasMore)) return
         await fanning
         continue
       }

@@ -1,14 +1,8 @@
 /** Puts events into the queue of every subscription that wants them. */
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
-import {
-  enqueueRange,
-  hasBacklog,
-  lastSequence,
-  moveCursor,
-  type NewQueued,
-  subscriptionsBehind,
-} from '../../store/webhook-queue.ts'
+import { enqueueRange, type NewQueued } from '../../store/webhook-enqueuing.ts'
+import { hasBacklog, lastSequence, moveCursor, subscriptionsBehind } from '../../store/webhook-queue.ts'
 
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
 type Subscription = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
@@ -16,7 +10,7 @@ type Subscription = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
 /** Of one commit, so that no other write waits long for it. */
 const EVENTS_PER_COMMIT = 500
 /** First attempts that a subscription has before it: for more of them than that, its events wait where they are. */
-const BACKLOG = 500
+export const BACKLOG = 500
 
 /** Every active subscription up to the last event, as far as its receiver keeps up; what comes to one that is off waits. */
 export async function fanOut({ store, clock, log }: FanServices, signal?: AbortSignal): Promise<void> {
