@@ -25,7 +25,8 @@ const TIMED_OUT: Readonly<Record<string, string>> = {
   '25P04': 'a transaction took too long',
 }
 /** The server ended the session, and with it what it had not committed: after a pause in a transaction, or shutting down. */
-const ENDED = new Set(['25P03', '57P01', '57P02', '57P03'])
+const PAUSED = '25P03'
+const ENDED = new Set([PAUSED, '57P01', '57P02', '57P03'])
 const INT8 = 20
 
 export const postgresSchema: SchemaDialect = {
@@ -88,8 +89,9 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
         // Where the connection is gone, undoing fails too: the first error is the one that says why.
         const thrown = failure ?? error
         const code = thrown instanceof driver.DatabaseError ? (thrown.code ?? '') : ''
-        // A commit that was cut off may stand: what asked for it is told, and finds out by asking again.
-        const mayRepeat = TRY_AGAIN.has(code) || (isLost(thrown, code) && !isCommitting)
+        // A commit that was cut off may stand: who asked for it is told, and finds out by asking again.
+        const isUndone = !isCommitting || code === PAUSED || isUnsent(thrown)
+        const mayRepeat = TRY_AGAIN.has(code) || (isLost(thrown, code) && isUndone)
         if (mayRepeat && tried < ATTEMPTS) {
           await delay(Math.random() * 20 * tried)
           continue
@@ -129,8 +131,11 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
 function isLost(error: unknown, code: string): boolean {
   if (code !== '') return ENDED.has(code)
   if (!(error instanceof Error)) return false
-  return /^Connection terminated|not queryable$|ECONNRESET|EPIPE/.test(error.message)
+  return isUnsent(error) || /^Connection terminated|ECONNRESET|EPIPE/.test(error.message)
 }
+
+/** Whether the driver knew of the session's end before it sent anything. */
+const isUnsent = (error: unknown) => error instanceof Error && / is not queryable$/.test(error.message)
 
 /** What a failed transaction is told as. */
 function told(error: unknown, code: string): unknown {
