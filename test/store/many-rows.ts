@@ -1,21 +1,21 @@
-/** Fills every listed table with rows of which one in twenty has what a filter asks for. */
+/** Fills every listed table with rows of which about one in a hundred has what a filter asks for. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 
-const ROWS = 4_000
-/** Each filter picks its own twentieth, so that few rows have two of them. */
-const SHARE = 20
+const ROWS = 10_000
+/** Each filter of a table picks its own rows: hardly one has what two of them ask for. */
+const SHARES = [101, 103, 107]
 
-/** A literal where `n` is of the twentieth, otherwise another one. */
+/** A literal where the row is of that share, otherwise another one. */
 const either = (turn: number, wanted: string, other: string) =>
-  sql`case when (n / ${sql.lit(SHARE ** turn)}) % ${sql.lit(SHARE)} = 0 then ${sql.lit(wanted)} else ${sql.lit(other)} end`
+  sql`case when n % ${sql.lit(SHARES[turn]!)} = 0 then ${sql.lit(wanted)} else ${sql.lit(other)} end`
 
 type Columns = Record<string, RawBuilder<unknown>>
-const text = (prefix: string) => sql`${sql.lit(`${prefix} `)} || n`
+const text = (prefix: string) => sql`${sql.lit(`${prefix}-`)} || n`
 
 /** Values of every column without a default, by table; `wanted` holds what the filters will ask for. */
-const columnsOf = (wanted: Record<string, string>): Partial<Record<keyof Tables, Columns>> => {
+const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial<Record<keyof Tables, Columns>> => {
   const by = (turn: number, filter: string, other = 'other') => either(turn, wanted[filter]!, other)
   const [zero, n, none] = [sql`0`, sql`n`, sql`'x'`]
   const blob = sql.raw(kind === 'sqlite' ? "x'00'" : "'\\x00'::bytea")
@@ -92,8 +92,8 @@ const columnsOf = (wanted: Record<string, string>): Partial<Record<keyof Tables,
       created_at: n,
       tracked_id: text('pool'),
       genesis: none,
-      next_check_at: sql`case when n % 20 = 0 then n end`,
-      next_send_at: sql`case when n % 20 = 0 then n end`,
+      next_check_at: sql`case when n % 100 = 0 then n end`,
+      next_send_at: sql`case when n % 100 = 0 then n end`,
     },
     merkle_trees: {
       id: text('tree'),
@@ -118,7 +118,7 @@ const columnsOf = (wanted: Record<string, string>): Partial<Record<keyof Tables,
       id: text('whs'),
       url: sql`'https://a.test/hook'`,
       enabled_events_json: sql`'["*"]'`,
-      active: sql`case when n % 20 = 0 then 1 else 0 end`,
+      active: sql`case when n % 100 = 0 then 1 else 0 end`,
       secret: blob,
       secret_preview: none,
       cursor: sql.lit(ROWS),
@@ -160,9 +160,11 @@ const columnsOf = (wanted: Record<string, string>): Partial<Record<keyof Tables,
 export async function fill(store: Store, wanted: Record<string, string>): Promise<void> {
   const numbers = sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(ROWS)})`
   await store.write(async (tx) => {
-    for (const [table, columns] of Object.entries(columnsOf(wanted))) {
+    for (const [table, columns] of Object.entries(columnsOf(store.kind, wanted))) {
       const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
-      await sql`insert into ${sql.table(table)} (${names}) ${numbers} select ${sql.join(Object.values(columns))} from numbers`.execute(tx)
+      await sql`insert into ${sql.table(table)} (${names}) ${numbers} select ${sql.join(Object.values(columns))} from numbers`.execute(
+        tx,
+      )
     }
   })
   // Only what PostgreSQL knows of its tables makes it choose as it would with many rows.

@@ -1,4 +1,5 @@
 /** Delivers what is due: many receivers at once, none of them in the way of another. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import { findEvent } from '../../store/events.ts'
 import { newId } from '../../store/id.ts'
@@ -24,6 +25,7 @@ const OVERALL = 256
 const CLAIM_MS = 15_000
 const TIMEOUT_MS = 10_000
 const LOOK_MS = 250
+const SUBSCRIPTIONS_PER_TURN = 50
 const GATHER_MS = 2
 /** Between two looks for new events while something is on its way. */
 const FAN_MS = 100
@@ -128,7 +130,10 @@ async function startDue(
   const busyWith = (name: string) => underway.get(name) ?? 0
   const subscriptions = await activeSubscriptions(store.db)
   subscriptions.sort((a, b) => busyWith(a.id) - busyWith(b.id) || a.seq - b.seq)
+  let looked = 0
   for (const subscription of subscriptions) {
+    // On SQLite nothing else makes room for requests while many subscriptions are looked through.
+    if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
     const free = Math.min(PER_ORIGIN, Math.ceil(room / 2)) - busyWith(new URL(subscription.url).origin)
     if (free <= 0) continue
     const now = clock.now()

@@ -14,9 +14,14 @@ export function listIndexes(): Migration {
             .execute()
         }
       }
-      for (const [table, ...columns] of DUE) {
-        await db.schema.dropIndex(`${table}_by_next_check_at`).execute()
-        await db.schema.createIndex(`${table}_by_next_check_at`).on(table).columns(columns).execute()
+      for (const [table, column, ...equal] of DUE) {
+        const name = `${table}_by_${column}`
+        await db.schema.dropIndex(name).execute()
+        await db.schema
+          .createIndex(name)
+          .on(table)
+          .columns([...equal, column, 'seq'])
+          .execute()
       }
       await db.schema.createIndex('transactions_by_tracked').on('transactions').columns(['tracked_id', 'seq']).execute()
       await db.schema.dropIndex('transactions_by_tracked_id').execute()
@@ -55,9 +60,11 @@ const LISTS: readonly [table: string, place: string, ...combinations: string[][]
   ['gold_locks', 'seq', ['user', 'status']],
 ]
 
-/** Longest waiting first, ties by creation. */
-const DUE: readonly [table: string, ...columns: string[]][] = [
-  ['pools', 'next_check_at', 'seq'],
-  ['merkle_trees', 'next_check_at', 'seq'],
-  ['transactions', 'next_check_at', 'seq'],
+/** Table, the column that says when it is due, and what must be equal: longest waiting first, ties by creation. */
+const DUE: readonly [table: string, column: string, ...equal: string[]][] = [
+  ['pools', 'next_check_at'],
+  ['merkle_trees', 'next_check_at'],
+  ['transactions', 'next_check_at'],
+  ['gold_locks', 'unlocks_at', 'genesis', 'status'],
+  ['gold_locks', 'next_check_at', 'genesis', 'status'],
 ]
