@@ -140,10 +140,10 @@ const isUnsent = (error: unknown) => error instanceof Error && / is not queryabl
 /** What a failed transaction is told as. */
 function told(error: unknown, code: string): unknown {
   if (code === DUPLICATE) return duplicateKey(error)
-  if (TRY_AGAIN.has(code)) return databaseBusy('others were faster each time', error)
-  if (code in TIMED_OUT) return databaseBusy(TIMED_OUT[code]!, error)
+  if (TRY_AGAIN.has(code)) return databaseBusy(error)
+  if (code in TIMED_OUT) return databaseBusy(error, TIMED_OUT[code])
   if (error instanceof Error && error.message === 'timeout exceeded when trying to connect') {
-    return databaseBusy('every connection is taken, or it does not answer', error)
+    return databaseBusy(error, 'every connection is taken, or it does not answer')
   }
   if (isLost(error, code))
     return internal('the connection to the database was lost: try again', { cause: error, retryAfter: 1 })

@@ -188,7 +188,7 @@ async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<T> {
     } catch (error) {
       if (!/^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error))) throw error
       if (performance.now() >= deadline) {
-        throw databaseBusy(`another process has been writing for ${timeoutMs} ms`, error)
+        throw databaseBusy(error, `another process has been writing for ${timeoutMs} ms`)
       }
       await delay(wait)
     }

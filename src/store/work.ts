@@ -28,6 +28,6 @@ export function duplicateKey(cause: unknown): ApiError {
 }
 
 /** Another process is in the way, and will not be for long. */
-export function databaseBusy(why: string, cause: unknown): ApiError {
-  return internal(`database is busy: ${why}; try again`, { cause, retryAfter: 1 })
+export function databaseBusy(cause: unknown, why?: string): ApiError {
+  return internal(`database is busy: ${why === undefined ? '' : `${why}; `}try again`, { cause, retryAfter: 1 })
 }

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openStore, type StoreOptions } from '../../src/store/open.ts'
+import { unlimited } from '../store/many-rows.ts'
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { openReceiver } from '../support/receiver.ts'
@@ -32,7 +33,7 @@ async function happened(options: StoreOptions, name: string, count: number): Pro
     ${numbers} select n, 'evt_' || n, case when n % ${sql.lit(SHARE)} = 0 then 'token.created' else 'pool.live' end,
       'pool', 'pool-' || n, '{}', 'x' || n, n, n from numbers`
   await store.write(async (tx) => {
-    if (name === 'PostgreSQL') await sql`set local statement_timeout = 0; set local transaction_timeout = 0`.execute(tx)
+    await unlimited(store, tx)
     await insertion(numbered[name]!(count)).execute(tx)
     await sql`update counters set value = ${sql.lit(count)} where name = 'events'`.execute(tx)
   })

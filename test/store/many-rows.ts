@@ -1,7 +1,7 @@
 /** Fills every listed table with rows of which about one in a hundred has what a filter asks for. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../src/store/schema.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store, Tx } from '../../src/store/store.ts'
 
 const ROWS = 10_000
 /** Each filter of a table picks its own rows: hardly one has what two of them ask for. */
@@ -155,6 +155,14 @@ const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial
     },
     rate_hits: { api_key_id: text('key'), at: n, count: sql`1` },
   }
+}
+
+/** Takes the limits of a session off one transaction, for rows by the hundred thousand. */
+export async function unlimited({ kind }: Store, tx: Tx): Promise<void> {
+  if (kind === 'sqlite') return
+  await sql`select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'transaction_timeout')`.execute(
+    tx,
+  )
 }
 
 export async function fill(store: Store, wanted: Record<string, string>): Promise<void> {

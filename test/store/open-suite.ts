@@ -4,6 +4,7 @@ import { execaNode } from 'execa'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { previousSecrets } from '../../src/operations/webhook-subscriptions/secret.ts'
+import { pageEvents } from '../../src/store/events.ts'
 import { insertToken, pageTokens } from '../../src/store/tokens.ts'
 import { openVault } from '../../src/store/vault.ts'
 import { findWebhookSubscription } from '../../src/store/webhook-subscriptions.ts'
@@ -67,6 +68,22 @@ export function openSuite(database: TestDatabase): void {
       const previous = async (id: string) => previousSecrets((await findWebhookSubscription(again.db, id))!, 8)
       expect(await previous('rotated')).toEqual([{ secret: Buffer.from('old'), until: 9 }])
       expect(await previous('plain')).toEqual([])
+    })
+
+    test('finds events of before by their moments, though clocks had jumped', async () => {
+      const options = await database.fresh()
+      const moments = [50, 90, 30, 10, 100, 95]
+      await earlier(options, '0011-webhook-secrets', async (db) => {
+        for (const [n, at] of moments.entries()) {
+          await sql`insert into events (sequence, id, type, resource_type, resource_id, object_json, dedupe_key, created_at)
+            values (${n + 1}, ${`evt ${n}`}, 'pool.live', 'pool', 'pool 1', '{}', ${`key ${n}`}, ${at})`.execute(db)
+        }
+      })
+      const store = await opened(options)
+      for (const moment of [0, 10, 30, 50, 60, 90, 94, 95, 100]) {
+        const { rows } = await pageEvents(store.db, { limit: 9, order: 'asc', created_after: moment })
+        expect(rows.map((row) => row.created_at)).toEqual(moments.filter((at) => at > moment))
+      }
     })
 
     test('refuses a database that a newer program has migrated', async () => {

@@ -9,7 +9,7 @@ import { claimQueued, type Queued, resumeHeld, sendable, settleQueued } from '..
 import { activeSubscriptions, lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
-import { fanOut } from './fan-out.ts'
+import { fanOut, SUBSCRIPTIONS_PER_TURN } from './fan-out.ts'
 import { MOST_ATTEMPTS, outcomeOf } from './outcome.ts'
 import { finishRemovals } from './removals.ts'
 import { advanceReplays } from './replay.ts'
@@ -25,7 +25,6 @@ const OVERALL = 256
 const CLAIM_MS = 15_000
 const TIMEOUT_MS = 10_000
 const LOOK_MS = 250
-const SUBSCRIPTIONS_PER_TURN = 50
 const GATHER_MS = 2
 /** Between two looks for new events while something is on its way. */
 const FAN_MS = 100
