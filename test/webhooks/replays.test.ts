@@ -92,7 +92,6 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       through_sequence: 1_000,
       last_sequence: 2_504,
     })
-    await service.services.store.db.selectFrom('webhook_queue').select('seq').execute()
     const { store } = service.services
     await store.write((tx) => tx.deleteFrom('webhook_queue').execute())
     await fanOut(service.services)
