@@ -56,6 +56,8 @@ async function respond(
   } catch (thrown) {
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
     if (quotas) Object.assign(headers, rateLimitHeaders(quotas, true))
+    if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
+      headers['Retry-After'] = String(thrown.retryAfter)
     const { status, body } = errorAnswer(kernel, thrown, requestId, url.origin)
     return jsonResponse(status, body, { ...headers, 'X-Request-Id': requestId })
   }

@@ -16,6 +16,8 @@ export interface ErrorExtras {
   /** Dotted path of the first offending field, for example `splits.1.bps`. */
   param?: string
   details?: Record<string, unknown>
+  /** Seconds after which the same request may well succeed: the answer's `Retry-After`. */
+  retryAfter?: number
   cause?: unknown
 }
 
@@ -24,6 +26,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   readonly param?: string
   readonly details?: Record<string, unknown>
+  readonly retryAfter?: number
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
@@ -31,6 +34,7 @@ export class ApiError extends Error {
     this.code = code
     if (extras.param !== undefined) this.param = extras.param
     if (extras.details !== undefined) this.details = extras.details
+    if (extras.retryAfter !== undefined) this.retryAfter = extras.retryAfter
   }
 
   get status(): number {

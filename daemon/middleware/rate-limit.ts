@@ -8,13 +8,11 @@ import {
   DAY_MS,
   loadRateHits,
   MINUTE_MS,
-  pruneRateHits,
   type Window,
 } from '../../src/store/rate-hits.ts'
 import type { ApiKey } from './bearer.ts'
 
 const FLUSH_MS = 100
-const PRUNE_MS = 3_600_000
 const REFUSALS = { minute: 'Too many requests this minute', day: 'Daily quota exceeded' } as const
 
 type Limits = Pick<ApiKey, 'per_minute' | 'per_day'>
@@ -145,18 +143,11 @@ async function localCounter({ store, clock, log }: Services): Promise<Counter> {
   }
 
   let unwritten = new Map<string, { at: number; count: number }>()
-  let pruned = clock.now()
   const flush = async (): Promise<void> => {
     if (unwritten.size === 0) return
     const rows = [...unwritten].map(([api_key_id, hit]) => ({ api_key_id, ...hit }))
     unwritten = new Map()
-    const now = clock.now()
-    const prune = now - pruned > PRUNE_MS
-    if (prune) pruned = now
-    await store.write(async (tx) => {
-      await addRateHits(tx, rows)
-      if (prune) await pruneRateHits(tx, now - DAY_MS)
-    })
+    await store.write((tx) => addRateHits(tx, rows))
   }
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> = Promise.resolve()

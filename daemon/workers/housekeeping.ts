@@ -1,18 +1,30 @@
-/** Forgets what is past its time: expired Idempotency-Keys, attempts to deliver of a month ago. Hourly, and once at the start. */
+/** Forgets what is past its time, in bounded steps: expired Idempotency-Keys, attempts to deliver of a month ago, hits of a day ago. Hourly, and once at the start. */
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
+import { inSteps } from '../../src/store/in-steps.ts'
+import { DAY_MS, pruneRateHits } from '../../src/store/rate-hits.ts'
+import type { Tx } from '../../src/store/store.ts'
 import { pruneDeliveries } from '../../src/store/webhook-deliveries.ts'
 import type { WorkerDefinition } from './frame.ts'
 
-const DELIVERIES_MS = 30 * 86_400_000
+const DELIVERIES_MS = 30 * DAY_MS
+
+/** Every table that forgets: what is older than its time at `now` goes, up to `limit` rows at once. */
+const PRUNED: Record<string, (tx: Tx, now: number, limit: number) => Promise<number>> = {
+  idempotency_keys: pruneIdempotencyKeys,
+  webhook_deliveries: (tx, now, limit) => pruneDeliveries(tx, now - DELIVERIES_MS, limit),
+  rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS, limit),
+}
 
 export const housekeeping: WorkerDefinition = {
   name: 'housekeeping',
   schedule: '0 17 * * * *',
   leaseMs: 60_000,
-  async tick({ store, clock, log }) {
-    const count = await store.write((tx) => pruneIdempotencyKeys(tx, clock.now()))
-    log.debug({ count }, 'expired idempotency keys forgotten')
-    const attempts = await store.write((tx) => pruneDeliveries(tx, clock.now() - DELIVERIES_MS))
-    log.debug({ attempts }, 'old delivery attempts forgotten')
+  // Millions of rows take their time; what is left at the end is the next tick's.
+  deadlineMs: 600_000,
+  async tick({ store, clock, log, signal, stopping }) {
+    for (const [table, prune] of Object.entries(PRUNED)) {
+      const count = await inSteps(store, (tx, limit) => prune(tx, clock.now(), limit), signal, stopping)
+      log.debug({ table, count }, 'what is past its time was forgotten')
+    }
   },
 }

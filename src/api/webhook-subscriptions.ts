@@ -75,7 +75,18 @@ export const webhookDelivery = z
   .openapi('WebhookDelivery')
 
 export const webhookReplay = z
-  .object({ queued: z.int().min(0).meta({ description: 'Events that will be delivered again' }) })
+  .object({
+    queued: z.int().min(0).meta({ description: 'Events that are queued already, to be delivered again' }),
+    through_sequence: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: 'With `since`: all that is wanted of the events up to this sequence is queued' }),
+    last_sequence: z.int().min(0).optional().meta({
+      description:
+        'With `since`: the replay ends with this event; where it is above `through_sequence`, the rest is queued in the background',
+    }),
+  })
   .openapi('WebhookReplay')
 
 export type WebhookSubscription = z.output<typeof webhookSubscription>
@@ -150,6 +161,8 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.replay,
     tag,
     summary: 'Deliver events again',
+    description:
+      'Named events are queued at once. With `since` the first are, and a stored replay queues the others step by step as the receiver keeps up; at most 10 of them are under way for one subscription.',
     params,
     body: writeBody({
       event_ids: z.array(recordId).min(1).max(100).optional(),

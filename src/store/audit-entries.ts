@@ -1,5 +1,6 @@
 /** The audit log: numbered without gaps, each entry's SHA-256 over itself and the hash before it. */
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Order, type Page, type PageRequest, page } from './paging.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -91,6 +92,8 @@ export async function verifyAudit(reader: Reader, wanted?: string): Promise<Audi
       ;[entries, head, found] = [row.sequence, row.hash, found || row.hash === wanted]
     }
     if (rows.length < ENTRIES_PER_READ) break
+    // On SQLite nothing else makes room for other requests.
+    await nextTurn()
   }
   const counter = await reader.selectFrom('counters').select('value').where('name', '=', COUNTER).executeTakeFirst()
   if (counter === undefined) return broken(entries + 1, 'the count of entries is missing')

@@ -3,7 +3,7 @@ import { type Order, type Page, type PageRequest, page } from './paging.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-export type NewEvent = Omit<NewRow<'events'>, 'sequence'>
+export type NewEvent = Omit<NewRow<'events'>, 'sequence' | 'latest_at'>
 
 export interface EventFilters {
   type?: string | undefined
@@ -20,9 +20,10 @@ export interface EventFilters {
 export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'> | null> {
   if (await isAppended(tx, event.dedupe_key)) return null
   const { value } = await moveCounter(tx, 1)
+  const latest_at = Math.max(await latestMoment(tx), event.created_at)
   const appended = await tx
     .insertInto('events')
-    .values({ ...event, sequence: value })
+    .values({ ...event, sequence: value, latest_at })
     .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -55,7 +56,11 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
       .where('dedupe_key', 'in', [...part.keys()])
     for (const { dedupe_key } of await known.execute()) part.delete(dedupe_key)
     if (part.size === 0) continue
-    const rows = [...part.values()].map((event, i) => ({ ...event, sequence: value + 1 + i }))
+    let latest_at = await latestMoment(tx)
+    const rows = [...part.values()].map((event, i) => {
+      latest_at = Math.max(latest_at, event.created_at)
+      return { ...event, sequence: value + 1 + i, latest_at }
+    })
     await tx.insertInto('events').values(rows).execute()
     await moveCounter(tx, rows.length)
   }
@@ -70,12 +75,24 @@ function moveCounter(tx: Tx, by: number): Promise<{ value: number }> {
     .executeTakeFirstOrThrow()
 }
 
+/** Latest time of any event so far; whoever appends holds the counter's lock. */
+async function latestMoment(tx: Tx): Promise<number> {
+  const events = tx.selectFrom('events').select('latest_at').orderBy('sequence', 'desc').limit(1)
+  return (await events.executeTakeFirst())?.latest_at ?? 0
+}
+
+/** Sequence of the first event at or after a moment (Unix milliseconds): no earlier one is; null where there is none. */
+export async function firstSequenceSince(reader: Reader, moment: number): Promise<number | null> {
+  const events = reader.selectFrom('events').select('sequence').where('latest_at', '>=', moment)
+  return (await events.orderBy('latest_at').orderBy('sequence').limit(1).executeTakeFirst())?.sequence ?? null
+}
+
 export async function findEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
   return (await reader.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
 /** Newest first, or oldest first to follow the stream. */
-export function pageEvents(
+export async function pageEvents(
   reader: Reader,
   request: PageRequest & EventFilters & { order?: Order | undefined },
 ): Promise<Page<Row<'events'>>> {
@@ -83,7 +100,12 @@ export function pageEvents(
   if (request.type !== undefined) query = query.where('type', '=', request.type)
   if (request.resource_type !== undefined) query = query.where('resource_type', '=', request.resource_type)
   if (request.resource_id !== undefined) query = query.where('resource_id', '=', request.resource_id)
-  if (request.created_after !== undefined) query = query.where('created_at', '>', request.created_after)
+  if (request.created_after !== undefined) {
+    // The page begins where the moment is, instead of looking for it from either end.
+    const first = await firstSequenceSince(reader, request.created_after + 1)
+    query = query.where('sequence', '>=', first ?? Number.MAX_SAFE_INTEGER)
+    query = query.where('created_at', '>', request.created_after)
+  }
   const { limit, cursor, order } = request
   return page({ query, list: 'events', place: 'sequence', limit, cursor, order })
 }

@@ -1,5 +1,6 @@
 /** Idempotency keys: who runs a request, what it answered, and what was signed for it. */
-import type { Row } from './schema.ts'
+import type { ExpressionBuilder } from 'kysely'
+import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export interface KeyOf {
@@ -114,12 +115,22 @@ export async function releaseOwner(tx: Tx, owner: string): Promise<number> {
   return Number(numUpdatedRows)
 }
 
-/** Forgets expired keys, but none that is still being run. */
-export async function pruneIdempotencyKeys(tx: Tx, now: number): Promise<number> {
+/** Forgets up to `limit` expired keys, the oldest first, but none that is still being run; answers how many. */
+export async function pruneIdempotencyKeys(tx: Tx, now: number, limit: number): Promise<number> {
+  const over = (is: ExpressionBuilder<Tables, 'idempotency_keys'>) =>
+    is.and([is('expires_at', '<=', now), is.or([is('state', '=', 'done'), is('lease_until', '<=', now)])])
+  const oldest = tx.selectFrom('idempotency_keys').select(['api_key_id', 'key']).where(over)
   const { numDeletedRows } = await tx
     .deleteFrom('idempotency_keys')
-    .where('expires_at', '<=', now)
-    .where((is) => is.or([is('state', '=', 'done'), is('lease_until', '<=', now)]))
+    // Where it was taken up anew since it was found, it stays.
+    .where(over)
+    .where((is) =>
+      is(
+        is.refTuple('api_key_id', 'key'),
+        'in',
+        oldest.orderBy('expires_at').limit(limit).$asTuple('api_key_id', 'key'),
+      ),
+    )
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }

@@ -7,36 +7,53 @@ import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrate } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
-import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
+import { databaseBusy, duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 
-const POOL_SIZE = 10
+/** Reads wait for no lock: on connections of their own they go on while every write waits for one. */
+const READERS = 4
+const WRITERS = 8
+/** To connect, or until a connection is free. */
+const CONNECT_MS = 5_000
 const ATTEMPTS = 4
 const DUPLICATE = '23505'
 /** Serialization failure, deadlock, and a key that another process took meanwhile: the next attempt sees what that one did. */
 const TRY_AGAIN = new Set(['40001', '40P01', DUPLICATE])
-/** A lock or a statement took longer than the session allows. */
-const TIMED_OUT = new Set(['55P03', '57014'])
+/** A lock, a statement or a transaction took longer than the session allows. */
+const TIMED_OUT: Readonly<Record<string, string>> = {
+  '55P03': 'another process holds a lock on it',
+  '57014': 'a statement took too long',
+  '25P04': 'a transaction took too long',
+}
+/** The server ended the session, and with it what it had not committed: after a pause in a transaction, or shutting down. */
+const PAUSED = '25P03'
+const ENDED = new Set([PAUSED, '57P01', '57P02', '57P03'])
 const INT8 = 20
 
-const DIALECT: SchemaDialect = {
+export const postgresSchema: SchemaDialect = {
   blob: 'bytea',
   sequence: { type: 'bigint', build: (column) => column.generatedByDefaultAsIdentity().primaryKey() },
 }
 
-/** Outside `write` a session reads only; a stuck statement or an abandoned transaction ends by itself. */
+/**
+ * Outside `write` a session reads only. Transactions take milliseconds: one that stands still, as its process was stopped
+ * or its machine is gone, gives its locks back after five seconds, and who waits for them is told after two.
+ */
 const SESSION = `
   set default_transaction_read_only = on;
-  set statement_timeout = '30s';
-  set lock_timeout = '10s';
-  set idle_in_transaction_session_timeout = '60s'`
+  set statement_timeout = '10s';
+  set lock_timeout = '2s';
+  set idle_in_transaction_session_timeout = '5s';
+  select set_config('transaction_timeout', '15s', false) where current_setting('server_version_num')::int >= 170000`
+
+/** Migrations take as long as their tables are large, and others wait for them; but none stands still for a minute. */
+const MIGRATION_SESSION = "set idle_in_transaction_session_timeout = '60s'"
 
 export interface PostgresOptions {
   /** `postgres://…`; it holds the password, and appears in no error. */
   url: string
-  poolSize?: number
 }
 
-export async function openPostgres({ url, poolSize = POOL_SIZE }: PostgresOptions): Promise<Store> {
+export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
   if (!URL.canParse(url)) throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
   try {
@@ -45,26 +62,41 @@ export async function openPostgres({ url, poolSize = POOL_SIZE }: PostgresOption
     throw withoutSecrets(error, url)
   }
 
-  const db = connect(driver, url, poolSize, SESSION)
+  const db = connect(driver, url, READERS, SESSION)
+  const writer = connect(driver, url, WRITERS, SESSION)
   const running = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
   async function attempt<T>(work: Parameters<typeof runWork<T>>[1]): Promise<T> {
     for (let tried = 1; ; tried++) {
+      let isCommitting = false
+      let failure: unknown
       try {
-        return await db
+        return await writer
           .transaction()
           .setAccessMode('read write')
-          .execute((tx) => runWork(tx, work))
+          .execute(async (tx) => {
+            try {
+              const value = await runWork(tx, work)
+              isCommitting = true
+              return value
+            } catch (error) {
+              failure = error
+              throw error
+            }
+          })
       } catch (error) {
-        const code = error instanceof driver.DatabaseError ? (error.code ?? '') : ''
-        if (TRY_AGAIN.has(code) && tried < ATTEMPTS) {
+        // Where the connection is gone, undoing fails too: the first error is the one that says why.
+        const thrown = failure ?? error
+        const code = thrown instanceof driver.DatabaseError ? (thrown.code ?? '') : ''
+        // A commit that was cut off may stand: who asked for it is told, and finds out by asking again.
+        const isUndone = !isCommitting || code === PAUSED || isUnsent(thrown)
+        const mayRepeat = TRY_AGAIN.has(code) || (isLost(thrown, code) && isUndone)
+        if (mayRepeat && tried < ATTEMPTS) {
           await delay(Math.random() * 20 * tried)
           continue
         }
-        if (code === DUPLICATE) throw duplicateKey(error)
-        if (TIMED_OUT.has(code) || TRY_AGAIN.has(code)) throw internal('database is busy: try again', { cause: error })
-        throw error
+        throw told(thrown, code)
       }
     }
   }
@@ -87,17 +119,42 @@ export async function openPostgres({ url, poolSize = POOL_SIZE }: PostgresOption
       await sql`select 1`.execute(db)
     },
     close() {
-      closing ??= Promise.allSettled(running).then(() => db.destroy())
+      closing ??= Promise.allSettled(running).then(async () => {
+        await Promise.all([db.destroy(), writer.destroy()])
+      })
       return closing
     },
   }
 }
 
-/** On a connection of its own, without the session's limits: kysely waits there for other processes that migrate. */
+/** Whether the session is gone, by the server's word or the driver's. */
+function isLost(error: unknown, code: string): boolean {
+  if (code !== '') return ENDED.has(code)
+  if (!(error instanceof Error)) return false
+  return isUnsent(error) || /^Connection terminated|ECONNRESET|EPIPE/.test(error.message)
+}
+
+/** Whether the driver knew of the session's end before it sent anything. */
+const isUnsent = (error: unknown) => error instanceof Error && / is not queryable$/.test(error.message)
+
+/** What a failed transaction is told as. */
+function told(error: unknown, code: string): unknown {
+  if (code === DUPLICATE) return duplicateKey(error)
+  if (TRY_AGAIN.has(code)) return databaseBusy(error)
+  if (code in TIMED_OUT) return databaseBusy(error, TIMED_OUT[code])
+  if (error instanceof Error && error.message === 'timeout exceeded when trying to connect') {
+    return databaseBusy(error, 'every connection is taken, or it does not answer')
+  }
+  if (isLost(error, code))
+    return internal('the connection to the database was lost: try again', { cause: error, retryAfter: 1 })
+  return error
+}
+
+/** On a connection of its own, with limits of its own: kysely waits there for other processes that migrate. */
 async function migrateDatabase(driver: typeof pg, url: string): Promise<void> {
-  const db = connect(driver, url, 1, '')
+  const db = connect(driver, url, 1, MIGRATION_SESSION)
   try {
-    if (!(await isCurrent(db))) await migrate(db, DIALECT)
+    if (!(await isCurrent(db))) await migrate(db, postgresSchema)
   } finally {
     await db.destroy()
   }
@@ -107,10 +164,10 @@ function connect(driver: typeof pg, url: string, size: number, session: string):
   const pool = new driver.Pool({
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: CONNECT_MS,
     application_name: 'svc',
     onConnect: async (client) => {
-      if (session !== '') await client.query(session)
+      await client.query(session)
     },
     types: {
       // Times and sequences are far below 2^53; amounts are text.

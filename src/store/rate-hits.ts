@@ -19,10 +19,12 @@ export function loadRateHits(reader: Reader, since: number): Promise<Row<'rate_h
   return reader.selectFrom('rate_hits').selectAll().where('at', '>', since).orderBy('at').execute()
 }
 
-/** Forgets hits at or before `before`; answers how many rows that were. */
-export async function pruneRateHits(tx: Tx, before: number): Promise<number> {
-  const { numDeletedRows } = await tx.deleteFrom('rate_hits').where('at', '<=', before).executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+/** Forgets about `limit` hits at or before `before`, the oldest first, those of one moment together; answers how many. */
+export async function pruneRateHits(tx: Tx, before: number, limit: number): Promise<number> {
+  const oldest = tx.selectFrom('rate_hits').select('at').where('at', '<=', before).orderBy('at').limit(1)
+  const last = await oldest.offset(limit - 1).executeTakeFirst()
+  const some = tx.deleteFrom('rate_hits').where('at', '<=', last?.at ?? before)
+  return Number((await some.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
 /** One rolling window: admitted hits in it, and when the oldest of them was (null: none). */

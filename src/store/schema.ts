@@ -64,6 +64,8 @@ export interface EventsTable {
   /** (type, resource, signature): the same event seen twice is one event. */
   dedupe_key: string
   created_at: number
+  /** Latest `created_at` of all events up to this one: it never falls along the sequence, whatever a clock did. */
+  latest_at: number
 }
 
 export interface CountersTable {
@@ -286,6 +288,29 @@ export interface WebhookQueueTable {
   claimed_until: number
 }
 
+/** Events of the past that one subscription is to get again, put into its queue step by step; gone once all of them are. */
+export interface WebhookReplaysTable {
+  seq: Generated<number>
+  subscription_id: string
+  /** Only events that happened at or after this moment. */
+  since: number
+  /** Types that the subscription wanted when it was asked for; null: all. */
+  types_json: string | null
+  /** How far the subscription had come then: what follows comes to it once, by this or by the ordinary way. */
+  come_to: number
+  /** Events up to this sequence are queued, and those up to `last` will be. */
+  through: number
+  last: number
+  created_at: number
+}
+
+/** Subscriptions that were removed, until their queues and the records of their deliveries are gone too. */
+export interface WebhookRemovalsTable {
+  seq: Generated<number>
+  subscription_id: string
+  removed_at: number
+}
+
 /** Who does a background job. */
 export interface LeasesTable {
   name: string
@@ -380,6 +405,8 @@ export interface Tables {
   webhook_subscriptions: WebhookSubscriptionsTable
   webhook_deliveries: WebhookDeliveriesTable
   webhook_queue: WebhookQueueTable
+  webhook_replays: WebhookReplaysTable
+  webhook_removals: WebhookRemovalsTable
   leases: LeasesTable
   signer_policies: SignerPoliciesTable
   signings: SigningsTable

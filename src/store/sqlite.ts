@@ -23,13 +23,13 @@ import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrate } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
-import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
+import { databaseBusy, duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 import { createWriteQueue, type Outcome, type Work } from './write-queue.ts'
 
 /** Statements kept prepared on a connection. */
 const STATEMENTS = 500
 
-const DIALECT: SchemaDialect = {
+export const sqliteSchema: SchemaDialect = {
   blob: 'blob',
   sequence: { type: 'integer', build: (column) => column.primaryKey().autoIncrement() },
 }
@@ -170,7 +170,7 @@ async function migrateFile(raw: Database.Database, busyTimeoutMs: number): Promi
   if (await isCurrent(db)) return
   await whenFree(busyTimeoutMs, () => raw.exec('begin immediate'))
   try {
-    if (!(await isCurrent(db))) await migrate(db, DIALECT)
+    if (!(await isCurrent(db))) await migrate(db, sqliteSchema)
     raw.exec('commit')
   } catch (error) {
     if (raw.inTransaction) raw.exec('rollback')
@@ -187,9 +187,7 @@ async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<T> {
     } catch (error) {
       if (!/^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error))) throw error
       if (performance.now() >= deadline) {
-        throw internal(`database is busy: another process has been writing for ${timeoutMs} ms; try again`, {
-          cause: error,
-        })
+        throw databaseBusy(error, `another process has been writing for ${timeoutMs} ms`)
       }
       await delay(wait)
     }

@@ -58,20 +58,20 @@ export function dueTransactions(reader: Reader, genesis: string, now: number, li
 }
 
 /** Those of one chain that were submitted after `since`, and that nobody has seen confirmed or ended, with their bytes. */
-export function unseenTransactions(
+export async function unseenTransactions(
   reader: Reader,
   genesis: string,
   since: number,
 ): Promise<Pick<Row<'transactions'>, 'signature' | 'raw' | 'tracked_id' | 'created_at'>[]> {
   // That they are to be looked for leads to the few by an index.
   const followed = reader.selectFrom('transactions').where('next_check_at', '>', 0)
-  return followed
-    .select(['signature', 'raw', 'tracked_id', 'created_at'])
+  const unseen = await followed
+    .select(['seq', 'signature', 'raw', 'tracked_id', 'created_at'])
     .where('lifecycle', 'in', ['submitted', 'processing'])
     .where('genesis', 'in', ['', genesis])
     .where('created_at', '>', since)
-    .orderBy('seq')
     .execute()
+  return unseen.sort((one, other) => one.seq - other.seq)
 }
 
 /** The signed bytes by signature. */

@@ -7,8 +7,9 @@ export const findWebhookDelivery = finding('webhook_deliveries', 'id')
 export const updateWebhookDelivery = updating('webhook_deliveries', 'id')
 export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscription_id'])
 
-/** Forgets attempts older than that; answers how many. */
-export async function pruneDeliveries(tx: Tx, before: number): Promise<number> {
-  const old = tx.deleteFrom('webhook_deliveries').where('created_at', '<', before)
-  return Number((await old.executeTakeFirstOrThrow()).numDeletedRows)
+/** Forgets up to `limit` attempts older than that; answers how many. */
+export async function pruneDeliveries(tx: Tx, before: number, limit: number): Promise<number> {
+  const old = tx.selectFrom('webhook_deliveries').select('seq').where('created_at', '<', before)
+  const some = tx.deleteFrom('webhook_deliveries').where('seq', 'in', old.orderBy('created_at').limit(limit))
+  return Number((await some.executeTakeFirstOrThrow()).numDeletedRows)
 }

@@ -1,6 +1,5 @@
 /** The queue of deliveries: what is to be sent to whom, and when. */
-import { type ExpressionBuilder, sql } from 'kysely'
-import type { Row, Tables } from './schema.ts'
+import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export type Queued = Row<'webhook_queue'>
@@ -47,139 +46,50 @@ export async function hasBacklog(
   return untried.length >= most
 }
 
-export type NewQueued = Pick<Queued, 'subscription_id' | 'event_id' | 'sequence' | 'resource' | 'next_attempt_at'>
-
-export interface Wanted {
-  subscriptionId: string
-  /** Null: every type. */
-  types: readonly string[] | null
-  /** Sequences, the first exclusive. */
-  after: number
-  to: number
-  now: number
-  /** Only what happened from this moment on, and anew where it was queued before: Unix milliseconds. */
-  againSince?: number
-}
-
-/** What is put into the queue anew: whoever is at it has no say in it any more. */
-const fresh = (now: number) => ({
-  state: 'waiting' as const,
-  attempts: 0,
-  next_attempt_at: now,
-  claimed_until: 0,
-})
-
-/** A test event is for the subscription that it is about, whatever that one has asked for. */
-const TEST = 'webhook.test_event'
-
-/** Which events a subscription has asked for; `types` null is all of them. */
-const wantedBy =
-  (subscriptionId: string, types: readonly string[] | null) => (is: ExpressionBuilder<Tables, 'events'>) =>
-    is.or([
-      is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
-      ...(types === null ? [is('type', '!=', TEST)] : []),
-      // `in ()` is no SQL.
-      ...(types === null || types.length === 0 ? [] : [is.and([is('type', '!=', TEST), is('type', 'in', types)])]),
-    ])
-
-/** Puts the events that a subscription wants into its queue, each once; answers how many. */
-export async function enqueueRange(
-  tx: Tx,
-  { subscriptionId, types, after, to, now, againSince }: Wanted,
-): Promise<number> {
-  const inserted = await tx
-    .insertInto('webhook_queue')
-    .columns([
-      'subscription_id',
-      'event_id',
-      'sequence',
-      'resource',
-      'state',
-      'attempts',
-      'next_attempt_at',
-      'claimed_until',
-    ])
-    .expression((from) =>
-      from
-        .selectFrom('events')
-        .select((of) => [
-          sql<string>`cast(${subscriptionId} as text)`.as('subscription_id'),
-          of.ref('id').as('event_id'),
-          'sequence',
-          sql<string>`${of.ref('resource_type')} || ':' || ${of.ref('resource_id')}`.as('resource'),
-          sql<'waiting'>`'waiting'`.as('state'),
-          sql<number>`0`.as('attempts'),
-          sql<number>`cast(${now} as bigint)`.as('next_attempt_at'),
-          sql<number>`0`.as('claimed_until'),
-        ])
-        .where('sequence', '>', after)
-        .where('sequence', '<=', to)
-        .where('created_at', '>=', againSince ?? 0)
-        .where(wantedBy(subscriptionId, types))
-        .orderBy('sequence'),
-    )
-    .onConflict((conflict) => {
-      const known = conflict.columns(['subscription_id', 'event_id'])
-      return againSince === undefined ? known.doNothing() : known.doUpdateSet(fresh(now))
-    })
-    .executeTakeFirstOrThrow()
-  return Number(inserted.numInsertedOrUpdatedRows ?? 0n)
-}
-
-/** Puts each into the queue anew: its attempts begin again. */
-export async function enqueueAgain(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
-  for (const row of rows) {
-    const again = fresh(row.next_attempt_at)
-    await tx
-      .insertInto('webhook_queue')
-      .values({ ...row, ...again })
-      .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doUpdateSet(again))
-      .execute()
-  }
-}
-
 /**
  * What can be sent to one subscription now, in the order of the events: retries that are due, and first attempts of
  * which no earlier one about the same thing has still to be made. What was replayed beyond the cursor waits for it: until
  * then the earlier ones are not all in the queue.
  */
-export function sendable(
+export async function sendable(
   reader: Reader,
   { id, cursor }: Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>,
   now: number,
   limit: number,
 ): Promise<Queued[]> {
-  return reader
+  const waiting = reader
     .selectFrom('webhook_queue as q')
     .selectAll('q')
     .where('q.subscription_id', '=', id)
-    .where('q.sequence', '<=', cursor)
     .where('q.state', '=', 'waiting')
     .where('q.next_attempt_at', '<=', now)
     .where('q.claimed_until', '<=', now)
+    .where('q.sequence', '<=', cursor)
+  // Each by an index of its own: a million that wait for their next attempt are not looked through.
+  const retries = await waiting.where('q.attempts', '>', 0).orderBy('q.next_attempt_at').limit(limit).execute()
+  const firsts = await waiting
+    .where('q.attempts', '=', 0)
     .where((is) =>
-      is.or([
-        is('q.attempts', '>', 0),
-        is.not(
-          is.exists(
-            is
-              .selectFrom('webhook_queue as earlier')
-              .select('earlier.seq')
-              .whereRef('earlier.subscription_id', '=', 'q.subscription_id')
-              .whereRef('earlier.resource', '=', 'q.resource')
-              .whereRef('earlier.sequence', '<', 'q.sequence')
-              .where('earlier.state', '=', 'waiting')
-              .where('earlier.attempts', '=', 0),
-          ),
+      is.not(
+        is.exists(
+          is
+            .selectFrom('webhook_queue as earlier')
+            .select('earlier.seq')
+            .whereRef('earlier.subscription_id', '=', 'q.subscription_id')
+            .whereRef('earlier.resource', '=', 'q.resource')
+            .whereRef('earlier.sequence', '<', 'q.sequence')
+            .where('earlier.state', '=', 'waiting')
+            .where('earlier.attempts', '=', 0),
         ),
-      ]),
+      ),
     )
     .orderBy('q.sequence')
     .limit(limit)
     .execute()
+  return [...retries, ...firsts].sort((one, other) => one.sequence - other.sequence).slice(0, limit)
 }
 
-/** Takes them for one process; answers those that no other has taken meanwhile. */
+/** Takes them for one process; answers those that no other has taken meanwhile, and whose subscription still stands. */
 export async function claimQueued(
   tx: Tx,
   seqs: readonly number[],
@@ -192,6 +102,14 @@ export async function claimQueued(
     .where('seq', 'in', seqs)
     .where('state', '=', 'waiting')
     .where('claimed_until', '<=', now)
+    .where((is) =>
+      is.exists(
+        is
+          .selectFrom('webhook_subscriptions')
+          .select('webhook_subscriptions.seq')
+          .whereRef('webhook_subscriptions.id', '=', 'webhook_queue.subscription_id'),
+      ),
+    )
     .returning('seq')
     .execute()
   return new Set(claimed.map(({ seq }) => seq))
@@ -227,8 +145,4 @@ export async function resumeHeld(tx: Tx, subscriptionId: string, now: number): P
     .where('subscription_id', '=', subscriptionId)
     .where('state', '=', 'held')
     .execute()
-}
-
-export async function deleteQueueOf(tx: Tx, subscriptionId: string): Promise<void> {
-  await tx.deleteFrom('webhook_queue').where('subscription_id', '=', subscriptionId).execute()
 }

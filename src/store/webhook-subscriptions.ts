@@ -1,8 +1,9 @@
 /** Webhook subscriptions. */
+import { ROWS_PER_STEP } from './in-steps.ts'
 import { finding, inserting, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
-import { deleteQueueOf } from './webhook-queue.ts'
+import { insertRemoval, removeRemains } from './webhook-removals.ts'
 
 export const insertWebhookSubscription = inserting('webhook_subscriptions')
 export const findWebhookSubscription = finding('webhook_subscriptions', 'id')
@@ -12,13 +13,14 @@ export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['activ
 /** The row, locked until the commit: an update that changes nothing does that on both databases. */
 export const lockWebhookSubscription = (tx: Tx, id: string) => updateWebhookSubscription(tx, id, { id })
 
-/** Removes the subscription and the record of its deliveries; false where there is none. */
-export async function deleteWebhookSubscription(tx: Tx, id: string): Promise<boolean> {
+/** Removes the subscription, with a first part of its queue and the records of its deliveries; false where there is none. */
+export async function deleteWebhookSubscription(tx: Tx, id: string, now: number): Promise<boolean> {
   // The subscription first: who writes for it at this moment waits, and then finds it gone.
   const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
-  await tx.deleteFrom('webhook_deliveries').where('subscription_id', '=', id).execute()
-  await deleteQueueOf(tx, id)
-  return numDeletedRows > 0n
+  if (numDeletedRows === 0n) return false
+  await insertRemoval(tx, id, now)
+  await removeRemains(tx, id, ROWS_PER_STEP)
+  return true
 }
 
 export function activeSubscriptions(reader: Reader): Promise<Row<'webhook_subscriptions'>[]> {

@@ -2,8 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
+import pg from 'pg'
 import { onTestFinished } from 'vitest'
+import { migrate } from '../../src/store/migrations/migrate.ts'
 import { openStore, type StoreOptions } from '../../src/store/open.ts'
+import { postgresSchema } from '../../src/store/postgres.ts'
+import type { Tables } from '../../src/store/schema.ts'
+import { DATABASE_FILE, sqliteSchema } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { PostgresServer } from './postgres-server.ts'
 
@@ -38,6 +45,23 @@ export async function twoStores(database: TestDatabase): Promise<[Store, Store]>
   const stores: [Store, Store] = [await opened(options), await opened(options)]
   await Promise.all(stores.flatMap((store) => numbers(10).map(() => store.ping())))
   return stores
+}
+
+/** Brings an empty database to an earlier schema, `last` being its last migration, and fills it there. */
+export async function earlier(
+  { dataDir, databaseUrl }: StoreOptions,
+  last: string,
+  fill: (db: Kysely<Tables>) => Promise<unknown>,
+): Promise<void> {
+  const db = new Kysely<Tables>({
+    dialect:
+      databaseUrl === undefined
+        ? new SqliteDialect({ database: new Database(join(dataDir, DATABASE_FILE)) })
+        : new PostgresDialect({ pool: new pg.Pool({ connectionString: databaseUrl }) }),
+  })
+  await migrate(db, databaseUrl === undefined ? sqliteSchema : postgresSchema, last)
+  await fill(db)
+  await db.destroy()
 }
 
 export function temporaryFolder(): string {

@@ -110,14 +110,14 @@ export function idempotencySuite(database: TestDatabase): void {
     test('is forgotten when it expires, but not while it is being run', async () => {
       const store = await freshStore(database)
       await claimed(store)
-      expect(await store.write((tx) => pruneIdempotencyKeys(tx, 10_999))).toBe(0)
+      expect(await store.write((tx) => pruneIdempotencyKeys(tx, 10_999, 100))).toBe(0)
       await store.write((tx) => renewLeases(tx, 'a', 12_000))
-      expect(await store.write((tx) => pruneIdempotencyKeys(tx, 11_000))).toBe(0)
+      expect(await store.write((tx) => pruneIdempotencyKeys(tx, 11_000, 100))).toBe(0)
       expect(await claimed(store, { owner: 'b', now: 11_000 })).toEqual(RUNNING)
       await answered(store)
       expect(await claimed(store, { requestHash: 'other', now: 10_999 })).toMatchObject({ reason: 'mismatch' })
       expect(await claimed(store, { requestHash: 'other', now: 11_000 })).toEqual({ kind: 'claimed' })
-      expect(await store.write((tx) => pruneIdempotencyKeys(tx, 30_000))).toBe(1)
+      expect(await store.write((tx) => pruneIdempotencyKeys(tx, 30_000, 100))).toBe(1)
     })
   })
 }

@@ -7,10 +7,11 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { previousSecrets } from '../../src/operations/webhook-subscriptions/secret.ts'
 import { sealedWith } from '../../src/store/installation.ts'
+import { pageEvents } from '../../src/store/events.ts'
 import { insertToken, pageTokens } from '../../src/store/tokens.ts'
 import { openVault } from '../../src/store/vault.ts'
-import { findWebhookSubscription, insertWebhookSubscription } from '../../src/store/webhook-subscriptions.ts'
-import { numbers, opened, type TestDatabase } from './databases.ts'
+import { findWebhookSubscription } from '../../src/store/webhook-subscriptions.ts'
+import { earlier, numbers, opened, type TestDatabase } from './databases.ts'
 import { token } from './rows.ts'
 
 const SCRIPT = new URL('open-in-process.ts', import.meta.url).pathname
@@ -60,37 +61,32 @@ export function openSuite(database: TestDatabase): void {
 
     test('keeps the secret that a rotation had left signing before there could be several', async () => {
       const options = await database.fresh()
-      const store = await opened(options)
-      const subscription = {
-        url: 'https://a.test',
-        enabled_events_json: '["*"]',
-        active: 1,
-        secret: Buffer.from('new'),
-        secret_preview: 'abcd',
-        disabled_reason: null,
-        created_at: 1,
-        updated_at: 1,
-      }
-      const blob = sql.raw(database.kind === 'sqlite' ? 'blob' : 'bytea')
-      await store.write(async (tx) => {
-        for (const id of ['rotated', 'plain']) await insertWebhookSubscription(tx, { ...subscription, id })
-        for (const change of [
-          sql`drop column previous_secrets_json`,
-          sql`drop column receiver_revision`,
-          sql`add column previous_secret ${blob}`,
-          sql`add column previous_secret_until bigint`,
-        ]) {
-          await sql`alter table webhook_subscriptions ${change}`.execute(tx)
-        }
-        await sql`update webhook_subscriptions set previous_secret = ${Buffer.from('old')}, previous_secret_until = 9
-          where id = 'rotated'`.execute(tx)
-        await sql`delete from kysely_migration where name >= '0011'`.execute(tx)
-      })
-      await store.close()
+      await earlier(options, '0010-stakes', (db) =>
+        sql`insert into webhook_subscriptions (id, url, enabled_events_json, active, secret, secret_preview,
+          previous_secret, previous_secret_until, created_at, updated_at)
+          values ('rotated', 'https://a.test', '["*"]', 1, ${Buffer.from('new')}, 'abcd', ${Buffer.from('old')}, 9, 1, 1),
+          ('plain', 'https://a.test', '["*"]', 1, ${Buffer.from('new')}, 'abcd', null, null, 1, 1)`.execute(db),
+      )
       const again = await opened(options)
       const previous = async (id: string) => previousSecrets((await findWebhookSubscription(again.db, id))!, 8)
       expect(await previous('rotated')).toEqual([{ secret: Buffer.from('old'), until: 9 }])
       expect(await previous('plain')).toEqual([])
+    })
+
+    test('finds events of before by their moments, though clocks had jumped', async () => {
+      const options = await database.fresh()
+      const moments = [50, 90, 30, 10, 100, 95]
+      await earlier(options, '0011-webhook-secrets', async (db) => {
+        for (const [n, at] of moments.entries()) {
+          await sql`insert into events (sequence, id, type, resource_type, resource_id, object_json, dedupe_key, created_at)
+            values (${n + 1}, ${`evt ${n}`}, 'pool.live', 'pool', 'pool 1', '{}', ${`key ${n}`}, ${at})`.execute(db)
+        }
+      })
+      const store = await opened(options)
+      for (const moment of [0, 10, 30, 50, 60, 90, 94, 95, 100]) {
+        const { rows } = await pageEvents(store.db, { limit: 9, order: 'asc', created_after: moment })
+        expect(rows.map((row) => row.created_at)).toEqual(moments.filter((at) => at > moment))
+      }
     })
 
     test('refuses a database that a newer program has migrated', async () => {

@@ -55,7 +55,7 @@ export function rateHitsSuite(database: TestDatabase): void {
       expect(await loadRateHits(store.db, NOW - 1)).toEqual([hits[1], hits[0]])
       expect(await loadRateHits(store.db, NOW)).toEqual([hits[0]])
       expect((await store.write((tx) => admitShared(tx, 'key_1', NOW + 6, 7, null))).refused_by).toBe('minute')
-      expect(await store.write((tx) => pruneRateHits(tx, NOW))).toBe(1)
+      expect(await store.write((tx) => pruneRateHits(tx, NOW, 100))).toBe(1)
       expect(await loadRateHits(store.db, 0)).toEqual([hits[0]])
     })
   })

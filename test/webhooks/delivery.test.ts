@@ -300,7 +300,11 @@ describe('a subscription', () => {
     expect((await replay({ event_ids: [first!.id, first!.id] })).json.data).toEqual({ queued: 1 })
     await deliver(service)
     expect(receiver.all.at(-1)!.id).toBe(first!.id)
-    expect((await replay({ since: new Date(moment).toISOString() })).json.data).toEqual({ queued: 3 })
+    expect((await replay({ since: new Date(moment).toISOString() })).json.data).toEqual({
+      queued: 3,
+      through_sequence: 5,
+      last_sequence: 5,
+    })
     await deliver(service)
     expect(sequencesOf(receiver.all.slice(6)).toSorted()).toEqual([3, 4, 5])
     const unknown = await replay({ event_ids: [first!.id, 'evt_nobody'] })
@@ -328,7 +332,7 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
     const named = await service.request('POST', replay, { body: { event_ids: ids([4, 3, 2]) } })
     expect([named.status, named.json.data]).toEqual([200, { queued: 3 }])
     const since = await service.request('POST', replay, { body: { since: 0 } })
-    expect([since.status, since.json.data]).toEqual([200, { queued: 4 }])
+    expect([since.status, since.json.data]).toEqual([200, { queued: 4, through_sequence: 606, last_sequence: 606 }])
     // What it asks for afterwards changes nothing of what was promised.
     await service.request('PATCH', path, { body: { enabled_events: ['token.created'] } })
     await deliver(service)
@@ -346,7 +350,7 @@ const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
     await happen(service, 501, 501, 'token.created')
     await happen(service, 600)
     const { json } = await service.request('POST', `/v2/webhook-subscriptions/${id}/replays`, { body: { since: 0 } })
-    expect(json.data).toEqual({ queued: 600 })
+    expect(json.data).toEqual({ queued: 600, through_sequence: 1101, last_sequence: 1101 })
     await service.request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { active: true } })
     await deliver(service)
     expect(sequencesOf(receiver.all).toSorted((a, b) => a - b)).toEqual(numbers(600).map((n) => n + 502))

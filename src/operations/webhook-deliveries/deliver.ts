@@ -1,4 +1,5 @@
 /** Delivers what is due: many receivers at once, none of them in the way of another. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import { findEvent } from '../../store/events.ts'
 import { newId } from '../../store/id.ts'
@@ -8,8 +9,10 @@ import { claimQueued, type Queued, resumeHeld, sendable, settleQueued } from '..
 import { activeSubscriptions, lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
-import { fanOut } from './fan-out.ts'
+import { fanOut, SUBSCRIPTIONS_PER_TURN } from './fan-out.ts'
 import { MOST_ATTEMPTS, outcomeOf } from './outcome.ts'
+import { finishRemovals } from './removals.ts'
+import { advanceReplays } from './replay.ts'
 import { type SendResult, sendWebhook } from './send.ts'
 import { headersOf } from './signature.ts'
 
@@ -39,6 +42,7 @@ export interface RoundOptions {
 export async function deliverRound(services: DeliveryServices, options: RoundOptions = {}): Promise<void> {
   const { signal, stopping, forMs = 580_000, send = sendWebhook } = options
   const until = performance.now() + forMs
+  const signals = [signal, stopping].filter((one) => one !== undefined)
   /** By origin, and by subscription. */
   const underway = new Map<string, number>()
   const running = new Set<Promise<void>>()
@@ -63,16 +67,21 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
   // Beside the sending, not before it: many subscribers of many events take their time.
   let fanning: Promise<void> | undefined
   let fannedAt = Number.NEGATIVE_INFINITY
+  let hasMore = false
   let fault: unknown
   const fan = () => {
     if (fanning !== undefined || performance.now() - fannedAt < FAN_MS) return
     fanning = fanOut(services, signal)
+      .then(async () => {
+        hasMore = await advanceReplays(services, ...signals)
+        await finishRemovals(services, ...signals)
+      })
       .catch((error) => {
         fault = error
       })
       .finally(() => {
         fanning = undefined
-        fannedAt = performance.now()
+        fannedAt = hasMore ? Number.NEGATIVE_INFINITY : performance.now()
       })
   }
   try {
@@ -85,7 +94,7 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
       const isOver = stopping?.aborted === true || performance.now() >= until
       const started = isOver ? 0 : await startDue(services, underway, running.size, start)
       if (running.size === 0 && started === 0) {
-        if (!wasFanning || isOver) return
+        if (isOver || (!wasFanning && !hasMore)) return
         await fanning
         continue
       }
@@ -120,7 +129,10 @@ async function startDue(
   const busyWith = (name: string) => underway.get(name) ?? 0
   const subscriptions = await activeSubscriptions(store.db)
   subscriptions.sort((a, b) => busyWith(a.id) - busyWith(b.id) || a.seq - b.seq)
+  let looked = 0
   for (const subscription of subscriptions) {
+    // On SQLite nothing else makes room for requests while many subscriptions are looked through.
+    if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
     const free = Math.min(PER_ORIGIN, Math.ceil(room / 2)) - busyWith(new URL(subscription.url).origin)
     if (free <= 0) continue
     const now = clock.now()

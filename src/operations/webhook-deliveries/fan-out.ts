@@ -1,32 +1,31 @@
 /** Puts events into the queue of every subscription that wants them. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
-import {
-  enqueueRange,
-  hasBacklog,
-  lastSequence,
-  moveCursor,
-  type NewQueued,
-  subscriptionsBehind,
-} from '../../store/webhook-queue.ts'
+import { enqueueRange, type NewQueued } from '../../store/webhook-enqueuing.ts'
+import { hasBacklog, lastSequence, moveCursor, subscriptionsBehind } from '../../store/webhook-queue.ts'
 
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
 type Subscription = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
 
 /** Of one commit, so that no other write waits long for it. */
 const EVENTS_PER_COMMIT = 500
+export const SUBSCRIPTIONS_PER_TURN = 50
 /** First attempts that a subscription has before it: for more of them than that, its events wait where they are. */
-const BACKLOG = 500
+export const BACKLOG = 500
 
 /** Every active subscription up to the last event, as far as its receiver keeps up; what comes to one that is off waits. */
 export async function fanOut({ store, clock, log }: FanServices, signal?: AbortSignal): Promise<void> {
   const last = await lastSequence(store.db)
   const left = new Set<string>()
+  let looked = 0
   for (;;) {
     const behind = (await subscriptionsBehind(store.db, last)).filter(({ id }) => !left.has(id))
     if (behind.length === 0) return
     for (const subscription of behind) {
       signal?.throwIfAborted()
+      // On SQLite nothing else makes room for requests while many have no room themselves.
+      if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
       const { id, cursor } = subscription
       const to = Math.min(last, cursor + EVENTS_PER_COMMIT)
       try {

@@ -8,9 +8,11 @@ import { found } from '../found.ts'
 type Route = Api['webhookSubscriptions']['delete']
 
 export async function deleteWebhookSubscriptionById(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
-  return context.commit(async (tx) => {
+  const answer = await context.commit(async (tx) => {
     found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
-    await deleteWebhookSubscription(tx, id)
+    await deleteWebhookSubscription(tx, id, context.clock.now())
     return { id, deleted: true as const }
   })
+  context.wake('webhook-delivery')
+  return answer
 }

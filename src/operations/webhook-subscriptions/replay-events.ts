@@ -2,28 +2,32 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { notFound } from '../../errors.ts'
+import { conflict, notFound } from '../../errors.ts'
+import { firstSequenceSince } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
-import type { Reader } from '../../store/store.ts'
-import { enqueueAgain, enqueueRange, lastSequence } from '../../store/webhook-queue.ts'
+import type { Reader, Tx } from '../../store/store.ts'
+import { enqueueAgain } from '../../store/webhook-enqueuing.ts'
+import { lastSequence } from '../../store/webhook-queue.ts'
+import { countReplays, insertReplay } from '../../store/webhook-replays.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { queuedOf, typesOf } from '../webhook-deliveries/fan-out.ts'
+import { replayStep } from '../webhook-deliveries/replay.ts'
 
 type Route = Api['webhookSubscriptions']['replay']
 
+/** Of one subscription that have not come to their ends. */
+const MOST_REPLAYS = 10
+
 /**
- * `since` takes the events that the subscription wants; an id that is named is delivered whatever its type. What the
- * subscription has not come to yet waits in its queue until then.
+ * `since` takes the events that the subscription wants, the first of them at once, the others step by step; an id that is
+ * named is delivered whatever its type. What the subscription has not come to yet waits until then.
  */
 export async function replayEvents(context: Context, { id, event_ids, since }: Input<Route>): Promise<Result<Route>> {
   const now = context.clock.now()
   const answer = await context.commit(async (tx) => {
     const subscription = found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
-    if (event_ids === undefined) {
-      const wanted = { subscriptionId: id, types: typesOf(subscription), againSince: since! }
-      return { queued: await enqueueRange(tx, { ...wanted, after: 0, to: await lastSequence(tx), now }) }
-    }
+    if (event_ids === undefined) return replaySince(tx, subscription, since!, now)
     const events = await named(tx, event_ids)
     await enqueueAgain(
       tx,
@@ -34,6 +38,32 @@ export async function replayEvents(context: Context, { id, event_ids, since }: I
   context.wake('webhook-delivery')
   return answer
 }
+
+async function replaySince(
+  tx: Tx,
+  subscription: Row<'webhook_subscriptions'>,
+  since: number,
+  now: number,
+): Promise<Result<Route>> {
+  const last = await lastSequence(tx)
+  const first = (await firstSequenceSince(tx, since)) ?? last + 1
+  const types = typesOf(subscription)
+  const replay = {
+    ...{ subscription_id: subscription.id, since, come_to: subscription.cursor, last, created_at: now },
+    types_json: types === null ? null : JSON.stringify(types),
+  }
+  const { queued, through } = await replayStep(tx, { ...replay, through: first - 1 }, { now })
+  if (through < last) {
+    if ((await countReplays(tx, subscription.id, MOST_REPLAYS)) === MOST_REPLAYS) throw tooMany(subscription.id)
+    await insertReplay(tx, { ...replay, through })
+  }
+  return { queued, through_sequence: through, last_sequence: last }
+}
+
+const tooMany = (id: string) =>
+  conflict(`${MOST_REPLAYS} replays of ${id} are under way already: wait until one of them has come to its end`, {
+    param: 'since',
+  })
 
 async function named(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
   const unique = [...new Set(ids)]

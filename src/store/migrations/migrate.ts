@@ -13,6 +13,8 @@ import { assets } from './0008-assets.ts'
 import { goldLocks } from './0009-gold-locks.ts'
 import { stakes } from './0010-stakes.ts'
 import { webhookSecrets } from './0011-webhook-secrets.ts'
+import { boundedSteps } from './0014-bounded-steps.ts'
+import { listIndexes } from './0020-list-indexes.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -28,6 +30,8 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0009-gold-locks': goldLocks,
   '0010-stakes': stakes,
   '0011-webhook-secrets': webhookSecrets,
+  '0014-bounded-steps': boundedSteps,
+  '0020-list-indexes': listIndexes,
 }
 
 /**
@@ -45,11 +49,14 @@ export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
   return executed.length === Object.keys(MIGRATIONS).length
 }
 
-/** Runs what is pending; the caller holds off other processes where kysely's own lock does not. */
-export async function migrate(db: Kysely<Tables>, dialect: SchemaDialect): Promise<void> {
+/**
+ * Runs what is pending, up to and with the migration `last` where one is named; the caller holds off other processes where
+ * kysely's own lock does not.
+ */
+export async function migrate(db: Kysely<Tables>, dialect: SchemaDialect, last?: string): Promise<void> {
   const migrations = Object.fromEntries(Object.entries(MIGRATIONS).map(([name, make]) => [name, make(dialect)]))
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  const { error, results } = await migrator.migrateToLatest()
+  const { error, results } = await (last === undefined ? migrator.migrateToLatest() : migrator.migrateTo(last))
   if (error === undefined) return
   const failed = results?.find((result) => result.status === 'Error')?.migrationName
   if (failed === undefined) throw error

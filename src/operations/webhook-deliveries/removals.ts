@@ -1,0 +1,24 @@
+/** What removed subscriptions left behind: queued deliveries and records of attempts go in bounded steps. */
+import type { Services } from '../../context.ts'
+import { inSteps } from '../../store/in-steps.ts'
+import { deleteRemoval, removalsAfter, removeRemains } from '../../store/webhook-removals.ts'
+
+/** Attempts that were under way at the removal are recorded by then. */
+const SETTLED_MS = 60_000
+const REMOVALS_PER_READ = 100
+
+export async function finishRemovals(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  ...signals: readonly AbortSignal[]
+): Promise<void> {
+  for (let after = 0; ; ) {
+    const removals = await removalsAfter(store.db, after, REMOVALS_PER_READ)
+    for (const { seq, subscription_id, removed_at } of removals) {
+      await inSteps(store, (tx, limit) => removeRemains(tx, subscription_id, limit), ...signals)
+      if (signals.some(({ aborted }) => aborted)) return
+      if (removed_at + SETTLED_MS <= clock.now()) await store.write((tx) => deleteRemoval(tx, seq))
+      after = seq
+    }
+    if (removals.length < REMOVALS_PER_READ) return
+  }
+}

@@ -1,0 +1,245 @@
+/** Every page of every list, whatever its filters, and every look at what is due, is found by an index on both databases. */
+import { randomBytes } from 'node:crypto'
+import { base58 } from '@scure/base'
+import type { CompiledQuery } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../daemon/app.ts'
+import { housekeeping } from '../daemon/workers/housekeeping.ts'
+import { releaseDeadLeases } from '../daemon/workers/lease.ts'
+import { api } from '../src/api/index.ts'
+import type { AnyRoute } from '../src/api/route.ts'
+import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
+import { finishRemovals } from '../src/operations/webhook-deliveries/removals.ts'
+import { advanceReplays } from '../src/operations/webhook-deliveries/replay.ts'
+import { dueAirdrops } from '../src/store/airdrops.ts'
+import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gold-locks.ts'
+import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
+import type { Store } from '../src/store/store.ts'
+import { dueSends, dueTransactions, isAnythingDue, unseenTransactions } from '../src/store/transactions.ts'
+import { sendable } from '../src/store/webhook-queue.ts'
+import { insertRemoval } from '../src/store/webhook-removals.ts'
+import { insertReplay } from '../src/store/webhook-replays.ts'
+import { activeSubscriptions } from '../src/store/webhook-subscriptions.ts'
+import { fill } from './store/many-rows.ts'
+import { planOf, watched } from './store/plans.ts'
+import { startPostgres } from './store/postgres-server.ts'
+import { type Requester, requester } from './support/request.ts'
+import { makeFolder, ORIGIN, openService, removeFolder, type Service } from './support/service.ts'
+
+const address = () => base58.encode(randomBytes(32))
+
+/** What each filter is asked for, by list; a list or a filter that is not here fails. */
+const FILTERS: Record<string, Record<string, string>> = {
+  'feeClaims.listByPool': {},
+  'feeClaims.list': {},
+  'airdrops.list': { mint: address() },
+  'merkleTrees.list': {},
+  'pools.list': { status: 'pending', type: 'dbc', creator: address() },
+  'stakes.list': { owner: address(), collection: address(), status: 'staked' },
+  'nfts.list': {},
+  'goldLocks.list': { user: address(), status: 'locked' },
+  'tokens.list': { status: 'fully_immutable' },
+  'events.list': {
+    type: 'pool.live',
+    resource_type: 'pool',
+    resource_id: 'pool 1',
+    created_after: new Date(100).toISOString(),
+    order: 'asc',
+  },
+  'webhookSubscriptions.list': { active: 'true' },
+  'webhookSubscriptions.deliveries': {},
+  'auditEntries.list': { action: 'signer.paused', order: 'asc' },
+  'apiKeys.list': {},
+  // Of stored trees, and of one stored tree's leaves.
+  'airdrops.lookup': {},
+  'merkleTrees.entries': {},
+}
+Object.assign(FILTERS['merkleTrees.list']!, { mint: FILTERS['airdrops.list']!.mint })
+Object.assign(FILTERS['airdrops.lookup']!, { mint: FILTERS['airdrops.list']!.mint })
+Object.assign(FILTERS['nfts.list']!, {
+  owner: FILTERS['stakes.list']!.owner,
+  collection: FILTERS['stakes.list']!.collection,
+})
+
+const POOL = address()
+const WANTED = {
+  type: 'pool.live',
+  resource_type: 'pool',
+  resource_id: 'pool 1',
+  action: 'signer.paused',
+  pool_type: 'dbc',
+  pool_status: 'pending',
+  creator: FILTERS['pools.list']!.creator!,
+  owner: FILTERS['stakes.list']!.owner!,
+  collection: FILTERS['stakes.list']!.collection!,
+  stake_status: 'staked',
+  user: FILTERS['goldLocks.list']!.user!,
+  lock_status: 'locked',
+  token_status: 'fully_immutable',
+  mint: FILTERS['airdrops.list']!.mint!,
+  pool_address: POOL,
+  subscription_id: 'whs-100',
+}
+/** In the path, by name. */
+const PATH: Record<string, string> = { address: POOL, id: 'whs-100', wallet: address() }
+/** Columns by the name of what is sent for them, where that is another one. */
+const LEADS: Record<string, string | null> = { created_after: 'sequence', order: null }
+
+const lists = Object.entries(api).flatMap(([resource, routes]) =>
+  Object.entries(routes as Record<string, AnyRoute>).flatMap(([verb, route]) =>
+    route.list ? [[`${resource}.${verb}`, route] as const] : [],
+  ),
+)
+const subsets = (names: readonly string[]): string[][] =>
+  Array.from({ length: 2 ** names.length }, (_, bits) => names.filter((_, i) => (bits >> i) % 2 === 1))
+
+const started = await startPostgres()
+afterAll(async () => {
+  if (!('missing' in started)) await started.stop()
+})
+
+describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
+  const missing = name === 'PostgreSQL' && 'missing' in started
+  const folder = makeFolder()
+  let service: Service
+  let store: Store
+  let statements: CompiledQuery[]
+  let request: Requester
+
+  beforeAll(async () => {
+    if (missing) return
+    const url = name === 'PostgreSQL' && !('missing' in started) ? await started.createDatabase() : undefined
+    const settings = url === undefined ? {} : { 'database-url': url, 'encryption-key': randomBytes(32).toString('hex') }
+    service = await openService({ dataDir: folder, settings })
+    await fill(service.services.store, WANTED)
+    const seen = watched(service.services.store)
+    store = seen.store
+    statements = seen.statements
+    const app = await createApp({ ...service.services, store })
+    request = requester(ORIGIN, app.fetch, service.operator, { documented: false })
+  })
+  afterAll(async () => {
+    await service?.close()
+    removeFolder(folder)
+  })
+
+  /** What is wrong with the plans of what ran since the last look; `columns` must lead to the rows of `table`. */
+  async function faults(title: string, table?: string, columns: readonly string[] = []): Promise<string[]> {
+    const ran = statements.splice(0)
+    const found: string[] = []
+    let pages = 0
+    for (const statement of ran) {
+      if (!/^(select|update|delete|insert)/.test(statement.sql)) continue
+      const plan = await planOf(service.services.store, statement)
+      const isPage = table !== undefined && new RegExp(`^select \\* from "${table}".* limit `).test(statement.sql)
+      if (isPage) pages++
+      const unled = isPage ? columns.filter((column) => !plan.led.includes(column)) : []
+      if (plan.faults.length === 0 && unled.length === 0) continue
+      found.push(`${title}: ${statement.sql}\n${plan.text}\nnot by an index: ${[...plan.faults, ...unled].join(', ')}`)
+    }
+    if (table !== undefined && pages === 0) found.push(`${title}: no page of ${table} was read`)
+    return found
+  }
+
+  it.skipIf(missing).each(lists)(
+    '%s reads only what its filters ask for, in the order of its pages',
+    async (list, route) => {
+      const values = FILTERS[list]
+      expect(values, `${list} is new: give values for its filters`).toBeDefined()
+      const names = Object.keys(route.query?.shape ?? {}).filter((field) => field !== 'limit' && field !== 'cursor')
+      expect(names.toSorted(), 'filters without a value here').toEqual(Object.keys(values!).toSorted())
+      if (list === 'merkleTrees.entries') return
+      const table = TABLES[list]
+      const path = route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => PATH[parameter]!)
+      const inPath =
+        list === 'feeClaims.listByPool' ? ['pool_address'] : list.endsWith('.deliveries') ? ['subscription_id'] : []
+      const found: string[] = []
+      for (const set of subsets(names)) {
+        const query = new URLSearchParams(Object.fromEntries(set.map((field) => [field, values![field]!])))
+        query.set('limit', '1')
+        const leads = [
+          ...inPath,
+          ...set.map((field) => (field in LEADS ? LEADS[field]! : field)).filter((lead) => lead !== null),
+        ]
+        statements.splice(0)
+        const first = await request('GET', `${path}?${query}`)
+        expect(first.status, first.text).toBe(200)
+        found.push(...(await faults(`${list} by ${set}`, table, leads)))
+        if (first.json.meta.next_cursor === null) continue
+        query.set('cursor', first.json.meta.next_cursor)
+        await request('GET', `${path}?${query}`)
+        found.push(...(await faults(`${list} by ${set}, second page`, table, [...leads, PLACES[table!] ?? 'seq'])))
+      }
+      expect(found.join('\n\n')).toBe('')
+    },
+  )
+
+  it.skipIf(missing)('workers find what is due by an index, oldest first', async () => {
+    const [now, limit, genesis] = [2_000, 10, 'x']
+    const signal = new AbortController().signal
+    const looks: Record<string, () => Promise<unknown>> = {
+      pools: () => duePools(store.db, genesis, now, limit),
+      'any pool': () => isAnyPoolDue(store.db, now),
+      'pools of a mint': () => poolsOfMint(store.db, 'mint-7', genesis),
+      'what tracks a pool': () => lastTracked(store.db, 'pool-7'),
+      airdrops: () => dueAirdrops(store.db, now, limit),
+      'gold locks': () => dueGoldLocks(store.db, { genesis, chainNow: now, now, limit }),
+      'next gold locks': () => nextGoldLocks(store.db, genesis),
+      'any gold lock': () => isAnyGoldLockLive(store.db),
+      transactions: () => dueTransactions(store.db, genesis, now, limit),
+      'any transaction': () => isAnythingDue(store.db, now),
+      sends: () => dueSends(store.db, genesis, now, limit),
+      'one send': () => dueSends(store.db, genesis, now, limit, 'signature-100'),
+      'unseen transactions': () => unseenTransactions(store.db, genesis, now),
+      subscriptions: () => activeSubscriptions(store.db),
+      deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
+      housekeeping: () => housekeeping.tick({ ...service.services, store, signal, stopping: signal }),
+      'dead leases': () => releaseDeadLeases({ ...service.services, store }),
+      'new events': () => fanOut({ ...service.services, store }),
+      replays: async () => {
+        const replay = {
+          subscription_id: 'whs-200',
+          since: 0,
+          come_to: 10_000,
+          through: 0,
+          last: 10_000,
+          created_at: 0,
+        }
+        await service.services.store.write((tx) => insertReplay(tx, { ...replay, types_json: '["pool.live"]' }))
+        await advanceReplays({ ...service.services, store })
+      },
+      removals: async () => {
+        await service.services.store.write((tx) => insertRemoval(tx, 'whs-100', 0))
+        await finishRemovals({ ...service.services, store })
+      },
+    }
+    const found: string[] = []
+    for (const [what, look] of Object.entries(looks)) {
+      statements.splice(0)
+      await look()
+      expect(statements.length, what).toBeGreaterThan(0)
+      found.push(...(await faults(what)))
+    }
+    expect(found.join('\n\n')).toBe('')
+  })
+})
+
+const TABLES: Record<string, string> = {
+  'feeClaims.listByPool': 'fee_claims',
+  'feeClaims.list': 'fee_claims',
+  'airdrops.list': 'merkle_trees',
+  'airdrops.lookup': 'merkle_trees',
+  'merkleTrees.list': 'merkle_trees',
+  'pools.list': 'pools',
+  'stakes.list': 'stakes',
+  'nfts.list': 'nfts',
+  'goldLocks.list': 'gold_locks',
+  'tokens.list': 'tokens',
+  'events.list': 'events',
+  'webhookSubscriptions.list': 'webhook_subscriptions',
+  'webhookSubscriptions.deliveries': 'webhook_deliveries',
+  'auditEntries.list': 'audit_entries',
+  'apiKeys.list': 'api_keys',
+}
+/** Columns that number the rows. */
+const PLACES: Record<string, string> = { events: 'sequence', audit_entries: 'sequence' }

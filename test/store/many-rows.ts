@@ -1,0 +1,180 @@
+/** Fills every listed table with rows of which about one in a hundred has what a filter asks for. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Tables } from '../../src/store/schema.ts'
+import type { Store, Tx } from '../../src/store/store.ts'
+
+const ROWS = 10_000
+/** Each filter of a table picks its own rows: hardly one has what two of them ask for. */
+const SHARES = [101, 103, 107]
+
+/** A literal where the row is of that share, otherwise another one. */
+const either = (turn: number, wanted: string, other: string) =>
+  sql`case when n % ${sql.lit(SHARES[turn]!)} = 0 then ${sql.lit(wanted)} else ${sql.lit(other)} end`
+
+type Columns = Record<string, RawBuilder<unknown>>
+const text = (prefix: string) => sql`${sql.lit(`${prefix}-`)} || n`
+
+/** Values of every column without a default, by table; `wanted` holds what the filters will ask for. */
+const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial<Record<keyof Tables, Columns>> => {
+  const by = (turn: number, filter: string, other = 'other') => either(turn, wanted[filter]!, other)
+  const [zero, n, none] = [sql`0`, sql`n`, sql`'x'`]
+  const blob = sql.raw(kind === 'sqlite' ? "x'00'" : "'\\x00'::bytea")
+  return {
+    events: {
+      sequence: n,
+      id: text('evt'),
+      type: by(0, 'type', 'pool.created'),
+      resource_type: by(1, 'resource_type'),
+      resource_id: by(2, 'resource_id'),
+      object_json: sql`'{}'`,
+      dedupe_key: text('key'),
+      created_at: n,
+      latest_at: n,
+    },
+    audit_entries: {
+      sequence: n,
+      at: n,
+      action: by(0, 'action'),
+      api_key_id: none,
+      request_id: none,
+      details_json: sql`'{}'`,
+      previous_hash: none,
+      hash: none,
+    },
+    pools: {
+      address: text('pool'),
+      type: by(0, 'pool_type', 'damm_v2'),
+      status: by(1, 'pool_status', 'live'),
+      creator: by(2, 'creator'),
+      base_mint: text('mint'),
+      quote_mint: none,
+      genesis: none,
+      next_check_at: n,
+      created_at: n,
+    },
+    nfts: {
+      asset: text('asset'),
+      owner: by(0, 'owner'),
+      collection: by(1, 'collection'),
+      name: none,
+      uri: none,
+      status: sql`'minted'`,
+      frozen: zero,
+      created_at: n,
+    },
+    stakes: {
+      asset: text('asset'),
+      owner: by(0, 'owner'),
+      collection: by(1, 'collection'),
+      status: by(2, 'stake_status', 'burned'),
+      created_at: n,
+    },
+    gold_locks: {
+      escrow: text('escrow'),
+      user: by(0, 'user'),
+      status: by(1, 'lock_status', 'unlocked'),
+      mint: none,
+      amount: sql`'1'`,
+      unlocks_at: n,
+      signature: text('signature'),
+      slot: n,
+      genesis: none,
+      next_check_at: n,
+      created_at: n,
+    },
+    tokens: { mint: text('mint'), status: by(0, 'token_status', 'created'), token_program: none, created_at: n },
+    transactions: {
+      signature: text('signature'),
+      raw: blob,
+      lifecycle: sql`'finalized'`,
+      slot: n,
+      confirmations: zero,
+      created_at: n,
+      tracked_id: text('pool'),
+      genesis: none,
+      next_check_at: sql`case when n % 100 = 0 then n end`,
+      next_send_at: sql`case when n % 100 = 0 then n end`,
+    },
+    merkle_trees: {
+      id: text('tree'),
+      mint: by(0, 'mint'),
+      airdrop_count: n,
+      root: none,
+      leaf_count: zero,
+      total: sql`'0'`,
+      list_sha256: none,
+      status: sql`'initialized'`,
+      next_check_at: n,
+      created_at: n,
+    },
+    fee_claims: {
+      id: text('claim'),
+      type: sql`'fee_claim.executed'`,
+      pool_address: by(0, 'pool_address'),
+      occurred_at: n,
+      created_at: n,
+    },
+    webhook_subscriptions: {
+      id: text('whs'),
+      url: sql`'https://a.test/hook'`,
+      enabled_events_json: sql`'["*"]'`,
+      active: sql`case when n % 100 = 0 then 1 else 0 end`,
+      secret: blob,
+      secret_preview: none,
+      cursor: sql.lit(ROWS),
+      created_at: n,
+      updated_at: n,
+    },
+    webhook_deliveries: {
+      id: text('whd'),
+      subscription_id: by(0, 'subscription_id'),
+      event_id: text('evt'),
+      attempt: sql`1`,
+      status: sql`'failed'`,
+      created_at: n,
+    },
+    webhook_queue: {
+      subscription_id: by(0, 'subscription_id'),
+      event_id: text('evt'),
+      sequence: n,
+      resource: text('pool'),
+      state: sql`'waiting'`,
+      attempts: sql`n % 3`,
+      next_attempt_at: n,
+      claimed_until: zero,
+    },
+    idempotency_keys: {
+      api_key_id: none,
+      key: text('key'),
+      request_hash: none,
+      state: sql`'done'`,
+      owner: none,
+      lease_until: zero,
+      created_at: n,
+      expires_at: n,
+    },
+    rate_hits: { api_key_id: text('key'), at: n, count: sql`1` },
+  }
+}
+
+/** Takes the limits of a session off one transaction, for rows by the hundred thousand. */
+export async function unlimited({ kind }: Store, tx: Tx): Promise<void> {
+  if (kind === 'sqlite') return
+  await sql`select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'transaction_timeout')`.execute(
+    tx,
+  )
+}
+
+export async function fill(store: Store, wanted: Record<string, string>): Promise<void> {
+  const numbers = sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(ROWS)})`
+  await store.write(async (tx) => {
+    for (const [table, columns] of Object.entries(columnsOf(store.kind, wanted))) {
+      const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
+      await sql`insert into ${sql.table(table)} (${names}) ${numbers} select ${sql.join(Object.values(columns))} from numbers`.execute(
+        tx,
+      )
+    }
+  })
+  // Only what PostgreSQL knows of its tables makes it choose as it would with many rows.
+  if (store.kind === 'postgres') await store.write((tx) => sql`analyze`.execute(tx))
+}
