@@ -114,7 +114,7 @@ describe('the docs page', () => {
       try {
         const { doc_url } = (await daemon.request('GET', '/v2/nothing')).json.error
         expect(doc_url).toBe(`${daemon.url}/v2/docs#error-not_found`)
-        const page = await browser.newPage({ viewport: { width: 1280, height: 500 } })
+        const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
         await page.goto(doc_url)
         await page
           .locator('.opblock')
@@ -122,7 +122,7 @@ describe('the docs page', () => {
           .waitFor()
         const entry = page.locator('#error-not_found')
         const top = () => entry.evaluate((element) => element.getBoundingClientRect().top)
-        await expect.poll(top).toBeLessThan(400)
+        await expect.poll(top).toBeLessThan(850)
         expect(await top()).toBeGreaterThanOrEqual(0)
         expect(await page.evaluate('document.documentElement.scrollHeight')).toBeGreaterThan(3_000)
         await page.screenshot({ path: join(process.env.SVC_TEST_PICTURES ?? folder, 'docs-error.png') })
@@ -136,7 +136,7 @@ describe('the docs page', () => {
         await page.evaluate("location.hash = 'error-rate_limited'")
         await expect
           .poll(() => page.locator('#error-rate_limited').evaluate((element) => element.getBoundingClientRect().top))
-          .toBeLessThan(500)
+          .toBeLessThan(850)
       } finally {
         await browser.close()
       }
