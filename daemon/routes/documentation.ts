@@ -53,7 +53,7 @@ const PAGE_FILES: Record<string, string> = {
   'page.css':
     'body{margin:0;font-family:system-ui,sans-serif}.errors{max-width:1460px;margin:0 auto;padding:0 20px 60px;box-sizing:border-box}dt{margin-top:1em;font-weight:600}:target{background:#fff3c4}',
   // The reference grows above the errors while it is drawn: the one that was asked for stays in sight until a reader moves.
-  'page.js': `const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  'page.js': `const target = () => document.getElementById(location.hash.slice(1))
 const growth = new ResizeObserver(() => target()?.scrollIntoView())
 growth.observe(document.getElementById('reference'))
 for (const move of ['wheel', 'touchstart', 'pointerdown', 'keydown']) {

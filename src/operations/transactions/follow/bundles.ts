@@ -1,6 +1,7 @@
 /** Ends bundles that the relay has given up, at once: the chain itself says nothing of them until their blockhash expires. */
 import { RelayRefusal, relayOf } from '../../../chain/relay.ts'
 import { bundleRows, type Followed } from '../../../store/transactions.ts'
+import { soon } from '../../soon.ts'
 import type { Budget } from './budget.ts'
 import { type FollowServices, writeMoves } from './look.ts'
 import { bundleFailedStep } from './transition.ts'
@@ -43,12 +44,14 @@ function inTurn(ids: readonly string[], now: number): string[] {
   return [...ids.slice(first), ...ids.slice(0, first)].slice(0, BUNDLES_PER_CALL)
 }
 
-/** A relay that cannot be asked, or cannot say, has given up none: the chain has the last word anyway. */
+/** A relay that cannot be asked, takes its time or cannot say has given up none: the chain has the last word anyway. */
 async function failedAmong({ config, chain, log }: FollowServices, ids: readonly string[]): Promise<string[]> {
-  try {
-    return await relayOf(config, chain).failed(ids)
-  } catch (error) {
-    if (!(error instanceof RelayRefusal)) log.warn({ err: error }, 'the relay was not asked about bundles')
-    return []
-  }
+  const ask = () =>
+    relayOf(config, chain)
+      .failed(ids)
+      .catch((error) => {
+        if (error instanceof RelayRefusal) return []
+        throw error
+      })
+  return (await soon(log, 'the relay did not say what became of bundles', async () => ask())) ?? []
 }
