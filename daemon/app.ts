@@ -26,7 +26,7 @@ export async function createApp(services: Services, { metrics }: { metrics?: Met
   const hono = new Hono()
   const mount: Mount = mountOn(hono, kernel)
   mountRoutes(mount)
-  documentation(hono)
+  documentation(hono, (request, fault) => refuse(kernel, request, fault))
   operations(hono, kernel)
   assets(hono, kernel)
   hono.all('/v1', (c) => firstVersion(kernel, c.req.raw))

@@ -64,6 +64,22 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     }
   })
 
+  it('of an unknown pool is not_found, listed or made, of every kind and in both modes', async () => {
+    const unknown = `/v2/pools/${address(Keypair.generate())}/fee-claims`
+    const known = await service.request('GET', `/v2/pools/${pool}/fee-claims`)
+    expect([known.status, known.json.data]).toEqual([200, []])
+    const answers = [await service.request('GET', unknown)]
+    for (const kind of ['dbc', 'damm_v2', 'surplus']) {
+      for (const mode of ['unsigned', 'signed']) {
+        const body = { payer: address(payer), kind, mode }
+        answers.push(await service.request('POST', unknown, { body }))
+      }
+    }
+    for (const { status, json } of answers) {
+      expect([status, json.error?.code, json.error?.param]).toEqual([404, 'not_found', 'address'])
+    }
+  })
+
   it('of nothing is refused', async () => {
     const { status, json } = await claim({})
     expect([status, json.error.param]).toEqual([400, 'address'])

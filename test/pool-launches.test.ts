@@ -65,6 +65,29 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     expect((await get(`/v2/pools/${data.pool.address}`)).data).toMatchObject({ status: 'live', curve_progress: 0 })
   })
 
+  it('is told of by each hint as the hint that it is, and by the chain once it is there; only that changes the record', async () => {
+    const { post, land, settle, get, request } = await setting()
+    const { data } = (await post({ buy_amount: 1 })).json
+    const { address: resource_id } = data.pool
+    const [first, second] = land(data.transactions, data.required_signers)
+    const submit = async (raw: Buffer, related_events: string[]) => {
+      const tracked_resource = { resource_type: 'pool', resource_id, related_events }
+      const body = { transaction: raw.toString('base64'), tracked_resource }
+      expect((await request('POST', '/v2/transactions', { body })).status).toBe(200)
+      await settle()
+    }
+    const told = async () =>
+      (await get(`/v2/events?order=asc&resource_type=pool&resource_id=${resource_id}`)).data.map(
+        ({ type, data }: { type: string; data: { object: { source?: string } } }) => `${type} ${data.object.source}`,
+      )
+    await submit(first!, ['pool.live', 'pool.migrated', 'pool.live'])
+    const hinted = ['pool.created undefined', 'pool.live hint', 'pool.migrated hint']
+    expect(await told()).toEqual(hinted)
+    expect((await get(`/v2/pools?creator=${data.pool.creator}`)).data[0].status).toBe('pending')
+    await submit(second!, ['pool.live'])
+    expect(await told()).toEqual([...hinted, 'pool.live chain'])
+  })
+
   it('of a damm_v2 pool holds the whole supply, and is live once it is seen', async () => {
     const { post, land, chain, settle, get, request, creator } = await setting()
     const { data } = (await post({ type: 'damm_v2', buy_amount: 1.25 })).json

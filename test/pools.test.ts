@@ -237,6 +237,17 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect([gone.status, gone.json.error.details.migrated_to]).toEqual([400, after.address])
   })
 
+  it('has no fee metrics once it has migrated, and says where its fees are claimed; neither has the pool after it', async () => {
+    const [after] = await get('/v2/pools?type=damm_v2')
+    const old = await service.request('GET', `/v2/pools/${pool}/fee-metrics`)
+    expect([old.status, old.json.error.code, old.json.error.param]).toEqual([404, 'not_found', 'address'])
+    expect(old.json.error.details).toEqual({ migrated_to: after.address })
+    for (const kind of ['damm_v2', 'dbc', 'surplus']) expect(old.json.error.message).toContain(`kind ${kind}`)
+    const other = await service.request('GET', `/v2/pools/${after.address}/fee-metrics`)
+    expect([other.status, other.json.error.code]).toEqual([404, 'not_found'])
+    expect(other.json.error.message).toContain('kind damm_v2')
+  })
+
   it('trades on in its DAMM v2 pool, whose fees and surplus are claimed to the lamport', async () => {
     const [after] = await get('/v2/pools?type=damm_v2')
     await swap(after.address, traders[1]!, 'buy', 4n * SOL)
@@ -251,18 +262,18 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect(lamportsOf(platform) - before).toBe(BigInt(claim.estimated_quote) - feeOf(claim.tx.signature))
     const dbc = await ok('POST', `/v2/pools/${pool}/fee-claims`, { payer: address(platform), mode: 'signed' })
     expect(BigInt(dbc.estimated_quote)).toBeGreaterThan(0n)
-    const metrics = await get(`/v2/pools/${pool}/fee-metrics`)
-    expect(metrics).toMatchObject({ partner_quote_fee: '0' })
+    const metrics = async () => (await get(`/v2/pools/${pool}`)).fee_metrics
+    expect(await metrics()).toMatchObject({ partner_quote_fee: '0' })
     const body = { payer: address(platform), kind: 'surplus', mode: 'signed' }
     const none = await service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
     expect([none.status, none.json.error.message]).toEqual([400, expect.stringContaining('nothing to claim')])
     // A normal fill leaves none: it is put there as rounding over many trades might.
     addSurplus({ chain }, (await readDbcPool(await service.services.chain.connection(), pool))!, 1_000_003n)
-    expect((await get(`/v2/pools/${pool}/fee-metrics`)).surplus_status).toBe('available')
+    expect((await metrics()).surplus_status).toBe('available')
     const held = lamportsOf(platform)
     const surplus = await ok('POST', `/v2/pools/${pool}/fee-claims`, body)
     expect(lamportsOf(platform) - held).toBe(BigInt(surplus.estimated_quote) - feeOf(surplus.tx.signature))
-    expect((await get(`/v2/pools/${pool}/fee-metrics`)).surplus_status).toBe('withdrawn')
+    expect((await metrics()).surplus_status).toBe('withdrawn')
     await settle()
     expect((await get('/v2/fee-claims')).map(({ type }: { type: string }) => type)).toEqual([
       'fee_claim.executed',

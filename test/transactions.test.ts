@@ -1,9 +1,11 @@
 /** The life of a transaction over HTTP: submitted with web3.js's signatures, followed on the embedded chain to its end. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json as readJson } from 'node:stream/consumers'
 import { base58 } from '@scure/base'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { TIP_ACCOUNTS } from '../src/chain/bundles.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
 import { type Service, startService } from './support/service.ts'
 
@@ -266,6 +268,86 @@ describe('a bundle', () => {
       const { data } = (await it.request('GET', `/v2/transactions/${signature}`)).json
       expect([data.lifecycle, data.err]).toEqual(['failed', 'BlockhashExpired'])
     }
+  })
+
+  it('of which one would fail reads failed at once, each transaction of it, and is sent no more', async () => {
+    const it = await start()
+    const bundle = [it.build(1_000_000), it.build(50 * SOL)]
+    const { json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
+    for (const signature of json.data.transaction_signatures) {
+      const { data } = (await it.request('GET', `/v2/transactions/${signature}`)).json
+      expect([data.lifecycle, data.err]).toEqual(['failed', 'BundleFailed'])
+    }
+    // With money for all of it, it could land now.
+    it.chain.airdrop(it.payer.publicKey.toBase58(), 100n * BigInt(SOL))
+    for (let i = 0; i < 5; i++) {
+      it.clock.advance(20_000)
+      await it.round()
+    }
+    expect(it.chain.account(it.to.toBase58())).toBeNull()
+    for (const signature of json.data.transaction_signatures) {
+      expect(await events(it, signature)).toEqual(['transaction.submitted', 'transaction.failed'])
+    }
+  })
+
+  it('that lands though the relay had given it up reads as what the chain says', async () => {
+    const it = await start()
+    const bundle = [it.build(1_000_000), it.build(50 * SOL)]
+    const { json } = await submit(it, { bundle: true, signed_transactions: bundle.map(text) })
+    const [first] = json.data.transaction_signatures
+    const read = async () => (await it.request('GET', `/v2/transactions/${first}`)).json.data
+    expect((await read()).lifecycle).toBe('failed')
+    expect(it.chain.send(bundle[0]!.serialize()).err).toBeNull()
+    it.chain.advance(40)
+    it.clock.advance(20_000)
+    await it.round()
+    expect(await read()).toMatchObject({ lifecycle: 'finalized', err: null })
+    expect((await events(it, first)).slice(1)).toEqual([
+      'transaction.failed',
+      'transaction.confirmed',
+      'transaction.finalized',
+    ])
+  })
+
+  it('reads failed once the block engine of relay-url reports so, and not before', async () => {
+    const it = await start()
+    let status: string | undefined = 'Pending'
+    const paths: string[] = []
+    const relay = createServer(async (request, response) => {
+      const { method, params } = (await readJson(request)) as { method: string; params: string[][] }
+      paths.push(`${method} ${request.url}`)
+      // Once in a while a relay says nothing at all.
+      if (status === undefined && method !== 'sendBundle') return
+      const value = [...params[0]!.map((bundle_id) => ({ bundle_id, status, landed_slot: null })), null]
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { context: { slot: 1 }, value } }))
+    })
+    await new Promise<void>((done) => relay.listen(0, '127.0.0.1', done))
+    onTestFinished(() => {
+      relay.closeAllConnections()
+      relay.close()
+    })
+    it.services.config.values['relay-url'] = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`
+    const bundle = it.build(1_000_000, [it.payer], TIP_ACCOUNTS[0])
+    const { json } = await submit(it, { bundle: true, signed_transactions: [text(bundle)] })
+    const [signature] = json.data.transaction_signatures
+    const read = async () => {
+      it.clock.advance(5_000)
+      await it.round()
+      return (await it.request('GET', `/v2/transactions/${signature}`)).json.data.lifecycle
+    }
+    expect(await read()).toBe('submitted')
+    status = 'Invalid'
+    expect(await read()).toBe('submitted')
+    status = undefined
+    expect(await read()).toBe('submitted')
+    status = 'Failed'
+    expect(await read()).toBe('failed')
+    const asked = paths.length
+    expect(await read()).toBe('failed')
+    expect(paths.length).toBe(asked)
+    expect(new Set(paths)).toEqual(
+      new Set(['sendBundle /api/v1/bundles', 'getInflightBundleStatuses /api/v1/getInflightBundleStatuses']),
+    )
   })
 
   it('is never sent in parts, whoever submits its transactions besides', async () => {

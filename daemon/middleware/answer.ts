@@ -5,8 +5,14 @@ import type { Kernel } from '../kernel.ts'
 
 const GENERIC = 'Something went wrong'
 
+/** RFC 9110, 15.5.2: a 401 says how to authenticate. */
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="svc"' }
+
 export function jsonResponse(status: number, body: string, headers: Record<string, string>): Response {
-  return new Response(body, { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers } })
+  return new Response(body, {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...(status === 401 ? CHALLENGE : {}), ...headers },
+  })
 }
 
 export const envelope = (data: unknown, meta: Meta | Record<string, unknown>): string => JSON.stringify({ data, meta })

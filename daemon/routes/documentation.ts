@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import { ERROR_STATUS } from '../../src/errors.ts'
+import { requestIdOf } from '../middleware/request-id.ts'
 
 const TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript' }
 const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const
@@ -51,8 +52,22 @@ ${Object.entries(ERROR_STATUS)
 const PAGE_FILES: Record<string, string> = {
   'page.css':
     'body{margin:0;font-family:system-ui,sans-serif}.errors{max-width:1460px;margin:0 auto;padding:0 20px 60px;box-sizing:border-box}dt{margin-top:1em;font-weight:600}:target{background:#fff3c4}',
-  'page.js':
-    "window.ui=SwaggerUIBundle({url:'/v2/openapi.json',dom_id:'#reference',deepLinking:false,persistAuthorization:false,validatorUrl:null,docExpansion:'list'})",
+  // The reference grows above the errors while it is drawn: the one that was asked for stays in sight until a reader moves.
+  'page.js': `const target = () => document.getElementById(location.hash.slice(1))
+const growth = new ResizeObserver(() => target()?.scrollIntoView())
+growth.observe(document.getElementById('reference'))
+for (const move of ['wheel', 'touchstart', 'pointerdown', 'keydown']) {
+  addEventListener(move, () => growth.disconnect(), { once: true, passive: true })
+}
+window.ui = SwaggerUIBundle({
+  url: '/v2/openapi.json',
+  dom_id: '#reference',
+  deepLinking: false,
+  persistAuthorization: false,
+  validatorUrl: null,
+  docExpansion: 'list',
+})
+`,
 }
 
 const SECURITY = {
@@ -62,7 +77,17 @@ const SECURITY = {
   'referrer-policy': 'no-referrer',
 }
 
-export function documentation(hono: Hono): void {
+/** `refuse` answers a request that is at fault. */
+export function documentation(hono: Hono, refuse: (request: Request, fault: unknown) => Response): void {
+  for (const path of ['/v2/openapi.json', '/v2/docs', '/assets/docs/*']) {
+    hono.use(path, async (c, next) => {
+      const { id, fault } = requestIdOf(c.req.raw)
+      if (fault !== undefined) return refuse(c.req.raw, fault)
+      await next()
+      // What is nowhere has one already: that of its envelope.
+      if (!c.res.headers.has('X-Request-Id')) c.res.headers.set('X-Request-Id', id)
+    })
+  }
   let json: string | undefined
   hono.get('/v2/openapi.json', async (c) => {
     json ??= JSON.stringify((await import('../../src/api/openapi.ts')).openApiDocument())

@@ -68,6 +68,8 @@ export const base64 = z
   .meta({ contentEncoding: 'base64' })
 /** Any value or null, but present: shapes that others define. */
 export const anything = z.unknown().refine((value) => value !== undefined, 'is required')
+/** The value or null. A named schema keeps its name: `nullable()` would have the document ask for both at once. */
+export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()])
 /** Shape of a serialized transaction; only the operation decodes it. */
 export const transactionBase64 = base64.meta({ description: 'Versioned transaction, base64' })
 export const airdropCount = z.int().min(0).max(65535)

@@ -66,6 +66,15 @@ const eventShape = {
 /** Body of a webhook delivery (spec 6, and `sequence`), and of OpenAPI's `webhooks` section. */
 export const webhookPayload = z.object(eventShape).openapi('WebhookPayload')
 
+/** Of a delivery. */
+export const deliveryHeaders = z.object({
+  'X-Service-Signature': z.string().meta({
+    description:
+      '`t=<unix time>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the subscription secret; two `v1` during a rotation of the secret',
+    example: 't=1795334400,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  }),
+})
+
 export const event = z.object(eventShape).openapi('Event')
 
 export type EventTypeItem = z.output<typeof eventTypeItem>

@@ -1,8 +1,9 @@
 /** The OpenAPI 3.1 document, generated from the same schemas that validate. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { EVENT_TYPES } from './envelope.ts'
-import { DETECTION, webhookPayload } from './events.ts'
+import { DETECTION, deliveryHeaders, webhookPayload } from './events.ts'
 import { api } from './index.ts'
+import { ERRORS, type ErrorStatus, errorExample, RESPONSE_HEADERS } from './responses.ts'
 import type { AnyRoute } from './route.ts'
 
 export const INTERFACE_VERSION = '2.0.0'
@@ -16,6 +17,11 @@ export function openApiDocument() {
     scheme: 'bearer',
     description: 'An API key made by `svc keys create` or POST /v2/api-keys',
   })
+  for (const [name, header] of Object.entries(RESPONSE_HEADERS)) registry.registerComponent('headers', name, header)
+  for (const [status, { code, description }] of Object.entries(ERRORS)) {
+    const value = errorExample(Number(status) as ErrorStatus)
+    registry.registerComponent('examples', code, { summary: description, value })
+  }
   for (const routes of Object.values(api) as Record<string, AnyRoute>[]) {
     for (const route of Object.values(routes)) registry.registerPath(route.openapi)
   }
@@ -27,7 +33,10 @@ export function openApiDocument() {
       tags: ['Webhooks'],
       summary: `${type} (${DETECTION[type]})`,
       security: [],
-      request: { body: { content: { 'application/json': { schema: webhookPayload } } } },
+      request: {
+        headers: deliveryHeaders,
+        body: { content: { 'application/json': { schema: webhookPayload } }, required: true },
+      },
       responses: {
         200: { description: 'Any 2xx within 10 seconds accepts the delivery' },
         400: { description: 'Anything else is a failure and is tried again' },

@@ -252,6 +252,7 @@ export const pools = {
     at: paths.pools.feeMetrics,
     tag: 'Pools',
     summary: 'Read the fees a pool holds for the partner',
+    description: 'Not found once the pool has migrated: the error says where its fees are claimed.',
     params,
     data: poolFeeMetrics,
   }),

@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { errorSchema, listMetaSchema, metaSchema } from './envelope.ts'
 import type { At, Method } from './paths.ts'
+import { ERRORS, type ErrorStatus, headersOf } from './responses.ts'
 
 export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -77,23 +78,12 @@ export type Data<R extends AnyRoute> = z.output<R['data']>
 /** What an operation gives back: the data, or a page of it. */
 export type Result<R extends AnyRoute> = R extends { list: true } ? Page<Data<R>> : Data<R>
 
-const ERRORS: Record<number, string> = {
-  400: 'Invalid input or a violated business rule; `param` names the field',
-  401: 'The bearer key is missing or malformed',
-  403: 'The key is invalid or revoked, or a scope is missing',
-  404: 'The resource exists neither on chain nor in storage',
-  409: 'The Idempotency-Key was used with another request, or that request is still in progress',
-  429: 'The per-minute or per-day quota of the key is exceeded',
-  500: 'Unhandled fault; retriable',
-}
-
 const requestHeaders = z.object({
   'x-request-id': z
     .string()
-    .min(1)
-    .max(128)
+    .regex(/^[!-~]{1,128}$/)
     .optional()
-    .meta({ description: 'Echoed in X-Request-Id and meta.request_id' }),
+    .meta({ description: 'Up to 128 visible ASCII characters, echoed in X-Request-Id and meta.request_id' }),
 })
 const writeHeaders = requestHeaders.extend({
   'idempotency-key': z
@@ -115,18 +105,27 @@ export function defineRoute<
   const [method, path] = definition.at
   const write = method !== 'get'
   const data = definition.list ? z.array(definition.data) : definition.data
-  const statuses = [400, ...(definition.public ? [] : [401, 403]), ...(path.includes('{') || write ? [404] : [])]
-    .concat(write ? [409] : [])
-    .concat(definition.public ? [500] : [429, 500])
-  const success = (description: string) => ({
+  const told = { write, open: definition.public === true }
+  const success = (status: number, description: string) => ({
     description,
+    headers: headersOf(status, told),
     content: {
       'application/json': { schema: z.object({ data, meta: definition.list ? listMetaSchema : metaSchema }) },
     },
   })
+  const failure = (status: ErrorStatus) => ({
+    description: ERRORS[status].description,
+    headers: headersOf(status, told),
+    content: {
+      'application/json': {
+        schema: errorSchema,
+        examples: { [ERRORS[status].code]: { $ref: `#/components/examples/${ERRORS[status].code}` } },
+      },
+    },
+  })
   const json = definition.body ? { 'application/json': { schema: definition.body } } : undefined
   const multipart =
-    definition.multipart && definition.body ? { 'multipart/form-data': { schema: definition.body } } : {}
+    definition.multipart && definition.body ? { 'multipart/form-data': { schema: definition.body } } : undefined
   const openapi = createRoute({
     method,
     path,
@@ -147,20 +146,27 @@ export function defineRoute<
       ...(definition.params ? { params: definition.params } : {}),
       ...(definition.query ? { query: definition.query } : {}),
       headers: write ? writeHeaders : requestHeaders,
-      ...(json ? { body: { content: { ...json, ...multipart } } } : {}),
+      // Where multipart is taken as well, saying so would have the library ask both of one request.
+      ...(json ? { body: { content: { ...json, ...multipart }, ...(multipart ? {} : { required: true }) } } : {}),
     },
     responses: {
-      [definition.status ?? 200]: success('Success'),
-      ...(definition.unstored ? { 200: success(definition.unstored) } : {}),
-      ...Object.fromEntries(
-        [...new Set(statuses)].map((status) => [
-          status,
-          { description: ERRORS[status]!, content: { 'application/json': { schema: errorSchema } } },
-        ]),
-      ),
+      [definition.status ?? 200]: success(definition.status ?? 200, 'Success'),
+      ...(definition.unstored ? { 200: success(200, definition.unstored) } : {}),
+      ...Object.fromEntries(errorStatuses(definition.at, told).map((status) => [status, failure(status)])),
     },
   })
   return { ...definition, method, path, openapi } as Route<P, Q, B, D> & { list: L }
+}
+
+/** How a call can fail: anybody's, one with a key, one that names a record, one that changes something. */
+function errorStatuses([, path]: At, { write, open }: { write: boolean; open: boolean }): ErrorStatus[] {
+  return [
+    400,
+    ...(open ? [] : ([401, 403, 429] as const)),
+    ...(path.includes('{') || write ? ([404] as const) : []),
+    ...(write ? ([409] as const) : []),
+    500,
+  ]
 }
 
 function operationId([method, path]: At): string {

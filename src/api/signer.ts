@@ -1,6 +1,6 @@
 /** The custodial signer: what it is, what its policy allows, and the switch that stops it. */
 import { z } from '@hono/zod-openapi'
-import { address, line, signature, timestamp, u64, writeBody } from './envelope.ts'
+import { address, line, orNull, signature, timestamp, u64, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -68,7 +68,7 @@ export const signerState = z
     provider: z.enum(['none', ...SIGNER_PROVIDERS]),
     address: address.nullable().meta({ description: 'Address of the platform wallet; null without a signer' }),
     cluster: z.string().meta({ description: 'Cluster that it may sign for: a name, or any' }),
-    policy: signerPolicy.nullable(),
+    policy: orNull(signerPolicy).meta({ description: 'Null without a signer' }),
     spent: z
       .object({
         since: timestamp.meta({ description: '24 hours ago, or the last reset where that is later' }),

@@ -24,7 +24,10 @@ export const transaction = z
       .enum(CONFIRMATION_STATUSES)
       .nullable()
       .meta({ description: 'As the chain says it; null until seen' }),
-    err: anything.meta({ description: 'Null on success; otherwise it was included but reverted, or it expired' }),
+    err: anything.meta({
+      description:
+        'Null on success; otherwise it was included but reverted, it expired, or the relay gave its bundle up',
+    }),
     slot: z.int().min(0).meta({ description: '0 until seen' }),
     confirmations: z.int().min(0).meta({ description: '0 until seen' }),
   })

@@ -15,6 +15,8 @@ export interface Relay {
   check(transactions: readonly DecodedTransaction[]): void
   /** Sends them, all or none; sending the same again is harmless. Throws internal_error, `RelayRefusal` where the relay says no. */
   send(raws: readonly Uint8Array[]): Promise<void>
+  /** Of at most five bundles, those that it has given up. Throws as `send` does. */
+  failed(bundleIds: readonly string[]): Promise<string[]>
 }
 
 /** The relay answered that it does not take the bundle. */
@@ -36,18 +38,32 @@ export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'clus
       `Bundles on ${chain.cluster.label} need a relay, and none is set: set relay-url to a Jito block engine`,
     )
   }
+  const call = (method: string, params: readonly unknown[]) =>
+    url === undefined ? chain.call(method, params) : callRelay(url, method, params)
   const send = async (raws: readonly Uint8Array[]) => {
     const params = [raws.map((raw) => Buffer.from(raw).toString('base64')), { encoding: 'base64' }]
-    await askNode('Sending the bundle', () =>
-      url === undefined ? chain.call('sendBundle', params) : callRelay(url, 'sendBundle', params),
-    )
+    await askNode('Sending the bundle', () => call('sendBundle', params))
+  }
+  const failed = async (bundleIds: readonly string[]) => {
+    const answer = await askNode('Asking for bundles', () => call('getInflightBundleStatuses', [bundleIds]))
+    return failedIn(answer).filter((id) => bundleIds.includes(id))
   }
   return {
     check: (transactions) => {
       if (url !== undefined) requireTip(transactions)
     },
     send,
+    failed,
   }
+}
+
+/** `Failed` alone says so: what is `Invalid` may only have been forgotten. */
+function failedIn(answer: unknown): string[] {
+  const { value } = (answer ?? {}) as { value?: unknown }
+  if (!Array.isArray(value)) return []
+  return value.flatMap((each: { bundle_id?: unknown; status?: unknown } | null) =>
+    each?.status === 'Failed' && typeof each.bundle_id === 'string' ? [each.bundle_id] : [],
+  )
 }
 
 /** A block engine drops what pays it nothing, without a word. */
@@ -68,6 +84,8 @@ async function callRelay(url: string, method: string, params: readonly unknown[]
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
+  // A block engine has a path for each method, and that of `sendBundle` is called otherwise.
+  if (method !== 'sendBundle') target.pathname = target.pathname.replace(/\/bundles$/, `/${method}`)
   const reach: typeof fetch = async (input, init) => {
     try {
       const headers = { ...(init?.headers as Record<string, string>), ...authorization }

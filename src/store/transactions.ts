@@ -172,7 +172,13 @@ export async function planSend(tx: Tx, signature: string, next: number | null): 
   await tx.updateTable('transactions').set({ next_send_at: next }).where('signature', '=', signature).execute()
 }
 
-/** The transactions of a bundle in its order. */
+/** What is known of the transactions of a bundle, in its order. */
+export function bundleRows(reader: Reader, bundleId: string): Promise<Followed[]> {
+  const rows = reader.selectFrom('transactions').select(FOLLOWED).where('bundle_id', '=', bundleId)
+  return rows.orderBy('seq').execute()
+}
+
+/** The transactions of a bundle with their bytes, in its order. */
 export function bundleTransactions(
   reader: Reader,
   bundleId: string,

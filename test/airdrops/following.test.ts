@@ -217,8 +217,8 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     expect([last.type, last.data.object.signature]).toEqual(['airdrop.vault_drained', signature])
   })
 
-  it('seen by the worker first is not told again by the watcher, nor by what a client hints', async () => {
-    const { built, sign, payer, ok, services, pass, settle, eventsOf, id, chain } = await opened()
+  it('seen by the worker first is not told again by the watcher; what else a client hints is emitted as a hint', async () => {
+    const { built, sign, payer, ok, services, pass, settle, eventsOf, events, statusOf, id, chain } = await opened()
     const { transaction } = await built()
     const raw = sign(transaction, [payer])
     expect(chain.send(Buffer.from(raw, 'base64')).err).toBeNull()
@@ -230,11 +230,17 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await ok('POST', '/v2/transactions', { transaction: raw, tracked_resource })
     await settle({ worker: true })
     await settle({ worker: true })
-    expect(await eventsOf(id)).toEqual(['airdrop.tree_built', 'airdrop.initialized'])
+    expect((await events()).map(({ type, data: { object } }) => [type, object.source])).toEqual([
+      ['airdrop.tree_built', undefined],
+      ['airdrop.initialized', 'chain'],
+      ['airdrop.fully_claimed', 'hint'],
+      ['airdrop.vault_drained', 'hint'],
+    ])
+    expect(await statusOf()).toBe('initialized')
   })
 
-  it('told of by a hint alone changes no record', async () => {
-    const { submit, settle, eventsOf, id, statusOf, wallets, chain } = await opened()
+  it('told of by a hint alone changes no record, and each event is emitted once as the hint that it is', async () => {
+    const { submit, settle, events, make, id, statusOf, wallets, chain } = await opened()
     const [sender] = wallets
     const message = new TransactionMessage({
       payerKey: sender!.publicKey,
@@ -248,9 +254,15 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       sender!,
     )
     await settle({ worker: true })
-    // A claim may have happened in a way that its message does not show: that hint is passed on as one.
-    expect(await eventsOf(id)).toEqual(['airdrop.tree_built', 'airdrop.claimed'])
+    const told = async () => (await events()).map(({ type, data: { object } }) => `${type} ${object.source}`)
+    const hinted = ['airdrop.initialized hint', 'airdrop.claimed hint', 'airdrop.vault_drained hint']
+    expect(await told()).toEqual(['airdrop.tree_built undefined', ...hinted])
     expect(await statusOf()).toBe('tree_built')
+    // It counts for nothing when the chain shows the state.
+    await make()
+    await settle({ worker: true })
+    expect(await told()).toEqual(['airdrop.tree_built undefined', ...hinted, 'airdrop.initialized chain'])
+    expect(await statusOf()).toBe('initialized')
   })
 
   it('with several claims in one transaction tells of each', async () => {
@@ -339,15 +351,19 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     expect((await ok('GET', `/v2/airdrops/${tree.id}`)).status).toBe('tree_built')
   })
 
-  it('made with another root after its tree was stored moves nothing', async () => {
-    const { mintFor, wallet, storeTree, ok, submit, settle, eventsOf } = await opened()
+  it('made with another root after its tree was stored moves nothing, and is told of only as its sender asks', async () => {
+    const { mintFor, wallet, storeTree, ok, submit, settle } = await opened()
     const squatter = wallet()
     const mint = mintFor(squatter, 100n)
     const built = await ok('POST', '/v2/airdrops', createBody(squatter, mint, 'ab'.repeat(32)))
     const tree = await storeTree(mint, entriesFor([wallet()]))
     await submit(built, squatter)
     await settle({ worker: true })
-    expect(await eventsOf(tree.id)).toEqual(['airdrop.tree_built'])
+    const told: Event[] = await ok('GET', `/v2/events?order=asc&resource_type=airdrop&resource_id=${tree.id}`)
+    expect(told.map(({ type, data: { object } }) => [type, object.source])).toEqual([
+      ['airdrop.tree_built', undefined],
+      ['airdrop.initialized', 'hint'],
+    ])
     expect((await ok('GET', `/v2/airdrops?mint=${mint}`))[0].status).toBe('tree_built')
   })
 

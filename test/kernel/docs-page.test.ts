@@ -95,13 +95,48 @@ describe('the docs page', () => {
         await health.getByRole('button', { name: 'Execute' }).click()
         await health.getByText('"healthy"').first().waitFor()
 
-        await page.goto(`${daemon.url}/v2/docs#error-conflict`)
-        expect(await page.locator('#error-conflict').isVisible()).toBe(true)
         const picture = join(process.env.SVC_TEST_PICTURES ?? folder, 'docs.png')
         await page.screenshot({ path: picture })
         expect(readFileSync(picture).length).toBeGreaterThan(20_000)
         expect(outside).toEqual([])
         expect(failed).toEqual([])
+      } finally {
+        await browser.close()
+      }
+    },
+  )
+
+  it.skipIf(!installed)(
+    `shows the error that a doc_url names, in sight once the whole page is drawn${installed ? '' : ' (skipped: Chromium is not installed)'}`,
+    async () => {
+      const { chromium } = await import('playwright-core')
+      const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, headless: true })
+      try {
+        const { doc_url } = (await daemon.request('GET', '/v2/nothing')).json.error
+        expect(doc_url).toBe(`${daemon.url}/v2/docs#error-not_found`)
+        const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+        await page.goto(doc_url)
+        await page
+          .locator('.opblock')
+          .nth(routes.length - 1)
+          .waitFor()
+        const entry = page.locator('#error-not_found')
+        const top = () => entry.evaluate((element) => element.getBoundingClientRect().top)
+        await expect.poll(top).toBeLessThan(850)
+        expect(await top()).toBeGreaterThanOrEqual(0)
+        expect(await page.evaluate('document.documentElement.scrollHeight')).toBeGreaterThan(3_000)
+        await page.screenshot({ path: join(process.env.SVC_TEST_PICTURES ?? folder, 'docs-error.png') })
+
+        // A reader who scrolls away is left alone, whatever opens meanwhile; another anchor is followed.
+        await page.mouse.wheel(0, -1_000_000)
+        await expect.poll(() => page.evaluate('scrollY')).toBe(0)
+        await page.locator('.opblock-summary-control').first().click()
+        await page.locator('.opblock-body').first().waitFor()
+        expect(await page.evaluate('scrollY')).toBeLessThan(1_000)
+        await page.evaluate("location.hash = 'error-rate_limited'")
+        await expect
+          .poll(() => page.locator('#error-rate_limited').evaluate((element) => element.getBoundingClientRect().top))
+          .toBeLessThan(850)
       } finally {
         await browser.close()
       }

@@ -235,14 +235,33 @@ describe('a fault of the service', () => {
   })
 })
 
+/** Also where the answer is no envelope, and where there is nothing. */
+const EVERYWHERE = [
+  '/',
+  '/v2/health',
+  '/v2/pools',
+  '/v2/nothing',
+  '/v2/openapi.json',
+  '/v2/docs',
+  '/assets/docs/page.js',
+  '/assets/docs/swagger-ui.css',
+  '/assets/docs/nothing',
+  '/assets/nothing',
+  '/v1/pools',
+  '/ready',
+  '/metrics',
+]
+
 describe('X-Request-Id', () => {
   it('is echoed in the header and in meta, on success and on failure', async () => {
     const { request } = await startService()
     const id = `~!${'x'.repeat(126)}`
-    for (const path of ['/v2/health', '/v2/pools', '/v2/nothing', '/v1/pools', '/ready', '/metrics']) {
-      const answer = await request('GET', path, { headers: { 'x-request-id': id } })
-      expect(answer.headers.get('x-request-id'), path).toBe(id)
-      if (answer.json) expect(answer.json.meta.request_id, path).toBe(id)
+    for (const path of EVERYWHERE) {
+      for (const method of ['GET', 'HEAD', 'PUT']) {
+        const answer = await request(method, path, { headers: { 'x-request-id': id } })
+        expect(answer.headers.get('x-request-id'), `${method} ${path}`).toBe(id)
+        if (answer.json?.meta) expect(answer.json.meta.request_id, path).toBe(id)
+      }
     }
     const refused = await request('GET', '/v2/pools', { key: null, headers: { 'x-request-id': 'abc' } })
     expect([refused.status, refused.json.meta.request_id]).toEqual([401, 'abc'])
@@ -250,18 +269,17 @@ describe('X-Request-Id', () => {
 
   it('is made by the server when none is sent, another for each request', async () => {
     const { request } = await startService()
-    const made = await Promise.all(
-      ['/v2/health', '/v2/health', '/v2/pools', '/v2/nothing', '/ready'].map((path) => request('GET', path)),
-    )
+    const paths = ['/v2/health', ...EVERYWHERE]
+    const made = await Promise.all(paths.map((path) => request('GET', path)))
     const ids = made.map((answer) => answer.headers.get('x-request-id'))
-    expect(new Set(ids).size).toBe(5)
+    expect(new Set(ids).size).toBe(paths.length)
     expect(ids.every((id) => /^req_[0-9a-f]{32}$/.test(id ?? ''))).toBe(true)
   })
 
   it('is bad_request when it is empty, too long or not visible ASCII, wherever it is sent', async () => {
     const { request } = await startService()
     for (const id of ['', 'x'.repeat(129), 'a b', 'a\tb', 'caf\u00e9']) {
-      for (const path of ['/v2/health', '/v2/pools', '/v2/nothing', '/ready', '/metrics']) {
+      for (const path of EVERYWHERE) {
         const answer = await request('GET', path, { headers: { 'x-request-id': id } })
         expectFailure(answer, 'bad_request', 'X-Request-Id')
         expect(answer.headers.get('x-request-id')).not.toBe(id)

@@ -7,8 +7,10 @@ import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../daemon/kernel.ts'
 import { mountOn } from '../../daemon/mount.ts'
 import { mountRoutes } from '../../daemon/routes/index.ts'
+import { errorSchema } from '../../src/api/envelope.ts'
 import { DETECTION } from '../../src/api/events.ts'
-import { routes } from '../api/bodies.ts'
+import { ERROR_STATUS, type ErrorCode } from '../../src/errors.ts'
+import { A, routes } from '../api/bodies.ts'
 import { startService } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -28,6 +30,21 @@ const operationsOf = (document: Document): string[] =>
       .filter((method) => METHODS.includes(method))
       .map((method) => `${method} ${path}`),
   )
+
+const orNull = (name: string) => ({ anyOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'null' }] })
+
+/** What a reference leads to. */
+const resolved = (document: Document, { $ref, ...rest }: Document): Document =>
+  $ref === undefined
+    ? rest
+    : ($ref as string)
+        .slice(2)
+        .split('/')
+        .reduce((at: Document, name) => at[name], document)
+
+/** Every object in the document that could be a schema. */
+const schemasIn = (value: Document): Document[] =>
+  typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(schemasIn)] : []
 
 describe('the document', () => {
   it('is checked in as it is served', async () => {
@@ -98,5 +115,99 @@ describe('the document', () => {
     }
     expect(ids.size).toBe(operationsOf(document).length)
     expect(open.toSorted()).toEqual(['get /v2/health', 'get /v2/webhook-event-types'])
+  })
+
+  it('says that an account of a batch, or the policy of a signer, can be null, and never both at once', async () => {
+    const document = await served()
+    const { AccountBatch, Signer, SignerPolicy } = document.components.schemas
+    expect(AccountBatch.properties.accounts.items).toEqual(orNull('Account'))
+    expect(Signer.properties.policy).toMatchObject(orNull('SignerPolicy'))
+    expect(SignerPolicy.type).toBe('object')
+    const contradictory = schemasIn(document).filter(({ allOf = [] }) =>
+      allOf.some(({ type }: Document) => [type].flat().includes('null')),
+    )
+    expect(contradictory).toEqual([])
+  })
+
+  it('wants a body of every write that takes JSON alone', async () => {
+    const document = await served()
+    const bodies = operationsOf(document).flatMap((operation) => {
+      const [method, path] = operation.split(' ') as [string, string]
+      const { requestBody } = document.paths[path][method]
+      return requestBody === undefined ? [] : [{ operation, ...requestBody }]
+    })
+    expect(bodies).toHaveLength(routes.filter(([, { method }]) => method !== 'get').length)
+    const optional = bodies.filter(({ required }) => required !== true)
+    expect(optional.map(({ operation }) => operation)).toEqual(['post /v2/pools'])
+    expect(Object.keys(optional[0]!.content)).toEqual(['application/json', 'multipart/form-data'])
+  })
+
+  it('shows for every status of a failure an error with the code of that status', async () => {
+    const document = await served()
+    for (const operation of operationsOf(document)) {
+      const [method, path] = operation.split(' ') as [string, string]
+      for (const [status, response] of Object.entries<Document>(document.paths[path][method].responses)) {
+        if (Number(status) < 400) continue
+        const examples = Object.values<Document>(response.content['application/json'].examples)
+        expect(examples).toHaveLength(1)
+        const { value } = resolved(document, examples[0])
+        expect(ERROR_STATUS[value.error.code as ErrorCode], operation).toBe(Number(status))
+        expect(errorSchema.parse(value)).toEqual(value)
+      }
+    }
+  })
+
+  it('describes the headers of every answer, as HTTP names them', async () => {
+    const document = await served()
+    const always = ['Cache-Control', 'X-Content-Type-Options', 'X-Request-Id']
+    const counted = ['RateLimit', 'RateLimit-Policy']
+    for (const operation of operationsOf(document)) {
+      const [method, path] = operation.split(' ') as [string, string]
+      const { security, responses } = document.paths[path][method]
+      for (const [status, { headers }] of Object.entries<Document>(responses)) {
+        const wanted = [
+          ...always,
+          ...(security.length === 0 || status === '401' ? [] : counted),
+          ...(status === '401' ? ['WWW-Authenticate'] : []),
+          ...(status === '429' ? ['Retry-After'] : []),
+          ...(method !== 'get' && status < '300' ? ['Idempotent-Replayed'] : []),
+        ]
+        expect(Object.keys(headers).toSorted(), `${operation} ${status}`).toEqual(wanted.toSorted())
+        for (const header of Object.values(headers)) {
+          const { description, schema, name } = resolved(document, header)
+          expect([typeof description, typeof schema, name]).toEqual(['string', 'object', undefined])
+        }
+      }
+    }
+  })
+
+  it('describes the headers that answers really have', async () => {
+    const { request, key } = await startService()
+    const limited = await key({ perMinute: 3 })
+    const write = { key: limited, body: { mint: A, entries: [{ wallet: A, amount: '1' }] } }
+    const under = { ...write, headers: { 'idempotency-key': 'k' } }
+    const answers = [
+      await request('GET', '/v2/pools', { key: null }),
+      await request('POST', '/v2/merkle-trees', under),
+      await request('GET', '/v2/pools?limit=0', { key: limited }),
+      await request('GET', '/v2/tokens', { key: limited }),
+      await request('GET', '/v2/tokens', { key: limited }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([401, 403, 400, 200, 429])
+    const document = await served()
+    const asked = ['get /v2/pools', 'post /v2/merkle-trees', 'get /v2/pools', 'get /v2/tokens', 'get /v2/tokens']
+    for (const [i, { status, headers }] of answers.entries()) {
+      const [method, path] = asked[i]!.split(' ') as [string, string]
+      const told = document.paths[path][method].responses[status].headers as Record<string, Document>
+      const sent = [...headers.keys()].filter((name) => name !== 'content-type')
+      expect(
+        Object.keys(told).map((name) => name.toLowerCase()),
+        `${asked[i]} ${status}`,
+      ).toEqual(expect.arrayContaining(sent))
+      for (const name of Object.keys(told)) {
+        const { required } = resolved(document, told[name])
+        if (required) expect(headers.get(name), `${asked[i]} ${status} ${name}`).toMatch(/./)
+      }
+    }
   })
 })

@@ -140,6 +140,17 @@ describe('the bearer key', () => {
     }
   })
 
+  it('is missing: the answer says that a bearer key is wanted, and no other answer does', async () => {
+    const { request, operator } = await startService()
+    for (const path of ['/v2/pools', '/metrics']) {
+      const answers = [null, 'nonsense', operator].map((key) => request('GET', path, { key }))
+      const [missing, unknown, known] = await Promise.all(answers)
+      expect([missing!.status, missing!.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="svc"'])
+      expect([unknown!.status, unknown!.headers.get('www-authenticate')]).toEqual([403, null])
+      expect([known!.status, known!.headers.get('www-authenticate')]).toEqual([200, null])
+    }
+  })
+
   it('is unknown or revoked: 403 with the words of the document', async () => {
     const { request, services } = await startService()
     const made = await request('POST', '/v2/api-keys', { body: { name: 'mine', scopes: ['airdrop:write'] } })

@@ -286,6 +286,22 @@ describe('a subscription', () => {
     })
   })
 
+  it('keeps an event type once that was named twice, when it is made and when it is changed', async () => {
+    const service = await startService(ALLOWED)
+    const { url } = await startReceiver()
+    const { id } = await subscribe(service, url, ['pool.live', 'webhook.test_event', 'pool.live'])
+    const path = `/v2/webhook-subscriptions/${id}`
+    const made = (await service.request('GET', path)).json.data
+    expect(made.enabled_events).toEqual(['pool.live', 'webhook.test_event'])
+    const patch = async (enabled_events: string[]) =>
+      (await service.request('PATCH', path, { body: { enabled_events } })).json.data
+    service.clock.advance(SECOND)
+    expect(await patch(['pool.live', 'pool.live', 'webhook.test_event'])).toMatchObject({ updated_at: made.updated_at })
+    expect((await patch(['*'])).enabled_events).toEqual(['*'])
+    expect((await patch(['token.created', 'token.created'])).enabled_events).toEqual(['token.created'])
+    expect((await service.request('GET', path)).json.data.enabled_events).toEqual(['token.created'])
+  })
+
   it('gets events again: by id, and from a moment on', async () => {
     const service = await startService(ALLOWED)
     const receiver = await startReceiver()

@@ -3,7 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { requireSigner } from '../signing/require-signer.ts'
+import { requirePool } from '../pools/on-chain.ts'
+import { requireSigner, trySigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { type Claim, planClaim } from './plan-claim.ts'
 
@@ -27,6 +28,8 @@ type Kept = Pick<Claim, 'pool_address' | 'kind' | 'estimated_quote' | 'type'>
 
 /** The platform wallet pays, whatever `payer` says (spec 4). */
 async function signedClaim(context: Context, input: Input<Route>): Promise<Result<Route>> {
+  // What is not on the chain is told before what is not set here.
+  if ((await trySigner(context)) === null) await requirePool(context.chain, input.address)
   const { address } = await requireSigner(context)
   return signAndSubmit<Kept, Result<Route>>(context, {
     operation: 'fee_claim.create',

@@ -3,13 +3,18 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageFeeClaims } from '../../store/fee-claims.ts'
+import { findPool } from '../../store/pools.ts'
+import { requirePool } from '../pools/on-chain.ts'
 import { feeClaimRecord, pageOf } from '../records.ts'
 
 type Route = Api['feeClaims']['listByPool']
 
+/** Throws not_found where neither the store nor the chain knows the pool; the chain is asked only then. */
 export async function listPoolFeeClaims(
-  { store }: Context,
+  { store, chain }: Context,
   { address, ...page }: Input<Route>,
 ): Promise<Result<Route>> {
-  return pageOf(await pageFeeClaims(store.db, { ...page, pool_address: address }), feeClaimRecord)
+  const claims = await pageFeeClaims(store.db, { ...page, pool_address: address })
+  if (claims.rows.length === 0 && (await findPool(store.db, address)) === null) await requirePool(chain, address)
+  return pageOf(claims, feeClaimRecord)
 }

@@ -1,11 +1,26 @@
 /** The fees that a launch curve holds for the partner. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { migratedPoolAddress } from '../../chain/dbc/index.ts'
 import type { Context } from '../../context.ts'
-import { metricsOf, requireCurve } from './on-chain.ts'
+import { notFound } from '../../errors.ts'
+import { metricsOf, requirePool } from './on-chain.ts'
 
 type Route = Api['pools']['feeMetrics']
 
+/** Throws not_found for a pool that has migrated too (spec 7), with what to ask instead. */
 export async function getFeeMetrics({ chain }: Context, { address }: Input<Route>): Promise<Result<Route>> {
-  return metricsOf(await requireCurve(chain, address))
+  const found = await requirePool(chain, address)
+  const claims = `(POST /v2/pools/${address}/fee-claims, \`svc fees claim\`)`
+  if (found.type === 'damm_v2') {
+    throw notFound(`${address} is a damm_v2 pool: its fees are claimed with kind damm_v2 ${claims}`, {
+      param: 'address',
+    })
+  }
+  if (!found.pool.isMigrated) return metricsOf(found.pool)
+  const migratedTo = await migratedPoolAddress(found.pool)
+  throw notFound(
+    `The pool ${address} has migrated to ${migratedTo}: its fees are claimed with kind damm_v2, what the curve still holds with kind dbc, and its surplus with kind surplus ${claims}`,
+    { param: 'address', details: { migrated_to: migratedTo } },
+  )
 }

@@ -7,6 +7,7 @@ import { lastSequence } from '../../store/webhook-queue.ts'
 import { insertWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
 import { checkReceiver } from './check-receiver.ts'
+import { enabledEventsJson } from './enabled-events.ts'
 import { makeSecret } from './secret.ts'
 
 type Route = Api['webhookSubscriptions']['create']
@@ -20,7 +21,7 @@ export async function createWebhookSubscription(context: Context, input: Input<R
     const stored = await insertWebhookSubscription(tx, {
       id,
       url: input.url,
-      enabled_events_json: JSON.stringify(input.enabled_events),
+      enabled_events_json: enabledEventsJson(input.enabled_events),
       active: 1,
       ...columns,
       disabled_reason: null,

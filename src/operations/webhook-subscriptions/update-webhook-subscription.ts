@@ -7,6 +7,7 @@ import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/
 import { found } from '../found.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
 import { checkReceiver } from './check-receiver.ts'
+import { enabledEventsJson } from './enabled-events.ts'
 
 type Route = Api['webhookSubscriptions']['update']
 
@@ -17,7 +18,7 @@ export async function updateWebhookSubscriptionById(context: Context, input: Inp
     const before = found(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
     const moves = url !== undefined && url !== before.url
     const switches = active !== undefined && active !== (before.active === 1)
-    const events = enabled_events === undefined ? before.enabled_events_json : JSON.stringify(enabled_events)
+    const events = enabled_events === undefined ? before.enabled_events_json : enabledEventsJson(enabled_events)
     if (!moves && !switches && events === before.enabled_events_json) return webhookSubscriptionRecord(before)
     const stored = await updateWebhookSubscription(tx, id, {
       ...(moves ? { url } : {}),

@@ -2,6 +2,7 @@
 import { STATUSES_PER_CALL } from '../../../chain/statuses.ts'
 import { dueTransactions, type Followed, isAnythingDue } from '../../../store/transactions.ts'
 import { type Budget, createBudget } from './budget.ts'
+import { endFailedBundles } from './bundles.ts'
 import { expire } from './expiry.ts'
 import { type FollowServices, type LookOptions, look } from './look.ts'
 import { sendDue } from './send.ts'
@@ -72,5 +73,7 @@ async function lookAt(
   signal?.throwIfAborted()
   const unended = await expire(services, missing, budget, signal)
   fault ??= unended
+  const undecided = await endFailedBundles(services, missing, budget, signal)
+  fault ??= undecided
   if (fault !== undefined) throw fault
 }

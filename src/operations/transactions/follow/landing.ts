@@ -13,8 +13,6 @@ import {
   tokenStatus,
 } from '../../../chain/tokens/index.ts'
 import type { Clock } from '../../../context.ts'
-import { findAirdrop } from '../../../store/airdrops.ts'
-import { findPool } from '../../../store/pools.ts'
 import type { Tx } from '../../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
 import type { Followed } from '../../../store/transactions.ts'
@@ -23,6 +21,7 @@ import { rawOf } from '../../tokens/raw.ts'
 import { type AirdropChange, airdropChangesIn, writeAirdropChanges } from './airdrops.ts'
 import { type AssetChange, assetChangesIn, writeAssetChanges } from './assets.ts'
 import { type GoldLockChange, goldLockChangesIn, writeGoldLockChanges } from './gold-locks.ts'
+import { hintedEvents } from './hints.ts'
 import { type PoolChange, poolChangesIn, writePoolChanges } from './pools.ts'
 
 /** What a transaction is about, read from its own bytes and its hint; `tokens` by mint. */
@@ -110,31 +109,9 @@ export async function writeLanding(
   told.push(...(await writeAirdropChanges(tx, clock, row, slot, airdrops)))
   told.push(...(await writeAssetChanges(tx, clock, row, slot, assets, wallet)))
   told.push(...(await writeGoldLockChanges(tx, clock, row, slot, goldLocks)))
-  if (hint !== null) {
-    const { resource_type, resource_id, related_events } = hint
-    const object = { ...seen, source: 'hint' }
-    const own = await ownEvents(tx, hint)
-    const shown = told.filter((each) => each.resource_type === resource_type && each.resource_id === resource_id)
-    const isShown = (type: string) => shown.some((each) => each.type === type)
-    const hinted = related_events.filter((type) => !isShown(type) && !own.some((each) => type.startsWith(each)))
-    told.push(...hinted.map((type) => ({ type, resource_type, resource_id, object, occasion, of: row })))
-  }
+  if (hint !== null) told.push(...(await hintedEvents(tx, { row, slot, hint, pools, airdrops, told })))
   return told
 }
-
-/** Pools and airdrops that are followed tell of their own states, when the chain shows them: a hint may hang on a step before. */
-async function ownEvents(tx: Tx, { resource_type, resource_id }: TrackedResource): Promise<readonly string[]> {
-  if (resource_type === 'pool' && (await findPool(tx, resource_id)) !== null) return ['pool.']
-  if (resource_type === 'airdrop' && (await findAirdrop(tx, resource_id)) !== null) return AIRDROP_STATES
-  return []
-}
-
-const AIRDROP_STATES = [
-  'airdrop.initialized',
-  'airdrop.claim_started',
-  'airdrop.fully_claimed',
-  'airdrop.vault_drained',
-] as const
 
 /**
  * Whether this transaction is the one that left nothing: the state was read later, and another may have landed since.

@@ -87,7 +87,7 @@ export async function look(
   })
   if (fault !== undefined) throw fault
   const missing = asked.flatMap((row, i) => (statuses[i] ? [] : [{ row, slot }]))
-  return { missing: missing.filter(({ row }) => row.lifecycle === 'submitted'), fault: faults[0]?.error }
+  return { missing: missing.filter(({ row }) => isUnseen(row)), fault: faults[0]?.error }
 }
 
 /** Reads what the landed ones are about; where the budget does not reach, they stay as they are until the next look. */
@@ -188,6 +188,8 @@ async function write(
   return [...told, ...(await writeLanding(tx, clock, row, state.slot, landing, states))]
 }
 
+/** No node has shown it yet; one of a bundle that the relay has given up counts as well. */
+const isUnseen = (row: Followed) => row.lifecycle === 'submitted' || (row.lifecycle === 'failed' && !isSeen(row))
 const isSeen = ({ confirmation_status }: Followed) => confirmation_status !== null
 
 function waitOf({ lifecycle, created_at }: Pick<Followed, 'lifecycle' | 'created_at'>, now: number): number {

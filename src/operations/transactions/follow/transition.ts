@@ -73,20 +73,22 @@ export function stepOf(row: State, { status, slot, since }: Look): Step | null {
 /** Whether one that was seen should be there by now, if its fork is still the chain. */
 export const isMissing = (row: State, slot: number): boolean => rankOf(row) > 0 && slot >= row.slot + FORK_SLOTS
 
+const NOT_SEEN = { confirmation_status: null, slot: 0, confirmations: 0 } as const
+
 /** The end of one that can land no more: `reason` becomes its `err`. */
 export function expiredStep(reason: 'BlockhashExpired' | 'NonceAdvanced'): Step {
-  const state: State = {
-    lifecycle: 'failed',
-    confirmation_status: null,
-    err_json: JSON.stringify(reason),
-    slot: 0,
-    confirmations: 0,
-  }
+  const state: State = { ...NOT_SEEN, lifecycle: 'failed', err_json: JSON.stringify(reason) }
   return { state, events: ['transaction.failed'], landed: false, dropped: false, final: true }
 }
 
+/** The relay has given it up. Still looked for: only its blockhash or nonce proves that it cannot land. */
+export function bundleFailedStep(): Step {
+  const state: State = { ...NOT_SEEN, lifecycle: 'failed', err_json: JSON.stringify('BundleFailed') }
+  return { state, events: ['transaction.failed'], landed: false, dropped: false, final: false }
+}
+
 function dropped(): Step {
-  const state: State = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 }
+  const state: State = { ...NOT_SEEN, lifecycle: 'submitted', err_json: null }
   return { state, events: [], landed: false, dropped: true, final: false }
 }
 

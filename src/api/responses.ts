@@ -1,0 +1,122 @@
+/** What the OpenAPI document says of answers beside their data: the headers, and the error of each status. */
+
+/** Headers of answers, under the names that they go out with. */
+export const RESPONSE_HEADERS = {
+  'X-Request-Id': {
+    description: 'Id of the request: the one that was sent, or one that the server made; `meta.request_id` is the same',
+    required: true,
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    example: 'req_5f1c2a9e8b7d4c6f9a0b1c2d3e4f5a6b',
+  },
+  'RateLimit-Policy': {
+    description: 'Quotas of the key, IETF draft: `q` requests in `w` seconds; absent where the key has no limits',
+    schema: { type: 'string' },
+    example: '"minute";q=120;w=60, "day";q=50000;w=86400',
+  },
+  RateLimit: {
+    description: 'What is left of them, IETF draft: `r` requests, and `t` seconds until the next is free',
+    schema: { type: 'string' },
+    example: '"minute";r=119;t=60, "day";r=49999;t=86400',
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the request is repeated',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 12,
+  },
+  'Idempotent-Replayed': {
+    description: '`true` where this is the stored answer of an earlier request with the same Idempotency-Key',
+    schema: { type: 'string', enum: ['true'] as string[] },
+    example: 'true',
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate (RFC 6750)',
+    required: true,
+    schema: { type: 'string' },
+    example: 'Bearer realm="svc"',
+  },
+  'Cache-Control': {
+    description: 'Answers may hold secrets: no cache may keep them',
+    schema: { type: 'string' },
+    example: 'no-store',
+  },
+  'X-Content-Type-Options': {
+    description: 'The answer is what its Content-Type says, and nothing else',
+    schema: { type: 'string', enum: ['nosniff'] as string[] },
+    example: 'nosniff',
+  },
+} as const
+
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS
+
+interface Failure {
+  code: string
+  description: string
+  /** Of an `error` object, beside its code and `doc_url`. */
+  example: { message: string; param?: string; details?: Record<string, unknown> }
+}
+
+/** Every status that a failure can have, with the one code that goes with it (spec 7). */
+export const ERRORS = {
+  400: {
+    code: 'bad_request',
+    description: 'Invalid input or a violated business rule; `param` names the field',
+    example: {
+      message: 'mint: must be a base58 address of 32 to 44 characters',
+      param: 'mint',
+      details: { issues: [{ param: 'mint', message: 'must be a base58 address of 32 to 44 characters' }] },
+    },
+  },
+  401: {
+    code: 'unauthorized',
+    description: 'The bearer key is missing or malformed',
+    example: { message: 'Missing or invalid API key' },
+  },
+  403: {
+    code: 'forbidden',
+    description: 'The key is invalid or revoked, or a scope is missing',
+    example: { message: 'API key missing required scope(s): fees:claim' },
+  },
+  404: {
+    code: 'not_found',
+    description: 'The resource exists neither on chain nor in storage',
+    example: { message: 'There is no pool So11111111111111111111111111111111111111112' },
+  },
+  409: {
+    code: 'conflict',
+    description: 'The Idempotency-Key was used with another request, or that request is still in progress',
+    example: { message: 'This Idempotency-Key was used with another request', param: 'Idempotency-Key' },
+  },
+  429: {
+    code: 'rate_limited',
+    description: 'The per-minute or per-day quota of the key is exceeded',
+    example: { message: 'Too many requests this minute' },
+  },
+  500: {
+    code: 'internal_error',
+    description: 'Unhandled fault; retriable',
+    example: { message: 'Something went wrong' },
+  },
+} as const satisfies Record<number, Failure>
+
+export type ErrorStatus = keyof typeof ERRORS
+
+/** The whole answer that stands for a status in the document. */
+export function errorExample(status: ErrorStatus) {
+  const { code, example } = ERRORS[status]
+  return {
+    error: { code, ...example, doc_url: `http://127.0.0.1:8787/v2/docs#error-${code}` },
+    meta: { request_id: RESPONSE_HEADERS['X-Request-Id'].example },
+  }
+}
+
+/** Headers of an answer of that status, as references into the document's components. */
+export function headersOf(status: number, { write, open }: { write: boolean; open: boolean }) {
+  const names: ResponseHeader[] = ['X-Request-Id', 'Cache-Control', 'X-Content-Type-Options']
+  // The quota is counted once the key is known; a key that is not has none.
+  if (!open && status !== 401) names.push('RateLimit-Policy', 'RateLimit')
+  if (status === 429) names.push('Retry-After')
+  if (status === 401) names.push('WWW-Authenticate')
+  if (write && status < 300) names.push('Idempotent-Replayed')
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
