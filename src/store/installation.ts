@@ -34,6 +34,8 @@ const HOLDS: Record<keyof Tables, boolean> = {
   webhook_subscriptions: true,
   webhook_deliveries: true,
   webhook_queue: true,
+  webhook_replays: true,
+  webhook_removals: true,
   leases: true,
   signer_policies: true,
   signings: true,
