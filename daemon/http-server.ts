@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
+import type { Config } from '../src/config.ts'
 import { badRequest } from '../src/errors.ts'
 import type { App } from './app.ts'
 
@@ -10,12 +11,26 @@ const FAULTS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request was not sent in time',
 }
 
-export function createHttpServer(app: App): Server {
+/** How often Node looks for clients that are too slow; its own half minute would add to every bound. */
+const LOOK_MS = 1_000
+
+/** Clients are bounded in time and in number: a connection that says nothing costs a place, and loses it soon. */
+export function createHttpServer(app: App, { values }: Pick<Config, 'values'>): Server {
   const listener = getRequestListener(app.fetch, {
     errorHandler: (error) => app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request')),
   })
-  // A missing Host is refused by the listener, in the envelope; Node itself would answer nothing but the status.
-  const server = createServer({ requireHostHeader: false }, (request, response) => void listener(request, response))
+  const requestTimeout = values['request-timeout-seconds'] * 1_000
+  const server = createServer(
+    {
+      // A missing Host is refused by the listener, in the envelope; Node itself would answer nothing but the status.
+      requireHostHeader: false,
+      headersTimeout: Math.min(values['header-timeout-seconds'] * 1_000, requestTimeout),
+      requestTimeout,
+      connectionsCheckingInterval: LOOK_MS,
+    },
+    (request, response) => void listener(request, response),
+  )
+  server.maxConnections = values['max-connections']
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
     else void answerRaw(socket, app.refuse(badRequest(FAULTS[error.code ?? ''] ?? 'The request is not valid HTTP')))

@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Services } from '../src/context.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { type BodyRoom, createBodyRoom } from './middleware/body-room.ts'
 import { createRateLimiter, type RateLimiter } from './middleware/rate-limit.ts'
 
 export interface Kernel extends Services {
   limiter: RateLimiter
+  bodies: BodyRoom
   metrics: Metrics
   /** `host/pid/nonce`, and a name for each of its claims behind it: so that a dead process can be told from a busy one. */
   owner: string
@@ -14,7 +16,7 @@ export interface Kernel extends Services {
 
 export async function createKernel(services: Services, metrics: Metrics = createMetrics()): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
-  return { ...services, limiter, metrics, owner: newOwner() }
+  return { ...services, limiter, bodies: createBodyRoom(), metrics, owner: newOwner() }
 }
 
 /** Another name for this process, that no other process has had. */

@@ -1,4 +1,4 @@
-/** The one path of every request: id, body, bearer, rate, mode, scope, validation, idempotency, operation (contract 2). */
+/** The one path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
 import type { AnyRoute, Input, Page, Result } from '../src/api/route.ts'
 import type { Meta } from '../src/client.ts'
 import type { Context, SigningTie } from '../src/context.ts'
@@ -8,7 +8,17 @@ import type { Tx } from '../src/store/store.ts'
 import type { Kernel } from './kernel.ts'
 import { envelope, errorAnswer, jsonResponse } from './middleware/answer.ts'
 import { type ApiKey, authenticate, requireScopes } from './middleware/bearer.ts'
-import { type Body, hashRequest, parseForm, parseJsonObject, readBody, requireJson } from './middleware/body.ts'
+import {
+  type Body,
+  bodyCeiling,
+  declaredLength,
+  hashRequest,
+  jsonCeiling,
+  parseJsonObject,
+  readBody,
+  requireJson,
+} from './middleware/body.ts'
+import { parseForm } from './middleware/form.ts'
 import { claimKey, readIdempotencyKey } from './middleware/idempotency.ts'
 import { quotasOf, rateLimitHeaders } from './middleware/rate-limit.ts'
 import { makeRequestId, readRequestId } from './middleware/request-id.ts'
@@ -63,43 +73,77 @@ async function respond(
   }
 }
 
+/** Whether the caller may ask at all is told before a byte of the body is read: who has no key costs no memory. */
 async function run(
   kernel: Kernel,
-  { route, operation, prepare }: Handler,
+  handler: Handler,
   request: Request,
   url: URL,
   params: Record<string, string>,
   requestId: string,
   headers: Record<string, string>,
 ): Promise<{ status: number; body: string }> {
+  const { route } = handler
   const write = route.method !== 'get'
-  const body = write ? await readBody(request, kernel.config.values['body-limit-mib']) : undefined
+  const ceiling = bodyCeiling(route, kernel.config)
+  const declared = write ? declaredLength(request, ceiling) : 0
   const key = route.public ? undefined : await authenticate(kernel, request.headers.get('authorization'))
   if (key) Object.assign(headers, rateLimitHeaders(await kernel.limiter.admit(key), false))
+  if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
+  if (!write) return perform(kernel, handler, { request, url, params, requestId, headers, key, body: undefined })
 
-  const fields = body === undefined || route.raw ? {} : await parseBody(route, body)
+  const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
+  try {
+    const body = await readBody(request, ceiling)
+    await kernel.bodies.turn(body.raw.byteLength)
+    return await perform(kernel, handler, { request, url, params, requestId, headers, key, body })
+  } finally {
+    release()
+  }
+}
+
+interface Asked {
+  request: Request
+  url: URL
+  params: Record<string, string>
+  requestId: string
+  /** Of the answer. */
+  headers: Record<string, string>
+  key: ApiKey | undefined
+  /** Undefined for a read. */
+  body: Body | undefined
+}
+
+async function perform(
+  kernel: Kernel,
+  { route, operation, prepare }: Handler,
+  { request, url, params, requestId, headers, key, body }: Asked,
+): Promise<{ status: number; body: string }> {
+  // The steps over a large body have a turn each, so that none of them adds to the wait of others.
+  const nextTurn = () => kernel.bodies.turn(body?.raw.byteLength ?? 0)
+  const fields = body === undefined || route.raw ? {} : await parseBody(kernel, route, body)
+  await nextTurn()
   const signed = fields.mode === 'signed'
   if (signed && route.signed === 'refused') {
     throw badRequest('mode "signed" is not possible here: only the user\'s wallet may sign. Use mode "unsigned"', {
       param: 'mode',
     })
   }
-  const scopes: readonly string[] = key ? JSON.parse(key.scopes_json) : []
-  if (key)
-    requireScopes(scopes, [...(route.scope ? [route.scope] : []), ...(signed && route.signed ? [route.signed] : [])])
+  if (key && signed && route.signed) requireScopes(JSON.parse(key.scopes_json), [route.signed])
 
   const input: Record<string, unknown> = {
     ...(route.params ? validate(route.params, params) : {}),
     ...(route.query ? validate(route.query, readQuery(url)) : {}),
     ...(route.body && !route.raw ? validate(route.body, fields) : {}),
   }
-  const idempotencyKey = write ? readIdempotencyKey(request.headers.get('idempotency-key')) : undefined
+  const idempotencyKey = body ? readIdempotencyKey(request.headers.get('idempotency-key')) : undefined
   const requestHash =
     idempotencyKey && body ? await hashRequest(request.method, url.pathname + url.search, body) : undefined
   if (body && prepare) {
     requireJson(body.contentType)
     Object.assign(input, await prepare(kernel, body.raw))
   }
+  await nextTurn()
   const meta: Meta = {
     request_id: requestId,
     ...(input.externalUid === undefined ? {} : { external_uid: input.externalUid as string }),
@@ -145,8 +189,9 @@ async function run(
   }
 }
 
-async function parseBody(route: AnyRoute, body: Body): Promise<Record<string, unknown>> {
-  return route.multipart && body.multipart ? route.multipart(await parseForm(body)) : parseJsonObject(body)
+async function parseBody({ config }: Kernel, route: AnyRoute, body: Body): Promise<Record<string, unknown>> {
+  if (route.multipart === undefined || !body.multipart) return parseJsonObject(body, jsonCeiling(config))
+  return route.multipart(await parseForm(body, jsonCeiling(config)))
 }
 
 /** The query as an object; a parameter that is sent twice becomes an array, which no schema accepts. */

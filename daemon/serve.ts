@@ -65,7 +65,7 @@ export async function serve(config: Config): Promise<Serving> {
     const states = () => workers?.status() ?? services.workers()
     const wake: Services['wake'] = (name) => workers?.wake(name)
     const app = await createApp({ ...services, workers: states, wake }, { metrics })
-    const server = createHttpServer(app)
+    const server = createHttpServer(app, config)
     localnet = await serveChain(config, services.chain, log)
     const url = await listen(server, config)
     const cluster = services.chain.cluster.label

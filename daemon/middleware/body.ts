@@ -1,26 +1,55 @@
 /** Request bodies: bounded reading, JSON and multipart, and the hash that an Idempotency-Key is bound to. */
+import { isAscii } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { badRequest } from '../../src/errors.ts'
+import type { AnyRoute } from '../../src/api/route.ts'
+import type { Config } from '../../src/config.ts'
+import { type ApiError, badRequest } from '../../src/errors.ts'
+import { LARGE_FIELD, readForm } from './form.ts'
+import { requireBounded } from './json-bounds.ts'
 
 export interface Body {
   raw: Uint8Array<ArrayBuffer>
   multipart: boolean
   contentType: string
+  /** The parsed form, once it was asked for. */
+  form?: Promise<FormData>
 }
 
-/** Reads at most `limitMib` MiB; throws bad_request beyond, without reading on. */
-export async function readBody(request: Request, limitMib: number): Promise<Body> {
-  const limit = limitMib * 1024 * 1024
-  const tooLarge = () =>
-    badRequest(`The request body is larger than ${limitMib} MiB`, { details: { limit_bytes: limit } })
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** Bytes of everything but a tree's entries and a pool's image. */
+export const jsonCeiling = ({ values }: Pick<Config, 'values'>): number => values['json-limit-kib'] * KIB
+
+/** Bytes that a body of this route may have. */
+export function bodyCeiling({ large }: AnyRoute, config: Pick<Config, 'values'>): number {
+  return large ? config.values['body-limit-mib'] * MIB : jsonCeiling(config)
+}
+
+const said = (bytes: number) => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`)
+
+function tooLarge(ceiling: number): ApiError {
+  return badRequest(`The request body is larger than ${said(ceiling)}`, { details: { limit_bytes: ceiling } })
+}
+
+/** The length that the request declares, 0 for none; throws bad_request where that is beyond the ceiling. */
+export function declaredLength(request: Request, ceiling: number): number | undefined {
+  const header = request.headers.get('content-length')
+  if (header === null) return undefined
+  const length = Number(header)
+  if (length > ceiling) throw tooLarge(ceiling)
+  return length
+}
+
+/** Reads at most `ceiling` bytes; throws bad_request beyond, without reading on. */
+export async function readBody(request: Request, ceiling: number): Promise<Body> {
   const contentType = request.headers.get('content-type') ?? ''
-  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
   if (request.body) {
     for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength
-      if (size > limit) throw tooLarge()
+      if (size > ceiling) throw tooLarge(ceiling)
       chunks.push(chunk)
     }
   }
@@ -35,13 +64,18 @@ export async function readBody(request: Request, limitMib: number): Promise<Body
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** The JSON object in the body; an empty body is an empty object. */
-export function parseJsonObject({ raw, contentType }: Body): Record<string, unknown> {
+/** A copy is all that ASCII takes, as images in base64 are; anything else is decoded. */
+const textOf = (raw: Uint8Array<ArrayBuffer>): string =>
+  isAscii(raw) ? Buffer.from(raw.buffer).toString('latin1') : decoder.decode(raw)
+
+/** The JSON object in the body; an empty body is an empty object. `limit` bounds all but the one field that may be large. */
+export function parseJsonObject({ raw, contentType }: Body, limit: number): Record<string, unknown> {
   if (raw.byteLength === 0) return {}
   requireJson(contentType)
+  requireBounded(raw, { large: LARGE_FIELD, limit })
   let value: unknown
   try {
-    value = JSON.parse(decoder.decode(raw))
+    value = JSON.parse(textOf(raw))
   } catch (error) {
     throw badRequest(`The body is not valid JSON: ${(error as Error).message}`)
   }
@@ -56,24 +90,6 @@ export function requireJson(contentType: string): void {
     throw badRequest(`Content-Type must be application/json, not ${JSON.stringify(contentType)}`, {
       param: 'Content-Type',
     })
-  }
-}
-
-/** The fields of a multipart form; files become base64. */
-export async function parseForm(body: Body): Promise<Record<string, string>> {
-  const fields: Record<string, string> = Object.create(null)
-  for (const [name, value] of await readForm(body)) {
-    if (Object.hasOwn(fields, name)) throw badRequest(`The form field ${name} is sent twice`, { param: name })
-    fields[name] = typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer()).toString('base64')
-  }
-  return fields
-}
-
-async function readForm({ raw, contentType }: Body): Promise<FormData> {
-  try {
-    return await new Response(raw, { headers: { 'content-type': contentType } }).formData()
-  } catch {
-    throw badRequest('The body is not valid multipart/form-data', { param: 'Content-Type' })
   }
 }
 

@@ -167,6 +167,7 @@ export const airdrops = {
         .meta({ description: 'Raw units, digits; ignored when `proof` is omitted', example: '1000000' }),
       proof: z
         .array(hash32)
+        .max(64)
         .optional()
         .meta({ description: 'Sibling hashes in hex, leaf to root; omitted, the stored tree gives amount and proof' }),
       platform_fee: platformFee,

@@ -7,6 +7,8 @@ import { defineRoute, SCOPES } from './route.ts'
 export const API_KEY_STATUSES = ['active', 'revoked'] as const
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]
 
+/** Repetition is no fault, but it is stored: more than this is no list of scopes. */
+const MOST_SCOPES = 32
 const limit = z.int().min(1).max(1_000_000_000)
 
 export const apiKey = z
@@ -41,7 +43,7 @@ export const apiKeys = {
     summary: 'Make a key',
     body: writeBody({
       name: line(100).meta({ example: 'backend' }),
-      scopes: z.array(z.enum(SCOPES)).default([]),
+      scopes: z.array(z.enum(SCOPES)).max(MOST_SCOPES).default([]),
       rate_limit_per_minute: limit
         .optional()
         .meta({ description: "The server's `rate-per-minute` (120) when left out" }),

@@ -61,10 +61,17 @@ export const spentSecretKey = z
     description: 'Secret key bytes, seed then public key; empty where the key is not needed or has signed already',
   })
 
+/** Told natively, as images are megabytes of it: all but the last four characters must come back as they went. */
+function isBase64(text: string): boolean {
+  const [most, last] = [text.slice(0, -4), text.slice(-4)]
+  if (!/^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(last)) return false
+  return most.length % 4 === 0 && Buffer.from(most, 'base64').toString('base64') === most
+}
 /** Base64 of anything but nothing. */
 export const base64 = z
-  .base64('must be standard base64, padded')
-  .min(1, 'must not be empty')
+  .string()
+  .min(1, { error: 'must not be empty', abort: true })
+  .refine(isBase64, 'must be standard base64, padded')
   .meta({ contentEncoding: 'base64' })
 /** Any value or null, but present: shapes that others define. */
 export const anything = z.unknown().refine((value) => value !== undefined, 'is required')
@@ -133,7 +140,64 @@ export const treeId = z
 export const externalUid = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores, hyphens, dots or colons')
-export const metadata = z.record(z.string(), z.string().max(500))
+/** What was stored of a write's `metadata`; rows of an earlier version may be larger than what is taken today. */
+export const storedMetadata = z.record(z.string(), z.string())
+
+/** Most of `metadata`: entries, characters of a key and of a value, and bytes of all of it as JSON. */
+export const METADATA = { entries: 50, key: 40, value: 500, bytes: 16 * 1024 } as const
+
+const byteLength = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length
+
+/** Refused by its name: a record that is read drops it without a word. */
+const PROTO = '__proto__'
+const refuseProto = (given: unknown, context: z.RefinementCtx) => {
+  if (typeof given !== 'object' || given === null || !Object.hasOwn(given, PROTO)) return given
+  context.addIssue({ code: 'custom', path: [PROTO], message: 'is not a name that can be used: choose another' })
+  return z.NEVER
+}
+/** Named values of any kind. */
+export const anyRecord = z.preprocess(refuseProto, z.record(z.string(), z.unknown())).openapi({
+  type: 'object',
+  additionalProperties: {},
+}) as unknown as z.ZodType<Record<string, unknown>, Record<string, unknown>>
+
+/** Tells of number and names of the entries before the record is read, which would name no key that is at fault. */
+function checkEntries(given: unknown, context: z.RefinementCtx): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
+  const keys = Object.keys(given)
+  if (keys.length > METADATA.entries) {
+    const message = `has ${keys.length} entries; at most ${METADATA.entries} are stored: leave some out`
+    context.addIssue({ code: 'custom', path: [], message })
+    return z.NEVER
+  }
+  for (const key of keys) {
+    if (key.length >= 1 && key.length <= METADATA.key) continue
+    const message = `has a name of ${key.length} characters; a name has 1 to ${METADATA.key}`
+    context.addIssue({ code: 'custom', path: [key], message })
+  }
+  return refuseProto(given, context)
+}
+
+const METADATA_SCHEMA = {
+  type: 'object' as const,
+  maxProperties: METADATA.entries,
+  propertyNames: { minLength: 1, maxLength: METADATA.key },
+  additionalProperties: { type: 'string' as const, maxLength: METADATA.value },
+  description: `At most ${METADATA.entries} entries and ${METADATA.bytes / 1024} KiB as JSON`,
+}
+
+/** `metadata` of a write (contract 1): bounded, as it is stored beside every record and event that the write makes. */
+export const metadata = z
+  .preprocess(
+    checkEntries,
+    z
+      .record(z.string(), z.string().max(METADATA.value))
+      .refine(
+        (entries) => byteLength(entries) <= METADATA.bytes,
+        `is larger than ${METADATA.bytes / 1024} KiB as JSON: send less`,
+      ),
+  )
+  .openapi(METADATA_SCHEMA as object) as unknown as z.ZodType<Record<string, string>, Record<string, string>>
 export const mode = z.enum(['unsigned', 'signed']).default('unsigned')
 
 /** The three fields that every write accepts (spec 2, common request fields). */
@@ -149,11 +213,21 @@ export function writeBody<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject({ ...shape, ...commonFields })
 }
 
+const LIMIT = 'must be a whole number from 1 to 100, sent once'
+/** Decimal digits alone, as no other way to write a number is meant; never clamped. */
+const pageLimit = z
+  .string({ error: LIMIT })
+  .regex(/^[1-9][0-9]{0,2}$/, { error: LIMIT, abort: true })
+  .transform(Number)
+  .refine((limit) => limit <= 100, LIMIT)
+  .default(20)
+  .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items on a page' })
+
 /** Query of a list: its filters, `limit` and `cursor`, and nothing else. */
 export function listQuery<S extends z.ZodRawShape>(filters: S) {
   return z.strictObject({
     ...filters,
-    limit: z.coerce.number<string>().int().min(1).max(100).default(20).meta({ description: 'Items on a page' }),
+    limit: pageLimit,
     cursor: z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,512}$/, 'must be the next_cursor of the previous page')
@@ -166,7 +240,7 @@ export const metaSchema = z
   .object({
     request_id: z.string(),
     external_uid: z.string().optional(),
-    metadata: metadata.optional(),
+    metadata: storedMetadata.optional(),
   })
   .openapi('Meta')
 

@@ -1,6 +1,6 @@
 /** Events: what happened, as it is stored, listed and delivered to webhooks. */
 import { z } from '@hono/zod-openapi'
-import { type EventType, eventType, line, listQuery, metadata, moment, recordId } from './envelope.ts'
+import { type EventType, eventType, line, listQuery, moment, recordId, storedMetadata } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -55,7 +55,7 @@ const payloadShape = {
       .meta({ description: 'The resource: its type, its id and its own fields' }),
   }),
   external_uid: z.string().optional().meta({ description: '`externalUid` of the originating write' }),
-  metadata: metadata.optional().meta({ description: '`metadata` of the originating write' }),
+  metadata: storedMetadata.optional().meta({ description: '`metadata` of the originating write' }),
 }
 
 const eventShape = {

@@ -5,8 +5,8 @@ import {
   digits,
   eitherPayload,
   listQuery,
-  metadata,
   signature,
+  storedMetadata,
   timestamp,
   trackedResource,
   writeBody,
@@ -46,7 +46,7 @@ export const feeClaimRecord = z
     signature: signature.nullable(),
     occurred_at: timestamp,
     external_uid: z.string().nullable(),
-    metadata: metadata.nullable(),
+    metadata: storedMetadata.nullable(),
   })
   .openapi('FeeClaim')
 

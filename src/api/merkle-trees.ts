@@ -62,6 +62,7 @@ export const merkleTrees = {
       replace: z.boolean().default(false),
     }),
     raw: true,
+    large: true,
     data: merkleTree,
     status: 201,
     unstored: 'Nothing new is stored: `persist` is false, or the tree is stored already with the same root',

@@ -1,6 +1,6 @@
 /** Program-derived addresses: the kinds that can be derived, and what each needs. */
 import { z } from '@hono/zod-openapi'
-import { address, airdropCount, tokenProgram, WRAPPED_SOL, writeBody } from './envelope.ts'
+import { address, airdropCount, anyRecord, tokenProgram, WRAPPED_SOL, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -63,7 +63,7 @@ export const pdas = {
     description: `Args by kind: ${ARGS_BY_KIND}. \`quote_mint\` is wrapped SOL and \`token_program\` is \`spl\` by default.`,
     params: z.object({ kind: z.enum(PDA_KINDS) }),
     body: writeBody({
-      args: z.record(z.string(), z.unknown()).meta({ description: 'Named inputs of the kind' }),
+      args: anyRecord.meta({ description: 'Named inputs of the kind' }),
     }),
     data: pda,
   }),

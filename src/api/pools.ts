@@ -6,9 +6,9 @@ import {
   base64,
   digits,
   listQuery,
-  metadata,
   signature,
   spentSecretKey,
+  storedMetadata,
   timestamp,
   trackedResource,
   transactionBase64,
@@ -54,7 +54,7 @@ export const pool = z
     state: anything.meta({ description: 'Raw on-chain state, or null' }),
     fee_metrics: anything.meta({ description: 'Fees the pool holds, or null' }),
     created_at: timestamp.nullable(),
-    metadata: metadata.nullable(),
+    metadata: storedMetadata.nullable(),
   })
   .openapi('Pool')
 
@@ -218,6 +218,7 @@ export const pools = {
         .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; the configured one when left out' }),
     }),
     multipart: fromMultipart,
+    large: true,
     data: poolCreated,
     status: 201,
     signed: '*',

@@ -26,6 +26,8 @@ export interface RouteDefinition<
   body?: B
   /** Multipart is accepted beside JSON: makes the JSON body of a form's fields, in which files are base64 strings. */
   multipart?: (fields: Readonly<Record<string, string>>) => Record<string, unknown>
+  /** Its body may be as large as `body-limit-mib`, any other as `json-limit-kib`. */
+  large?: true
   /** The operation reads and validates the raw bytes itself; `body` only documents them. */
   raw?: true
   /** Shape of `data`; for a list, of one item. */

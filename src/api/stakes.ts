@@ -1,6 +1,6 @@
 /** Stakes: NFT assets frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import { address, listQuery, metadata, platformFee, platformId, unsignedPayload, writeBody } from './envelope.ts'
+import { address, listQuery, platformFee, platformId, storedMetadata, unsignedPayload, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -14,7 +14,7 @@ export const stake = z
     owner: address.nullable(),
     status: z.enum(STAKE_STATUSES),
     platform_id: z.string().nullable(),
-    metadata: metadata.nullable(),
+    metadata: storedMetadata.nullable(),
   })
   .openapi('Stake')
 

@@ -10,11 +10,16 @@ const CLOSE_BRACKET = 93
 const COMMA = 44
 const COLON = 58
 
+/** Objects and lists inside one another; no request needs more. */
+const MOST_DEPTH = 32
+
 /** A cursor over one JSON text; every method throws MerkleInputError at the first byte that is not JSON. */
 export class JsonScanner {
   readonly bytes: Uint8Array
   private readonly buffer: Buffer
   position: number
+  /** Values that `skipValue` has passed, those inside of others too. */
+  passed = 0
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
@@ -69,13 +74,16 @@ export class JsonScanner {
     return escaped
   }
 
-  /** Passes any value, iteratively: deep nesting costs no stack. */
+  /** Passes any value, iteratively; what is nested deeper than any request needs is refused. */
   skipValue(): void {
     const open: number[] = []
     for (;;) {
       const byte = this.peek()
       let closed = true
+      this.passed++
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        // The object that the value stands in is a level too.
+        if (open.length + 2 > MOST_DEPTH) this.fail(`nested deeper than ${MOST_DEPTH} levels`)
         this.position++
         closed = this.take(byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET)
         if (!closed) {

@@ -20,6 +20,10 @@ export const TREE_REQUEST_FIELDS = [
   'metadata',
 ] as const
 
+/** Bytes and values of everything beside the entries: it is parsed here, and validated on the event loop. */
+const REST_BYTES = 256 * 1024
+const REST_VALUES = 10_000
+
 export interface TreeRequest extends SettledRows {
   /** The other fields as sent, unchecked but for `decimals` and `duplicates`, which shape the entries. */
   fields: Record<string, unknown>
@@ -41,12 +45,20 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
   const fields: Record<string, unknown> = {}
   let entries: EntryScanner | undefined
   let entriesSent = false
+  let rest = 0
   if (scanner.peek() !== 123) {
     scanner.skipValue()
     scanner.expectEnd()
     throw new MerkleInputError([{ position: '', message: 'the body must be a JSON object' }])
   }
-  eachMember(scanner, (name) => {
+  /** Refuses at once: the bytes that follow are not worth reading. */
+  const requireSmallRest = (start: number) => {
+    rest += scanner.position - start
+    if (rest <= REST_BYTES && scanner.passed <= REST_VALUES) return
+    const message = `the body holds more than ${REST_BYTES / 1024} KiB or ${REST_VALUES} fields beside its entries: send less`
+    throw new MerkleInputError([{ position: '', message }])
+  }
+  eachMember(scanner, requireSmallRest, (name) => {
     const known = (TREE_REQUEST_FIELDS as readonly string[]).includes(name)
     const twice = name === 'entries' ? entriesSent : Object.hasOwn(fields, name)
     if (twice) refuse(name, () => 'is sent twice')
@@ -54,10 +66,14 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
     if (name === 'entries' && !twice) {
       entriesSent = true
       if (scanner.peek() === 91) {
+        const { passed } = scanner
         entries = new EntryScanner(scanner, refuse)
         entries.scan()
+        scanner.passed = passed
       } else {
+        const start = scanner.position
         scanner.skipValue()
+        requireSmallRest(start)
         refuse('entries', () => 'must be an array')
       }
       return
@@ -65,6 +81,7 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
     scanner.peek()
     const start = scanner.position
     scanner.skipValue()
+    requireSmallRest(start)
     if (known && !twice) fields[name] = scanner.value(start, scanner.position)
   })
   scanner.expectEnd()
@@ -105,14 +122,15 @@ function inRange(decimals: number): boolean {
   return decimals >= 0 && decimals <= MAX_DECIMALS
 }
 
-/** Calls `member` at each value of the object at the cursor, with its name; the callback passes the value. */
-function eachMember(scanner: JsonScanner, member: (name: string) => void): void {
+/** Calls `member` at each value of the object at the cursor, with its name, of which `named` is told; `member` passes the value. */
+function eachMember(scanner: JsonScanner, named: (start: number) => void, member: (name: string) => void): void {
   scanner.expect(123)
   if (scanner.take(125)) return
   do {
     scanner.peek()
     const start = scanner.position
     scanner.skipString()
+    named(start)
     const name = scanner.value(start, scanner.position) as string
     scanner.expect(58)
     member(name)

@@ -1,24 +1,25 @@
 /** Airdrops: the stored merkle trees seen through their life on chain. */
+import { rowsWithin } from './paging.ts'
 import { finding, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export const findAirdrop = finding('merkle_trees', 'id')
 export const updateAirdrop = updating('merkle_trees', 'id')
-export const pageAirdrops = listing('merkle_trees', ['mint'])
+export const pageAirdrops = listing('merkle_trees', ['mint'], { weights: { metadata_json: 1 }, list: 'airdrops' })
 /** By its account, which is all that a claim names. */
 export const findAirdropAt = finding('merkle_trees', 'distributor')
 
 /** Those that it is time to look at, longest waiting first. */
-export function dueAirdrops(reader: Reader, now: number, limit: number): Promise<Row<'merkle_trees'>[]> {
-  return reader
+export async function dueAirdrops(reader: Reader, now: number, limit: number): Promise<Row<'merkle_trees'>[]> {
+  const due = reader
     .selectFrom('merkle_trees')
     .selectAll()
     .where('next_check_at', '<=', now)
     .orderBy('next_check_at')
     .orderBy('seq')
     .limit(limit)
-    .execute()
+  return (await rowsWithin(due, 'seq', { metadata_json: 1 })).rows
 }
 
 /** Moves the airdrop from the state that it was read in; false where another process has moved it since. */
@@ -45,10 +46,15 @@ export interface TreeScan {
   limit: number
 }
 
-/** Stored trees, newest first. */
-export function scanTrees(reader: Reader, { mint, before, limit }: TreeScan): Promise<Row<'merkle_trees'>[]> {
+/** Stored trees, newest first; `more` where the limit or the size of the rows has cut them off. */
+export async function scanTrees(
+  reader: Reader,
+  { mint, before, limit }: TreeScan,
+): Promise<{ rows: Row<'merkle_trees'>[]; more: boolean }> {
   let query = reader.selectFrom('merkle_trees').selectAll()
   if (mint !== undefined) query = query.where('mint', '=', mint)
   if (before !== undefined) query = query.where('seq', '<', before)
-  return query.orderBy('seq', 'desc').limit(limit).execute()
+  const scan = query.orderBy('seq', 'desc').limit(limit + 1)
+  const { rows, cut } = await rowsWithin(scan, 'seq', { metadata_json: 1 })
+  return { rows: rows.slice(0, limit), more: cut || rows.length > limit }
 }

@@ -6,7 +6,7 @@ import type { Tx } from './store.ts'
 export const insertApiKey = inserting('api_keys')
 export const findApiKey = finding('api_keys', 'id')
 export const findApiKeyByHash = finding('api_keys', 'hash')
-export const pageApiKeys = listing('api_keys')
+export const pageApiKeys = listing('api_keys', [], { weights: { scopes_json: 1 } })
 
 /** Null where there is no such key; a key revoked before keeps its first time. */
 export async function revokeApiKey(tx: Tx, id: string, at: number): Promise<Row<'api_keys'> | null> {

@@ -1,5 +1,5 @@
 /** Events: a gapless sequence, each written in the transaction of the change it reports. */
-import { type Order, type Page, type PageRequest, page } from './paging.ts'
+import { type Order, type Page, type PageRequest, page, weightOf } from './paging.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -87,6 +87,17 @@ export async function firstSequenceSince(reader: Reader, moment: number): Promis
   return (await events.orderBy('latest_at').orderBy('sequence').limit(1).executeTakeFirst())?.sequence ?? null
 }
 
+/** What an event was about, and what its write sent along. */
+const EVENT_WEIGHTS = { object_json: 1, metadata_json: 1 } as const
+/** No event that is written today has as much text. */
+const SMALL_BYTES = 512 * 1024
+
+/** The event where it is of ordinary size; null where there is none, or it is of an earlier version and larger. */
+export async function findSmallEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
+  const event = reader.selectFrom('events').selectAll().where('id', '=', id)
+  return (await event.where(weightOf(EVENT_WEIGHTS), '<=', SMALL_BYTES).executeTakeFirst()) ?? null
+}
+
 export async function findEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
   return (await reader.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
@@ -107,5 +118,5 @@ export async function pageEvents(
     query = query.where('created_at', '>', request.created_after)
   }
   const { limit, cursor, order } = request
-  return page({ query, list: 'events', place: 'sequence', limit, cursor, order })
+  return page({ query, list: 'events', place: 'sequence', weights: EVENT_WEIGHTS, limit, cursor, order })
 }

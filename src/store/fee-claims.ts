@@ -5,7 +5,10 @@ import type { Reader } from './store.ts'
 
 export const insertFeeClaim = inserting('fee_claims')
 export const findFeeClaim = finding('fee_claims', 'id')
-export const pageFeeClaims = listing('fee_claims', ['pool_address'])
+export const pageFeeClaims = listing('fee_claims', ['pool_address'], {
+  weights: { metadata_json: 1, recipients_json: 1 },
+  within: 'pool_address',
+})
 
 /** The claim of that pool by that transaction. */
 export async function findClaimBySignature(

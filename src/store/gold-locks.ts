@@ -1,12 +1,14 @@
 /** Gold locks: a row for each that a wallet ever had, and which of them to look at. */
+import type { SelectQueryBuilder } from 'kysely'
+import { rowsWithin } from './paging.ts'
 import { insertingOnce, listing } from './records.ts'
-import type { Row } from './schema.ts'
+import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 type GoldLockRow = Row<'gold_locks'>
 
 export const insertGoldLock = insertingOnce('gold_locks')
-export const pageGoldLocks = listing('gold_locks', ['user', 'status'])
+export const pageGoldLocks = listing('gold_locks', ['user', 'status'], { weights: { metadata_json: 1 } })
 
 /** The latest lock of a wallet on one chain, live or not. */
 export async function findLatestGoldLock(reader: Reader, user: string, genesis: string): Promise<GoldLockRow | null> {
@@ -111,14 +113,16 @@ export async function dueGoldLocks(
 ): Promise<GoldLockRow[]> {
   const of = (status: GoldLockRow['status']) =>
     reader.selectFrom('gold_locks').selectAll().where('genesis', '=', genesis).where('status', '=', status)
-  const come = await of('locked')
+  const within = (due: SelectQueryBuilder<Tables, 'gold_locks', GoldLockRow>) =>
+    rowsWithin(due, 'seq', { metadata_json: 1 })
+  const come = of('locked')
     .where('unlocks_at', '<=', chainNow)
     .where((is) => is.or([is('next_check_at', 'is', null), is('next_check_at', '<=', now)]))
     .orderBy('unlocks_at')
     .orderBy('seq')
     .limit(limit)
-    .execute()
-  if (come.length >= limit) return come
+  const { rows, cut } = await within(come)
+  if (cut || rows.length >= limit) return rows
   const again = of('unlockable').where('next_check_at', '<=', now).orderBy('next_check_at').orderBy('seq')
-  return [...come, ...(await again.limit(limit - come.length).execute())]
+  return [...rows, ...(await within(again.limit(limit - rows.length))).rows]
 }

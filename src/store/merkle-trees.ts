@@ -16,7 +16,7 @@ const BLOBS_PER_INSERT = 64
 
 const insertRow = inserting('merkle_trees')
 export const findTree = finding('merkle_trees', 'id')
-export const pageTrees = listing('merkle_trees', ['mint'])
+export const pageTrees = listing('merkle_trees', ['mint'], { weights: { metadata_json: 1 } })
 
 /** Stores a tree with all its pieces; where the id is taken, `write` fails with `conflict`. */
 export async function insertTree(

@@ -1,4 +1,5 @@
 /** Pools, when to look at them again, and the tickers that they hold. */
+import { rowsWithin } from './paging.ts'
 import { finding, insertingOnce, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -6,7 +7,7 @@ import type { Reader, Tx } from './store.ts'
 export const insertPool = insertingOnce('pools')
 export const findPool = finding('pools', 'address')
 export const updatePool = updating('pools', 'address')
-export const pagePools = listing('pools', ['status', 'type', 'creator'])
+export const pagePools = listing('pools', ['status', 'type', 'creator'], { weights: { metadata_json: 1 } })
 
 /** Addresses of a token's pools on one chain, newest first; those that were given up are left out. */
 export async function poolsOfMint(reader: Reader, mint: string, genesis: string): Promise<string[]> {
@@ -23,8 +24,8 @@ export async function poolsOfMint(reader: Reader, mint: string, genesis: string)
 }
 
 /** Those of one chain that it is time to look at, longest waiting first. */
-export function duePools(reader: Reader, genesis: string, now: number, limit: number): Promise<Row<'pools'>[]> {
-  return reader
+export async function duePools(reader: Reader, genesis: string, now: number, limit: number): Promise<Row<'pools'>[]> {
+  const due = reader
     .selectFrom('pools')
     .selectAll()
     .where('next_check_at', '<=', now)
@@ -32,7 +33,7 @@ export function duePools(reader: Reader, genesis: string, now: number, limit: nu
     .orderBy('next_check_at')
     .orderBy('seq')
     .limit(limit)
-    .execute()
+  return (await rowsWithin(due, 'seq', { metadata_json: 1 })).rows
 }
 
 /** Whether there is a pool to look at on any chain. */

@@ -1,6 +1,6 @@
 /** What the families of records share: insert once, find by key, change by key, list by filters. */
 import type { Kysely, Updateable } from 'kysely'
-import { type Page, type PageRequest, page } from './paging.ts'
+import { type Page, type PageRequest, page, type Weights } from './paging.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -57,8 +57,21 @@ export function updating<T extends Family, K extends Column<T>>(table: T, key: K
   }
 }
 
+interface Listed<T extends Family> {
+  /** Columns of unbounded text, and how often each stands in an answer. */
+  weights: Weights<Row<T>>
+  /** Name of the list in its cursors, where another list is of the same table. */
+  list?: string
+  /** A filter whose every value is a list of its own: the path of the route names it. */
+  within?: Column<T>
+}
+
 /** Pages of a family, newest first, by any of the named columns; an absent filter matches all. */
-export function listing<T extends Family, F extends Column<T> = never>(table: T, filters: readonly F[] = []) {
+export function listing<T extends Family, F extends Column<T> = never>(
+  table: T,
+  filters: readonly F[],
+  { weights, list = table, within }: Listed<T>,
+) {
   return async (reader: Reader, request: PageRequest & Filters<T, F>): Promise<Page<Row<T>>> => {
     let query = loose(reader)
       .selectFrom(table as string)
@@ -68,6 +81,9 @@ export function listing<T extends Family, F extends Column<T> = never>(table: T,
       const value = request[filter]
       if (value !== undefined) query = query.where(filter as string, '=', value as string)
     }
-    return page({ query, list: table, place: 'seq', limit: request.limit, cursor: request.cursor })
+    const owner = within === undefined ? undefined : (request as Record<string, unknown>)[within]
+    const { limit, cursor } = request
+    const name = owner === undefined ? list : `${list}:${owner}`
+    return page({ query, list: name, place: 'seq', weights: weights as object, limit, cursor })
   }
 }

@@ -8,7 +8,7 @@ export const insertStake = insertingOnce('stakes')
 export const findStake = finding('stakes', 'asset')
 export const updateStake = updating('stakes', 'asset')
 export const moveStake = moving('stakes')
-export const pageStakes = listing('stakes', ['owner', 'collection', 'status'])
+export const pageStakes = listing('stakes', ['owner', 'collection', 'status'], { weights: { metadata_json: 1 } })
 
 /** Every asset that `wallet` has staked now, newest first. */
 export function findStakedByWallet(reader: Reader, wallet: string): Promise<Row<'stakes'>[]> {

@@ -1,5 +1,6 @@
 /** Submitted transactions with their signed bytes, and which of them are to be looked for or sent again. */
 import type { Updateable } from 'kysely'
+import { rowsWithin } from './paging.ts'
 import { finding, insertingOnce } from './records.ts'
 import type { Row, TransactionsTable } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -45,8 +46,13 @@ export async function isAnythingDue(reader: Reader, now: number): Promise<boolea
 }
 
 /** Those of one chain that it is time to look for, longest waiting first. */
-export function dueTransactions(reader: Reader, genesis: string, now: number, limit: number): Promise<Followed[]> {
-  return reader
+export async function dueTransactions(
+  reader: Reader,
+  genesis: string,
+  now: number,
+  limit: number,
+): Promise<Followed[]> {
+  const due = reader
     .selectFrom('transactions')
     .select(FOLLOWED)
     .where('next_check_at', '<=', now)
@@ -54,7 +60,7 @@ export function dueTransactions(reader: Reader, genesis: string, now: number, li
     .orderBy('next_check_at')
     .orderBy('seq')
     .limit(limit)
-    .execute()
+  return (await rowsWithin(due, 'seq', { metadata_json: 1 })).rows
 }
 
 /** Those of one chain that were submitted after `since`, and that nobody has seen confirmed or ended, with their bytes. */

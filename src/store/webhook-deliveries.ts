@@ -5,7 +5,10 @@ import type { Tx } from './store.ts'
 export const insertWebhookDelivery = inserting('webhook_deliveries')
 export const findWebhookDelivery = finding('webhook_deliveries', 'id')
 export const updateWebhookDelivery = updating('webhook_deliveries', 'id')
-export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscription_id'])
+export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscription_id'], {
+  weights: { error: 1 },
+  within: 'subscription_id',
+})
 
 /** Forgets up to `limit` attempts older than that; answers how many. */
 export async function pruneDeliveries(tx: Tx, before: number, limit: number): Promise<number> {

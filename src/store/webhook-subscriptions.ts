@@ -8,7 +8,9 @@ import { insertRemoval, removeRemains } from './webhook-removals.ts'
 export const insertWebhookSubscription = inserting('webhook_subscriptions')
 export const findWebhookSubscription = finding('webhook_subscriptions', 'id')
 export const updateWebhookSubscription = updating('webhook_subscriptions', 'id')
-export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['active'])
+export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['active'], {
+  weights: { enabled_events_json: 1, previous_secrets_json: 1 },
+})
 
 /** The row, locked until the commit: an update that changes nothing does that on both databases. */
 export const lockWebhookSubscription = (tx: Tx, id: string) => updateWebhookSubscription(tx, id, { id })

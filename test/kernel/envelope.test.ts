@@ -92,7 +92,9 @@ describe('a failure', () => {
   })
 
   it('of a body over the ceiling is told by its declared length and by its real one', async () => {
-    const { request, app, operator } = await startService({ settings: { 'body-limit-mib': 1 } })
+    const { request, app, operator } = await startService({
+      settings: { 'body-limit-mib': 1, 'json-limit-kib': 1024 },
+    })
     const limit = { limit_bytes: MIB }
     const declared = await request('POST', '/v2/api-keys', {
       body: '{}',
@@ -169,9 +171,9 @@ describe('a failure', () => {
     }
   })
 
-  it('of a field whose name is megabytes long does not send it back whole', async () => {
+  it('of a field whose name is as long as a body may be does not send it back whole', async () => {
     const { request } = await startService()
-    const long = 'x'.repeat(2_000_000)
+    const long = 'x'.repeat(200_000)
     const top = await request('POST', '/v2/api-keys', { body: { name: 'a', [long]: 1 } })
     expect([top.status, top.json.error.param]).toEqual([400, `${'x'.repeat(256)}…`])
     const below = await request('POST', '/v2/api-keys', { body: { name: 'a', metadata: { [long]: 1 } } })
@@ -291,7 +293,7 @@ describe('X-Request-Id', () => {
 describe('externalUid and metadata', () => {
   it('come in camelCase and go out in meta, and on the event of the write', async () => {
     const { request } = await startService()
-    const sent = { externalUid: 'order:1_2-3.4', metadata: { campaign: 'spring', '': 'x', k: 'v'.repeat(500) } }
+    const sent = { externalUid: 'order:1_2-3.4', metadata: { campaign: 'spring', '-': 'x', k: 'v'.repeat(500) } }
     const tree = await request('POST', '/v2/merkle-trees', { body: { mint: MINT, entries: entries(2), ...sent } })
     expect(tree.status).toBe(201)
     expect(tree.json.meta).toEqual({

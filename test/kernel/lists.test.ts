@@ -7,11 +7,16 @@ import { entries, wallet } from '../support/trees.ts'
 
 const A = wallet(1)
 
+/** What other readers of numbers take for one from 1 to 100. */
+const DISGUISED = ['1e1', '0x10', '010', '+5', '%205', '5%20', '5.0', '1_0', '٣', '5&limit=5']
+
 interface Listed {
   id: string
   sequence: number
   type: string
 }
+
+const UNSIGNED = { signature: null, recipients_json: null }
 
 async function subscribe({ request }: Service, count: number, prefix = 'a'): Promise<string[]> {
   const ids: string[] = []
@@ -72,7 +77,7 @@ describe('every list', () => {
       for (const limit of ['1', '100']) {
         expect((await service.request('GET', `${path}?limit=${limit}`)).status, `${path} ${limit}`).toBe(200)
       }
-      for (const limit of ['0', '101', '-1', 'abc', '', '1.5', '9'.repeat(400), 'Infinity']) {
+      for (const limit of ['0', '101', '-1', 'abc', '', '1.5', '9'.repeat(400), 'Infinity', ...DISGUISED]) {
         const { status, json } = await service.request('GET', `${path}?limit=${limit}`)
         expect([path, limit, status, json.error?.param]).toEqual([path, limit, 400, 'limit'])
       }
@@ -102,6 +107,53 @@ describe('every list', () => {
       for (const cursor of [...torn, ...foreign]) {
         const { status, json } = await service.request('GET', `${path}?cursor=${cursor}`)
         expect([path, cursor, status, json.error?.param]).toEqual([path, cursor, 400, 'cursor'])
+      }
+    }
+  })
+})
+
+describe('a cursor', () => {
+  it('of one list is refused by every other, also where both are made of the same rows', async () => {
+    const service = await startService()
+    const { request } = service
+    const hooks = await subscribe(service, 2)
+    for (const hook of hooks)
+      for (let n = 0; n < 2; n++) await request('POST', `/v2/webhook-subscriptions/${hook}/test`)
+    await service.services.store.write(async (tx) => {
+      for (let n = 0; n < 4; n++) {
+        const about = { subscription_id: hooks[n % 2]!, event_id: 'evt', attempt: 1, status: 'failed', created_at: n }
+        const nothing = { response_code: null, duration_ms: null, error: null, next_attempt_at: null }
+        await tx
+          .insertInto('webhook_deliveries')
+          .values({ id: `whd_${n}`, ...about, ...nothing })
+          .execute()
+        const recorded = { external_uid: null, metadata_json: null, created_at: n, occurred_at: n }
+        await tx
+          .insertInto('fee_claims')
+          .values({ id: `fc_${n}`, type: 'fee_claim.executed', pool_address: wallet(n % 2), ...recorded, ...UNSIGNED })
+          .execute()
+      }
+    })
+    for (let n = 0; n < 2; n++) {
+      await request('POST', '/v2/merkle-trees', { body: { mint: A, airdrop_count: n, entries: entries(3) } })
+    }
+    const { json } = await request('GET', '/v2/merkle-trees')
+    const families = [
+      ['/v2/merkle-trees', '/v2/airdrops', `/v2/wallets/${wallet(1)}/airdrops`],
+      json.data.map(({ id }: Listed) => `/v2/merkle-trees/${id}/entries`),
+      ['/v2/fee-claims', `/v2/pools/${wallet(0)}/fee-claims`, `/v2/pools/${wallet(1)}/fee-claims`],
+      hooks.map((hook) => `/v2/webhook-subscriptions/${hook}/deliveries`),
+    ]
+    for (const paths of families) {
+      for (const path of paths) {
+        const first = await request('GET', `${path}?limit=1`)
+        const cursor = first.json.meta.next_cursor
+        expect([path, typeof cursor]).toEqual([path, 'string'])
+        for (const other of paths) {
+          const { status, json } = await request('GET', `${other}?cursor=${cursor}`)
+          const expected = path === other ? [200, undefined] : [400, 'cursor']
+          expect([path, other, status, json.error?.param]).toEqual([path, other, ...expected])
+        }
       }
     }
   })

@@ -28,7 +28,7 @@ describe('a request that breaks two rules is told the one that is checked first'
     expect((await service.request('GET', '/v2/pools', { key })).status).toBe(200)
     return key
   }
-  const small = { settings: { 'body-limit-mib': 1 } }
+  const small = { settings: { 'json-limit-kib': 1024 } }
 
   it('request id before body limit', async () => {
     const { request } = await startService(small)
@@ -36,9 +36,12 @@ describe('a request that breaks two rules is told the one that is checked first'
     expect(json.error.param).toBe('X-Request-Id')
   })
 
-  it('body limit before bearer', async () => {
+  it('declared length of the body before bearer, but bearer before a body that turns out too large', async () => {
     const { request } = await startService(small)
-    const { json } = await request('POST', '/v2/stakes', { body: BIG, key: null })
+    const undeclared = await request('POST', '/v2/stakes', { body: BIG, key: null })
+    expect(undeclared.status).toBe(401)
+    const headers = { 'content-length': String(BIG.length) }
+    const { json } = await request('POST', '/v2/stakes', { body: BIG, key: null, headers })
     expect([json.error.code, json.error.message]).toEqual(['bad_request', 'The request body is larger than 1 MiB'])
   })
 

@@ -14,9 +14,10 @@ const entriesOf = (body: string) => {
   return Array.from({ length: list.count }, (_, i) => entryAt(list, i))
 }
 
-function linesOf(body: string): string[] {
+function linesOf(body: string, mayPass = false): string[] {
   try {
     read(body)
+    if (mayPass) return []
   } catch (error) {
     if (error instanceof MerkleInputError) return error.issues.map(issueLine)
     throw error
@@ -373,8 +374,28 @@ describe('malformed JSON', () => {
   it('nested a million deep is refused without running out of stack', () => {
     const deep = '['.repeat(1_000_000)
     expect(refusedAsMalformed(`{"metadata":${deep},"entries":[]}`)).toBe(true)
-    expect(linesOf(`{"entries":[${deep}${']'.repeat(1_000_000)}]}`)).toContain(
-      'entries.0: must be an object { wallet, amount }',
-    )
+    expect(refusedAsMalformed(`{"entries":[${deep}${']'.repeat(1_000_000)}]}`)).toBe(true)
+    const nested = (depth: number) => linesOf(`{"metadata":${'['.repeat(depth)}${']'.repeat(depth)}}`)
+    expect(nested(31)).toEqual(['entries: is required, an array of 1 to 50000 entries'])
+    expect(nested(32)[0]).toContain('nested deeper than 32 levels')
+  })
+})
+
+describe('what stands beside the entries', () => {
+  const rest = 'the body holds more than 256 KiB or 10000 fields beside its entries: send less'
+  const list = `"entries":[{"wallet":"${A}","amount":1}]`
+
+  it('is refused past its bytes or its number of fields, before any of it is parsed, on either side of the entries', () => {
+    const wide = `"metadata":{${Array.from({ length: 10_001 }, (_, n) => `"${n}":""`).join()}}`
+    const long = `"metadata":{"a":"${'x'.repeat(256 * 1024)}"}`
+    const unknown = Array.from({ length: 10_001 }, (_, n) => `"x${n}":0`).join()
+    const name = `"${'x'.repeat(256 * 1024)}":0`
+    const scattered = `"entries":[${Array.from({ length: 10_001 }, () => 0).join()}]`
+    for (const part of [wide, long, unknown, name]) {
+      expect(linesOf(`{${part},${list}}`)).toEqual([rest])
+      expect(linesOf(`{${list},${part}}`)).toEqual([rest])
+    }
+    expect(linesOf(`{${list},${scattered}}`)).toEqual([rest])
+    expect(linesOf(`{${list},"metadata":{"a":"${'x'.repeat(200_000)}"}}`, true)).toEqual([])
   })
 })

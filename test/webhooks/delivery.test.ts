@@ -62,6 +62,42 @@ const standard = ({ headers, body }: Delivered, key: string) => {
   return own['webhook-signature']!.split(' ').includes(expected)
 }
 
+describe('events that are larger than any that is written today', () => {
+  it('are delivered whole, one at a time, and hold up no others', async () => {
+    const service = await startService(ALLOWED)
+    const receiver = await startReceiver()
+    await subscribe(service, receiver.url)
+    await happen(service, 40)
+    const note = 'x'.repeat(2 * 1024 * 1024)
+    const { store } = service.services
+    await store.write((tx) =>
+      tx
+        .updateTable('events')
+        .set({ metadata_json: JSON.stringify({ note }) })
+        .where('sequence', '<=', 12)
+        .execute(),
+    )
+    let [large, most, small] = [0, 0, 0]
+    await deliverRound(service.services, {
+      async send({ body }) {
+        const isLarge = body.length > note.length
+        if (isLarge) most = Math.max(most, ++large)
+        else small++
+        await new Promise((settle) => setTimeout(settle, 5))
+        if (isLarge) large--
+        expect(JSON.parse(String(body)).metadata?.note.length).toBe(isLarge ? note.length : undefined)
+        return { status: 200, error: null, duration_ms: 1 }
+      },
+    })
+    expect([most, small]).toEqual([1, 28])
+    const { json } = await service.request('GET', '/v2/events?limit=1')
+    expect(json.data[0].sequence).toBe(40)
+    expect(await store.db.selectFrom('webhook_queue').selectAll().execute()).toEqual([])
+    const delivered = await store.db.selectFrom('webhook_deliveries').select(['status', 'attempt']).execute()
+    expect(delivered).toEqual(Array(40).fill({ status: 'succeeded', attempt: 1 }))
+  })
+})
+
 describe('a subscription', () => {
   it('gets what happens from then on, of the types that it wants, with the whole event as the body', async () => {
     const service = await startService(ALLOWED)

@@ -37,16 +37,16 @@ export async function lookUpAirdrops(context: Context, input: Input<Route>): Pro
   const { wallet, mint, limit, cursor } = input
   const list = `wallet_airdrops:${wallet}:${mint ?? ''}`
   const before = cursor === undefined ? undefined : decodeCursor(list, cursor)
-  const rows = await scanTrees(context.store.db, { mint, before, limit: TREES_PER_PAGE + 1 })
+  const { rows, more } = await scanTrees(context.store.db, { mint, before, limit: TREES_PER_PAGE })
   const entitled: Entitled[] = []
   let looked = 0
-  for (const row of rows.slice(0, TREES_PER_PAGE)) {
+  for (const row of rows) {
     if (entitled.length === limit) break
     looked++
     const amount = await amountIn(context, row, wallet)
     if (amount !== null) entitled.push({ row, amount })
   }
-  const next_cursor = looked < rows.length ? encodeCursor(list, rows[looked - 1]!.seq) : null
+  const next_cursor = more || looked < rows.length ? encodeCursor(list, rows[looked - 1]!.seq) : null
   return { items: await readEntitlements(context, wallet, entitled), next_cursor }
 }
 

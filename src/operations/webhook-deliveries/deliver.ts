@@ -1,7 +1,7 @@
 /** Delivers what is due: many receivers at once, none of them in the way of another. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
-import { findEvent } from '../../store/events.ts'
+import { findEvent, findSmallEvent } from '../../store/events.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
@@ -46,6 +46,7 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
   /** By origin, and by subscription. */
   const underway = new Map<string, number>()
   const running = new Set<Promise<void>>()
+  const large: Large = { underway: null }
   // What ends while others are being started is not waited for.
   let [isRung, wakeUp] = [false, () => {}]
   const ring = () => {
@@ -55,7 +56,7 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
   const start = (subscription: Subscription, queued: Queued) => {
     const names = [new URL(subscription.url).origin, subscription.id]
     for (const name of names) underway.set(name, (underway.get(name) ?? 0) + 1)
-    const work = attempt(services, subscription, queued, send)
+    const work = attempt(services, subscription, queued, { send, large })
       .catch((error) => services.log.error({ err: error, event: queued.event_id }, 'a delivery could not be recorded'))
       .finally(() => {
         for (const name of names) underway.set(name, underway.get(name)! - 1)
@@ -150,14 +151,44 @@ async function startDue(
   return started
 }
 
+/** The one large event that is on its way: hundreds of them side by side would be more than the memory holds. */
+interface Large {
+  underway: Promise<void> | null
+}
+
+interface Attempting {
+  send: typeof sendWebhook
+  large: Large
+}
+
 async function attempt(
   services: DeliveryServices,
   subscription: Subscription,
   queued: Queued,
-  send: typeof sendWebhook,
+  { send, large }: Attempting,
+): Promise<void> {
+  const { store } = services
+  const small = await findSmallEvent(store.db, queued.event_id)
+  if (small !== null) return attemptWith(services, subscription, queued, { event: small, send })
+  if (large.underway !== null) {
+    await large.underway.catch(() => {})
+    await store.write((tx) => settleQueued(tx, queued, {}))
+    return
+  }
+  const event = findEvent(store.db, queued.event_id)
+  large.underway = event.then((found) => attemptWith(services, subscription, queued, { event: found, send }))
+  await large.underway.finally(() => {
+    large.underway = null
+  })
+}
+
+async function attemptWith(
+  services: DeliveryServices,
+  subscription: Subscription,
+  queued: Queued,
+  { event, send }: { event: Row<'events'> | null; send: typeof sendWebhook },
 ): Promise<void> {
   const { store, clock, log } = services
-  const event = await findEvent(store.db, queued.event_id)
   if (event === null) {
     await store.write((tx) => settleQueued(tx, queued, { state: 'delivered' }))
     return

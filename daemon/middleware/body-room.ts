@@ -1,0 +1,74 @@
+/** Memory for large request bodies: each key and all together hold so many bytes at a time, and whoever comes later waits. */
+
+const MIB = 1024 * 1024
+/** Bodies up to this size are not counted: connections are, and they bound them. */
+const SMALL = MIB
+const PER_KEY = 32 * MIB
+const OVERALL = 128 * MIB
+
+export interface BodyRoom {
+  /** Resolves with the call that gives the room back, once there is room for so many bytes. */
+  take(keyId: string, bytes: number): Promise<() => void>
+  /** Resolves in a turn of the event loop in which no other large body is parsed. */
+  turn(bytes: number): Promise<void>
+}
+
+interface Waiting {
+  keyId: string
+  bytes: number
+  admit(): void
+}
+
+export function createBodyRoom(): BodyRoom {
+  const held = new Map<string, number>()
+  const waiting: Waiting[] = []
+  let all = 0
+  let turns: Promise<void> = Promise.resolve()
+
+  // One that is larger than the room has it alone.
+  const fits = ({ keyId, bytes }: Waiting) => {
+    const own = held.get(keyId) ?? 0
+    return (own === 0 || own + bytes <= PER_KEY) && (all === 0 || all + bytes <= OVERALL)
+  }
+  const add = (keyId: string, bytes: number) => {
+    const own = (held.get(keyId) ?? 0) + bytes
+    if (own === 0) held.delete(keyId)
+    else held.set(keyId, own)
+    all += bytes
+  }
+  const admitNext = () => {
+    for (let i = 0; i < waiting.length; ) {
+      const next = waiting[i]!
+      if (!fits(next)) i++
+      else {
+        waiting.splice(i, 1)
+        next.admit()
+      }
+    }
+  }
+  const admitted = ({ keyId, bytes }: Omit<Waiting, 'admit'>) => {
+    add(keyId, bytes)
+    let given = false
+    return () => {
+      if (given) return
+      given = true
+      add(keyId, -bytes)
+      admitNext()
+    }
+  }
+  return {
+    async take(keyId, bytes) {
+      if (bytes <= SMALL) return () => {}
+      return new Promise((settle) => {
+        const one: Waiting = { keyId, bytes, admit: () => settle(admitted(one)) }
+        if (fits(one)) one.admit()
+        else waiting.push(one)
+      })
+    },
+    turn(bytes) {
+      if (bytes <= SMALL) return Promise.resolve()
+      turns = turns.then(() => new Promise((settle) => setImmediate(settle)))
+      return turns
+    },
+  }
+}

@@ -1,0 +1,228 @@
+/** Rows that are larger than anything that is taken today: no list and no worker is stopped by them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dueAirdrops } from '../../src/store/airdrops.ts'
+import { verifyAudit } from '../../src/store/audit-entries.ts'
+import { dueGoldLocks } from '../../src/store/gold-locks.ts'
+import { PAGE_BYTES } from '../../src/store/paging.ts'
+import { duePools } from '../../src/store/pools.ts'
+import type { Tx } from '../../src/store/store.ts'
+import { lists } from '../api/bodies.ts'
+import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
+import { entries, wallet } from '../support/trees.ts'
+
+const MIB = 1024 * 1024
+const MINT = wallet(0)
+/** Two fit onto a page, the last has one of its own. */
+const SIZES = [0, 3, 3, 3, 3, 9, 0]
+const HOOK = 'whs_large'
+
+const recorded = (n: number, metadata_json: string) => ({ external_uid: null, metadata_json, created_at: n })
+
+/** What an earlier version may have stored: `text` is a JSON object of that size, `n` tells the rows apart. */
+const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: string): Promise<unknown> }> = {
+  'pools.list': {
+    path: '/v2/pools',
+    insert: (tx, n, text) => {
+      const known = { base_mint: wallet(n), quote_mint: MINT, config: null, creator: null, genesis: 'elsewhere' }
+      const named = { name: 'n', symbol: 's', metadata_uri: null, status: 'live' as const, next_check_at: 0 }
+      const row = { address: wallet(100 + n), type: 'dbc' as const, ...known, ...named, ...recorded(n, text) }
+      return tx.insertInto('pools').values(row).execute()
+    },
+  },
+  'feeClaims.list': { path: '/v2/fee-claims', insert: feeClaim },
+  'feeClaims.listByPool': { path: `/v2/pools/${MINT}/fee-claims`, insert: feeClaim },
+  'airdrops.list': { path: '/v2/airdrops', insert: async () => {} },
+  'airdrops.lookup': { path: `/v2/wallets/${wallet(1)}/airdrops`, insert: async () => {} },
+  'merkleTrees.list': {
+    path: '/v2/merkle-trees',
+    insert: (tx, n, metadata_json) =>
+      tx.updateTable('merkle_trees').set({ metadata_json }).where('airdrop_count', '=', n).execute(),
+  },
+  'stakes.list': {
+    path: '/v2/stakes',
+    insert: (tx, n, text) => {
+      const about = { asset: wallet(n), collection: MINT, owner: MINT, status: 'staked' as const }
+      const told = { platform_id: 'p', freeze_authority: null }
+      return tx
+        .insertInto('stakes')
+        .values({ ...about, ...told, ...recorded(n, text) })
+        .execute()
+    },
+  },
+  'nfts.list': {
+    path: '/v2/nfts',
+    insert: (tx, n, text) => {
+      const about = { asset: wallet(n), collection: MINT, owner: MINT, status: 'minted' as const, frozen: 0 }
+      return tx
+        .insertInto('nfts')
+        .values({ ...about, name: 'n', uri: text, ...recorded(n, '{}') })
+        .execute()
+    },
+  },
+  'goldLocks.list': {
+    path: '/v2/gold-locks',
+    insert: (tx, n, text) => {
+      const about = { escrow: wallet(n), user: wallet(n), mint: MINT, amount: '1', unlocks_at: 0, slot: 1 }
+      const seen = { status: 'locked' as const, signature: `s${n}`, genesis: 'elsewhere', next_check_at: 0 }
+      return tx
+        .insertInto('gold_locks')
+        .values({ ...about, ...seen, ...recorded(n, text) })
+        .execute()
+    },
+  },
+  'tokens.list': {
+    path: '/v2/tokens',
+    insert: (tx, n, text) => {
+      const row = { mint: wallet(n), status: 'created' as const, token_program: 'spl', raw_json: text }
+      return tx
+        .insertInto('tokens')
+        .values({ ...row, ...recorded(n, '{}') })
+        .execute()
+    },
+  },
+  'events.list': {
+    path: '/v2/events',
+    insert: async (tx, n, text) => {
+      const { value: sequence } = await tx
+        .updateTable('counters')
+        .set((row) => ({ value: row('value', '+', 1) }))
+        .where('name', '=', 'events')
+        .returning('value')
+        .executeTakeFirstOrThrow()
+      const about = { type: 'pool.live', resource_type: 'pool', resource_id: MINT, dedupe_key: `large ${n}` }
+      const row = { sequence, id: `evt_${n}`, ...about, object_json: text, latest_at: n, ...recorded(n, text) }
+      return tx.insertInto('events').values(row).execute()
+    },
+  },
+  'webhookSubscriptions.list': {
+    path: '/v2/webhook-subscriptions?active=false',
+    insert: (tx, n, text) => {
+      const enabled_events_json = JSON.stringify(Array(Math.ceil(text.length / 12)).fill('pool.live'))
+      const about = { id: `whs_${n}`, url: 'https://example.com', enabled_events_json, active: 0 }
+      const secrets = { secret: Buffer.of(), secret_preview: 'abcd', disabled_reason: null }
+      return tx
+        .insertInto('webhook_subscriptions')
+        .values({ ...about, ...secrets, created_at: n, updated_at: n })
+        .execute()
+    },
+  },
+  'webhookSubscriptions.deliveries': {
+    path: `/v2/webhook-subscriptions/${HOOK}/deliveries`,
+    insert: (tx, n, text) => {
+      const about = { id: `whd_${n}`, subscription_id: HOOK, event_id: 'evt', attempt: 1, status: 'failed' }
+      const outcome = { response_code: null, duration_ms: null, error: text, next_attempt_at: null, created_at: n }
+      return tx
+        .insertInto('webhook_deliveries')
+        .values({ ...about, ...outcome })
+        .execute()
+    },
+  },
+  'auditEntries.list': {
+    path: '/v2/audit-entries',
+    insert: async (tx, n, text) => {
+      const { value: sequence } = await tx
+        .updateTable('counters')
+        .set((row) => ({ value: row('value', '+', 1) }))
+        .where('name', '=', 'audit')
+        .returning('value')
+        .executeTakeFirstOrThrow()
+      const about = { at: n, action: 'signer.paused', signer: null, api_key_id: 'k', request_id: 'r' }
+      const hashes = { previous_hash: '0'.repeat(64), hash: '0'.repeat(64) }
+      return tx
+        .insertInto('audit_entries')
+        .values({ sequence, ...about, ...hashes, details_json: text })
+        .execute()
+    },
+  },
+  'apiKeys.list': {
+    path: '/v2/api-keys',
+    insert: (tx, n, text) => {
+      const scopes_json = JSON.stringify(Array(Math.ceil(text.length / 13)).fill('fees:claim'))
+      const about = { id: `key_${n}`, name: 'n', hash: `${n}`, preview: 'svc_live_', scopes_json, revoked_at: n }
+      const limits = { per_minute: 1, per_day: 1, status: 'revoked' as const, created_at: n }
+      return tx
+        .insertInto('api_keys')
+        .values({ ...about, ...limits })
+        .execute()
+    },
+  },
+}
+
+function feeClaim(tx: Tx, n: number, text: string): Promise<unknown> {
+  const about = { type: 'fee_claim.executed' as const, pool_address: MINT, signature: null, occurred_at: n }
+  return tx
+    .insertInto('fee_claims')
+    .values({ id: `fc_${n}`, ...about, recipients_json: null, ...recorded(n, text) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+const textOf = (mebibytes: number) => JSON.stringify({ note: 'x'.repeat(mebibytes * MIB) })
+
+describe('of rows of many MiB, stored by an earlier version,', () => {
+  const folder = makeFolder()
+  let service: Service
+  beforeAll(async () => {
+    service = await openService({ dataDir: folder })
+    const { store } = service.services
+    for (const n of SIZES.keys()) {
+      const body = { mint: MINT, airdrop_count: n, entries: entries(3) }
+      expect((await service.request('POST', '/v2/merkle-trees', { body })).status).toBe(201)
+    }
+    const hook = await service.request('POST', '/v2/webhook-subscriptions', {
+      body: { url: 'https://example.com', enabled_events: ['pool.live'] },
+    })
+    await store.write((tx) =>
+      tx.updateTable('webhook_subscriptions').set({ id: HOOK }).where('id', '=', hook.json.data.id).execute(),
+    )
+    for (const { insert } of Object.values(ROWS)) {
+      for (const [n, size] of SIZES.entries()) await store.write((tx) => insert(tx, n, textOf(size)))
+    }
+  })
+  afterAll(async () => {
+    await service.close()
+    removeFolder(folder)
+  })
+
+  const open = lists.filter(([name]) => name !== 'merkleTrees.entries')
+
+  it.each(open.map(([name]) => name))(
+    '%s answers every page, none much over 8 MiB, and is walked to its end',
+    async (name) => {
+      const { path } = ROWS[name]!
+      const key = await service.key({ scopes: ['*'] })
+      let [cursor, pages, found]: [string | null, number, number] = [null, 0, 0]
+      do {
+        const question = `${path}${path.includes('?') ? '&' : '?'}limit=100${cursor === null ? '' : `&cursor=${cursor}`}`
+        const { status, json, text } = await service.request('GET', question, { key })
+        expect([status, text.length > 0 && json.error]).toEqual([200, undefined])
+        expect(json.meta).toMatchObject({ count: json.data.length, has_more: json.meta.next_cursor !== null })
+        if (json.data.length > 1) expect(text.length).toBeLessThan(PAGE_BYTES + MIB)
+        found += json.data.length
+        cursor = json.meta.next_cursor
+        pages++
+        expect(json.data.length > 0 || cursor === null).toBe(true)
+      } while (cursor !== null)
+      expect(found).toBeGreaterThanOrEqual(SIZES.length)
+      // A list whose records do not show the text may put more of them onto a page, but never reads it all at once.
+      expect(pages).toBeGreaterThan(2)
+    },
+  )
+
+  it('workers take as many at a time as fit', async () => {
+    const { db } = service.services.store
+    const bytes = (rows: { metadata_json: string | null }[]) =>
+      rows.reduce((sum, { metadata_json }) => sum + (metadata_json?.length ?? 0), 0)
+    const due = [
+      await duePools(db, 'elsewhere', 1, 100),
+      await dueAirdrops(db, service.clock.now(), 100),
+      await dueGoldLocks(db, { genesis: 'elsewhere', chainNow: 1, now: 1, limit: 100 }),
+    ]
+    for (const rows of due) {
+      expect(rows.length).toBeGreaterThan(0)
+      expect(rows.length).toBeLessThan(SIZES.length)
+      expect(bytes(rows)).toBeLessThan(PAGE_BYTES)
+    }
+    expect((await verifyAudit(db)).entries).toBe(0)
+  })
+})
