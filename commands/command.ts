@@ -70,8 +70,12 @@ export interface Outcome {
   data: unknown
   /** How `table` and `plain` show it; without one, a record field by field. */
   rows?: Rows
-  /** Shown instead of the rows in `table`. */
+  /** Shown in `table` instead of all else. */
   text?: string
+  /** Shown in `table` field by field, instead of the data and the rows. */
+  record?: Record<string, unknown>
+  /** Shown in `table` instead of the rows: other columns, amounts in whole tokens. */
+  table?: Rows
   /** Said on stderr after the answer. */
   notes?: readonly string[]
   exitCode?: number
