@@ -9,9 +9,15 @@ import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 
+/** Of the amounts of a CSV. */
+export const MOST_DECIMALS = 18
+
 /** Flags of every command that reads a CSV. */
 export const csvFlags = {
-  decimals: integer("The token's decimals: amounts are whole tokens (without it, raw units)", { min: 0, max: 18 }),
+  decimals: integer("The token's decimals: amounts are whole tokens (without it, raw units)", {
+    min: 0,
+    max: MOST_DECIMALS,
+  }),
   duplicates: choice(['reject', 'sum'], 'A wallet that stands twice: an error (default), or summed'),
 }
 export interface CsvChoices {
