@@ -1,6 +1,7 @@
 /** `svc merkle diff`: wallets added, removed and changed between two lists or trees. */
 import { existsSync } from 'node:fs'
 import { paths } from '../../src/api/paths.ts'
+import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { diffLists } from '../../src/merkle/diff.ts'
 import { type EntryList, totalAmount } from '../../src/merkle/entry-list.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
@@ -8,7 +9,7 @@ import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
 import { flag, type Outcome, type Rows, required, type Session, text, verb } from '../command.ts'
 import { EXIT, usage } from '../ui/problem.ts'
-import { type CsvChoices, csvFlags, MOST_DECIMALS, readRecipients } from './recipients.ts'
+import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
 import { readStoredList } from './stored-list.ts'
 
 /** What differs; amounts are raw units. */
@@ -51,8 +52,8 @@ export const diff = verb({
 /** Undefined reads raw units, as no --decimals does. */
 function decimalsOf(typed: string): number | undefined {
   if (typed === 'raw') return undefined
-  if (/^\d{1,2}$/.test(typed) && Number(typed) <= MOST_DECIMALS) return Number(typed)
-  throw usage(`--before-decimals must be a number from 0 to ${MOST_DECIMALS}, or raw, not "${typed}"`, {
+  if (/^\d{1,2}$/.test(typed) && Number(typed) <= MAX_DECIMALS) return Number(typed)
+  throw usage(`--before-decimals must be a number from 0 to ${MAX_DECIMALS}, or raw, not "${typed}"`, {
     param: '--before-decimals',
   })
 }

@@ -22,7 +22,7 @@ export const GAP = 2
 const LEAST_ADDRESS = 11
 const LEAST_TEXT = 16
 /** Words up to this length are not broken: statuses, dates, numbers. */
-const SHORT_WORD = 20
+const SHORT_WORD = 31
 const PRINTABLE = /^[\x20-\x7e]*$/
 /** Addresses, roots and hashes. */
 const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
@@ -30,7 +30,7 @@ const NUMBER = /^(?:-?\d+(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
 const DATE = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|-?)$/
 /** What is pasted elsewhere as it stands. */
 const PASTED = /^(?:https?:\/\/\S+|\/\S+)$/
-const WHOLE_NAMES = /^(?:ID|EVENT ID|SIGNATURE|TRANSACTION)$/
+const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
 
 /** Columns on a terminal, East Asian and emoji widths included. */
 export const widthOf = (text: string): number => (PRINTABLE.test(text) ? text.length : stringWidth(text))

@@ -18,7 +18,10 @@ export interface Look {
 export async function render(outcome: Outcome, format: Format, look: Look): Promise<string> {
   if (format === 'json') return `${JSON.stringify(outcome.data, undefined, 2)}\n`
   if (format === 'plain') return plain(outcome)
-  if (outcome.text !== undefined) return `${await fitting(outcome.text, look.width)}\n`
+  if (outcome.text !== undefined) {
+    const above = outcome.table === undefined ? '' : `${await table(outcome.table, look)}\n`
+    return `${above}${await fitting(outcome.text, look.width)}\n`
+  }
   const rows = outcome.table ?? outcome.rows
   if (outcome.record !== undefined || rows === undefined) return record(outcome.record ?? outcome.data, look)
   return table(rows, look)
