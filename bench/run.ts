@@ -2,6 +2,7 @@
 import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
 import { startUp } from './start-up.ts'
+import { tables } from './tables.ts'
 import { transactions } from './transactions.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -16,6 +17,7 @@ const suites: Record<string, () => Promise<Measurement[]>> = {
   'start-up': startUp,
   localnet,
   merkle,
+  tables,
   transactions,
   webhooks,
 }

@@ -14,6 +14,10 @@ import { readProfile } from './profiles.ts'
 import type { Globals } from './program.ts'
 import { createSettings } from './settings.ts'
 
+/** Exit codes as a shell tells them, 128 and the number of the signal. */
+const STOPPED_BY = { SIGINT: EXIT.cancelled, SIGTERM: 143, SIGHUP: 129 } as const
+const STOPS = Object.keys(STOPPED_BY) as (keyof typeof STOPPED_BY)[]
+
 export interface OpenSession extends Session {
   format(): Promise<Format>
   close(): Promise<void>
@@ -50,12 +54,12 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
   let opened: Promise<Connection> | undefined
   let connection: Connection | undefined
   let lastWords: string | null = null
-  const interrupted = () => {
+  const interrupted = (signal: keyof typeof STOPPED_BY) => {
     if (lastWords !== null) ui.note(lastWords)
-    void Promise.resolve(connection?.close()).finally(() => process.exit(EXIT.cancelled))
+    void Promise.resolve(connection?.close()).finally(() => process.exit(STOPPED_BY[signal]))
   }
   const open = async () => {
-    process.once('SIGINT', interrupted)
+    for (const signal of STOPS) process.once(signal, interrupted)
     connection = await connect(await config(), ui.note)
     return connection
   }
@@ -108,7 +112,7 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
       return diagnose(load)
     },
     async close() {
-      process.removeListener('SIGINT', interrupted)
+      for (const signal of STOPS) process.removeListener(signal, interrupted)
       // A connection that failed to open has been reported by whoever waited for it.
       await opened?.catch(() => undefined)
       await connection?.close()

@@ -15,10 +15,21 @@ import {
   shownSetting,
   xdg,
 } from '../src/config.ts'
+import { runningDaemon } from './connection.ts'
 import { changeProfiles, DEFAULT_PROFILE, profilesFile, readProfiles } from './profiles.ts'
+
+const OF_COMMANDS: readonly string[] = ['api', 'api-key-file', 'output']
 
 /** `named` is the profile asked for, if any. */
 export function createSettings(named: string | undefined, config: () => Promise<Config>): Settings {
+  /** A setting that only commands read is read by each of them anew. */
+  const readLater = async (name: string) => {
+    if (OF_COMMANDS.includes(name)) return null
+    // What is wrong with the settings must not keep them from being mended.
+    const settled = await config().catch(() => undefined)
+    const daemon = settled && runningDaemon(settled)
+    return daemon === undefined ? null : { pid: daemon.pid, url: daemon.url }
+  }
   const target = async () => named ?? (await readProfiles()).current
   return {
     async list() {
@@ -35,17 +46,19 @@ export function createSettings(named: string | undefined, config: () => Promise<
         throw new ConfigError(`${name} is a secret and is not written to a file: set ${environmentName(name)}`)
       const parsed = parseSetting(name as SettingName, value, 'svc config set')
       const profile = await target()
+      const daemon = await readLater(name)
       const file = await changeProfiles(({ profiles }) => {
         profiles[profile] = { ...profiles[profile], [name]: parsed }
       })
-      return { name, value: shownSetting(name as SettingName, parsed), profile, file }
+      return { name, value: shownSetting(name as SettingName, parsed), profile, file, daemon }
     },
     async unset(name) {
       known(name)
       const profile = await target()
+      const daemon = await readLater(name)
       const removed = (await readProfiles()).profiles[profile]?.[name] !== undefined
       if (removed) await changeProfiles(({ profiles }) => delete profiles[profile]?.[name])
-      return { name, removed, profile, file: profilesFile() }
+      return { name, removed, profile, file: profilesFile(), daemon: removed ? daemon : null }
     },
     async files() {
       const { dataDir, programsDir, projectFile } = await config()
@@ -72,10 +85,11 @@ export function createSettings(named: string | undefined, config: () => Promise<
       if (profile !== DEFAULT_PROFILE && profiles[profile] === undefined) {
         throw new ConfigError(`there is no profile ${profile}; \`svc config set … --profile ${profile}\` makes it`)
       }
+      const daemon = await readLater('profile')
       const file = await changeProfiles((all) => {
         all.current = profile
       })
-      return { profile, file }
+      return { profile, file, daemon }
     },
   }
 }

@@ -1,17 +1,23 @@
 /** `svc accounts`: what the chain holds at an address. */
+
+import type { Account } from '../src/api/accounts.ts'
 import { paths } from '../src/api/paths.ts'
+import { solOf } from './amounts.ts'
 import { list, type Noun, required, text, verb } from './command.ts'
-import { recordVerb } from './reads.ts'
 
 const COLUMNS = ['lamports', 'owner', 'executable', 'space', 'slot'] as const
 
 export const noun: Noun = {
   verbs: {
-    get: recordVerb({
+    get: verb({
       about: 'Read one account',
-      at: paths.accounts.get,
+      calls: [paths.accounts.get],
       args: { address: required(text('Address of the account')) },
-      call: (client, input) => client.accounts.get(input),
+      async run(input, { client }) {
+        const { data } = await client.accounts.get(input)
+        const { address, lamports, ...rest } = data
+        return { data, record: { address, sol: solOf(BigInt(lamports)), ...rest } }
+      },
     }),
     batch: verb({
       about: 'Read up to 100 accounts at once',
@@ -23,8 +29,19 @@ export const noun: Noun = {
           const account = data.accounts[i]
           return [address, ...COLUMNS.map((column) => account?.[column])]
         })
-        return { data, rows: { columns: ['address', ...COLUMNS], rows } }
+        const [, ...others] = COLUMNS
+        const table = {
+          columns: ['address', 'sol', ...others],
+          rows: addresses.map((address, i) => shownOf(address, data.accounts[i] ?? null, others)),
+        }
+        return { data, rows: { columns: ['address', ...COLUMNS], rows }, table }
       },
     }),
   },
 }
+
+const shownOf = (address: string, account: Account | null, columns: readonly (keyof Account)[]) => [
+  address,
+  account === null ? null : solOf(BigInt(account.lamports)),
+  ...columns.map((column) => account?.[column]),
+]

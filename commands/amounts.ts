@@ -20,5 +20,17 @@ export function decimalOf(raw: bigint, digits: number): string {
   return `${text.slice(0, text.length - digits)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
+/** The same fields for a person: those named, raw units of so many decimals each, as decimal text. */
+export function inWhole(
+  fields: Readonly<Record<string, unknown>>,
+  decimals: Readonly<Record<string, number>>,
+): Record<string, unknown> {
+  const shown = ([name, value]: [string, unknown]) =>
+    typeof value === 'string' && /^\d+$/.test(value) && decimals[name] !== undefined
+      ? [name, decimalOf(BigInt(value), decimals[name])]
+      : [name, value]
+  return Object.fromEntries(Object.entries(fields).map(shown))
+}
+
 /** Lamports as decimal SOL. */
 export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_DIGITS)

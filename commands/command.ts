@@ -70,8 +70,12 @@ export interface Outcome {
   data: unknown
   /** How `table` and `plain` show it; without one, a record field by field. */
   rows?: Rows
-  /** Shown instead of the rows in `table`. */
+  /** Shown in `table` instead of all else, below `table` where that is given too. */
   text?: string
+  /** Shown in `table` field by field, instead of the data and the rows. */
+  record?: Record<string, unknown>
+  /** Shown in `table` instead of the rows: other columns, amounts in whole tokens. */
+  table?: Rows
   /** Said on stderr after the answer. */
   notes?: readonly string[]
   exitCode?: number
@@ -219,12 +223,17 @@ export interface SettingsFile {
   path: string
   exists: boolean
 }
+/** A running daemon, which reads what was changed when it starts again; null where none is concerned. */
+export type OldDaemon = { pid: number; url: string } | null
 /** Reads settings of every layer and writes those of the profile. */
 export interface Settings {
   list(): Promise<SettingRow[]>
-  set(name: string, value: string): Promise<{ name: string; value: unknown; profile: string; file: string }>
-  unset(name: string): Promise<{ name: string; removed: boolean; profile: string; file: string }>
+  set(
+    name: string,
+    value: string,
+  ): Promise<{ name: string; value: unknown; profile: string; file: string; daemon: OldDaemon }>
+  unset(name: string): Promise<{ name: string; removed: boolean; profile: string; file: string; daemon: OldDaemon }>
   files(): Promise<SettingsFile[]>
   profiles(): Promise<{ name: string; current: boolean; settings: Record<string, unknown> }[]>
-  use(profile: string): Promise<{ profile: string; file: string }>
+  use(profile: string): Promise<{ profile: string; file: string; daemon: OldDaemon }>
 }

@@ -1,5 +1,5 @@
 /** `svc config`: settings, where each comes from, and the profile that holds one's own. */
-import { type Noun, required, text, verb } from './command.ts'
+import { type Noun, type OldDaemon, required, text, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
 import { Problem } from './ui/problem.ts'
 
@@ -28,18 +28,19 @@ export const noun: Noun = {
       args: { name, value: required(text('Its value')) },
       examples: ['svc config set output json', 'svc config set api https://svc.example.com --profile production'],
       async run({ name, value }, { settings }) {
-        const data = await settings.set(name, value)
-        return { data, text: `${name} is ${data.value} in the profile ${data.profile}.` }
+        const { daemon, ...data } = await settings.set(name, value)
+        return { data, text: `${name} is ${data.value} in the profile ${data.profile}.`, notes: laterOf(daemon) }
       },
     }),
     unset: verb({
       about: 'Remove a setting from the profile',
       args: { name },
       async run({ name }, { settings }) {
-        const data = await settings.unset(name)
+        const { daemon, ...data } = await settings.unset(name)
         return {
           data,
           text: data.removed ? `${name} removed from the profile ${data.profile}.` : `${name} was not set there.`,
+          notes: laterOf(daemon),
         }
       },
     }),
@@ -55,8 +56,17 @@ export const noun: Noun = {
       about: 'Make a profile the current one',
       args: { profile: required(text('Name of the profile')) },
       async run({ profile }, { settings }) {
-        return { data: await settings.use(profile), text: `The current profile is ${profile}.` }
+        const { daemon, ...data } = await settings.use(profile)
+        return { data, text: `The current profile is ${profile}.`, notes: laterOf(daemon) }
       },
     }),
   },
 }
+
+/** A daemon reads its settings once. */
+const laterOf = (daemon: OldDaemon): string[] =>
+  daemon === null
+    ? []
+    : [
+        `The daemon at ${daemon.url} runs with what it read when it started: to change that, stop it (kill ${daemon.pid}) and start it again.`,
+      ]

@@ -1,15 +1,16 @@
 /** `svc gold`: a wallet's gold token locked until a date, signed here, and taken back. */
 import { inWords } from '../src/api/durations.ts'
-import type { GoldLocking, GoldToken, GoldUnlocking } from '../src/api/gold-locks.ts'
+import type { GoldLock, GoldLocking, GoldToken, GoldUnlocking } from '../src/api/gold-locks.ts'
 import { paths } from '../src/api/paths.ts'
 import { decimalOf, MAX_U64, rawUnits } from './amounts.ts'
-import { choice, integer, type Noun, required, text, verb } from './command.ts'
+import { choice, integer, type Noun, required, type Session, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
 import { SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
 import { pair } from './signing/preview.ts'
 import { refuseUnasked, signAndSubmit } from './signing/sign-and-submit.ts'
 import { usage } from './ui/problem.ts'
+import { zonedTime } from './ui/times.ts'
 
 const { submit, get, simulate } = paths.transactions
 const { create, unlock, token } = paths.goldLocks
@@ -40,7 +41,7 @@ export const noun: Noun = {
         if (units === 0n) throw usage(`${shown} must be more than 0`, { param: shown })
         return signAndSubmit<GoldLocking>(session, flags, {
           what: ({ mint, unlocks_at }) =>
-            `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${unlocks_at}`,
+            `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${zonedTime(unlocks_at)}`,
           build: (user) =>
             session.client.goldLocks.create({
               user,
@@ -51,10 +52,11 @@ export const noun: Noun = {
             }),
           preview: ({ unlocks_at, escrow }) => [
             pair('locked', `${whole} of ${gold.mint}`),
-            pair('until', `${unlocks_at} (${forDays}); nobody can cancel or shorten it`),
+            pair('until', `${zonedTime(unlocks_at)} (${forDays}); nobody can cancel or shorten it`),
             pair('escrow', escrow),
           ],
           show: ({ mint, escrow, unlocks_at }) => ({ mint, amount: String(units), unlocks_at, escrow }),
+          decimals: () => ({ amount: gold.decimals }),
         })
       },
     }),
@@ -74,23 +76,35 @@ export const noun: Noun = {
     }),
     list: listVerb({
       about: 'List gold locks, newest first',
-      at: paths.goldLocks.list,
+      at: [paths.goldLocks.list, token],
       filters: {
         user: text('Only those of this wallet', { placeholder: 'WALLET' }),
         status: choice(['locked', 'unlockable', 'unlocked'], 'Only those in this state'),
       },
       columns: ['user', 'amount', 'status', 'unlocks_at', 'escrow'],
+      async table(locks: readonly GoldLock[], session) {
+        const decimals = await goldDecimals(session)
+        return {
+          columns: ['user', 'amount', 'status', 'unlocks_at', 'escrow'],
+          rows: locks.map((lock) => [lock.user, amountOf(lock, decimals), lock.status, lock.unlocks_at, lock.escrow]),
+        }
+      },
       call: (client, query) => client.goldLocks.list(query),
     }),
     get: verb({
       about: 'Read the gold lock of a wallet from the chain, and how much time is left',
-      calls: [paths.goldLocks.get],
+      calls: [paths.goldLocks.get, token],
       args: { user: required(text('Address of the wallet')) },
-      async run({ user }, { client }) {
-        const { data } = await client.goldLocks.get({ user })
+      async run({ user }, session) {
+        const { data } = await session.client.goldLocks.get({ user })
         const { status, seconds_left } = data
-        if (status === 'locked') return { data, notes: [`Locked for another ${inWords(seconds_left)}.`] }
-        return { data, notes: status === 'unlockable' ? ['Its time has come: take it back with svc gold unlock.'] : [] }
+        const record = { ...data, amount: amountOf(data, await goldDecimals(session)) }
+        if (status === 'locked') return { data, record, notes: [`Locked for another ${inWords(seconds_left)}.`] }
+        return {
+          data,
+          record,
+          notes: status === 'unlockable' ? ['Its time has come: take it back with svc gold unlock.'] : [],
+        }
       },
     }),
     token: recordVerb({
@@ -99,6 +113,18 @@ export const noun: Noun = {
       call: (client) => client.goldLocks.token(),
     }),
   },
+}
+
+/** Decimals by mint; none where the gold token cannot be read now: what is only shown must not fail for it. */
+const goldDecimals = ({ client }: Session): Promise<ReadonlyMap<string, number>> =>
+  client.goldLocks.token().then(
+    ({ data }) => new Map([[data.mint, data.decimals]]),
+    () => new Map(),
+  )
+
+function amountOf({ mint, amount }: Pick<GoldLock, 'mint' | 'amount'>, decimals: ReadonlyMap<string, number>): string {
+  const known = decimals.get(mint)
+  return known === undefined ? `${amount} raw units` : decimalOf(BigInt(amount), known)
 }
 
 /** The flag that was given of the two. */

@@ -13,6 +13,7 @@ import {
 } from './command.ts'
 import { listOutcome } from './reads.ts'
 import { EXIT, usage } from './ui/problem.ts'
+import { zonedTime } from './ui/times.ts'
 
 const TEN_YEARS = 315_360_000
 
@@ -80,7 +81,7 @@ export const noun: Noun = {
       async run({ seconds }, { localnet }) {
         const { slot, unix_timestamp } = await localnet.advance(seconds)
         const time = timeOf(unix_timestamp)
-        return { data: { slot, unix_timestamp, time }, text: `It is ${time}, slot ${slot}.` }
+        return { data: { slot, unix_timestamp, time }, text: `It is ${zonedTime(time)}, slot ${slot}.` }
       },
     }),
     reset: verb({
@@ -128,7 +129,7 @@ function statusOutcome(report: LocalnetReport): Outcome {
   const served = pid === null ? 'no (opened for this answer)' : `${report.rpc_url} · ${report.ws_url} (pid ${pid})`
   const lines = [
     ['slot', report.slot],
-    ['time', data.time],
+    ['time', zonedTime(data.time)],
     ['transactions', report.transactions],
     ['accounts', report.accounts],
     ['served', served],

@@ -1,7 +1,18 @@
 /** The two shapes that most commands have: a paged list with filters, and one record. */
 import type { At } from '../src/api/paths.ts'
 import type { Answer, Client, ListMeta } from '../src/client.ts'
-import { flag, type Inputs, integer, type Outcome, text, type Values, type Verb, verb } from './command.ts'
+import {
+  flag,
+  type Inputs,
+  integer,
+  type Outcome,
+  type Rows,
+  type Session,
+  text,
+  type Values,
+  type Verb,
+  verb,
+} from './command.ts'
 
 interface Paging {
   limit?: string
@@ -30,17 +41,20 @@ export function listVerb<
   args?: A
   filters?: F
   columns: readonly (keyof Row & string)[]
+  /** What `table` shows instead of the columns, as people read it. */
+  table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
   /** A question that has one answer: all pages, unless --limit or --cursor ask for one. */
   whole?: boolean
   call(client: Client, query: Values<A> & Values<F> & Paging): Promise<Answer<Row[], ListMeta>>
 }): Verb {
-  const { about, at, args, filters, columns, whole = false, call } = definition
+  const { about, at, args, filters, columns, table, whole = false, call } = definition
   return verb<Inputs, Inputs>({
     about,
     calls: (typeof at[0] === 'string' ? [at] : at) as readonly At[],
     ...(args ? { args } : {}),
     flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING) },
-    async run(input, { client, ui }) {
+    async run(input, session) {
+      const { client, ui } = session
       const { all: everything, limit, cursor, ...query } = input as Values<typeof PAGING>
       const all = everything || (whole && limit === undefined && cursor === undefined)
       const items: Row[] = []
@@ -54,10 +68,14 @@ export function listVerb<
         next = answer.meta.next_cursor ?? undefined
         if (all && next !== undefined) ui.progress('Reading')(items.length, 0)
       } while (all && next !== undefined)
-      if (next === undefined) return listOutcome(items, columns)
+      const outcome = {
+        ...listOutcome(items, columns),
+        ...(table === undefined || items.length === 0 ? {} : { table: await table(items, session) }),
+      }
+      if (next === undefined) return outcome
       // A page may be empty and still have a next one.
       const seen = items.length === 0 ? 'None on this page. ' : ''
-      return { ...listOutcome(items, columns), notes: [`${seen}More: repeat with --cursor ${next} (or --all)`] }
+      return { ...outcome, notes: [`${seen}More: repeat with --cursor ${next} (or --all)`] }
     },
   })
 }

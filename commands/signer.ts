@@ -2,8 +2,10 @@
 import { paths } from '../src/api/paths.ts'
 import type { SignerState } from '../src/api/signer.ts'
 import { LAMPORT_DIGITS, rawUnits, solOf } from './amounts.ts'
-import { flag, list, type Noun, type Outcome, text, verb } from './command.ts'
+import { flag, list, type Noun, type Outcome, type SettingRow, text, verb } from './command.ts'
+import { confirmOn } from './signing/sign-and-submit.ts'
 import { usage } from './ui/problem.ts'
+import { zonedTime } from './ui/times.ts'
 
 const at = paths.signer
 type Policy = NonNullable<SignerState['policy']>
@@ -14,7 +16,10 @@ export const noun: Noun = {
     status: verb({
       about: 'Show the signer, its policy and what it spent in 24 hours',
       calls: [at.get],
-      run: async (_, { client }) => stateOutcome((await client.signer.get()).data),
+      async run(_, { client, settings }) {
+        const { data } = await client.signer.get()
+        return stateOutcome(data, differences(data, await settings.list()))
+      },
     }),
     address: verb({
       about: 'Print the address of the platform wallet',
@@ -31,7 +36,9 @@ export const noun: Noun = {
         'With --submit a memo is signed and submitted: it costs a fee, and the policy must let it pass like any other.',
       calls: [at.test],
       flags: { submit: flag('Sign and submit a memo instead'), memo: text('Text of the memo') },
-      async run({ submit, memo }, { client }) {
+      async run({ submit, memo }, session) {
+        const { client } = session
+        if (submit) await confirmOn(session, 'Sign a memo and submit it', await session.cluster())
         const { data } = await client.signer.test({ submit, ...(memo === undefined ? {} : { memo }) })
         const { provider, address, duration_ms, signature } = data
         if (signature === null) return { data, text: `${provider} signed for ${address} in ${duration_ms} ms.` }
@@ -129,13 +136,28 @@ function tokenLimits(standing: readonly TokenLimit[], given: readonly string[]):
   return [...limits.values()]
 }
 
-function stateOutcome(data: SignerState): Outcome {
+/** What a daemon runs with against what is configured here; the settings of one elsewhere are not known. */
+function differences({ provider, address, cluster }: SignerState, settings: readonly SettingRow[]): string[] {
+  const configured = (name: string) => settings.find((row) => row.name === name)?.value ?? null
+  if (configured('api') !== null) return []
+  const pairs = [
+    ['signer', provider, configured('signer')],
+    ['signer.cluster', cluster, configured('signer.cluster')],
+    ['signer.public-key', address, configured('signer.public-key') ?? address],
+  ] as const
+  const other = pairs.filter(([, runs, wanted]) => runs !== wanted)
+  if (other.length === 0) return []
+  const said = other.map(([name, runs, wanted]) => `${name} ${runs ?? 'none'}, configured is ${wanted}`)
+  return [`The daemon runs with ${said.join('; ')}: it reads its settings when it starts, so start it again.`]
+}
+
+function stateOutcome(data: SignerState, differences: readonly string[] = []): Outcome {
   const { provider, address, cluster, policy, spent } = data
   if (policy === null || spent === null) {
     return {
       data,
       text: 'No signer is configured: `mode: signed` is refused.',
-      notes: ['Set one up: svc config set signer keypair (docs/signer.md)'],
+      notes: differences.length > 0 ? differences : ['Set one up: svc config set signer keypair (docs/signer.md)'],
     }
   }
   const left = BigInt(policy.lamports_per_day) - BigInt(spent.lamports)
@@ -150,7 +172,7 @@ function stateOutcome(data: SignerState): Outcome {
     ],
     [
       'per day',
-      `${sol(policy.lamports_per_day)}, ${sol(spent.lamports)} spent since ${spent.since}, ${solOf(left > 0n ? left : 0n)} SOL left`,
+      `${sol(policy.lamports_per_day)}, ${sol(spent.lamports)} spent since ${zonedTime(spent.since)}, ${solOf(left > 0n ? left : 0n)} SOL left`,
     ],
     ...policy.tokens.map((limit): [string, string] => {
       const gone = spent.tokens.find(({ mint }) => mint === limit.mint)?.amount ?? '0'
@@ -163,10 +185,12 @@ function stateOutcome(data: SignerState): Outcome {
   return {
     data,
     text: rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n'),
-    notes:
-      policy.lamports_per_transaction === '0' || policy.lamports_per_day === '0'
+    notes: [
+      ...differences,
+      ...(policy.lamports_per_transaction === '0' || policy.lamports_per_day === '0'
         ? ['Nothing may leave yet: svc signer policy --per-transaction 0.5 --per-day 2']
-        : [],
+        : []),
+    ],
   }
 }
 

@@ -45,15 +45,21 @@ export const noun: Noun = {
     }),
     watch: verb({
       about: 'Follow a transaction until it is finalized or failed',
-      details: 'Every step is a line on stderr; the answer is where it has come to.',
-      calls: [at.get],
+      details:
+        'Every step is a line on stderr; the answer is where it has come to. Exit code 1 where it failed or the time was over, 3 where nobody knows the signature and it can no longer land.',
+      calls: [at.get, paths.accounts.get],
       args: { signature },
-      flags: { until: choice(['confirmed', 'finalized'], 'Stop when it is confirmed, or finalized (default)') },
-      async run({ signature, until }, session) {
-        const data = await follow(session, signature, until ?? 'finalized', ({ lifecycle, slot }) => {
-          session.ui.note(
-            `${new Date(session.clock.now()).toISOString()}  ${lifecycle}${slot > 0 ? `  slot ${slot}` : ''}`,
-          )
+      flags: {
+        until: choice(['confirmed', 'finalized'], 'Stop when it is confirmed, or finalized (default)'),
+        timeout: integer('Seconds after which it is given up (default 180)', { min: 1, max: 86_400, placeholder: 'S' }),
+      },
+      async run({ signature, until, timeout }, session) {
+        const data = await follow(session, signature, until ?? 'finalized', {
+          ...(timeout === undefined ? {} : { patience: timeout * 1000 }),
+          onChange({ lifecycle, slot }) {
+            const time = new Date(session.clock.now()).toISOString()
+            session.ui.note(`${time}  ${lifecycle}${slot > 0 ? `  slot ${slot}` : ''}`)
+          },
         })
         return { data, exitCode: data.lifecycle === 'failed' ? EXIT.failed : EXIT.done }
       },

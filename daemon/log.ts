@@ -14,6 +14,11 @@ export function loggedError(error: unknown): object | string {
 }
 
 export function createLog(config: Config): Log {
+  const destination = pino.destination({ dest: 2, sync: true })
+  // Where the terminal is closed nobody reads the log any more, and SIGHUP stops the daemon in order.
+  destination.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EIO') throw error
+  })
   return pino(
     {
       level: config.values['log-level'],
@@ -22,6 +27,6 @@ export function createLog(config: Config): Log {
       serializers: { err: loggedError },
       redact: ['*.key', '*.secret', '*.authorization', 'headers.authorization'],
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   )
 }

@@ -93,7 +93,7 @@ export async function serve(config: Config): Promise<Serving> {
       })()
       return closing
     }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close())
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void close())
     return { url, cluster, localnet, closed, close }
   } catch (error) {
     await localnet?.close()

@@ -13,7 +13,7 @@ export function processTimes(rounds: number, commands: readonly string[][]): num
   for (let round = 0; round < rounds; round++) {
     commands.forEach((command, i) => {
       const start = performance.now()
-      execFileSync(process.execPath, command, { stdio: 'pipe' })
+      execFileSync(process.execPath, command, { stdio: 'pipe', maxBuffer: Number.POSITIVE_INFINITY })
       times[i]!.push(performance.now() - start)
     })
   }

@@ -1,14 +1,30 @@
 /** `svc airdrops eligibility`: which airdrops a wallet is in, what it can claim, and why not. */
 import { paths } from '../../src/api/paths.ts'
+import { decimalOf } from '../amounts.ts'
 import { required, text } from '../command.ts'
 import { listVerb } from '../reads.ts'
+import { decimalsOf } from './status.ts'
 
 export const eligibility = listVerb({
   about: 'In which stored airdrops a wallet is, what it can claim, and why not',
-  at: paths.airdrops.lookup,
+  at: [paths.airdrops.lookup, paths.accounts.get],
   args: { wallet: required(text('Address of the wallet')) },
   filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
   columns: ['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'],
+  async table(airdrops, session) {
+    const decimals = new Map<string, number | null>()
+    for (const mint of new Set(airdrops.map(({ mint }) => mint))) decimals.set(mint, await decimalsOf(session, mint))
+    const shown = (mint: string, amount: string) => {
+      const known = decimals.get(mint) ?? null
+      return known === null ? `${amount} raw units` : decimalOf(BigInt(amount), known)
+    }
+    return {
+      columns: ['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'],
+      rows: airdrops.map(({ id, mint, airdrop_count, amount, status, claimed, claimable, note }) => [
+        ...[id, mint, airdrop_count, shown(mint, amount), status, claimed, claimable, note],
+      ]),
+    }
+  },
   whole: true,
   call: (client, query) => client.airdrops.lookup(query),
 })

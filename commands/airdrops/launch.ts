@@ -7,7 +7,6 @@ import { flag, integer, list, type Outcome, required, type Session, text, type V
 import { csvFlags, hashTree, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import { readKey, summaryOf } from '../merkle/summary.ts'
-import { tableText } from '../pools/record.ts'
 import { platformAddress } from '../signing/by-platform.ts'
 import { KEYPAIR } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
@@ -228,20 +227,22 @@ function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly str
     signature: part.signature,
   }))
   const columns = ['id', 'airdrop_count', 'root', 'leaf_count', 'total', 'distributor', 'funded', 'signature'] as const
-  const isWide = (process.stdout.columns ?? WIDE) >= WIDE
-  const cells = rows.map(({ id, airdrop_count, leaf_count, total, root, distributor, funded }) => [
-    String(airdrop_count),
-    id,
-    String(leaf_count),
-    decimalOf(BigInt(total), decimals),
-    short(root, 8),
-    distributor === null ? '-' : isWide ? distributor : short(distributor, 4),
-    funded ? 'yes' : 'no',
-  ])
+  const table = {
+    columns: ['no', 'id', 'wallets', 'tokens', 'root', 'distributor', 'funded'],
+    rows: rows.map(({ id, airdrop_count, leaf_count, total, root, distributor, funded }) => [
+      airdrop_count,
+      id,
+      leaf_count,
+      decimalOf(BigInt(total), decimals),
+      root,
+      distributor,
+      funded ? 'yes' : 'no',
+    ]),
+  }
   return {
     data: rows,
     rows: { columns, rows: rows.map((row) => columns.map((column) => row[column])) },
-    text: tableText(['NO', 'ID', 'WALLETS', 'TOKENS', 'ROOT', 'DISTRIBUTOR', 'FUNDED'], cells),
+    table,
     notes: [
       ...notes,
       // The API knows more than the sum: whether what is sent to that vault could come back.
@@ -258,7 +259,3 @@ function noteOf({ record, note, missing, fundableVault }: Part, decimals: number
       : []
   return [...(note === null ? [] : [`Airdrop ${record.airdrop_count}: ${note}`]), ...way]
 }
-
-/** Columns that the whole table takes. */
-const WIDE = 145
-const short = (text: string, keep: number) => `${text.slice(0, keep)}…${text.slice(-keep)}`

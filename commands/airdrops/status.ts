@@ -6,6 +6,7 @@ import { required, type Session, text, verb } from '../command.ts'
 import { mintState } from '../token-state.ts'
 import { orNull } from '../ui/problem.ts'
 import { cleaned } from '../ui/render.ts'
+import { zonedTime } from '../ui/times.ts'
 
 export const status = verb({
   about: 'How far an airdrop has come: funded, claimed, what is left and when it can be withdrawn',
@@ -20,7 +21,7 @@ export const status = verb({
 })
 
 /** Null where the chain has no such mint. */
-async function decimalsOf(session: Session, mint: string): Promise<number | null> {
+export async function decimalsOf(session: Session, mint: string): Promise<number | null> {
   return (await orNull(mintState(session, mint)))?.decimals ?? null
 }
 
@@ -45,7 +46,7 @@ function lines(airdrop: Airdrop, decimals: number | null): string[] {
     ['CLAIMED BY', claimed_count === null ? '-' : `${claimed_count} wallets${share(claimed_count, leaf_count)}`],
     ['CLAIMED', `${amount(claimed_amount)}${share(claimed_amount, total)}`],
     ['IN THE VAULT', amount(vault_balance)],
-    ['LEFT OVER FROM', clawback_at ?? '-'],
+    ['LEFT OVER FROM', clawback_at === null ? '-' : zonedTime(clawback_at)],
     ['GOES TO', airdrop.clawback_receiver ?? '-'],
     ...(note === null ? [] : ([['NOTE', cleaned(note)]] as [string, string][])),
   ]

@@ -1,5 +1,6 @@
 /** `svc airdrops withdraw`: what is left in a vault, taken back by the platform wallet after the clawback time. */
 import { paths } from '../../src/api/paths.ts'
+import { decimalOf } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import { signedOnce } from '../signing/by-platform.ts'
 import { WAIT } from '../signing/flags.ts'
@@ -7,6 +8,8 @@ import { follow } from '../signing/following.ts'
 import { pair } from '../signing/preview.ts'
 import { confirmOn, failedAs } from '../signing/sign-and-submit.ts'
 import { usage } from '../ui/problem.ts'
+import { zonedTime } from '../ui/times.ts'
+import { decimalsOf } from './status.ts'
 
 export const withdraw = verb({
   about: 'Withdraw what is left in the vault, once its clawback time has come',
@@ -31,12 +34,14 @@ export const withdraw = verb({
     const { data: airdrop } = await session.client.airdrops.get({ id })
     const all = amount ?? airdrop.vault_balance
     if (all === null) throw usage(`${id} has no vault on chain: nothing can be withdrawn`, { param: '<id>' })
-    const what = `Withdraw ${all} raw units of ${airdrop.mint}`
+    const decimals = await decimalsOf(session, airdrop.mint)
+    const shownAmount = decimals === null ? `${all} raw units` : decimalOf(BigInt(all), decimals)
+    const what = `Withdraw ${shownAmount} of ${airdrop.mint}`
     await session.ui.preview([
       what,
       pair('vault', airdrop.vault ?? '-'),
       pair('goes to', airdrop.clawback_receiver ?? '-'),
-      pair('possible', airdrop.clawback_at === null ? '-' : `from ${airdrop.clawback_at}`),
+      pair('possible', airdrop.clawback_at === null ? '-' : `from ${zonedTime(airdrop.clawback_at)}`),
     ])
     await confirmOn(session, what, await session.cluster())
     const body = { id, amount: all, ...(admin === undefined ? {} : { admin }) }

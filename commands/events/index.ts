@@ -18,6 +18,12 @@ export const noun: Noun = {
         order: choice(['asc', 'desc'], 'asc: oldest first, to follow new ones by cursor'),
       },
       columns: ['sequence', 'id', 'type', 'created', 'data'],
+      table: (events) => ({
+        columns: ['sequence', 'id', 'type', 'created', 'resource_id'],
+        rows: events.map(({ sequence, id, type, created, data }) => [
+          ...[sequence, id, type, created, data.object.resource_id],
+        ]),
+      }),
       call: (client, query) => client.events.list(query),
     }),
     get: recordVerb({

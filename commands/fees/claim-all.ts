@@ -4,7 +4,6 @@ import type { Pool } from '../../src/api/pools.ts'
 import { ApiError } from '../../src/errors.ts'
 import { LAMPORT_DIGITS, rawUnits, solOf } from '../amounts.ts'
 import { type Outcome, type Session, sessionWith } from '../command.ts'
-import { tableText } from '../pools/record.ts'
 import { platformAddress } from '../signing/by-platform.ts'
 import { confirmOn } from '../signing/sign-and-submit.ts'
 import { EXIT } from '../ui/problem.ts'
@@ -25,7 +24,6 @@ interface Row {
 }
 
 const PAGE = '100'
-const WIDE = 116
 const [EVERY, TAKEN] = ['fees', 'There is nothing to claim'] as const
 
 /** Runs are apart: each asks the chain what is still there, so that nothing has to be remembered between them. */
@@ -188,28 +186,24 @@ function outcomeOf(rows: readonly Row[], notes: readonly string[] = []): Outcome
       columns,
       rows: rows.map((row) => [row.pool_address, row.kind, row.estimated_quote, row.signature, row.status, row.error]),
     },
-    text: rows.length === 0 ? 'No pool holds fees to claim.' : tableOf(rows, process.stdout.columns ?? WIDE),
+    ...(rows.length === 0 ? { text: 'No pool holds fees to claim.' } : { table: tableOf(rows) }),
+    ...(broken.length === 0 ? {} : { text: broken.map(faultLine).join('\n') }),
     notes: [...(rows.length === 0 ? [] : [`${parts.join('; ')}.`]), ...notes],
     exitCode: broken.length === 0 ? EXIT.done : EXIT.failed,
   }
 }
 
-/** Long addresses are cut where they do not fit; a failure has a line of its own with the whole one. */
-function tableOf(rows: readonly Row[], width: number): string {
-  const short = (text: string | null, keep: number) =>
-    text === null ? '-' : text.length <= keep * 2 + 1 ? text : `${text.slice(0, keep)}…${text.slice(-keep)}`
-  const isWide = width >= WIDE
-  const cells = rows.map(({ pool_address, symbol, kind, estimated_quote, signature, status }) => [
-    isWide ? pool_address : short(pool_address, 6),
-    symbol === null ? '-' : cleaned(symbol),
+/** Amounts in SOL; why one failed has a line of its own below. */
+const tableOf = (rows: readonly Row[]) => ({
+  columns: ['pool', 'symbol', 'kind', 'sol', 'status', 'signature'],
+  rows: rows.map(({ pool_address, symbol, kind, estimated_quote, status, signature }) => [
+    pool_address,
+    symbol,
     kind,
-    solText(estimated_quote),
-    short(signature, isWide ? 8 : 5),
+    estimated_quote === null ? null : solOf(BigInt(estimated_quote)),
     status,
-  ])
-  const heading = ['POOL', 'SYMBOL', 'KIND', 'SOL', 'SIGNATURE', 'STATUS']
-  const faults = rows.flatMap(({ pool_address, kind, error }) =>
-    error === null ? [] : [`${pool_address} ${kind}: ${cleaned(error)}`],
-  )
-  return [tableText(heading, cells), ...(faults.length === 0 ? [] : ['', ...faults])].join('\n')
-}
+    signature,
+  ]),
+})
+
+const faultLine = ({ pool_address, kind, error }: Row) => `${pool_address} ${kind}: ${cleaned(error ?? '')}`

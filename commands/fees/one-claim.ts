@@ -1,6 +1,6 @@
 /** One claim of fees: built, shown, signed by your keypair or the platform wallet, and waited for. */
 import type { FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
-import { solOf } from '../amounts.ts'
+import { LAMPORT_DIGITS, solOf } from '../amounts.ts'
 import type { Outcome, Session } from '../command.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { pair } from '../signing/preview.ts'
@@ -55,6 +55,7 @@ export function claimHere(session: Session, input: OneClaimFlags, wanted: Wanted
     build: async (payer) => ({ data: await prepare(session, wanted, payer) }),
     preview: (data) => amountLines(data, wanted),
     show: shownOf,
+    decimals: () => ({ estimated_quote: LAMPORT_DIGITS }),
   })
 }
 

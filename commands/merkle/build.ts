@@ -3,6 +3,7 @@ import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
+import { inWhole } from '../amounts.ts'
 import { flag, integer, type Outcome, required, text, verb } from '../command.ts'
 import { usage } from '../ui/problem.ts'
 import { csvFlags, hashTree, readRecipients } from './recipients.ts'
@@ -55,11 +56,22 @@ export const build = verb({
       if (out !== undefined) await writeTreeFile(shard ? shardFile(out, first + i) : out, tree, record)
       records.push(record)
     }
-    return shard ? shardsOutcome(records) : { data: records[0] }
+    return shard ? shardsOutcome(records, csv.decimals) : treeOutcome(records[0]!, csv.decimals)
   },
 })
 
-function shardsOutcome(records: readonly TreeRecord[]): Outcome {
+const treeOutcome = (record: TreeRecord, decimals: number | undefined): Outcome => ({
+  data: record,
+  ...(decimals === undefined ? {} : { record: inWhole({ ...record }, { total: decimals }) }),
+})
+
+function shardsOutcome(records: readonly TreeRecord[], decimals: number | undefined): Outcome {
   const columns = ['airdrop_count', 'id', 'root', 'leaf_count', 'total', 'persisted'] as const
-  return { data: records, rows: { columns, rows: records.map((record) => columns.map((column) => record[column])) } }
+  const rowsOf = (shown: readonly Record<string, unknown>[]) => ({
+    columns,
+    rows: shown.map((record) => columns.map((column) => record[column])),
+  })
+  const all = records.map((record) => ({ ...record }))
+  if (decimals === undefined) return { data: records, rows: rowsOf(all) }
+  return { data: records, rows: rowsOf(all), table: rowsOf(all.map((one) => inWhole(one, { total: decimals }))) }
 }

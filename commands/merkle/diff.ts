@@ -1,10 +1,12 @@
 /** `svc merkle diff`: wallets added, removed and changed between two lists or trees. */
 import { existsSync } from 'node:fs'
 import { paths } from '../../src/api/paths.ts'
+import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { diffLists } from '../../src/merkle/diff.ts'
 import { type EntryList, totalAmount } from '../../src/merkle/entry-list.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
+import { decimalOf } from '../amounts.ts'
 import { flag, type Outcome, type Rows, required, type Session, text, verb } from '../command.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
@@ -30,15 +32,31 @@ export const diff = verb({
   details: 'A and B are CSVs, files of `svc merkle build --out`, or ids of stored trees.',
   calls: [paths.merkleTrees.get, paths.merkleTrees.entries],
   args: { a: required(text('The earlier list')), b: required(text('The later list')) },
-  flags: { ...csvFlags, exit_code: flag('Exit 1 when the roots differ') },
+  flags: {
+    ...csvFlags,
+    before_decimals: text('Decimals of the CSV A where they are others than those of B, or raw', { placeholder: 'N' }),
+    exit_code: flag('Exit 1 when the roots differ'),
+  },
   examples: ['svc merkle diff old.csv new.csv --exit-code', 'svc merkle diff TREE_ID recipients.csv'],
-  async run({ a, b, exit_code, ...csv }, session) {
+  async run({ a, b, before_decimals, exit_code, ...csv }, session) {
     if (a === '-' && b === '-') throw usage('only one of the two lists can come from standard input')
-    const before = await readSide(a, csv, session)
+    const decimals = before_decimals === undefined ? csv.decimals : decimalsOf(before_decimals)
+    const before = await readSide(a, { ...csv, decimals }, session)
     const after = await readSide(b, csv, session)
-    return outcome(sideOf(a, before), sideOf(b, after), compare(before, after), exit_code)
+    // Whole tokens of two kinds would hide the very change that they are compared for.
+    const shown = decimals === csv.decimals ? csv.decimals : undefined
+    return outcome(sideOf(a, before), sideOf(b, after), compare(before, after), { exit_code, decimals: shown })
   },
 })
+
+/** Undefined reads raw units, as no --decimals does. */
+function decimalsOf(typed: string): number | undefined {
+  if (typed === 'raw') return undefined
+  if (/^\d{1,2}$/.test(typed) && Number(typed) <= MAX_DECIMALS) return Number(typed)
+  throw usage(`--before-decimals must be a number from 0 to ${MAX_DECIMALS}, or raw, not "${typed}"`, {
+    param: '--before-decimals',
+  })
+}
 
 /** A file of that name wins. */
 const isStored = (given: string) => decodeTreeId(given) !== undefined && !existsSync(given)
@@ -70,28 +88,41 @@ function sideOf(source: string, list: EntryList): Side {
   }
 }
 
-function outcome(before: Side, after: Side, comparison: Comparison, exitCode: boolean): Outcome {
+interface Telling {
+  exit_code: boolean
+  /** Known of both sides; undefined shows raw units. */
+  decimals: number | undefined
+}
+
+function outcome(before: Side, after: Side, comparison: Comparison, { exit_code, decimals }: Telling): Outcome {
   const { added, removed, changed, unchanged, reordered } = comparison
   const same = before.root === after.root
   const summary = `${added.length} added, ${removed.length} removed, ${changed.length} changed, ${unchanged} unchanged`
   return {
     data: { same, ...comparison, before, after },
     rows: differenceRows(comparison),
+    table: differenceRows(comparison, decimals),
     notes: [
-      `${summary}; total ${before.total} → ${after.total}`,
+      `${summary}; total ${amountIn(before.total, decimals)} → ${amountIn(after.total, decimals)}${decimals === undefined ? ' raw units' : ''}`,
       ...(reordered ? ['The wallets in both stand in another order, which changes the root too.'] : []),
       same ? `Same root: ${before.root}` : `Root ${before.root} → ${after.root}`,
     ],
-    exitCode: exitCode && !same ? EXIT.failed : EXIT.done,
+    exitCode: exit_code && !same ? EXIT.failed : EXIT.done,
   }
 }
 
-/** One row for each wallet that is not the same in both. */
-export const differenceRows = ({ removed, changed, added }: Comparison): Rows => ({
-  columns: ['', 'wallet', 'before', 'after'],
-  rows: [
-    ...removed.map(({ wallet, amount }) => ['-', wallet, amount, null]),
-    ...changed.map(({ wallet, before, after }) => ['~', wallet, before, after]),
-    ...added.map(({ wallet, amount }) => ['+', wallet, null, amount]),
-  ],
-})
+/** One row for each wallet that is not the same in both; amounts in whole tokens where the decimals are known. */
+export function differenceRows({ removed, changed, added }: Comparison, decimals?: number): Rows {
+  const shown = (amount: string) => amountIn(amount, decimals)
+  return {
+    columns: ['', 'wallet', 'before', 'after'],
+    rows: [
+      ...removed.map(({ wallet, amount }) => ['-', wallet, shown(amount), null]),
+      ...changed.map(({ wallet, before, after }) => ['~', wallet, shown(before), shown(after)]),
+      ...added.map(({ wallet, amount }) => ['+', wallet, null, shown(amount)]),
+    ],
+  }
+}
+
+const amountIn = (raw: string, decimals: number | undefined) =>
+  decimals === undefined ? raw : decimalOf(BigInt(raw), decimals)

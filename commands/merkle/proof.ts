@@ -2,6 +2,7 @@
 import { paths } from '../../src/api/paths.ts'
 import { amountAt, findWallet } from '../../src/merkle/entry-list.ts'
 import { proofAt, toHex } from '../../src/merkle/tree.ts'
+import { inWhole } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import { Problem, usage } from '../ui/problem.ts'
 import { csvFlags, hashTree, readRecipients } from './recipients.ts'
@@ -32,6 +33,7 @@ export const proof = verb({
     if (index < 0) throw new Problem('not_found', `${wallet} is not among the ${list.count} wallets of ${file}`)
     const tree = hashTree(list, ui)
     const amount = String(amountAt(list, index))
-    return { data: { wallet, mint, amount, root: toHex(tree.root), proof: proofAt(tree, index).map(toHex) } }
+    const data = { wallet, mint, amount, root: toHex(tree.root), proof: proofAt(tree, index).map(toHex) }
+    return { data, ...(csv.decimals === undefined ? {} : { record: inWhole(data, { amount: csv.decimals }) }) }
   },
 })

@@ -1,4 +1,5 @@
 /** Reads a recipient list for the merkle commands: a CSV, or the JSON that `svc merkle build --out` wrote. */
+import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { readCsv } from '../../src/merkle/csv.ts'
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
@@ -11,7 +12,10 @@ import type { Ui } from '../ui/ui.ts'
 
 /** Flags of every command that reads a CSV. */
 export const csvFlags = {
-  decimals: integer("The token's decimals: amounts are whole tokens (without it, raw units)", { min: 0, max: 18 }),
+  decimals: integer("The token's decimals: amounts are whole tokens (without it, raw units)", {
+    min: 0,
+    max: MAX_DECIMALS,
+  }),
   duplicates: choice(['reject', 'sum'], 'A wallet that stands twice: an error (default), or summed'),
 }
 export interface CsvChoices {
@@ -26,6 +30,8 @@ export interface Recipients {
   list: EntryList
   merged: number
   zeroAmounts: number
+  /** Whether --decimals says what its amounts are; those of a tree file are raw units. */
+  hasDecimals: boolean
 }
 
 /** Throws a usage problem with one `FILE:LINE:COLUMN: what` a line. */
@@ -34,7 +40,8 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
   const name = file === '-' ? 'stdin' : file
   try {
     if (isTreeFile(bytes)) return readTreeFile(bytes, name)
-    return readCsv(bytes, { name, decimals, duplicates: duplicates ?? 'reject', onProgress: progressOf(ui) })
+    const read = readCsv(bytes, { name, decimals, duplicates: duplicates ?? 'reject', onProgress: progressOf(ui) })
+    return { ...read, hasDecimals: true }
   } catch (error) {
     if (error instanceof MerkleInputError) throw inputProblem(error)
     throw error
@@ -87,7 +94,7 @@ function readTreeFile(bytes: Uint8Array, name: string): Recipients {
     return { wallet, amount: BigInt(amount) }
   })
   try {
-    return { list: listFromEntries(entries), merged: 0, zeroAmounts: 0 }
+    return { list: listFromEntries(entries), merged: 0, zeroAmounts: 0, hasDecimals: false }
   } catch (error) {
     if (error instanceof RangeError) throw wrong(error.message)
     throw error

@@ -6,6 +6,7 @@ import { create } from './create.ts'
 import { presets } from './presets.ts'
 import { progress } from './progress.ts'
 import { metricsOutcome, poolOutcome } from './record.ts'
+import { percentOf } from './state.ts'
 import { swap } from './swap.ts'
 import { verify } from './verify.ts'
 import { watch } from './watch.ts'
@@ -24,6 +25,18 @@ export const noun: Noun = {
         creator: text('Only those of this wallet', { placeholder: 'WALLET' }),
       },
       columns: ['address', 'type', 'symbol', 'status', 'curve_progress', 'base_mint', 'created_at'],
+      table: (pools) => ({
+        columns: ['address', 'type', 'symbol', 'status', 'curve', 'base_mint', 'created_at'],
+        rows: pools.map(({ address, type, symbol, status, curve_progress, base_mint, created_at }) => [
+          address,
+          type,
+          symbol,
+          status,
+          curve_progress === null ? null : percentOf(curve_progress),
+          base_mint,
+          created_at,
+        ]),
+      }),
       call: (client, query) => client.pools.list(query),
     }),
     get: verb({

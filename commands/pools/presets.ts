@@ -5,7 +5,6 @@ import type { PoolPreset } from '../../src/api/pools.ts'
 import { LAMPORT_DIGITS } from '../amounts.ts'
 import { flag, verb } from '../command.ts'
 import { drawCurve, shortOf, sqrtPriceOf } from '../ui/curve.ts'
-import { tableText } from './record.ts'
 import { columnsOf } from './width.ts'
 
 const columns = [
@@ -33,9 +32,9 @@ export const presets = verb({
     const notes = [
       `Without --preset, \`svc pools create\` takes ${name}; the file \`pools.presets\` names adds others.`,
     ]
-    const heading = ['NAME', 'SUPPLY', 'CAP', 'THRESHOLD', 'PRICE', 'FEE']
-    const text = curve ? data.map(drawn).join('\n\n') : tableText(heading, data.map(cellsOf))
-    return { data, rows, text, notes }
+    if (curve) return { data, rows, text: data.map(drawn).join('\n\n'), notes }
+    const table = { columns: ['name', 'supply', 'cap', 'threshold', 'price', 'fee'], rows: data.map(cellsOf) }
+    return { data, rows, table, notes }
   },
 })
 

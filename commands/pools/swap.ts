@@ -47,6 +47,15 @@ export const swap = verb({
         const { data } = await session.client.pools.swap(body)
         return { data: { ...data, transaction: data.tx.transaction } }
       },
+      decimals: () => {
+        const [paid, received] = side === 'buy' ? [LAMPORT_DIGITS, decimals] : [decimals, LAMPORT_DIGITS]
+        return {
+          amount_in: paid,
+          estimated_out: received,
+          minimum_out: received,
+          fee: feesInSol ? LAMPORT_DIGITS : received,
+        }
+      },
       preview: (data) => quoteLines(data, { decimals, name, feesInSol, slippage_bps }),
       show: ({ amount_in, estimated_out, minimum_out, fee }) => ({
         pool_address: address,

@@ -1,5 +1,6 @@
 /** One signed command: build, show what it would do, ask, sign here, submit, wait. */
 import type { Simulation, TokenCreated, Transaction } from '../../src/api/index.ts'
+import { inWhole } from '../amounts.ts'
 import type { Outcome, Session } from '../command.ts'
 import { EXIT, failure, usage } from '../ui/problem.ts'
 import type { SigningFlags } from './flags.ts'
@@ -25,9 +26,11 @@ export interface SignedCommand<D extends Built> {
   preview?(data: D): readonly string[]
   /** Fields that the answer starts with; `landed` is null where nothing was sent or waited for. */
   show?(data: D, landed: Transaction | null): Promise<Record<string, unknown>> | Record<string, unknown>
+  /** Decimals of those fields of `show` that are raw units: a person reads whole tokens and SOL. */
+  decimals?(data: D): Readonly<Record<string, number>>
 }
 
-/** Where a mistake costs nothing: only a person at a terminal is asked. */
+/** Where a mistake costs nothing: nobody is asked. */
 const FREE: readonly (string | null)[] = ['embedded', 'devnet', 'testnet', 'localhost']
 
 /** Runs a signed command with the flags of `SIGNING`; the answer ends with signature and lifecycle. */
@@ -75,18 +78,22 @@ export async function signAndSubmit<D extends Built>(
     transaction: signed.transaction,
     ...(data.tracked_resource === undefined ? {} : { tracked_resource: data.tracked_resource }),
   })
+  const answer = (fields: Record<string, unknown>): Outcome => ({
+    data: fields,
+    record: inWhole(fields, command.decimals?.(data) ?? {}),
+  })
   if (flags.wait === 'none') {
-    return { data: { ...(await command.show?.(data, null)), signature, lifecycle: 'submitted' } }
+    return answer({ ...(await command.show?.(data, null)), signature, lifecycle: 'submitted' })
   }
   const landed = await follow(session, signature, flags.wait ?? 'confirmed')
   if (landed.lifecycle === 'failed') throw await didFail(session, data.transaction, landed)
   const { lifecycle, slot } = landed
-  return { data: { ...(await command.show?.(data, landed)), signature, lifecycle, slot } }
+  return answer({ ...(await command.show?.(data, landed)), signature, lifecycle, slot })
 }
 
-/** Asks a person at a terminal; elsewhere `--yes` must have been given where a mistake costs something. */
+/** Asks on mainnet, and on any cluster that is not known to be free; without a terminal `--yes` must have been given. */
 export async function confirmOn(session: Session, what: string, cluster: string | null): Promise<void> {
-  if (!session.ui.interactive && FREE.includes(cluster)) return
+  if (FREE.includes(cluster)) return
   refuseUnasked(session, cluster)
   await session.ui.confirm(`${what} on ${cluster ?? 'the cluster of the API'}?`)
 }

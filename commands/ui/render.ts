@@ -1,20 +1,36 @@
-/** Renders an outcome as text for stdout: one JSON document, aligned columns, or tab-separated fields for scripts. */
+/** Renders an outcome as text for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated fields. */
 import type { Outcome, Rows } from '../command.ts'
+import type { Paint } from './table.ts'
+import { localTime, momentIn, zonedTime } from './times.ts'
+
+export type { Paint } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'plain'] as const
 export type Format = (typeof FORMATS)[number]
 
-export interface Paint {
-  bold(text: string): string
-  dim(text: string): string
+export interface Look {
+  paint: Paint
+  /** Columns of the terminal; Infinity where the answer goes elsewhere, and nothing has to give way. */
+  width: number
 }
 
 /** Text that ends with a line break, or nothing. */
-export async function render(outcome: Outcome, format: Format, paint: Paint): Promise<string> {
+export async function render(outcome: Outcome, format: Format, look: Look): Promise<string> {
   if (format === 'json') return `${JSON.stringify(outcome.data, undefined, 2)}\n`
   if (format === 'plain') return plain(outcome)
-  if (outcome.text !== undefined) return `${outcome.text}\n`
-  return outcome.rows ? table(outcome.rows, paint) : record(outcome.data, paint)
+  if (outcome.text !== undefined) {
+    const above = outcome.table === undefined ? '' : `${await table(outcome.table, look)}\n`
+    return `${above}${await fitting(outcome.text, look.width)}\n`
+  }
+  const rows = outcome.table ?? outcome.rows
+  if (outcome.record !== undefined || rows === undefined) return record(outcome.record ?? outcome.data, look)
+  return table(rows, look)
+}
+
+/** Lines that were laid out already, as far as they are too long for the terminal. */
+export async function fitting(text: string, width: number): Promise<string> {
+  if (width === Number.POSITIVE_INFINITY) return text
+  return (await import('./record.ts')).hanging(text, width)
 }
 
 function plain({ data, rows }: Outcome): string {
@@ -22,32 +38,28 @@ function plain({ data, rows }: Outcome): string {
   return lines.map((cells) => `${cells.map((cell) => escaped(show(cell))).join('\t')}\n`).join('')
 }
 
-async function table({ columns, rows }: Rows, paint: Paint): Promise<string> {
+async function table({ columns, rows }: Rows, { paint, width }: Look): Promise<string> {
   if (rows.length === 0) return ''
-  const { default: Table } = await import('cli-table3')
-  const none = Object.fromEntries(
-    ['top', 'bottom', 'left', 'right', 'mid'].flatMap((side) => [
-      [side, ''],
-      [`${side}-mid`, ''],
-      [`${side}-left`, ''],
-      [`${side}-right`, ''],
-    ]),
-  )
-  const aligned = new Table({
-    chars: { ...none, middle: '  ' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-  })
-  aligned.push(columns.map((column) => paint.bold(title(column))))
-  for (const cells of rows) aligned.push(cells.map((cell) => cleaned(show(cell)) || paint.dim('-')))
-  return `${aligned.toString().replace(/ +$/gm, '')}\n`
+  const { tableLines } = await import('./table.ts')
+  const headings = columns.map(title)
+  const cells = rows.map((row) => row.map((value, i) => cell(columns[i]!, value)))
+  const lines = tableLines(headings, cells, width, paint)
+  if (lines !== null) return `${lines.join('\n')}\n`
+  const records = await Promise.all(rows.map((row) => record(fieldsOf(columns, row), { paint, width })))
+  return records.join('\n')
 }
 
-function record(data: unknown, paint: Paint): string {
-  const pairs = fields(data)
-  const width = Math.max(0, ...pairs.map(([name]) => name.length))
-  return pairs
-    .map(([name, value]) => `${paint.bold(title(name).padEnd(width))}  ${cleaned(show(value)) || paint.dim('-')}\n`)
-    .join('')
+const fieldsOf = (columns: readonly string[], row: readonly unknown[]) =>
+  Object.fromEntries(columns.map((column, i) => [column, row[i]]))
+
+async function record(data: unknown, { paint, width }: Look): Promise<string> {
+  const shown = fields(data).map(([name, value]) => [title(name), field(name, value, width)] as const)
+  if (width !== Number.POSITIVE_INFINITY) {
+    const { recordLines } = await import('./record.ts')
+    return `${recordLines(shown, width, paint).join('\n')}\n`
+  }
+  const names = Math.max(0, ...shown.map(([name]) => name.length))
+  return shown.map(([name, value]) => `${paint.bold(name.padEnd(names))}  ${value || paint.dim('-')}\n`).join('')
 }
 
 function fields(data: unknown): [string, unknown][] {
@@ -58,10 +70,25 @@ function fields(data: unknown): [string, unknown][] {
 const title = (column: string) => column.replaceAll('_', ' ').toUpperCase()
 
 /** Null is empty; a list of words is joined, anything deeper is compact JSON. */
-function show(value: unknown): string {
+function show(value: unknown, comma = ','): string {
   if (value === null || value === undefined) return ''
-  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(',')
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(comma)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** A value for a person: a moment as a date of this place, a list with room between its words. */
+function cell(name: string, value: unknown): string {
+  const moment = momentIn(name, value)
+  return cleaned(moment === null ? show(value, ', ') : localTime(moment))
+}
+
+/** Of a record: what is deeper than a list and too long for a line is indented, a line for each of its fields. */
+function field(name: string, value: unknown, width: number): string {
+  const moment = momentIn(name, value)
+  if (moment !== null) return zonedTime(moment)
+  const line = cell(name, value)
+  if (typeof value !== 'object' || value === null || !/^[[{]/.test(line) || line.length <= width / 2) return line
+  return JSON.stringify(value, undefined, 2).split('\n').map(cleaned).join('\n')
 }
 
 /** One field of a line: tabs, line breaks and backslashes are escaped as in JSON. */

@@ -2,7 +2,10 @@
 import type { Outcome } from '../command.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
-import { type Format, type Paint, render } from './render.ts'
+import { type Format, fitting, type Paint, render } from './render.ts'
+
+/** Of a terminal that does not say its width, and of any that says nonsense. */
+const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
 
 export interface Ui {
   readonly interactive: boolean
@@ -48,7 +51,7 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
     interactive,
     confirmable: interactive || yes,
     async show(outcome) {
-      const text = await render(outcome, await format(), paint.out)
+      const text = await render(outcome, await format(), { paint: paint.out, width: widthOf(process.stdout) })
       progress.clear()
       if (text !== '') process.stdout.write(text)
       for (const note of outcome.notes ?? []) say(paint.err.dim(note))
@@ -56,7 +59,7 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
     note: (text) => say(paint.err.dim(text)),
     warn: (text) => say(`${paint.err.yellow('warning:')} ${text}`),
     async preview(lines) {
-      if (interactive || (await format()) !== 'json') say(lines.join('\n'))
+      if (interactive || (await format()) !== 'json') say(await fitting(lines.join('\n'), widthOf(process.stderr)))
     },
     progress: progress.bar,
     waiting: progress.waiting,
@@ -79,3 +82,7 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
     },
   }
 }
+
+/** Of a terminal; what goes elsewhere has room for everything. */
+const widthOf = (stream: NodeJS.WriteStream) =>
+  stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY

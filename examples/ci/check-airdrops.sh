@@ -1,67 +1,184 @@
 #!/usr/bin/env bash
-# Builds the tree of every recipient CSV that changed since BASE, prints what changed, and fails where the committed root differs.
+# Builds the tree of every recipient CSV that changed since BASE, prints what changed, and fails where the committed root is another.
 #
-#   check-airdrops.sh [BASE] [FOLDER]    default: origin/main airdrops
+#   check-airdrops.sh [BASE] [FOLDER]    default: origin/main airdrops; run it at the root of the repository
 #
 # Next to NAME.csv stands NAME.root.txt with the root in hex, and, where amounts are whole tokens, NAME.decimals.txt.
-# SVC is the command to run (default: svc).
+# SVC is the command to run, with its arguments (default: dist/svc.js of the clone that this script is in, else svc).
+# Exit code: 0 every root is that of its list, 1 one is not or cannot be told, 2 nothing could be checked.
 set -euo pipefail
+export GIT_LITERAL_PATHSPECS=1
 
 base=${1:-origin/main}
 folder=${2:-airdrops}
-read -ra svc <<<"${SVC:-svc}"
-failed=0
-checked=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+folder=${folder%/}
+summary_rows=200
 
-say() {
-  printf '%s\n' "$*"
-  if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then printf '%s\n' "$*" >>"$GITHUB_STEP_SUMMARY"; fi
+stop() {
+  printf 'check-airdrops: %s\n' "$*" >&2
+  exit 2
 }
 
-# Beside the lists themselves, a root or decimals that changed alone is checked too.
-merge_base=$(git merge-base "$base" HEAD)
-mapfile -d '' -t changed < <(git diff --name-only -z --diff-filter=ACMRD "$merge_base" HEAD -- "$folder")
-declare -A lists=()
-for file in "${changed[@]}"; do
-  case $file in
-    *.csv) lists[$file]=1 ;;
-    *.root.txt) lists[${file%.root.txt}.csv]=1 ;;
-    *.decimals.txt) lists[${file%.decimals.txt}.csv]=1 ;;
-  esac
-done
+own=$(dirname -- "${BASH_SOURCE[0]}")/../../dist/svc.js
+if [[ -n ${SVC:-} ]]; then read -ra svc <<<"$SVC"; elif [[ -f $own ]]; then svc=(node "$own"); else svc=(svc); fi
+"${svc[@]}" --version >/dev/null || stop "'${svc[*]}' does not run; name the command with SVC"
+[[ $(git rev-parse --show-prefix) == '' ]] || stop "run it at the root of the repository"
+git rev-parse --verify --quiet "$base^{commit}" >/dev/null || stop "there is no commit '$base'; fetch it (fetch-depth: 0)"
+merge_base=$(git merge-base "$base" HEAD) || stop "'$base' and HEAD have no commit in common; fetch the whole history (fetch-depth: 0)"
 
-for csv in "${!lists[@]}"; do
-  [[ -f $csv ]] || { say "$csv was removed"; continue; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+checked=0
+
+in_summary() {
+  if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then cat >>"$GITHUB_STEP_SUMMARY"; else cat >/dev/null; fi
+}
+say() {
+  printf '%s\n' "$*"
+  printf '%s\n' "$*" | in_summary
+}
+fail() {
+  say "FAILED: $*"
+  failed=1
+}
+# A summary holds no more than 1 MiB: of a long text it gets the beginning and the end.
+say_file() {
+  local rows
+  rows=$(wc -l <"$1")
+  cat "$1"
+  {
+    printf '```\n'
+    head -n "$summary_rows" "$1"
+    if ((rows > summary_rows)); then
+      printf '… %d lines more, in the log of this job …\n' $((rows - summary_rows))
+      tail -n 3 "$1"
+    fi
+    printf '```\n'
+  } | in_summary
+}
+
+at_base() { git cat-file -e "$merge_base:$1" 2>/dev/null; }
+only_text() { tr -d '[:space:]'; }
+is_decimals() { [[ $1 =~ ^[0-9]{1,2}$ ]] && ((10#$1 <= 18)); }
+is_root() { [[ $1 =~ ^(0x)?[0-9a-fA-F]{64}$ ]]; }
+bare() {
+  local hex=${1#0x}
+  printf '%s' "${hex,,}"
+}
+said_decimals() { printf '%s' "${1:-none (raw units)}"; }
+
+# Files that are not committed yet count too; a list under another name is one removed and a new one.
+list_of() {
+  case $1 in
+    *.csv) printf '%s' "$1" ;;
+    *.root.txt) printf '%s' "${1%.root.txt}.csv" ;;
+    *.decimals.txt) printf '%s' "${1%.decimals.txt}.csv" ;;
+  esac
+}
+# Git takes a folder that does not exist for one without changes: it must hold a list, now or at the base.
+known=0
+while IFS= read -r -d '' file; do
+  if [[ $(list_of "$file") != '' ]]; then known=1; fi
+done < <(git ls-tree -r -z --name-only "$merge_base" -- "$folder/" && git ls-files -z --cached --others --exclude-standard -- "$folder/")
+((known)) || stop "there is no list (NAME.csv) in '$folder', neither here nor at $base"
+
+declare -A lists=()
+while IFS= read -r -d '' file; do
+  csv=$(list_of "$file")
+  if [[ -n $csv ]]; then lists[$csv]=1; fi
+done < <(git diff --name-only -z --no-renames "$merge_base" -- "$folder/" && git ls-files -z --others --exclude-standard -- "$folder/")
+
+check() {
+  local csv=$1 name=${1%.csv} decimals='' before='' flags=() root='' base_root='' code=0
+  local root_file=$name.root.txt decimals_file=$name.decimals.txt
+  if [[ ! -e $csv && ! -L $csv ]]; then
+    if at_base "$csv"; then say "$csv was removed"; else fail "$csv is missing, though a root or decimals of it are there"; fi
+    return
+  fi
   checked=$((checked + 1))
   say "## $csv"
-  flags=()
-  if [[ -f ${csv%.csv}.decimals.txt ]]; then flags=(--decimals "$(tr -d '[:space:]' <"${csv%.csv}.decimals.txt")"); fi
+  for file in "$csv" "$root_file" "$decimals_file"; do
+    if [[ -L $file ]]; then
+      fail "$file is a link: what it leads to is not under review"
+      return
+    fi
+  done
+  if [[ -f $decimals_file ]]; then
+    decimals=$(only_text <"$decimals_file")
+    if ! is_decimals "$decimals"; then
+      fail "$decimals_file must hold a number from 0 to 18, not '$decimals'"
+      return
+    fi
+    flags=(--decimals "$decimals")
+  fi
 
-  if git cat-file -e "$merge_base:$csv" 2>/dev/null; then
+  if at_base "$csv"; then
     git show "$merge_base:$csv" >"$work/before.csv"
-    # A list at the base that cannot be read is no reason to refuse the one that repairs it.
-    difference=$("${svc[@]}" merkle diff "$work/before.csv" "$csv" "${flags[@]}" --no-input 2>&1) || true
-    say '```'
-    say "$difference"
-    say '```'
+    if at_base "$decimals_file"; then before=$(git show "$merge_base:$decimals_file" | only_text); fi
+    if at_base "$root_file"; then base_root=$(git show "$merge_base:$root_file" | only_text); fi
+    if [[ $before != "$decimals" ]]; then
+      say "DECIMALS CHANGED: $(said_decimals "$before") → $(said_decimals "$decimals"). The same amount in the file is another payout; the differences below are in raw units."
+    fi
+    differences "$csv" "$before" "$base_root" "${flags[@]}"
   else
     say 'A new list.'
   fi
 
-  root_file=${csv%.csv}.root.txt
   if [[ ! -f $root_file ]]; then
-    say "FAILED: $root_file is missing; write it with: svc merkle build $csv --mint MINT ${flags[*]} --json | jq -r .root > $root_file"
-    failed=1
-  elif answer=$("${svc[@]}" merkle verify "$csv" --root "$(tr -d '[:space:]' <"$root_file")" "${flags[@]}" --no-input 2>&1); then
-    say "$answer"
-  else
-    say "FAILED: $root_file does not match $csv"
-    say "$answer"
-    failed=1
+    fail "$root_file is missing; write it with: svc merkle build $csv --mint MINT${flags[*]:+ ${flags[*]}} --json | jq -r .root > $root_file"
+    return
   fi
-done
+  root=$(only_text <"$root_file")
+  if ! is_root "$root"; then
+    fail "$root_file holds no root: 32 bytes in hex are expected"
+    return
+  fi
+  if [[ -n $base_root && $(bare "$root") == "$(bare "$base_root")" ]]; then
+    say "Root as at the base: $(bare "$root")"
+  elif [[ -n $base_root ]]; then
+    say "Root changed: $(bare "$base_root") → $(bare "$root")"
+  fi
+  "${svc[@]}" merkle verify "$csv" --root "$root" "${flags[@]}" -o table --no-input >"$work/answer" 2>"$work/notes" || code=$?
+  cat "$work/notes" >>"$work/answer"
+  case $code in
+    0) ;;
+    1 | 2)
+      if [[ $(head -c 3 "$work/answer") == No: ]]; then
+        fail "$root_file does not match $csv"
+      elif ((code == 2)); then
+        fail "$csv cannot be read as a list"
+      else
+        fail "$csv could not be checked"
+      fi
+      ;;
+    *) fail "$csv could not be checked: '${svc[*]}' ended with $code" ;;
+  esac
+  say_file "$work/answer"
+}
+
+# The list at the base, read with the decimals of the base, against the list that is here.
+differences() {
+  local csv=$1 before=$2 base_root=$3 flags=("${@:4}") code=0
+  if [[ -n $before ]] && ! is_decimals "$before"; then
+    say "The decimals at the base are no number ('$before'): what changed cannot be told."
+    return
+  fi
+  "${svc[@]}" merkle diff "$work/before.csv" "$csv" "${flags[@]}" --before-decimals "${before:-raw}" -o table --no-input >"$work/difference" 2>&1 || code=$?
+  # A list at the base that cannot be read is no reason to refuse the one that repairs it.
+  if ((code != 0)); then say "The list at the base or the one here cannot be read: what changed cannot be told."; fi
+  say_file "$work/difference"
+  if [[ -z $base_root ]]; then return; fi
+  if [[ -n $before ]]; then flags=(--decimals "$before"); else flags=(); fi
+  code=0
+  "${svc[@]}" merkle verify "$work/before.csv" --root "$base_root" "${flags[@]}" -o table --no-input >/dev/null 2>&1 || code=$?
+  if ((code != 0)); then
+    say "BASE: the list at $base does not have the root that stands beside it there; the differences are to that list, not to what was funded under $base_root."
+  fi
+}
+
+mapfile -d '' -t sorted < <(((${#lists[@]})) && printf '%s\0' "${!lists[@]}" | sort -z)
+for csv in "${sorted[@]}"; do check "$csv"; done
 
 say "$checked changed lists checked"
 exit "$failed"

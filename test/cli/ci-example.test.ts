@@ -1,8 +1,8 @@
 /** The script of examples/ci in a real repository: what it lets through, and what it stops. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { naiveRoot, type Recipient, walletOf } from '../merkle/reference.ts'
 import { commandLine, PROGRAM } from './command-line.ts'
 
@@ -15,10 +15,10 @@ const git = (...args: string[]) =>
   execa('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'commit.gpgsign=false', ...args], {
     cwd: repository,
   })
-const check = () =>
-  execa(SCRIPT, ['main', 'airdrops'], {
-    cwd: repository,
-    env: { ...cli.env, SVC: `${process.execPath} ${PROGRAM}`, GITHUB_STEP_SUMMARY: summary, CI: 'true' },
+const check = (args = ['main', 'airdrops'], env: Record<string, string> = {}, cwd = repository) =>
+  execa(SCRIPT, args, {
+    cwd,
+    env: { ...cli.env, SVC: `${process.execPath} ${PROGRAM}`, GITHUB_STEP_SUMMARY: summary, CI: 'true', ...env },
     extendEnv: false,
     reject: false,
   })
@@ -72,5 +72,136 @@ describe('examples/ci', () => {
     write('new.csv', `${walletOf(1)},1.5\nnobody,1\n`)
     await git('commit', '-qam', 'fault')
     expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('airdrops/new.csv:2:1: ') })
+  })
+})
+
+/** A list of whole tokens on the main branch, and a branch for the change. */
+describe('examples/ci with a list of whole tokens at the base', () => {
+  const tokens = (...amounts: string[]) => amounts.map((amount, i) => `${walletOf(i)},${amount}\n`).join('')
+  const rootOf = (...amounts: bigint[]) =>
+    `${naiveRoot(amounts.map((amount, i) => ({ wallet: walletOf(i), amount })))}\n`
+  const commit = async (message: string) => {
+    await git('add', '-A')
+    await git('commit', '-qm', message)
+  }
+  beforeEach(async () => {
+    rmSync(repository, { recursive: true, force: true })
+    rmSync(summary, { force: true })
+    mkdirSync(join(repository, 'airdrops'), { recursive: true })
+    await git('init', '-q', '-b', 'main')
+    write('spring.csv', tokens('10', '20'))
+    write('spring.decimals.txt', '6\n')
+    write('spring.root.txt', rootOf(10_000_000n, 20_000_000n))
+    await commit('lists')
+    await git('checkout', '-qb', 'change')
+  })
+
+  it('shows a change of the decimals as the change of every payout that it is', async () => {
+    write('spring.decimals.txt', '9\n')
+    write('spring.root.txt', rootOf(10_000_000_000n, 20_000_000_000n))
+    await commit('decimals alone')
+    const { exitCode, stdout } = await check()
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).toContain('DECIMALS CHANGED: 6 → 9')
+    expect(stdout).toContain('0 added, 0 removed, 2 changed, 0 unchanged; total 30000000 → 30000000000 raw units')
+    expect(stdout).toMatch(new RegExp(`~ +${walletOf(1)} +20000000 +20000000000`))
+    expect(stdout).toContain(`Root changed: ${rootOf(10_000_000n, 20_000_000n).trim()} → `)
+    expect(stdout).not.toContain('Same root')
+    expect(readFileSync(summary, 'utf8')).toContain('DECIMALS CHANGED')
+  })
+
+  it('shows decimals that go or come, as raw units are other payouts', async () => {
+    rmSync(join(repository, 'airdrops/spring.decimals.txt'))
+    write('spring.root.txt', rootOf(10n, 20n))
+    await commit('no decimals')
+    const { exitCode, stdout } = await check()
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).toContain('DECIMALS CHANGED: 6 → none (raw units)')
+    expect(stdout).toMatch(new RegExp(`~ +${walletOf(0)} +10000000 +10\\b`))
+  })
+
+  it('passes with the root of the base where nothing that is paid changes, and counts in whole tokens', async () => {
+    write('spring.csv', tokens('10.0', '20'))
+    await commit('written otherwise')
+    const { exitCode, stdout } = await check()
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).toContain('0 changed, 2 unchanged; total 30 → 30')
+    expect(stdout).toContain('Root as at the base: ')
+  })
+
+  it('says where the list at the base is not what its root stood for', async () => {
+    await git('checkout', '-q', 'main')
+    write('spring.root.txt', rootOf(1n, 2n))
+    await commit('a wrong root')
+    await git('checkout', '-qB', 'change')
+    write('spring.csv', tokens('10', '21'))
+    write('spring.root.txt', rootOf(10_000_000n, 21_000_000n))
+    await commit('repaired')
+    const { exitCode, stdout } = await check()
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).toContain('BASE: the list at main does not have the root that stands beside it there')
+  })
+
+  it('passes nothing where the folder, the base or the command is mistyped, or where it runs elsewhere', async () => {
+    write('spring.csv', tokens('10', '2000'))
+    mkdirSync(join(repository, 'docs'))
+    writeFileSync(join(repository, 'docs/readme.md'), 'no list')
+    await commit('a wrong root')
+    const stopped = async (said: string, ...args: Parameters<typeof check>) =>
+      expect(await check(...args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(said) })
+    await stopped("there is no list (NAME.csv) in 'airdrop'", ['main', 'airdrop'])
+    await stopped("there is no list (NAME.csv) in 'docs'", ['main', 'docs'])
+    await stopped("there is no commit 'mian'", ['mian', 'airdrops'])
+    await stopped('run it at the root', ['main', 'airdrops'], {}, join(repository, 'airdrops'))
+    await stopped("'/nowhere/svc' does not run", undefined, { SVC: '/nowhere/svc' })
+    expect((await check(['main', 'airdrops/'])).stdout).toContain('FAILED: airdrops/spring.root.txt does not match')
+  })
+
+  it('tells a list that cannot be read from a wrong root, a root that is none, and decimals that are none', async () => {
+    write('spring.csv', `${tokens('10')}nobody,1\n`)
+    await commit('fault')
+    const broken = await check()
+    expect(broken).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('airdrops/spring.csv:2:1: ') })
+    expect(broken.stdout).toContain('FAILED: airdrops/spring.csv cannot be read as a list')
+    expect(broken.stdout).not.toContain('does not match')
+
+    write('spring.csv', tokens('10', '21'))
+    const wrong = await check()
+    expect(wrong).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('spring.root.txt does not match') })
+    expect(wrong.stdout).not.toContain('cannot be read')
+
+    write('spring.root.txt', 'soon\n')
+    expect((await check()).stdout).toContain('FAILED: airdrops/spring.root.txt holds no root')
+    write('spring.decimals.txt', 'six\n')
+    expect((await check()).stdout).toContain("spring.decimals.txt must hold a number from 0 to 18, not 'six'")
+  })
+
+  it('does not take a renamed list for an unchanged one, nor a root without a list, nor a link', async () => {
+    await git('mv', 'airdrops/spring.csv', 'airdrops/summer.csv')
+    write('summer.csv', tokens('10', '20', '30'))
+    await commit('renamed')
+    const renamed = await check()
+    expect(renamed.exitCode).toBe(1)
+    expect(renamed.stdout).toContain('airdrops/spring.csv was removed')
+    expect(renamed.stdout).toContain('FAILED: airdrops/summer.root.txt is missing')
+
+    rmSync(join(repository, 'airdrops/summer.csv'))
+    write('autumn.root.txt', rootOf(1n))
+    symlinkSync('../elsewhere.csv', join(repository, 'airdrops/winter.csv'))
+    await commit('others')
+    const others = await check()
+    expect(others.exitCode).toBe(1)
+    expect(others.stdout).toContain('FAILED: airdrops/autumn.csv is missing')
+    expect(others.stdout).toContain('FAILED: airdrops/winter.csv is a link')
+  })
+
+  it('checks what is not committed yet, with the program of its own clone where none is named', async () => {
+    write('spring.csv', tokens('10', '25'))
+    write('new.csv', tokens('1'))
+    const { exitCode, stdout } = await check(undefined, { SVC: '' })
+    expect(exitCode).toBe(1)
+    expect(stdout).toMatch(new RegExp(`~ +${walletOf(1)} +20 +25`))
+    expect(stdout).toContain('FAILED: airdrops/new.root.txt is missing')
+    expect(stdout).toContain('2 changed lists checked')
   })
 })

@@ -67,9 +67,10 @@ export async function onTerminal(
   { env, home }: CommandLine,
   args: string[],
   answers: [question: string, keys: string][],
+  columns = 100,
 ): Promise<{ exitCode: number | undefined; screen: string }> {
   const typed = [process.execPath, PROGRAM, ...args].map((word) => `'${word}'`).join(' ')
-  const child = execa('script', ['-qec', `stty cols 100 rows 30; exec ${typed}`, '/dev/null'], {
+  const child = execa('script', ['-qec', `stty cols ${columns} rows 30; exec ${typed}`, '/dev/null'], {
     cwd: home,
     env: { ...env, TERM: 'xterm' },
     extendEnv: false,

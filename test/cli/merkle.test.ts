@@ -165,6 +165,27 @@ describe('svc merkle verify and proof', () => {
     })
   })
 
+  it('say no to a long list for at most twice what yes costs, and still say that it is in raw units', async () => {
+    const rows = Array.from({ length: 30_000 }, (_, i) => `${walletOf(i)},${i + 1}\n`)
+    const file = cli.file('long.csv', rows.join(''))
+    const { root } = JSON.parse((await svc(['merkle', 'build', file, '--mint', MINT, '--json'])).stdout)
+    const timed = async (args: string[], exitCode: number) => {
+      const start = performance.now()
+      const ran = await svc(['merkle', 'verify', file, ...args])
+      expect(ran.exitCode, ran.stderr).toBe(exitCode)
+      return { took: performance.now() - start, ...ran }
+    }
+    const times: Record<'yes' | 'no', number[]> = { yes: [], no: [] }
+    for (let round = 0; round < 3; round++) {
+      times.yes.push((await timed(['--root', root], 0)).took)
+      times.no.push((await timed(['--root', '0'.repeat(64)], 1)).took)
+    }
+    expect(Math.min(...times.no) / Math.min(...times.yes)).toBeLessThan(2)
+    expect((await timed(['--root', root, '--decimals', '6'], 1)).stderr).toContain(
+      'Read without --decimals it has that root',
+    )
+  })
+
   it('prove a wallet, and verify that proof alone', async () => {
     const { wallet, amount } = five[4]!
     const proven = await svc(['merkle', 'proof', fiveFile, '--mint', MINT, '--wallet', wallet, '--json'])

@@ -1,9 +1,10 @@
 /** The platform wallet from the command line: set up, bounded, tried, paused, and its log. */
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { commandLine } from './command-line.ts'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startDaemon } from '../support/daemon.ts'
+import { commandLine, onTerminal } from './command-line.ts'
 
 const cli = commandLine()
 const { svc } = cli
@@ -42,6 +43,34 @@ describe('svc signer', () => {
     const refused = await svc(['signer', 'test', '--submit'])
     expect(refused.exitCode).toBe(2)
     expect(refused.stderr).toMatch(/lamports_per_transaction|in one transaction/)
+  })
+
+  it('asks before it signs and submits on a cluster where that costs something', async () => {
+    const unasked = await svc(['signer', 'test', '--submit', '-u', 'mainnet-beta'])
+    expect(unasked).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('confirm it with --yes') })
+    const args = ['signer', 'test', '--submit', '-u', 'mainnet-beta']
+    const { exitCode, screen } = await onTerminal(cli, args, [['submit it on mainnet-beta?', 'n']])
+    expect(exitCode, screen).toBe(130)
+  })
+
+  it('says when a daemon runs with other settings than those that are configured, and so does config', async () => {
+    const dataDir = join(cli.home, 'older')
+    mkdirSync(dataDir)
+    const daemon = await startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
+    onTestFinished(() => daemon.stop())
+    const options = { env: { SVC_DATA_DIR: dataDir } }
+    const none = await svc(['signer', 'status'], options)
+    expect(none.stdout).toContain('No signer is configured')
+    expect(none.stderr).toContain('The daemon runs with signer none, configured is keypair: it reads its settings when')
+    const set = await svc(['config', 'set', 'signer.cluster', 'embedded'], options)
+    expect(set.stderr).toContain(`stop it (kill ${daemon.process.pid}) and start it again`)
+    expect((await svc(['config', 'unset', 'signer.cluster'], options)).stderr).toContain('start it again')
+    const own = await svc(['config', 'set', 'output', 'table'], options)
+    expect([own.stderr, own.exitCode]).toEqual(['', 0])
+    expect((await svc(['config', 'unset', 'output'], options)).stderr).toBe('')
+    // Without a daemon the next command reads it.
+    expect((await svc(['config', 'set', 'priority-fee', 'none'])).stderr).toBe('')
+    expect((await svc(['signer', 'status'])).stderr).not.toContain('The daemon runs')
   })
 
   it('changes the policy in SOL and raw units, exactly', async () => {

@@ -64,7 +64,7 @@ describe('start-up', () => {
 
   it('shows that the list is complete: a command in process does load them', async () => {
     expect(packages(await loadedBy(['keys', 'list']))).toEqual(
-      expect.arrayContaining(['better-sqlite3', 'cli-table3', 'hono', 'kysely', 'zod']),
+      expect.arrayContaining(['better-sqlite3', 'fast-string-width', 'hono', 'kysely', 'zod']),
     )
   })
 })

@@ -1,5 +1,5 @@
 /** Tokens made and given up by the built command, signed here, on the embedded chain; and the transactions of `svc tx`. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
@@ -32,6 +32,15 @@ async function served(name: string) {
   const options = { env: { SVC_DATA_DIR: dataDir } }
   await json(['localnet', 'airdrop', address, '10'], options)
   return options
+}
+/** A cluster that is nobody's free one: a chain that another data folder serves, known by its URL alone. */
+async function elsewhere(name: string) {
+  const dataDir = join(cli.home, name)
+  const chain = started(cli, ['localnet', 'start', '--rpc-port', '0', '--json', '--data-dir', dataDir])
+  await chain.says('Stop with Ctrl-C')
+  const { rpc_url: url } = JSON.parse(readFileSync(join(dataDir, 'localnet.json'), 'utf8'))
+  await json(['localnet', 'airdrop', address, '10', '--data-dir', dataDir])
+  return { url, host: new URL(url).host }
 }
 const rawOf = async (mint: string) => (await json(['tokens', 'get', mint])).raw
 
@@ -146,28 +155,41 @@ describe('tokens create', () => {
     expect(revoked.status).toBe('fully_immutable')
   })
 
-  it('asks a person who sits at a terminal, and sends nothing on no', async () => {
-    const before = await json(['accounts', 'get', address])
-    const refused = await onTerminal(cli, [...token2022, '--supply', '1'], [['on embedded?', 'n']])
-    expect(refused.exitCode).toBe(130)
+  it('asks a person who sits at a terminal where it costs something, and sends nothing on no', async () => {
+    const { url, host } = await elsewhere('asked')
+    const lamports = async () => (await json(['accounts', 'get', address, '-u', url])).lamports
+    const before = await lamports()
+    const args = [...token2022, '--supply', '1', '-u', url]
+    const refused = await onTerminal(cli, args, [[`on ${host}?`, 'n']])
+    expect(refused.exitCode, refused.screen).toBe(130)
     expect(refused.screen).toContain('rent')
-    expect((await json(['accounts', 'get', address])).lamports).toBe(before.lamports)
+    expect(await lamports()).toBe(before)
+    const unasked = await svc(args)
+    expect(unasked).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('confirm it with --yes') })
+    expect(await lamports()).toBe(before)
     const plain = { ...cli, env: { ...cli.env, NO_COLOR: '1' } }
-    const agreed = await onTerminal(plain, [...token2022, '--supply', '1'], [['on embedded?', 'y']])
+    const agreed = await onTerminal(plain, args, [[`on ${host}?`, 'y']])
     expect(agreed.exitCode, agreed.screen).toBe(0)
+    expect(await lamports()).not.toBe(before)
+  })
+
+  it('asks nobody on the embedded chain, where a mistake costs nothing, but shows what it does', async () => {
+    const plain = { ...cli, env: { ...cli.env, NO_COLOR: '1' } }
+    const agreed = await onTerminal(plain, [...token2022, '--supply', '1'], [])
+    expect(agreed.exitCode, agreed.screen).toBe(0)
+    expect(agreed.screen).toContain('rent')
     expect(agreed.screen).toMatch(/signature \w{80,}\r\n/)
     expect(agreed.screen).toMatch(/LIFECYCLE +(confirmed|finalized)/)
   })
 
   it('says "for good" before an authority is given up', async () => {
-    const { mint } = await json([...token2022, '--supply', '1'])
-    const { exitCode, screen } = await onTerminal(
-      cli,
-      ['tokens', 'revoke', mint, 'mint'],
-      [['for good on embedded?', 'n']],
-    )
+    const { url, host } = await elsewhere('for-good')
+    const { mint } = await json([...token2022, '--supply', '1', '--yes', '-u', url])
+    const plain = { ...cli, env: { ...cli.env, NO_COLOR: '1' } }
+    const { exitCode, screen } = await onTerminal(plain, ['tokens', 'revoke', mint, 'mint', '-u', url], [['●', 'n']])
     expect(exitCode, screen).toBe(130)
-    expect((await rawOf(mint)).mint_authority).toBe(address)
+    expect(screen.replace(/[│\s]+/g, ' ')).toContain(`for good on ${host}?`)
+    expect((await json(['tokens', 'get', mint, '-u', url])).raw.mint_authority).toBe(address)
   })
 
   it('goes to mainnet-beta only when told so', async () => {
@@ -236,6 +258,20 @@ describe('svc tx', () => {
     expect(JSON.parse(watch.lines().join('\n'))).toMatchObject({ signature, lifecycle: 'finalized', err: null })
     expect(watch.stderr()).toMatch(/^\S+Z {2}(submitted|processing|confirmed)/)
     expect(watch.stderr()).toMatch(/Z {2}finalized {2}slot \d+\n$/)
+  })
+
+  it('stops watching a signature that nobody has seen once it can no longer land, and when its time is over', async () => {
+    const options = await served('unseen')
+    const unseen = '4'.repeat(88)
+    const late = await svc(['tx', 'watch', unseen, '--timeout', '1'], options)
+    expect(late).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('after 1 seconds') })
+    const watch = started(cli, ['tx', 'watch', unseen, '--timeout', '120'], options.env)
+    await watch.says('Z  unknown')
+    await json(['localnet', 'advance', '3600'], options)
+    expect(await watch.ended(), watch.stderr()).toBe(3)
+    expect(watch.stderr()).toContain(`${unseen} was never seen, and can no longer land`)
+    const sent = await json([...token2022, '--supply', '1'], options)
+    expect((await svc(['tx', 'watch', sent.signature, '--until', 'confirmed'], options)).exitCode).toBe(0)
   })
 
   it('submits a bundle with --bundle alone, and says how many fit', async () => {

@@ -12,7 +12,7 @@ describe('svc', () => {
     expect(await svc(args)).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  it.each([['--help'], ['-h'], ['help'], ['--no-color', '--help']])(
+  it.each([[], ['--help'], ['-h'], ['help'], ['--no-color', '--help']])(
     'prints the nouns on stdout for %s %s',
     async (...args) => {
       const { exitCode, stdout, stderr } = await svc(args)
@@ -40,7 +40,7 @@ describe('svc', () => {
     [['polls', 'list'], "error: unknown command 'polls'\n  next: did you mean pools?\n"],
     [['pools', 'lits'], "error: unknown command 'lits'\n  next: did you mean list?\n"],
     [['pools', 'list', '--lmit', '3'], "error: unknown option '--lmit'\n  next: did you mean --limit?\n"],
-    [[], 'error: a command is missing\n  next: `svc --help` shows them\n'],
+    [['--no-color'], 'error: a command is missing\n  next: `svc --help` shows them\n'],
   ])('refuses %j and names the nearest', async (args, stderr) => {
     expect(await svc(args)).toEqual({ exitCode: 2, stdout: '', stderr })
   })

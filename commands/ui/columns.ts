@@ -1,0 +1,83 @@
+/** What the columns of a table hold, and how wide each is where all of them must fit a width. */
+import stringWidth from 'fast-string-width'
+
+export interface Column {
+  heading: string
+  /** As wide as its widest cell or its heading. */
+  natural: number
+  /** The same with its heading broken between its words. */
+  narrow: number
+  /** As narrow as it may become: by cutting the middle of addresses, breaking text, breaking the heading. */
+  least: number
+  /** Its cells stand at the right edge. */
+  isNumber: boolean
+  /** Its cells are shown to their last character, on a line of their own where nothing else helps. */
+  isWhole: boolean
+  isAddress: boolean
+}
+
+/** Between columns. */
+export const GAP = 2
+/** Five characters of each end, and the sign between them. */
+const LEAST_ADDRESS = 11
+const LEAST_TEXT = 16
+/** Words up to this length are not broken: statuses, dates, numbers. */
+const SHORT_WORD = 31
+const PRINTABLE = /^[\x20-\x7e]*$/
+/** Addresses, roots and hashes. */
+const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
+const NUMBER = /^(?:-?\d+(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
+const DATE = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|-?)$/
+/** What is pasted elsewhere as it stands. */
+const PASTED = /^(?:https?:\/\/\S+|\/\S+)$/
+const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
+
+/** Columns on a terminal, East Asian and emoji widths included. */
+export const widthOf = (text: string): number => (PRINTABLE.test(text) ? text.length : stringWidth(text))
+
+/** Looks at every cell once. The first column of addresses is what its rows are called by, and stays whole. */
+export function columnsOf(headings: readonly string[], rows: readonly (readonly string[])[]): Column[] {
+  let isNamed = false
+  return headings.map((heading, i) => {
+    let [widest, hasSpace, isAddress, isNumber, isDate, isPasted] = [1, false, true, true, true, false]
+    for (const row of rows) {
+      const cell = row[i]!
+      widest = Math.max(widest, widthOf(cell))
+      hasSpace ||= cell.includes(' ')
+      isAddress &&= ADDRESS.test(cell)
+      isNumber &&= NUMBER.test(cell)
+      isDate &&= DATE.test(cell)
+      isPasted ||= PASTED.test(cell)
+    }
+    isAddress &&= widest > SHORT_WORD
+    const isName = !isNamed && (isAddress || WHOLE_NAMES.test(heading))
+    isNamed ||= isName
+    const isOneWord = isDate || isNumber || (!hasSpace && widest <= SHORT_WORD)
+    const isWhole = isName || isPasted || isOneWord || (!isAddress && WHOLE_NAMES.test(heading))
+    const shortest = isWhole ? widest : Math.min(widest, isAddress ? LEAST_ADDRESS : LEAST_TEXT)
+    const longestWord = Math.max(0, ...heading.split(' ').map(({ length }) => length))
+    return {
+      heading,
+      natural: Math.max(widest, heading.length),
+      narrow: Math.max(widest, longestWord),
+      least: Math.max(shortest, longestWord),
+      isNumber,
+      isWhole,
+      isAddress: isAddress && !isWhole,
+    }
+  })
+}
+
+/** The width of each column: headings give way first, then the widest columns, none below its least. Null where that is not enough. */
+export function fitted(columns: readonly Column[], width: number): number[] | null {
+  const room = width - GAP * (columns.length - 1)
+  const naturals = columns.map(({ natural }) => natural)
+  if (sum(naturals) <= room) return naturals
+  const capped = (cap: number) => columns.map(({ narrow, least }) => Math.max(least, Math.min(narrow, cap)))
+  if (sum(capped(0)) > room) return null
+  let cap = 0
+  while (cap < room && sum(capped(cap + 1)) <= room) cap++
+  return capped(cap)
+}
+
+const sum = (widths: readonly number[]) => widths.reduce((total, one) => total + one, 0)

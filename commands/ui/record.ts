@@ -1,0 +1,48 @@
+/** Lays a record out field by field: a name, and beside it a value that is never cut. */
+import { wrapAnsi } from 'fast-wrap-ansi'
+import { widthOf } from './columns.ts'
+import type { Paint } from './table.ts'
+
+/** What a value is left of the line at least; below that it begins under its name. */
+const LEAST = 24
+const INDENT = '  '
+
+/** Lines of the fields; text is broken between words, and what is one word stays one. */
+export function recordLines(
+  fields: readonly (readonly [name: string, value: string])[],
+  width: number,
+  { bold, dim }: Paint,
+): string[] {
+  const names = Math.max(0, ...fields.map(([name]) => name.length))
+  return fields.flatMap(([name, value]) => {
+    const room = width - names - INDENT.length
+    const beside = `${bold(name)}${' '.repeat(names - name.length)}${INDENT}`
+    if (value === '') return [`${beside}${dim('-')}`]
+    if (value.includes('\n')) return [bold(name), ...value.split('\n').map((line) => `${INDENT}${line}`)]
+    if (widthOf(value) <= room) return [`${beside}${value}`]
+    const lines = room < LEAST ? [] : wrapped(value, room)
+    // A word that is longer than the room beside the name begins further left.
+    if (lines.length === 0 || lines.some((line) => widthOf(line) > room)) {
+      return [bold(name), ...wrapped(value, width - INDENT.length).map((line) => `${INDENT}${line}`)]
+    }
+    return lines.map((line, i) => (i === 0 ? `${beside}${line}` : `${' '.repeat(names + INDENT.length)}${line}`))
+  })
+}
+
+/** Lines of a text that was laid out already: those too long go on below where their text began. */
+export function hanging(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      if (widthOf(line) <= width) return [line]
+      const [lead = ''] = /^\s*(?:\S+(?: \S+){0,2} {2,})?/.exec(line) ?? []
+      const indent = widthOf(lead) > width / 2 ? /^ */.exec(line)![0].length + INDENT.length : widthOf(lead)
+      const [first = '', ...rest] = wrapped(line.slice(lead.length), width - widthOf(lead))
+      const more = rest.length === 0 ? [] : wrapped(rest.join(' '), width - indent)
+      return [`${lead}${first}`, ...more.map((one) => `${' '.repeat(indent)}${one}`)]
+    })
+    .join('\n')
+}
+
+const wrapped = (text: string, width: number): string[] =>
+  wrapAnsi(text, Math.max(1, width), { hard: false }).split('\n')

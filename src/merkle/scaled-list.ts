@@ -1,0 +1,17 @@
+/** The same recipients with every amount moved by decimal places: what a list means that was read with other decimals. */
+import { amountFrom, MAX_AMOUNT, writeAmount } from './amounts.ts'
+import { type EntryList, RECORD_BYTES } from './entry-list.ts'
+
+/** Amounts times 10 to the `places`, which may be negative; null where one is not whole then, or does not fit in 64 bits. */
+export function scaledList({ count, bytes }: EntryList, places: number): EntryList | null {
+  const scaled = bytes.slice(0, count * RECORD_BYTES)
+  const factor = 10n ** BigInt(Math.abs(places))
+  for (let at = RECORD_BYTES - 8; at < scaled.length; at += RECORD_BYTES) {
+    const amount = amountFrom(scaled, at)
+    if (places < 0 && amount % factor !== 0n) return null
+    const moved = places < 0 ? amount / factor : amount * factor
+    if (moved > MAX_AMOUNT) return null
+    writeAmount(scaled, at, moved)
+  }
+  return { count, bytes: scaled }
+}

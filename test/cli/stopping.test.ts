@@ -1,0 +1,98 @@
+/** A terminal that is closed, and every other way to be told to stop: what runs ends in order. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, watch } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startDaemon } from '../support/daemon.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { commandLine, PROGRAM } from './command-line.ts'
+import { makeEvents, started } from './following.ts'
+
+const cli = commandLine()
+const folder = (name: string) => {
+  const path = join(cli.home, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+const FREE_PORTS = ['--port', '0', '--rpc-port', '0']
+/** Resolves when the file is there no more. */
+function untilGone(dataDir: string, file: string): Promise<void> {
+  return new Promise((settle) => {
+    const watcher = watch(dataDir, () => look())
+    const look = () => {
+      if (existsSync(join(dataDir, file))) return
+      watcher.close()
+      settle()
+    }
+    look()
+  })
+}
+const ended = async (child: ChildProcess) => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  return [child.exitCode, child.signalCode]
+}
+
+describe('SIGHUP', () => {
+  it('stops the daemon in order: it ends by itself, and leaves no daemon.json', async () => {
+    const dataDir = folder('daemon')
+    const daemon = await startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
+    await daemon.stop('SIGHUP')
+    expect(await ended(daemon.process)).toEqual([0, null])
+    expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false)
+  })
+
+  it('stops a daemon whose terminal is closed in order too, though it can write nothing any more', async () => {
+    const dataDir = folder('closed')
+    const typed = [process.execPath, PROGRAM, 'serve', ...FREE_PORTS, '--data-dir', dataDir].join(' ')
+    const terminal = spawn('script', ['-qec', `exec ${typed}`, '/dev/null'], {
+      env: { ...cli.env, TERM: 'xterm' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void terminal.kill('SIGKILL'))
+    let screen = ''
+    await new Promise<void>((settle) => {
+      terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+        screen += text
+        if (screen.includes('stop with Ctrl-C')) settle()
+      })
+    })
+    expect(existsSync(join(dataDir, 'daemon.json'))).toBe(true)
+    terminal.kill('SIGKILL')
+    await untilGone(dataDir, 'daemon.json')
+    expect((await cli.svc(['keys', 'list', '--data-dir', dataDir])).exitCode).toBe(0)
+  })
+
+  it('stops the embedded chain that is served alone in order, with all that it holds', async () => {
+    const dataDir = folder('chain')
+    const chain = started(cli, ['localnet', 'start', '--rpc-port', '0', '--data-dir', dataDir])
+    await chain.says('Stop with Ctrl-C')
+    const to = '9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g'
+    expect((await cli.svc(['localnet', 'airdrop', to, '3', '--data-dir', dataDir])).exitCode).toBe(0)
+    expect(await chain.stopped('SIGHUP')).toBe(0)
+    expect(existsSync(join(dataDir, 'localnet.json'))).toBe(false)
+    const { stdout } = await cli.svc(['accounts', 'get', to, '--json', '--data-dir', dataDir])
+    expect(JSON.parse(stdout).lamports).toBe('3000000000')
+  })
+
+  it.each([
+    ['SIGHUP', 129],
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('on %s a listener keeps its place and ends with %i', async (signal, exitCode) => {
+    const dataDir = folder(`listen-${signal}`)
+    const daemon = await startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
+    onTestFinished(() => daemon.stop())
+    const receiver = await startReceiver()
+    const state = join(cli.home, `state-${signal}`)
+    const env = { SVC_DATA_DIR: dataDir, XDG_STATE_HOME: state }
+    const listen = started(cli, ['webhooks', 'listen', '--forward-to', receiver.url, '--json'], env)
+    await listen.says('Following the events')
+    await makeEvents(daemon, 0, 2)
+    await listen.hasLines(2)
+    expect(await listen.stopped(signal)).toBe(exitCode)
+    const files = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+    expect(files).toHaveLength(1)
+    expect(JSON.parse(readFileSync(join(state, files[0]!), 'utf8')).sequence).toBeGreaterThanOrEqual(1)
+  })
+})

@@ -1,0 +1,179 @@
+/** Tables and records for a person: what they cost, how they fit a width, and what is never cut. */
+import fc from 'fast-check'
+import stringWidth from 'fast-string-width'
+import { describe, expect, it } from 'vitest'
+import { render } from '../../commands/ui/render.ts'
+import { tableLines } from '../../commands/ui/table.ts'
+import { localTime, zonedTime } from '../../commands/ui/times.ts'
+import { walletOf } from '../merkle/reference.ts'
+import { commandLine, onTerminal } from './command-line.ts'
+
+const cli = commandLine()
+const paint = { bold: (text: string) => text, dim: (text: string) => text }
+const [A, B] = [walletOf(1), walletOf(2)]
+const ID = 'BpuIV8evR9MFqWI8EmyeC1dAXtDFe8pQMSkSBRRKcnEAAA'
+const SIGNATURE = '5'.repeat(88)
+const lines = (headings: string[], rows: string[][], width = Number.POSITIVE_INFINITY) =>
+  tableLines(headings, rows, width, paint)
+const table = (columns: string[], rows: unknown[][], width: number) =>
+  render({ data: null, rows: { columns, rows } }, 'table', { paint, width })
+
+describe('the cost of a table', () => {
+  it('grows with the number of its rows, not with its square', () => {
+    const wallet = walletOf(0)
+    // Processor time, in turns: what else the machine does counts for neither.
+    const cost = (count: number, width: number) => {
+      const rows = Array.from({ length: count }, (_, i) => ['~', wallet, String(i), `${i} of a text that is broken`])
+      const start = process.cpuUsage()
+      expect(lines(['', 'WALLET', 'AFTER', 'NOTE'], rows, width)?.length).toBeGreaterThan(count)
+      return process.cpuUsage(start).user
+    }
+    for (const width of [80, Number.POSITIVE_INFINITY]) {
+      cost(8_000, width)
+      const rounds = [1, 2, 3, 4, 5].map(() => [cost(8_000, width), cost(32_000, width)] as const)
+      const [few, many] = [Math.min(...rounds.map(([few]) => few)), Math.min(...rounds.map(([, many]) => many))]
+      expect(many / few).toBeLessThan(6)
+    }
+  })
+
+  it('is within three times that of JSON where merkle diff tells of 20,000 changed rows', async () => {
+    const csv = (name: string, more: number) =>
+      cli.file(name, Array.from({ length: 20_000 }, (_, i) => `${walletOf(i)},${i + more}\n`).join(''))
+    const [before, after] = [csv('before.csv', 1), csv('after.csv', 2)]
+    const timed = async (format: string) => {
+      const start = performance.now()
+      const { exitCode, stdout } = await cli.svc(['merkle', 'diff', before, after, '-o', format])
+      expect(exitCode).toBe(0)
+      return { took: performance.now() - start, stdout }
+    }
+    const [json, shown] = [await timed('json'), await timed('table')]
+    expect(shown.stdout.split('\n').length).toBe(20_002)
+    expect(shown.took / json.took).toBeLessThan(3)
+  })
+})
+
+describe('a table that must fit', () => {
+  it('cuts addresses in the middle, but not the one that its rows are called by', () => {
+    const rows = [[A, B, 'live', '2026-11-22 07:31:20']]
+    const [heading, row] = lines(['ADDRESS', 'BASE MINT', 'STATUS', 'CREATED AT'], rows, 90)!
+    expect(row).toHaveLength(90)
+    expect(row).toContain(`${A}  ${B.slice(0, 5)}`)
+    expect(row).toMatch(new RegExp(`${B.slice(0, 5)}[^ ]*…[^ ]*${B.slice(-5)}  live  +2026-11-22 07:31:20$`))
+    expect(heading!.indexOf('STATUS')).toBe(row!.indexOf('live'))
+  })
+
+  it('puts what is copied on lines of their own, and the rest below', () => {
+    const shown = lines(['ID', 'SIGNATURE', 'KIND', 'OWNER'], [[ID, SIGNATURE, 'dbc', A]], 40)
+    expect(shown).toEqual([
+      'ID',
+      'SIGNATURE',
+      '  KIND  OWNER',
+      ID,
+      SIGNATURE,
+      `  dbc   ${A.slice(0, 16)}…${A.slice(-15)}`,
+    ])
+  })
+
+  it('breaks text between its words, and headings where they alone are too wide', () => {
+    const note = 'the vault lacks the tokens for what can still be claimed'
+    const shown = lines(['NO', 'RATE LIMIT PER MINUTE', 'NOTE'], [['1', '120', note]], 50)!
+    expect(shown.every((line) => line.length <= 50)).toBe(true)
+    expect(shown.join(' ').replace(/\s+/g, ' ')).toContain(note.slice(0, 20))
+    expect(shown[0]).not.toContain('RATE LIMIT PER MINUTE')
+  })
+
+  it('becomes a list of records where no columns do', async () => {
+    const columns = ['id', 'signature', 'a_long_status', 'another_long_status', 'occurred_at']
+    const row = [ID, SIGNATURE, 'migration_triggered', 'migration_triggered', '2026-11-22T06:00:00.000Z']
+    const shown = await table(columns, [row, row], 30)
+    expect(shown.split('\n\n')).toHaveLength(2)
+    expect(shown).toContain(ID)
+    expect(shown).toContain(SIGNATURE)
+    expect(shown).toContain('migration_triggered')
+  })
+
+  it('counts the columns that a character takes', () => {
+    const rows = [
+      ['漢字', 'x'],
+      ['👩‍👩‍👧', 'x'],
+      ['ab', 'x'],
+      ['é', 'x'],
+    ]
+    const shown = lines(['NAME', 'NEXT'], rows)!
+    for (const line of shown.slice(1)) expect(stringWidth(line.slice(0, line.indexOf('x')))).toBe(6)
+  })
+
+  it('keeps every line within the width and every identifier whole, whatever the cells', () => {
+    const cell = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 60 }).map((text) => text.replace(/[\p{Cc}\u2028\u2029]/gu, '')),
+      fc.constantFrom(A, B, '12.5', '', 'migration_triggered', '2026-11-22 07:31:20'),
+    )
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 6 }),
+        fc.integer({ min: 20, max: 130 }),
+        (cells, width) => {
+          const rows = cells.map((row, i) => [`${ID.slice(0, -1)}${i}`, ...row])
+          const shown = lines(['ID', 'ONE', 'TWO', 'THREE'], rows, width)
+          if (shown === null) return
+          for (const [id] of rows) expect(shown.some((line) => line.includes(id!))).toBe(true)
+          const isOwn = (line: string) => rows.some((row) => row.includes(line))
+          for (const line of shown) if (!isOwn(line)) expect(stringWidth(line)).toBeLessThanOrEqual(width)
+        },
+      ),
+    )
+  })
+
+  it('is whole where it is no terminal that reads it', async () => {
+    const row = [ID, SIGNATURE, A, B, 'x'.repeat(300)]
+    const shown = await table(['id', 'signature', 'owner', 'mint', 'note'], [row], Number.POSITIVE_INFINITY)
+    for (const cell of row) expect(shown).toContain(cell)
+  })
+})
+
+describe('a record that must fit', () => {
+  it('breaks text below its beginning, and puts what is one long word on a line of its own', async () => {
+    const data = { status: 'live', note: 'word '.repeat(30).trim(), signature: SIGNATURE }
+    const shown = await render({ data }, 'table', { paint, width: 60 })
+    const all = shown.trimEnd().split('\n')
+    expect(all.filter((line) => line.length > 60).map((line) => line.trim())).toEqual([SIGNATURE])
+    expect(all.filter((line) => line.includes('word')).length).toBeGreaterThan(2)
+  })
+
+  it('indents what is deep, a line for each field', async () => {
+    const data = { id: 'evt_1', data: { object: { address: A, owner: B, more: 'and more' } } }
+    const shown = await render({ data }, 'table', { paint, width: 80 })
+    expect(shown.split('\n')).toEqual(expect.arrayContaining(['DATA', `      "address": "${A}",`]))
+    expect(await render({ data }, 'table', { paint, width: Number.POSITIVE_INFINITY })).toContain(
+      `DATA  ${JSON.stringify(data.data)}`,
+    )
+  })
+})
+
+describe('moments', () => {
+  it('are dates of this place in a table, with their distance from UTC in a record, and as they were for a script', async () => {
+    const at = '2026-11-22T06:00:00.000Z'
+    const rows = { columns: ['name', 'created_at', 'created'], rows: [[at, at, 1_795_327_200]] }
+    const shown = await render({ data: null, rows }, 'table', { paint, width: 100 })
+    expect(shown).toContain(`${at}  ${localTime(at)}  ${localTime(1_795_327_200_000)}`)
+    expect(await render({ data: { created_at: at } }, 'table', { paint, width: 100 })).toBe(
+      `CREATED AT  ${zonedTime(at)}\n`,
+    )
+    expect(await render({ data: null, rows }, 'plain', { paint, width: 20 })).toBe(`${at}\t${at}\t1795327200\n`)
+    const key = await cli.svc(['keys', 'create', '--name', 'k', '--json'])
+    const { created_at } = JSON.parse(key.stdout)
+    const berlin = await cli.svc(['keys', 'list'], { env: { TZ: 'Asia/Kolkata' } })
+    const local = new Date(Date.parse(created_at) + 19_800_000).toISOString().slice(0, 19).replace('T', ' ')
+    expect(berlin.stdout).toContain(local)
+  })
+})
+
+describe('on a terminal of 80 columns', () => {
+  it('every line of a table fits, and what names a row is whole', async () => {
+    const { stdout } = await cli.svc(['keys', 'create', '--name', 'a key of some length', '--json'])
+    const { screen } = await onTerminal(cli, ['keys', 'list', '--no-color'], [], 80)
+    const all = screen.trimEnd().split('\r\n')
+    expect(all.filter((line) => stringWidth(line) > 80)).toEqual([])
+    expect(screen).toContain(JSON.parse(stdout).id)
+  })
+})
