@@ -17,6 +17,8 @@ export interface ErrorExtras {
   param?: string
   details?: Record<string, unknown>
   cause?: unknown
+  /** Name of the setting without which this cannot work: told in production too, as it is no secret. */
+  unset?: string | undefined
 }
 
 /** A failure that a client is told about; anything else that is thrown is a bug and answers `internal_error`. */
@@ -24,6 +26,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   readonly param?: string
   readonly details?: Record<string, unknown>
+  readonly unset?: string
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
@@ -31,6 +34,7 @@ export class ApiError extends Error {
     this.code = code
     if (extras.param !== undefined) this.param = extras.param
     if (extras.details !== undefined) this.details = extras.details
+    if (extras.unset !== undefined) this.unset = extras.unset
   }
 
   get status(): number {

@@ -11,9 +11,9 @@ export interface Paint {
 
 /** Text that ends with a line break, or nothing. */
 export async function render(outcome: Outcome, format: Format, paint: Paint): Promise<string> {
-  if (format === 'json') return `${JSON.stringify(outcome.data, undefined, 2)}\n`
+  if (format === 'json') return `${jsonText(outcome.data)}\n`
   if (format === 'plain') return plain(outcome)
-  if (outcome.text !== undefined) return `${outcome.text}\n`
+  if (outcome.text !== undefined) return `${multiline(outcome.text)}\n`
   return outcome.rows ? table(outcome.rows, paint) : record(outcome.data, paint)
 }
 
@@ -68,5 +68,21 @@ function show(value: unknown): string {
 const escaped = (text: string) => cleaned(text.replace(/[\\\t\n\r]/g, (found) => ESCAPES[found]!))
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-/** Names on chain are anybody's text: control and direction characters must not reach a terminal. */
-export const cleaned = (text: string) => text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
+/** What a terminal obeys, or a reader does not see: control, direction and other invisible characters, separators of lines, halves of pairs. */
+const UNPRINTABLE =
+  /[\p{Cc}\p{Cs}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
+
+/** Names on chain are anybody's text: what a terminal obeys must not reach one. */
+export const cleaned = (text: string) => text.replace(UNPRINTABLE, '\ufffd')
+
+/** The same, its line breaks kept. */
+export const multiline = (text: string) => text.split('\n').map(cleaned).join('\n')
+
+/** JSON that may be shown on a terminal: the same value to whoever parses it, the line breaks between its parts kept. */
+export const jsonText = (value: unknown, indent = 2): string =>
+  (JSON.stringify(value, undefined, indent) ?? '').replace(UNPRINTABLE, (found) =>
+    found === '\n' ? found : unicode(found),
+  )
+
+const unicode = (text: string) =>
+  Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')

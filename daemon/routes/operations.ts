@@ -8,7 +8,7 @@ import { requestIdOf } from '../middleware/request-id.ts'
 export function operations(hono: Hono, kernel: Kernel): void {
   const refuse = (c: Context, id: string, thrown: unknown) => {
     const { status, body } = errorAnswer(kernel, thrown, id, new URL(c.req.url).origin)
-    return jsonResponse(status, body, { 'X-Request-Id': id })
+    return jsonResponse(kernel, status, body, { 'X-Request-Id': id })
   }
   const chain = chainState(kernel)
   hono.get('/ready', async (c) => {
@@ -24,7 +24,7 @@ export function operations(hono: Hono, kernel: Kernel): void {
     const rpc = await chain()
     const ready = database === 'ok' && rpc === 'ok'
     const body = JSON.stringify({ data: { ready, checks: { database, rpc } }, meta: { request_id: id } })
-    return jsonResponse(ready ? 200 : 503, body, { 'X-Request-Id': id })
+    return jsonResponse(kernel, ready ? 200 : 503, body, { 'X-Request-Id': id })
   })
   hono.get('/metrics', async (c) => {
     const { id, fault } = requestIdOf(c.req.raw)
