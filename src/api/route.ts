@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { errorSchema, listMetaSchema, metaSchema } from './envelope.ts'
 import type { At, Method } from './paths.ts'
 
-export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write'] as const
+export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate'] as const
 export type Scope = (typeof SCOPES)[number]
 
 type Empty = z.ZodObject<Record<never, never>>
@@ -80,7 +80,7 @@ export type Result<R extends AnyRoute> = R extends { list: true } ? Page<Data<R>
 const ERRORS: Record<number, string> = {
   400: 'Invalid input or a violated business rule; `param` names the field',
   401: 'The bearer key is missing or malformed',
-  403: 'The key is invalid or revoked, or a scope is missing',
+  403: 'The key is invalid or revoked, lacks a scope, or would change what another key made',
   404: 'The resource exists neither on chain nor in storage',
   409: 'The Idempotency-Key was used with another request, or that request is still in progress',
   429: 'The per-minute or per-day quota of the key is exceeded',

@@ -237,6 +237,8 @@ export interface TransactionsTable extends Recorded {
 export interface WebhookSubscriptionsTable {
   seq: Generated<number>
   id: string
+  /** Key that made it; null for those of an earlier version. */
+  api_key_id: string | null
   url: string
   enabled_events_json: string
   active: number

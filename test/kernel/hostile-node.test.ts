@@ -108,32 +108,33 @@ function signedTransfer(payer = Keypair.generate()): string {
 
 /** Asks for everything there is, as unsigned and, where it is taken, as signed. */
 async function askAll({ request }: Daemon, ids: Record<string, string>): Promise<string> {
-  const answers: string[] = []
-  for (const [name, { method, path, query }] of routes) {
-    if (['apiKeys.revoke', 'signer.pause', 'webhookSubscriptions.delete'].includes(name)) continue
-    const noun = name.split('.')[0]!
-    const filled = path
-      .replace(/\{kind\}/, 'metadata')
-      .replace(/\{wallet\}/, A)
-      .replace(/\{(\w+)\}/g, (_, param: string) => ids[`${noun}.${param}`] ?? ids[param] ?? A)
-    const transaction = signedTransfer()
-    const bodies: unknown[] =
-      method === 'get'
-        ? [undefined]
-        : [
-            { ...MINIMAL[name], ...(MINIMAL[name]?.transaction ? { transaction } : {}) },
-            { ...MINIMAL[name], mode: 'signed' },
-            ...(name === 'transactions.submit' ? [{ transaction, skip_preflight: true }] : []),
-            ...(name === 'signer.test' ? [{ submit: true, memo: 'x' }] : []),
-          ]
-    const asked = query?.shape && 'mint' in query.shape ? `${filled}?mint=${A}` : filled
-    for (const body of bodies) {
-      const { headers, text } = await request(method.toUpperCase(), asked, body === undefined ? {} : { body })
-      answers.push(`${name}: ${JSON.stringify([...headers])}${text}`)
-    }
-  }
+  const asks = routes
+    .filter(([name]) => !['apiKeys.revoke', 'signer.pause', 'webhookSubscriptions.delete'].includes(name))
+    .flatMap(([name, { method, path, query }]) => {
+      const noun = name.split('.')[0]!
+      const filled = path
+        .replace(/\{kind\}/, 'metadata')
+        .replace(/\{(\w+)\}/g, (_, param: string) => ids[`${noun}.${param}`] ?? ids[param] ?? A)
+      const asked = query?.shape && 'mint' in query.shape ? `${filled}?mint=${A}` : filled
+      return bodiesOf(name, method).map(async (body) => {
+        const { headers, text } = await request(method.toUpperCase(), asked, body === undefined ? {} : { body })
+        return `${name}: ${JSON.stringify([...headers])}${text}`
+      })
+    })
+  const answers = await Promise.all(asks)
   for (const path of ['/ready', '/metrics']) answers.push((await request('GET', path)).text)
   return answers.join('\n')
+}
+
+function bodiesOf(name: string, method: string): unknown[] {
+  if (method === 'get') return [undefined]
+  const transaction = signedTransfer()
+  return [
+    { ...MINIMAL[name], ...(MINIMAL[name]?.transaction ? { transaction } : {}) },
+    { ...MINIMAL[name], mode: 'signed' },
+    ...(name === 'transactions.submit' ? [{ transaction, skip_preflight: true }] : []),
+    ...(name === 'signer.test' ? [{ submit: true, memo: 'x' }] : []),
+  ]
 }
 
 const leaks = (text: string) => text.split('\n').filter((line) => CREDENTIALS.test(line) || line.includes(BASIC))

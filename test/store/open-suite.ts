@@ -62,6 +62,7 @@ export function openSuite(database: TestDatabase): void {
       const options = await database.fresh()
       const store = await opened(options)
       const subscription = {
+        api_key_id: 'key_1',
         url: 'https://a.test',
         enabled_events_json: '["*"]',
         active: 1,
@@ -75,6 +76,7 @@ export function openSuite(database: TestDatabase): void {
       await store.write(async (tx) => {
         for (const id of ['rotated', 'plain']) await insertWebhookSubscription(tx, { ...subscription, id })
         for (const change of [
+          sql`drop column api_key_id`,
           sql`drop column previous_secrets_json`,
           sql`drop column receiver_revision`,
           sql`add column previous_secret ${blob}`,
@@ -91,6 +93,8 @@ export function openSuite(database: TestDatabase): void {
       const previous = async (id: string) => previousSecrets((await findWebhookSubscription(again.db, id))!, 8)
       expect(await previous('rotated')).toEqual([{ secret: Buffer.from('old'), until: 9 }])
       expect(await previous('plain')).toEqual([])
+      // Nobody is known to have made what was there before.
+      expect(await findWebhookSubscription(again.db, 'plain')).toMatchObject({ api_key_id: null })
     })
 
     test('refuses a database that a newer program has migrated', async () => {

@@ -6,9 +6,8 @@ import { notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { enqueueAgain, enqueueRange, lastSequence } from '../../store/webhook-queue.ts'
-import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { found } from '../found.ts'
 import { queuedOf, typesOf } from '../webhook-deliveries/fan-out.ts'
+import { ownSubscription } from './owned.ts'
 
 type Route = Api['webhookSubscriptions']['replay']
 
@@ -19,7 +18,7 @@ type Route = Api['webhookSubscriptions']['replay']
 export async function replayEvents(context: Context, { id, event_ids, since }: Input<Route>): Promise<Result<Route>> {
   const now = context.clock.now()
   const answer = await context.commit(async (tx) => {
-    const subscription = found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
+    const subscription = await ownSubscription(context, tx, id)
     if (event_ids === undefined) {
       const wanted = { subscriptionId: id, types: typesOf(subscription), againSince: since! }
       return { queued: await enqueueRange(tx, { ...wanted, after: 0, to: await lastSequence(tx), now }) }
