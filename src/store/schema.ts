@@ -360,6 +360,8 @@ export interface AuditEntriesTable {
   /** SHA-256 in hex; 64 zeros before the first. */
   previous_hash: string
   hash: string
+  /** HMAC-SHA256 of `hash` under the vault's key, in hex; null until an upgrade is through. */
+  seal: string | null
 }
 
 export interface Tables {

@@ -14,6 +14,7 @@ import { goldLocks } from './0009-gold-locks.ts'
 import { stakes } from './0010-stakes.ts'
 import { webhookSecrets } from './0011-webhook-secrets.ts'
 import { webhookOwners } from './0012-webhook-owners.ts'
+import { auditSeals } from './0018-audit-seals.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -30,6 +31,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0010-stakes': stakes,
   '0011-webhook-secrets': webhookSecrets,
   '0012-webhook-owners': webhookOwners,
+  '0018-audit-seals': auditSeals,
 }
 
 /**
