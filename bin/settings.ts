@@ -15,7 +15,7 @@ import {
   shownSetting,
   xdg,
 } from '../src/config.ts'
-import { changeProfiles, DEFAULT_PROFILE, profilesFile, readProfiles } from './profiles.ts'
+import { changeProfiles, DEFAULT_PROFILE, profileIn, profilesFile, readProfiles } from './profiles.ts'
 
 /** `named` is the profile asked for, if any. */
 export function createSettings(named: string | undefined, config: () => Promise<Config>): Settings {
@@ -36,14 +36,21 @@ export function createSettings(named: string | undefined, config: () => Promise<
       const parsed = parseSetting(name as SettingName, value, 'svc config set')
       const profile = await target()
       const file = await changeProfiles(({ profiles }) => {
-        profiles[profile] = { ...profiles[profile], [name]: parsed }
+        const settings = { ...profileIn(profiles, profile), [name]: parsed }
+        // Defined, not assigned: `__proto__` is a name like any other.
+        Object.defineProperty(profiles, profile, {
+          value: settings,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        })
       })
       return { name, value: shownSetting(name as SettingName, parsed), profile, file }
     },
     async unset(name) {
       known(name)
       const profile = await target()
-      const removed = (await readProfiles()).profiles[profile]?.[name] !== undefined
+      const removed = profileIn((await readProfiles()).profiles, profile)?.[name] !== undefined
       if (removed) await changeProfiles(({ profiles }) => delete profiles[profile]?.[name])
       return { name, removed, profile, file: profilesFile() }
     },
@@ -69,7 +76,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
     },
     async use(profile) {
       const { profiles } = await readProfiles()
-      if (profile !== DEFAULT_PROFILE && profiles[profile] === undefined) {
+      if (profile !== DEFAULT_PROFILE && profileIn(profiles, profile) === undefined) {
         throw new ConfigError(`there is no profile ${profile}; \`svc config set … --profile ${profile}\` makes it`)
       }
       const file = await changeProfiles((all) => {

@@ -54,10 +54,13 @@ export class ConfigError extends Error {
   /** A sentence without the way out, which is `next`; the message is both. */
   readonly said: string
   readonly next: string | undefined
+  /** Name of the setting that is missing, where that is what is wrong. */
+  readonly unset: string | undefined
 
-  constructor(said: string, next?: string) {
+  constructor(said: string, next?: string, unset?: string) {
     super(next === undefined ? said : `${said}; ${next}`)
     this.said = said
     this.next = next
+    this.unset = unset
   }
 }

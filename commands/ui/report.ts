@@ -32,7 +32,9 @@ export interface ReportOptions {
 export function report(error: unknown, { format, debug, red, redact }: ReportOptions): Report {
   if (error instanceof Cancelled) return { text: format === 'json' ? '' : 'Cancelled.\n', exitCode: EXIT.cancelled }
   const known = error instanceof FileFault ? ofFile(error) : error instanceof ApiError ? error : unexpected(error)
-  const exitCode = EXIT_BY_CODE[known.code] ?? EXIT.failed
+  const { code } = known
+  // Another server's code may be any text.
+  const exitCode = Object.hasOwn(EXIT_BY_CODE, code) ? EXIT_BY_CODE[code] : EXIT.failed
   const trace = debug && error instanceof Error ? multiline(redact(`${error.stack ?? ''}\n${causes(error)}`)) : ''
   const envelope = (known as Partial<ApiFailure>).envelope
   if (format === 'json') return { text: `${trace}${jsonText(clean(envelope ?? local(known), redact))}\n`, exitCode }
@@ -51,8 +53,10 @@ export function report(error: unknown, { format, debug, red, redact }: ReportOpt
 }
 
 /** Of an answer of the API. */
-const nextOf = ({ code, message }: ApiError): string | undefined =>
-  code === 'internal_error' && message === GENERIC ? "the daemon's log has the cause under this request id" : NEXT[code]
+function nextOf({ code, message }: ApiError): string | undefined {
+  if (code === 'internal_error' && message === GENERIC) return "the daemon's log has the cause under this request id"
+  return Object.hasOwn(NEXT, code) ? NEXT[code] : undefined
+}
 
 /** The same value with every text in it redacted. */
 const clean = (value: unknown, redact: (text: string) => string): unknown =>

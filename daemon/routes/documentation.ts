@@ -48,12 +48,16 @@ ${Object.entries(ERROR_STATUS)
 </html>
 `
 
-const PAGE_FILES: Record<string, string> = {
-  'page.css':
+const PAGE_FILES: ReadonlyMap<string, string> = new Map([
+  [
+    'page.css',
     'body{margin:0;font-family:system-ui,sans-serif}.errors{max-width:1460px;margin:0 auto;padding:0 20px 60px;box-sizing:border-box}dt{margin-top:1em;font-weight:600}:target{background:#fff3c4}',
-  'page.js':
+  ],
+  [
+    'page.js',
     "window.ui=SwaggerUIBundle({url:'/v2/openapi.json',dom_id:'#reference',deepLinking:false,persistAuthorization:false,validatorUrl:null,docExpansion:'list'})",
-}
+  ],
+])
 
 const SECURITY = {
   'content-security-policy':
@@ -66,13 +70,16 @@ export function documentation(hono: Hono): void {
   let json: string | undefined
   hono.get('/v2/openapi.json', async (c) => {
     json ??= JSON.stringify((await import('../../src/api/openapi.ts')).openApiDocument())
-    return c.body(json, 200, { 'content-type': 'application/json; charset=utf-8' })
+    return c.body(json, 200, {
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    })
   })
   hono.get('/v2/docs', (c) => c.body(page(), 200, { 'content-type': 'text/html; charset=utf-8', ...SECURITY }))
   hono.get('/assets/docs/:file', async (c, next) => {
     const file = c.req.param('file')
     const content =
-      PAGE_FILES[file] ?? (FILES.some((known) => known === file) ? await readFile(builtFile(file)) : undefined)
+      PAGE_FILES.get(file) ?? (FILES.some((known) => known === file) ? await readFile(builtFile(file)) : undefined)
     if (content === undefined) return next()
     const type = TYPES[file.slice(file.lastIndexOf('.') + 1)]!
     return new Response(content, {

@@ -23,6 +23,7 @@ export async function openSigner(config: Config, options: SignerOptions = {}): P
   if (address === undefined) {
     throw new ConfigError(
       `signer.public-key is missing: signer ${name} needs the address of its key`,
+      undefined,
       'signer.public-key',
     )
   }

@@ -8,7 +8,7 @@ type TextSetting = Extract<SettingName, `signer.${string}`>
 export function required({ values }: Config, name: TextSetting): string {
   const value = values[name]
   if (value === undefined) {
-    throw new ConfigError(`${name} is missing: signer ${values.signer} needs it${wayIn(name)}`, name)
+    throw new ConfigError(`${name} is missing: signer ${values.signer} needs it${wayIn(name)}`, undefined, name)
   }
   return value
 }

@@ -40,7 +40,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
  */
 export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
   const executed = await executedMigrations(db)
-  const unknown = executed.find((name) => !(name in MIGRATIONS))
+  const unknown = executed.find((name) => !Object.hasOwn(MIGRATIONS, name))
   if (unknown !== undefined) {
     throw internal(
       `the database is newer than this program (it has the migration ${unknown}): upgrade svc, or restore the backup made before the upgrade`,
