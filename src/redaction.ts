@@ -72,7 +72,7 @@ function replacing(needles: readonly Needle[]): (text: string) => string {
 
 /** The ways in which one text is quoted: percent-encoded and decoded, in HTML, with slashes escaped. */
 function writings({ literal, ...rest }: Needle): Needle[] {
-  const encoded = encodeURIComponent(literal)
+  const encoded = percentEncoded(literal)
   const all = [
     literal,
     decoded(literal),
@@ -86,6 +86,9 @@ function writings({ literal, ...rest }: Needle): Needle[] {
 }
 
 const inLowerCase = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
+
+/** Half of a surrogate pair has no encoding. */
+const percentEncoded = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
 
 function decoded(text: string): string {
   try {
@@ -145,15 +148,17 @@ function userNeedles({ username, password }: URL): Needle[] {
 }
 
 /** Words of two or more parts, and versions: `v1`, `mainnet-beta`, `finalized`. */
-const isWord = (text: string) => /^(?:v?\d{1,4}|[a-z]{1,12}(?:[-_.][a-z]{1,12}|[-_.]?v?\d{1,3})*)$/.test(text)
+const isWord = (text: string) =>
+  /^(?:v?\d{1,4}|[a-z]{1,12}\d{0,3}(?:[-_.](?:[a-z]{1,12}\d{0,3}|v?\d{1,3}))*)$/.test(text)
 const isDistinct = (text: string) => text.length >= SHORTEST.distinct && !isWord(text) && !/^\d+$/.test(text)
 /** A mint in the URL of a price source is in many an answer, and no secret. */
 const isAddress = (text: string) => /^[1-9A-HJ-NP-Za-km-z]{43,44}$/.test(text)
 
+/** Bounded at every star: a message may hold what a stranger sent, a megabyte of it. */
 function withoutShapes(text: string): string {
   return text
-    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1***@')
-    .replace(/([?&][^=&\s]*(?:key|token|secret)[^=&\s]*=)[^&\s]+/gi, '$1***')
+    .replace(/:\/\/[^\s/@]+@/g, '://***@')
+    .replace(/([?&][^=&?\s]{0,64}(?:key|token|secret)[^=&?\s]{0,64}=)[^&\s]+/gi, '$1***')
     .replace(/svc_(live|test)_[0-9A-Za-z]+/g, 'svc_$1_***')
     .replace(/whsec_[0-9A-Za-z+/]+=*/g, 'whsec_***')
 }

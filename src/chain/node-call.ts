@@ -51,7 +51,7 @@ export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): {
  */
 export async function cleaned(answer: Response, { text, json }: Redactor): Promise<Response> {
   const { status, statusText } = answer
-  const body = status === 204 || status === 304 ? null : json(await answer.text())
+  const body = [204, 205, 304].includes(status) ? null : json(await answer.text())
   const headers = new Headers(answer.headers)
   headers.delete('content-length')
   headers.delete('content-encoding')
