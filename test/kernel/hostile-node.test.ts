@@ -197,5 +197,5 @@ describe('a node that repeats its URL', () => {
     // It was asked, and its errors are told.
     expect(said).toMatch(/failed at the RPC node: .*127\.0\.0\.1:\d+\/\*\*\*/)
     expect(log).toContain('"level":')
-  })
+  }, 300_000)
 })
