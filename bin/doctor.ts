@@ -6,6 +6,7 @@ import { Problem } from '../commands/ui/problem.ts'
 import { type Config, DAEMON_FILE, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { ApiError } from '../src/errors.ts'
 import { FileFault, requireDataFolder } from '../src/files.ts'
+import { redactorOf } from '../src/redaction.ts'
 import { chosenKey, readKeyFile, runningDaemon } from './connection.ts'
 import { openHttp } from './http-transport.ts'
 
@@ -29,7 +30,9 @@ export async function diagnose(load: () => Promise<Config>): Promise<Check[]> {
   checks.push(...(await database(config)), await daemon(config))
   if (config.values.api !== undefined) checks.push(...(await api(config, config.values.api)))
   const { chainChecks } = await import('./doctor-chain.ts')
-  return [...checks, ...(await chainChecks(config, { ok, warn, fail }))]
+  checks.push(...(await chainChecks(config, { ok, warn, fail })))
+  const { text } = redactorOf(config)
+  return checks.map((check) => ({ ...check, detail: text(check.detail) }))
 }
 
 function nodeVersion(): Check {

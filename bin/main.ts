@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { EXIT } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
+import { shapeRedactor } from '../src/redaction.ts'
 import { readInputs } from './inputs.ts'
 import { parse } from './program.ts'
 import { type OpenSession, openSession } from './session.ts'
@@ -13,7 +14,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   let session: OpenSession | undefined
   const tell = (error: unknown, format: Format): number => {
     session?.ui.clear()
-    const { text, exitCode } = report(error, format, debug, pc.createColors(!plainErrors).red)
+    const { red } = pc.createColors(!plainErrors)
+    const redact = session?.redact ?? shapeRedactor.text
+    const { text, exitCode } = report(error, { format, debug, red, redact })
     process.stderr.write(text)
     return exitCode
   }

@@ -23,7 +23,7 @@ export async function readProfile(
 ): Promise<{ name: string; settings: Record<string, unknown> }> {
   const { current, profiles } = await readProfiles()
   const name = named ?? current
-  const settings = profiles[name]
+  const settings = profileIn(profiles, name)
   if (settings === undefined && named !== undefined && named !== DEFAULT_PROFILE) {
     const known = Object.keys(profiles).join(', ') || 'none yet'
     throw new ConfigError(
@@ -32,6 +32,10 @@ export async function readProfile(
   }
   return { name, settings: settings ?? {} }
 }
+
+/** The settings of that name; undefined where there is no such profile, whatever every object has. */
+export const profileIn = (profiles: Profiles['profiles'], name: string) =>
+  Object.hasOwn(profiles, name) ? profiles[name] : undefined
 
 /** Changes the file and answers its path. */
 export async function changeProfiles(change: (profiles: Profiles) => void): Promise<string> {

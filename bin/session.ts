@@ -8,6 +8,7 @@ import { createUi } from '../commands/ui/ui.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import { type Client, createClient, type Transport } from '../src/client.ts'
 import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
+import { redactorOf, shapeRedactor } from '../src/redaction.ts'
 import { type Connection, connect, refuseSigningFor, runningDaemon } from './connection.ts'
 import { createLocalnet } from './localnet.ts'
 import { readProfile } from './profiles.ts'
@@ -20,15 +21,20 @@ const STOPS = Object.keys(STOPPED_BY) as (keyof typeof STOPPED_BY)[]
 
 export interface OpenSession extends Session {
   format(): Promise<Format>
+  /** A message without the credentials of the settings; of their shape alone while the settings are not read. */
+  redact(message: string): string
   close(): Promise<void>
 }
 
 export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStream) => boolean): OpenSession {
   const named = globals.profile ?? (process.env.SVC_PROFILE || undefined)
+  let redactor = shapeRedactor
   const load = async (more: Partial<Record<SettingName, unknown>> = {}): Promise<Config> => {
     const { settings } = await readProfile(named)
     const trustProject = globals.trustProject ?? false
-    return loadConfig({ flags: { ...flagsOf(globals), ...more }, profile: settings, trustProject })
+    const loaded = loadConfig({ flags: { ...flagsOf(globals), ...more }, profile: settings, trustProject })
+    redactor = redactorOf(loaded)
+    return loaded
   }
   const config = once(() => load().catch((error) => Promise.reject(asUsage(error))))
   /** What is wrong with the settings must not keep the doctor from saying so. */
@@ -73,6 +79,7 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
   return {
     ui,
     format,
+    redact: (message) => redactor.text(message),
     get client() {
       return client()
     },

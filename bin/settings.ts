@@ -16,7 +16,7 @@ import {
   xdg,
 } from '../src/config.ts'
 import { runningDaemon } from './connection.ts'
-import { changeProfiles, DEFAULT_PROFILE, profilesFile, readProfiles } from './profiles.ts'
+import { changeProfiles, DEFAULT_PROFILE, profileIn, profilesFile, readProfiles } from './profiles.ts'
 
 const OF_COMMANDS: readonly string[] = ['api', 'api-key-file', 'output']
 
@@ -48,7 +48,14 @@ export function createSettings(named: string | undefined, config: () => Promise<
       const profile = await target()
       const daemon = await readLater(name)
       const file = await changeProfiles(({ profiles }) => {
-        profiles[profile] = { ...profiles[profile], [name]: parsed }
+        const settings = { ...profileIn(profiles, profile), [name]: parsed }
+        // Defined, not assigned: `__proto__` is a name like any other.
+        Object.defineProperty(profiles, profile, {
+          value: settings,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        })
       })
       return { name, value: shownSetting(name as SettingName, parsed), profile, file, daemon }
     },
@@ -56,7 +63,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
       known(name)
       const profile = await target()
       const daemon = await readLater(name)
-      const removed = (await readProfiles()).profiles[profile]?.[name] !== undefined
+      const removed = profileIn((await readProfiles()).profiles, profile)?.[name] !== undefined
       if (removed) await changeProfiles(({ profiles }) => delete profiles[profile]?.[name])
       return { name, removed, profile, file: profilesFile(), daemon: removed ? daemon : null }
     },
@@ -82,7 +89,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
     },
     async use(profile) {
       const { profiles } = await readProfiles()
-      if (profile !== DEFAULT_PROFILE && profiles[profile] === undefined) {
+      if (profile !== DEFAULT_PROFILE && profileIn(profiles, profile) === undefined) {
         throw new ConfigError(`there is no profile ${profile}; \`svc config set … --profile ${profile}\` makes it`)
       }
       const daemon = await readLater('profile')

@@ -1,4 +1,4 @@
-/** `svc audit`: every signature of the platform wallet and every change of its policy, in a log that proves itself. */
+/** `svc audit`: every signature of the platform wallet, every change of its policy and of API keys, in a log that proves itself. */
 import { rmSync, writeFileSync } from 'node:fs'
 import type { AuditEntry } from '../src/api/audit-entries.ts'
 import { paths } from '../src/api/paths.ts'
@@ -18,6 +18,9 @@ const ACTIONS = [
   'signer.paused',
   'signer.resumed',
   'spend.reset',
+  'api_key.created',
+  'api_key.revoked',
+  'audit.sealed',
 ] as const
 
 export const noun: Noun = {
@@ -35,7 +38,7 @@ export const noun: Noun = {
     verify: verb({
       about: 'Recompute the log: exit 1 where an entry is not as it was written',
       details:
-        'Whoever can write the database could rewrite the whole log: keep the head that this prints elsewhere, and give it as --head to see that it is still part of the log.',
+        'Entries are sealed with the encryption key: who can write the database alone can cut the log off, but not write it anew. Keep the head that this prints elsewhere, and give it as --head to see that it is still part of the log. The policy and the spends of the day are compared with their entries.',
       calls: [at.verify],
       flags: { head: text('Hash of an entry that must be there', { placeholder: 'HASH' }) },
       async run({ head }, { client }) {
@@ -45,7 +48,7 @@ export const noun: Noun = {
           data,
           text: intact
             ? `${entries} entries, all intact. Head: ${data.head}`
-            : `Entry ${broken!.sequence} does not hold: ${broken!.why}. The ${entries} before it do.`,
+            : `Entry ${broken!.sequence} does not hold: ${broken!.why}. ${entries} entries are as they were written.`,
           exitCode: intact ? EXIT.done : EXIT.failed,
         }
       },

@@ -46,7 +46,7 @@ const NOWHERE = 'http://localhost'
 function refuse(kernel: Kernel, request: Request, thrown: unknown, headers: Record<string, string> = {}): Response {
   const named = requestIdOf(request)
   const { status, body } = errorAnswer(kernel, named.fault ?? thrown, named.id, new URL(request.url).origin)
-  return jsonResponse(status, body, { ...headers, 'X-Request-Id': named.id })
+  return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': named.id })
 }
 
 function unknownRoute(request: Request, methodsOf: (path: string) => string[]): ApiError {

@@ -10,7 +10,8 @@ export interface Local {
 }
 
 export async function openLocal(config: Config): Promise<Local> {
-  const services = await openServices(config)
+  // Whoever types the command is told the cause: no stranger reads this answer, and there is no log to look into.
+  const services = await openServices({ ...config, production: false })
   try {
     const bearer = await operatorKey(services)
     const app = await createApp(services)

@@ -2,18 +2,19 @@
 import pino from 'pino'
 import type { Config } from '../src/config.ts'
 import type { Log } from '../src/log.ts'
-import { redact } from './middleware/answer.ts'
+import { type Redactor, redactorOf } from '../src/redaction.ts'
 
 /** An error with its causes and stack, and without the credentials that a message from below may carry. */
-export function loggedError(error: unknown): object | string {
-  if (!(error instanceof Error)) return redact(String(error))
+export function loggedError(error: unknown, { text }: Redactor): object | string {
+  if (!(error instanceof Error)) return text(String(error))
   const { type, message, stack, code } = pino.stdSerializers.err(error) as ReturnType<
     typeof pino.stdSerializers.err
   > & { code?: unknown }
-  return { type, message: redact(message ?? ''), stack: redact(stack ?? ''), ...(code === undefined ? {} : { code }) }
+  return { type, message: text(message ?? ''), stack: text(stack ?? ''), ...(code === undefined ? {} : { code }) }
 }
 
 export function createLog(config: Config): Log {
+  const redactor = redactorOf(config)
   const destination = pino.destination({ dest: 2, sync: true })
   // Where the terminal is closed nobody reads the log any more, and SIGHUP stops the daemon in order.
   destination.on('error', (error: NodeJS.ErrnoException) => {
@@ -24,9 +25,10 @@ export function createLog(config: Config): Log {
       level: config.values['log-level'],
       base: { service: 'svc' },
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { err: loggedError },
+      serializers: { err: (error) => loggedError(error, redactor) },
       redact: ['*.key', '*.secret', '*.authorization', 'headers.authorization'],
     },
-    destination,
+    // The whole line, so that no field of it is forgotten.
+    { write: (line: string) => void destination.write(redactor.json(line)) },
   )
 }

@@ -62,14 +62,14 @@ async function respond(
     requestId = readRequestId(request.headers.get('x-request-id'))
     headers['X-Request-Id'] = requestId
     const { status, body } = await run(kernel, handler, request, url, params, requestId, headers)
-    return jsonResponse(status, body, headers)
+    return jsonResponse(kernel, status, body, headers)
   } catch (thrown) {
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
     if (quotas) Object.assign(headers, rateLimitHeaders(quotas, true))
     if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
       headers['Retry-After'] = String(thrown.retryAfter)
     const { status, body } = errorAnswer(kernel, thrown, requestId, url.origin)
-    return jsonResponse(status, body, { ...headers, 'X-Request-Id': requestId })
+    return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': requestId })
   }
 }
 

@@ -14,6 +14,7 @@ import { createTreePool } from '../src/merkle/pool.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
 import { openStorage } from '../src/storage/storage.ts'
 import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
+import { sealEarlierEntries } from '../src/store/audit-entries.ts'
 import { openStore } from '../src/store/open.ts'
 import { openVault } from '../src/store/vault.ts'
 import { workerStates } from './workers/state.ts'
@@ -30,6 +31,8 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
   try {
     const keyText = config.values['encryption-key']
     const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })
+    const sealed = await sealEarlierEntries(store, vault, Date.now())
+    if (sealed > 0) log.warn({ entries: sealed }, 'the audit log of an earlier version was sealed')
     const trees = createTreePool()
     const chain = openChain(config, { log })
     return {

@@ -19,6 +19,8 @@ export interface ErrorExtras {
   /** Seconds after which the same request may well succeed: the answer's `Retry-After`. */
   retryAfter?: number
   cause?: unknown
+  /** Name of the setting without which this cannot work: told in production too, as it is no secret. */
+  unset?: string | undefined
 }
 
 /** A failure that a client is told about; anything else that is thrown is a bug and answers `internal_error`. */
@@ -27,6 +29,7 @@ export class ApiError extends Error {
   readonly param?: string
   readonly details?: Record<string, unknown>
   readonly retryAfter?: number
+  readonly unset?: string
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
@@ -35,6 +38,7 @@ export class ApiError extends Error {
     if (extras.param !== undefined) this.param = extras.param
     if (extras.details !== undefined) this.details = extras.details
     if (extras.retryAfter !== undefined) this.retryAfter = extras.retryAfter
+    if (extras.unset !== undefined) this.unset = extras.unset
   }
 
   get status(): number {
@@ -54,10 +58,13 @@ export class ConfigError extends Error {
   /** A sentence without the way out, which is `next`; the message is both. */
   readonly said: string
   readonly next: string | undefined
+  /** Name of the setting that is missing, where that is what is wrong. */
+  readonly unset: string | undefined
 
-  constructor(said: string, next?: string) {
+  constructor(said: string, next?: string, unset?: string) {
     super(next === undefined ? said : `${said}; ${next}`)
     this.said = said
     this.next = next
+    this.unset = unset
   }
 }

@@ -48,13 +48,21 @@ const ROOMS = [
   'src/errors.ts',
   'src/files.ts',
   'src/log.ts',
+  'src/redaction.ts',
   'src/version.ts',
 ] as const
 type Room = (typeof ROOMS)[number]
 
 const roomOf = (file: string): Room | undefined => ROOMS.find((room) => file === room || file.startsWith(`${room}/`))
 
-const ROOMS_BELOW = ['src/errors.ts', 'src/files.ts', 'src/log.ts', 'src/config.ts', 'src/version.ts'] as const
+const ROOMS_BELOW = [
+  'src/errors.ts',
+  'src/files.ts',
+  'src/log.ts',
+  'src/config.ts',
+  'src/redaction.ts',
+  'src/version.ts',
+] as const
 
 /** What each room may import besides itself; `type` marks what may be imported as a type only. */
 const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[] }> = {
@@ -86,6 +94,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[] }> = {
   'src/errors.ts': { value: [] },
   'src/files.ts': { value: ['src/errors.ts'] },
   'src/log.ts': { value: [] },
+  'src/redaction.ts': { value: ['src/config.ts'] },
   'src/version.ts': { value: [] },
 }
 

@@ -16,7 +16,7 @@ export interface Look {
 
 /** Text that ends with a line break, or nothing. */
 export async function render(outcome: Outcome, format: Format, look: Look): Promise<string> {
-  if (format === 'json') return `${JSON.stringify(outcome.data, undefined, 2)}\n`
+  if (format === 'json') return `${jsonText(outcome.data)}\n`
   if (format === 'plain') return plain(outcome)
   if (outcome.text !== undefined) {
     const above = outcome.table === undefined ? '' : `${await table(outcome.table, look)}\n`
@@ -29,8 +29,8 @@ export async function render(outcome: Outcome, format: Format, look: Look): Prom
 
 /** Lines that were laid out already, as far as they are too long for the terminal. */
 export async function fitting(text: string, width: number): Promise<string> {
-  if (width === Number.POSITIVE_INFINITY) return text
-  return (await import('./record.ts')).hanging(text, width)
+  const clean = multiline(text)
+  return width === Number.POSITIVE_INFINITY ? clean : (await import('./record.ts')).hanging(clean, width)
 }
 
 function plain({ data, rows }: Outcome): string {
@@ -95,5 +95,21 @@ function field(name: string, value: unknown, width: number): string {
 const escaped = (text: string) => cleaned(text.replace(/[\\\t\n\r]/g, (found) => ESCAPES[found]!))
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-/** Names on chain are anybody's text: control and direction characters must not reach a terminal. */
-export const cleaned = (text: string) => text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
+/** What a terminal obeys, or a reader does not see: control, direction and other invisible characters, separators of lines, halves of pairs. */
+const UNPRINTABLE =
+  /[\p{Cc}\p{Cs}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
+
+/** Names on chain are anybody's text: what a terminal obeys must not reach one. */
+export const cleaned = (text: string) => text.replace(UNPRINTABLE, '\ufffd')
+
+/** The same, its line breaks kept. */
+export const multiline = (text: string) => text.split('\n').map(cleaned).join('\n')
+
+/** JSON that may be shown on a terminal: the same value to whoever parses it, the line breaks between its parts kept. */
+export const jsonText = (value: unknown, indent = 2): string =>
+  (JSON.stringify(value, undefined, indent) ?? '').replace(UNPRINTABLE, (found) =>
+    found === '\n' ? found : unicode(found),
+  )
+
+const unicode = (text: string) =>
+  Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')

@@ -3,7 +3,7 @@ import type { ApiFailure } from '../../src/client.ts'
 import { ApiError, type ErrorCode } from '../../src/errors.ts'
 import { FileFault } from '../../src/files.ts'
 import { Cancelled, EXIT, EXIT_BY_CODE, Problem } from './problem.ts'
-import { cleaned, type Format } from './render.ts'
+import { cleaned, type Format, jsonText, multiline } from './render.ts'
 
 export interface Report {
   text: string
@@ -16,34 +16,55 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   rate_limited: 'wait, or make a key with higher limits: svc keys create --per-minute N',
 }
 
-/** Text for stderr and the exit code; `debug` adds where it came from. */
-export function report(error: unknown, format: Format, debug: boolean, red: (text: string) => string): Report {
+/** What `NODE_ENV=production` makes of an internal error. */
+const GENERIC = 'Something went wrong'
+
+export interface ReportOptions {
+  format: Format
+  /** Adds where it came from. */
+  debug: boolean
+  red: (text: string) => string
+  /** Takes credentials out of a message. */
+  redact: (text: string) => string
+}
+
+/** Text for stderr and the exit code. */
+export function report(error: unknown, { format, debug, red, redact }: ReportOptions): Report {
   if (error instanceof Cancelled) return { text: format === 'json' ? '' : 'Cancelled.\n', exitCode: EXIT.cancelled }
   const known = error instanceof FileFault ? ofFile(error) : error instanceof ApiError ? error : unexpected(error)
-  const exitCode = EXIT_BY_CODE[known.code] ?? EXIT.failed
-  const trace = debug && error instanceof Error ? `${error.stack ?? ''}\n${causes(error)}` : ''
+  const { code } = known
+  // Another server's code may be any text.
+  const exitCode = Object.hasOwn(EXIT_BY_CODE, code) ? EXIT_BY_CODE[code] : EXIT.failed
+  const trace = debug && error instanceof Error ? multiline(redact(`${error.stack ?? ''}\n${causes(error)}`)) : ''
   const envelope = (known as Partial<ApiFailure>).envelope
-  if (format === 'json')
-    return { text: `${trace}${JSON.stringify(envelope ?? local(known), undefined, 2)}\n`, exitCode }
+  if (format === 'json') return { text: `${trace}${jsonText(clean(envelope ?? local(known), redact))}\n`, exitCode }
 
   const problem = known instanceof Problem ? known : undefined
   const lines = problem?.lines?.length
-    ? problem.lines.map(multiline)
-    : [`${red('error:')} ${multiline(`${known.message}${field(known)}`)}`]
+    ? problem.lines.map((line) => multiline(redact(line)))
+    : [`${red('error:')} ${multiline(redact(`${known.message}${field(known)}`))}`]
   const requestId = envelope?.meta.request_id
-  const next = problem?.next ?? (envelope ? NEXT[known.code] : undefined)
+  const next = problem?.next ?? (envelope ? nextOf(known) : undefined)
   const more = [...(requestId ? [`request id: ${requestId}`] : []), ...(next ? [`next: ${next}`] : [])]
   return {
-    text: `${trace}${[...lines, ...more.map((line) => `  ${cleaned(line)}`)].join('\n')}\n`,
+    text: `${trace}${[...lines, ...more.map((line) => `  ${cleaned(redact(line))}`)].join('\n')}\n`,
     exitCode,
   }
 }
 
+/** Of an answer of the API. */
+function nextOf({ code, message }: ApiError): string | undefined {
+  if (code === 'internal_error' && message === GENERIC) return "the daemon's log has the cause under this request id"
+  return Object.hasOwn(NEXT, code) ? NEXT[code] : undefined
+}
+
+/** The same value with every text in it redacted. */
+const clean = (value: unknown, redact: (text: string) => string): unknown =>
+  JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? redact(inner) : inner)))
+
 function field({ param, message }: ApiError): string {
   return param === undefined || message.includes(param) ? '' : ` (${param})`
 }
-
-const multiline = (text: string) => text.split('\n').map(cleaned).join('\n')
 
 /** A local failure in the envelope's shape; no request was made, so there is no id. */
 function local({ code, message, param, details }: ApiError) {

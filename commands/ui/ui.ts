@@ -2,7 +2,7 @@
 import type { Outcome } from '../command.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
-import { type Format, fitting, type Paint, render } from './render.ts'
+import { cleaned, type Format, fitting, multiline, type Paint, render } from './render.ts'
 
 /** Of a terminal that does not say its width, and of any that says nonsense. */
 const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
@@ -54,22 +54,22 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
       const text = await render(outcome, await format(), { paint: paint.out, width: widthOf(process.stdout) })
       progress.clear()
       if (text !== '') process.stdout.write(text)
-      for (const note of outcome.notes ?? []) say(paint.err.dim(note))
+      for (const note of outcome.notes ?? []) say(paint.err.dim(multiline(note)))
     },
-    note: (text) => say(paint.err.dim(text)),
-    warn: (text) => say(`${paint.err.yellow('warning:')} ${text}`),
+    note: (text) => say(paint.err.dim(multiline(text))),
+    warn: (text) => say(`${paint.err.yellow('warning:')} ${multiline(text)}`),
     async preview(lines) {
       if (interactive || (await format()) !== 'json') say(await fitting(lines.join('\n'), widthOf(process.stderr)))
     },
-    progress: progress.bar,
-    waiting: progress.waiting,
+    progress: (label) => progress.bar(cleaned(label)),
+    waiting: (text) => progress.waiting(text === null ? null : cleaned(text)),
     clear: progress.clear,
     async confirm(question) {
       if (yes) return
       if (!interactive)
         throw usage('this cannot be undone: without a terminal, confirm it with --yes', { param: '--yes' })
       const { confirm, isCancel } = await import('@clack/prompts')
-      const answer = await confirm({ message: question, initialValue: false, output: process.stderr })
+      const answer = await confirm({ message: multiline(question), initialValue: false, output: process.stderr })
       if (isCancel(answer) || !answer) throw new Cancelled()
     },
     async ask({ message, choices, check }) {

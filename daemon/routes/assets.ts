@@ -14,7 +14,7 @@ export function assets(hono: Hono, kernel: Kernel): void {
     const response = await answer(kernel, c.req.param('cid'), c.req.header('if-none-match') ?? '', fault).catch(
       (thrown) => {
         const { status, body } = errorAnswer(kernel, thrown, id, new URL(c.req.url).origin)
-        return jsonResponse(status, body, {})
+        return jsonResponse(kernel, status, body, {})
       },
     )
     response.headers.set('X-Request-Id', id)

@@ -49,11 +49,15 @@ ${Object.entries(ERROR_STATUS)
 </html>
 `
 
-const PAGE_FILES: Record<string, string> = {
-  'page.css':
+const PAGE_FILES: ReadonlyMap<string, string> = new Map([
+  [
+    'page.css',
     'body{margin:0;font-family:system-ui,sans-serif}.errors{max-width:1460px;margin:0 auto;padding:0 20px 60px;box-sizing:border-box}dt{margin-top:1em;font-weight:600}:target{background:#fff3c4}',
+  ],
   // The reference grows above the errors while it is drawn: the one that was asked for stays in sight until a reader moves.
-  'page.js': `const target = () => document.getElementById(location.hash.slice(1))
+  [
+    'page.js',
+    `const target = () => document.getElementById(location.hash.slice(1))
 const growth = new ResizeObserver(() => target()?.scrollIntoView())
 growth.observe(document.getElementById('reference'))
 for (const move of ['wheel', 'touchstart', 'pointerdown', 'keydown']) {
@@ -68,7 +72,8 @@ window.ui = SwaggerUIBundle({
   docExpansion: 'list',
 })
 `,
-}
+  ],
+])
 
 const SECURITY = {
   'content-security-policy':
@@ -91,13 +96,16 @@ export function documentation(hono: Hono, refuse: (request: Request, fault: unkn
   let json: string | undefined
   hono.get('/v2/openapi.json', async (c) => {
     json ??= JSON.stringify((await import('../../src/api/openapi.ts')).openApiDocument())
-    return c.body(json, 200, { 'content-type': 'application/json; charset=utf-8' })
+    return c.body(json, 200, {
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    })
   })
   hono.get('/v2/docs', (c) => c.body(page(), 200, { 'content-type': 'text/html; charset=utf-8', ...SECURITY }))
   hono.get('/assets/docs/:file', async (c, next) => {
     const file = c.req.param('file')
     const content =
-      PAGE_FILES[file] ?? (FILES.some((known) => known === file) ? await readFile(builtFile(file)) : undefined)
+      PAGE_FILES.get(file) ?? (FILES.some((known) => known === file) ? await readFile(builtFile(file)) : undefined)
     if (content === undefined) return next()
     const type = TYPES[file.slice(file.lastIndexOf('.') + 1)]!
     return new Response(content, {

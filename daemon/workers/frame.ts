@@ -2,6 +2,7 @@
 import type { Worker, WorkerName } from '../../src/api/service.ts'
 import type { Services } from '../../src/context.ts'
 import type { Log } from '../../src/log.ts'
+import { redactorOf } from '../../src/redaction.ts'
 import type { Metrics } from '../metrics.ts'
 import { takeLease } from './lease.ts'
 import { errorLine, initialState, type WorkerState, workerStates } from './state.ts'
@@ -133,7 +134,7 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
       return
     }
     state.errors_total++
-    state.last_error = errorLine(error)
+    state.last_error = errorLine(error, redactorOf(config))
     state.last_error_at = new Date(at).toISOString()
     log.error({ err: error }, 'a tick failed')
   }

@@ -1,6 +1,6 @@
 /** What is known of a worker in this process: its ticks and its last error, as the API shows them. */
 import { WORKER_NAMES, type Worker } from '../../src/api/service.ts'
-import { redact } from '../middleware/answer.ts'
+import type { Redactor } from '../../src/redaction.ts'
 
 const MAX_ERROR = 300
 
@@ -28,10 +28,10 @@ export function workerStates(states: readonly WorkerState[]): Worker[] {
 }
 
 /** What went wrong, on one line and without credentials; cut only afterwards, so that no half of one is left. */
-export function errorLine(error: unknown): string {
+export function errorLine(error: unknown, { text }: Redactor): string {
   const { message, name, code } = (error instanceof Error ? error : { message: String(error) }) as Error & {
     code?: unknown
   }
-  const line = redact(message).replace(/\s+/g, ' ').trim() || String(code ?? name ?? 'unknown error')
+  const line = text(message).replace(/\s+/g, ' ').trim() || String(code ?? name ?? 'unknown error')
   return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR - 1)}…` : line
 }

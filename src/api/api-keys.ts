@@ -11,12 +11,16 @@ export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]
 const MOST_SCOPES = 32
 const limit = z.int().min(1).max(1_000_000_000)
 
+/** The whole of it: a key is given away by what is said here. */
+const NO_SCOPES =
+  'Empty: reads every record but keys, signer and audit log, builds unsigned transactions, verifies, simulates and submits signed ones, has the platform wallet co-sign mints and releases that cost it nothing, and makes webhook subscriptions of its own'
+
 export const apiKey = z
   .object({
     id: z.string(),
     name: z.string(),
     preview: z.string().meta({ description: 'First characters of the key' }),
-    scopes: z.array(z.enum(SCOPES)).meta({ description: 'Empty: builds and reads only' }),
+    scopes: z.array(z.enum(SCOPES)).meta({ description: NO_SCOPES }),
     rate_limit_per_minute: limit.nullable().meta({ description: 'Null: unlimited' }),
     rate_limit_per_day: limit.nullable().meta({ description: 'Null: unlimited' }),
     status: z.enum(API_KEY_STATUSES),

@@ -1,4 +1,4 @@
-/** The audit log of the custodial signer: every signature and every change of its policy, hash-chained. */
+/** The audit log: every signature of the custodial signer, every change of its policy and of API keys, hash-chained and sealed. */
 import { z } from '@hono/zod-openapi'
 import { address, hex32, listQuery, timestamp } from './envelope.ts'
 import { paths } from './paths.ts'
@@ -14,6 +14,9 @@ export const AUDIT_ACTIONS = [
   'signer.paused',
   'signer.resumed',
   'spend.reset',
+  'api_key.created',
+  'api_key.revoked',
+  'audit.sealed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
@@ -32,6 +35,9 @@ export const auditEntry = z
       description:
         'SHA-256 over the JSON array [sequence, previous_hash, at in Unix milliseconds, action, signer, api_key_id, request_id, details_json]',
     }),
+    seal: hex32
+      .nullable()
+      .meta({ description: "HMAC-SHA256 of `hash` under a key made of the installation's encryption key" }),
   })
   .openapi('AuditEntry')
 
@@ -40,12 +46,12 @@ export const auditVerification = z
     intact: z.boolean(),
     entries: z.int().min(0).meta({ description: 'Entries that hold, from the first on' }),
     head: hex32.meta({
-      description: 'Hash of the last entry that holds: keep it elsewhere, and the log cannot be rewritten unseen',
+      description: 'Hash of the last entry that holds: keep it elsewhere, and no entry can be cut off unseen',
     }),
-    broken: z
-      .object({ sequence: z.int(), why: z.string() })
-      .nullable()
-      .meta({ description: 'First entry that does not hold' }),
+    broken: z.object({ sequence: z.int(), why: z.string() }).nullable().meta({
+      description:
+        'First entry that does not hold, or the one that the stored policy or spends do not follow from; 0 where there is none',
+    }),
   })
   .openapi('AuditVerification')
 
@@ -69,6 +75,8 @@ export const auditEntries = {
     at: paths.auditEntries.verify,
     tag,
     summary: 'Recompute the audit log',
+    description:
+      "Numbers, hashes and seals of all entries, and whether the signer's policy and the spends of its day are what they left.",
     query: z.strictObject({ head: hex32.optional().meta({ description: 'Hash of an entry that must be there' }) }),
     data: auditVerification,
     scope: '*',

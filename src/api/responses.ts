@@ -74,7 +74,7 @@ export const ERRORS = {
   },
   403: {
     code: 'forbidden',
-    description: 'The key is invalid or revoked, or a scope is missing',
+    description: 'The key is invalid or revoked, lacks a scope, or would change what another key made',
     example: { message: 'API key missing required scope(s): fees:claim' },
   },
   404: {

@@ -4,7 +4,7 @@ import { errorSchema, listMetaSchema, metaSchema } from './envelope.ts'
 import type { At, Method } from './paths.ts'
 import { ERRORS, type ErrorStatus, headersOf } from './responses.ts'
 
-export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write'] as const
+export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate'] as const
 export type Scope = (typeof SCOPES)[number]
 
 type Empty = z.ZodObject<Record<never, never>>

@@ -26,5 +26,6 @@ export const storage = {
         .meta({ example: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK' }),
     }),
     data: storageDelegation,
+    scope: 'storage:delegate',
   }),
 }

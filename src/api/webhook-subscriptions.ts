@@ -98,6 +98,9 @@ export type WebhookSecretRotated = z.output<typeof webhookSecretRotated>
 export type WebhookDelivery = z.output<typeof webhookDelivery>
 export type WebhookReplay = z.output<typeof webhookReplay>
 
+/** Said of every write to a subscription. */
+const OWN = 'Only for the key that made the subscription, or one with the scope `*`.'
+
 const tag = 'Webhook subscriptions'
 const params = z.object({ id: recordId })
 
@@ -130,6 +133,7 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.update,
     tag,
     summary: 'Change the URL or the events of a subscription, or switch it',
+    description: OWN,
     params,
     body: writeBody({ url: url.optional(), enabled_events: enabledEvents.optional(), active: z.boolean().optional() }),
     data: webhookSubscription,
@@ -138,6 +142,7 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.delete,
     tag,
     summary: 'Remove a subscription',
+    description: OWN,
     params,
     body: writeBody({}),
     data: deletedSchema,
@@ -146,6 +151,7 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.test,
     tag,
     summary: 'Send `webhook.test_event` to a subscription',
+    description: OWN,
     params,
     body: writeBody({}),
     data: event,
@@ -164,8 +170,7 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.replay,
     tag,
     summary: 'Deliver events again',
-    description:
-      'Named events are queued at once. With `since` the first are, and a stored replay queues the others step by step as the receiver keeps up; at most 10 of them are under way for one subscription.',
+    description: `${OWN} Named events are queued at once. With \`since\` the first are, and a stored replay queues the others step by step as the receiver keeps up; at most 10 of them are under way for one subscription.`,
     params,
     body: writeBody({
       event_ids: z.array(recordId).min(1).max(100).optional(),
@@ -183,8 +188,7 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.rotateSecret,
     tag,
     summary: 'Replace the secret of a subscription',
-    description:
-      'The answer holds the new secret, this once; the old one signs too for `overlap_hours`, with 0 no earlier one does. At most five earlier secrets sign at a time.',
+    description: `The answer holds the new secret, this once; the old one signs too for \`overlap_hours\`, with 0 no earlier one does. At most five earlier secrets sign at a time. ${OWN}`,
     params,
     body: writeBody({ overlap_hours: z.int().min(0).max(168).default(24) }),
     data: webhookSecretRotated,

@@ -3,11 +3,12 @@ import type { Connection } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { type ApiError, internal } from '../errors.ts'
 import { type Log, silentLog } from '../log.ts'
+import { type Redactor, redactorOf } from '../redaction.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
 import type { Rpc } from './localnet/rpc/index.ts'
 import type { LocalChain } from './localnet/types.ts'
-import { callNode } from './node-call.ts'
+import { callNode, cleaned } from './node-call.ts'
 import { chainOwner } from './owner.ts'
 import { patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
@@ -97,7 +98,8 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 
   const over = (url: string): Wire => {
-    if (remote?.url !== url) remote = { url, send: patiently(around(reaching(url, cluster.label)), wait) }
+    if (remote?.url !== url)
+      remote = { url, send: patiently(around(reaching(url, cluster.label, redactorOf(config))), wait) }
     return remote
   }
 
@@ -197,13 +199,14 @@ async function connect({ url, send }: Wire): Promise<Connection> {
   return new Connection(url, { ...options, fetch: withExactLamports(send) })
 }
 
-/** The URL stays in here: what goes wrong names the cluster alone. */
-function reaching(url: string, label: string): typeof fetch {
+/** The URL stays in here: what goes wrong names the cluster alone, and a node that repeats its URL is not heard. */
+function reaching(url: string, label: string, redactor: Redactor): typeof fetch {
   const { href, authorization } = withoutUser(url)
   return async (_, init) => {
     try {
       const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-      return await fetch(href, { ...init, headers, signal: AbortSignal.timeout(RPC_TIMEOUT_MS) })
+      const signal = AbortSignal.timeout(RPC_TIMEOUT_MS)
+      return await cleaned(await fetch(href, { ...init, headers, signal }), redactor)
     } catch (error) {
       const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
       const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')

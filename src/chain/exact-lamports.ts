@@ -15,7 +15,7 @@ export function withExactLamports(send: typeof fetch): typeof fetch {
     const text = await response.text()
     const exact = text.replace(BEYOND_NUMBER, '"lamports":$1,"exactLamports":"$1"')
     const { status, statusText } = response
-    const bodiless = status === 204 || status === 304
+    const bodiless = [204, 205, 304].includes(status)
     // What was decoded on the way in has another length and encoding now; nobody reads those of an RPC answer.
     const headers = new Headers(response.headers)
     headers.delete('content-length')

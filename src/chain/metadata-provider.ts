@@ -1,6 +1,7 @@
 /** Token metadata from a provider of the Digital Asset Standard: `getAsset` over JSON-RPC. */
 import { redactUrl } from '../config.ts'
 import { internal } from '../errors.ts'
+import { urlRedactor } from '../redaction.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 
 const LIMIT_MS = 10_000
@@ -33,7 +34,7 @@ async function ask(url: string, mint: string, limitMs: number): Promise<{ status
     const { href, authorization } = withoutUser(url)
     const headers = { 'content-type': 'application/json', ...authorization }
     const response = await fetch(href, { method: 'POST', headers, body, signal: AbortSignal.timeout(limitMs) })
-    return { status: response.status, text: await response.text() }
+    return { status: response.status, text: urlRedactor(url).json(await response.text()) }
   } catch (error) {
     const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
     const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')

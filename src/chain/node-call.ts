@@ -1,4 +1,5 @@
 /** One JSON-RPC call over the `fetch` of a chain, with the node's refusal kept whole. */
+import type { Redactor } from '../redaction.ts'
 
 /** The node answered with an error: its code, and `data` as it came. */
 export class NodeRefusal extends Error {
@@ -42,6 +43,19 @@ export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): {
   const slot = context?.slot
   if (!Number.isSafeInteger(slot) || !fits(value)) throw new Error('it answers with parts missing')
   return { slot: slot as number, value: value as T }
+}
+
+/**
+ * The answer without the credentials of the URL that was asked, which some nodes and proxies repeat in their errors:
+ * here, before a message is cut or a part of the answer is stored.
+ */
+export async function cleaned(answer: Response, { text, json }: Redactor): Promise<Response> {
+  const { status, statusText } = answer
+  const body = [204, 205, 304].includes(status) ? null : json(await answer.text())
+  const headers = new Headers(answer.headers)
+  headers.delete('content-length')
+  headers.delete('content-encoding')
+  return new Response(body, { status, statusText: text(statusText), headers })
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

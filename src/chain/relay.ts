@@ -1,11 +1,12 @@
 /** Where bundles go: a Jito block engine by its URL, or the relay inside the embedded chain. */
 import type { Config } from '../config.ts'
 import { ApiError, badRequest, internal } from '../errors.ts'
+import { type Redactor, redactorOf } from '../redaction.ts'
 import { TIP_ACCOUNTS } from './bundles.ts'
 import type { Chain } from './connection.ts'
 import type { DecodedTransaction } from './localnet/messages.ts'
 import { isWritable } from './localnet/messages.ts'
-import { callNode, NodeRefusal } from './node-call.ts'
+import { callNode, cleaned, NodeRefusal } from './node-call.ts'
 import { patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import { askNode, reasonOf } from './rpc-faults.ts'
@@ -36,10 +37,11 @@ export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'clus
   if (url === undefined && chain.cluster.kind !== 'embedded') {
     throw internal(
       `Bundles on ${chain.cluster.label} need a relay, and none is set: set relay-url to a Jito block engine`,
+      { unset: 'relay-url' },
     )
   }
   const call = (method: string, params: readonly unknown[]) =>
-    url === undefined ? chain.call(method, params) : callRelay(url, method, params)
+    url === undefined ? chain.call(method, params) : callRelay(url, method, params, redactorOf(config))
   const send = async (raws: readonly Uint8Array[]) => {
     const params = [raws.map((raw) => Buffer.from(raw).toString('base64')), { encoding: 'base64' }]
     await askNode('Sending the bundle', () => call('sendBundle', params))
@@ -80,7 +82,12 @@ function requireTip(transactions: readonly DecodedTransaction[]): void {
 }
 
 /** The URL may hold a key: no error names it. */
-async function callRelay(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+async function callRelay(
+  url: string,
+  method: string,
+  params: readonly unknown[],
+  redactor: Redactor,
+): Promise<unknown> {
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
@@ -89,7 +96,8 @@ async function callRelay(url: string, method: string, params: readonly unknown[]
   const reach: typeof fetch = async (input, init) => {
     try {
       const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-      return await fetch(input, { ...init, headers, signal: AbortSignal.timeout(RELAY_TIMEOUT_MS) })
+      const signal = AbortSignal.timeout(RELAY_TIMEOUT_MS)
+      return await cleaned(await fetch(input, { ...init, headers, signal }), redactor)
     } catch (error) {
       throw internal('The relay cannot be reached', { cause: (error as Error).name })
     }

@@ -11,5 +11,6 @@ export async function platformWallet(services: Pick<Services, 'config' | 'signer
   if (opened !== null) return opened.address
   throw internal(
     'No platform wallet is configured: set `platform-wallet` to an address, or set up a signer (docs/signer.md)',
+    { unset: 'platform-wallet' },
   )
 }

@@ -50,6 +50,7 @@ export const auditEntryRecord = (row: Row<'audit_entries'>): AuditEntry => ({
   details_json: row.details_json,
   previous_hash: row.previous_hash,
   hash: row.hash,
+  seal: row.seal,
 })
 
 /** What GET /v2/events shows, and what is delivered to a webhook, byte for byte the same on every attempt. */

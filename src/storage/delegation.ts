@@ -62,7 +62,8 @@ async function agentOf(did: string) {
 }
 
 /** The setting that is wrong and why, without what it holds. */
-const unfit = (name: SettingName, why: string): ApiError => internal(`${name} ${why}; set ${environmentName(name)}`)
+const unfit = (name: SettingName, why: string): ApiError =>
+  internal(`${name} ${why}; set ${environmentName(name)}`, why.startsWith('is not set') ? { unset: name } : {})
 
 async function issuerOf({ values }: Config): Promise<Signer> {
   const text = values['storage-key']

@@ -81,7 +81,9 @@ function authorization({ values }: Config, url: URL): Record<string, string> {
   const wayIn = `set ${environmentName('moderation-key')}`
   if (key === undefined) {
     if (url.origin !== OPENAI) return {}
-    throw internal(`moderation-key is not set and ${url.host} needs one: ${wayIn}, or set moderation to off`)
+    throw internal(`moderation-key is not set and ${url.host} needs one: ${wayIn}, or set moderation to off`, {
+      unset: 'moderation-key',
+    })
   }
   if (!/^[\x21-\x7e]+$/.test(key)) throw internal(`moderation-key holds a character that no key has; ${wayIn}`)
   return { authorization: `Bearer ${key}` }

@@ -1,7 +1,7 @@
 /** The address that assets are read from, and whether it will still be one when the chain has outlived this machine. */
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
-import { type Config, DAEMON_FILE } from '../config.ts'
+import { type Config, DAEMON_FILE, type SettingName } from '../config.ts'
 import { type ApiError, internal } from '../errors.ts'
 import { readOwnIfThere } from '../files.ts'
 
@@ -10,7 +10,7 @@ export async function publicBase(config: Config, cluster: string): Promise<strin
   const text = config.values['public-url']
   if (text === undefined) {
     if (cluster === 'embedded') return localBase(config)
-    throw unfit('is not set')
+    throw unfit('is not set', 'public-url')
   }
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw unfit('is no URL')
@@ -24,9 +24,10 @@ export async function publicBase(config: Config, cluster: string): Promise<strin
   return url.href.replace(/\/+$/, '')
 }
 
-const unfit = (why: string): ApiError =>
+const unfit = (why: string, unset?: SettingName): ApiError =>
   internal(
     `public-url ${why}: images and metadata are served from there and their URI is on chain for good; set it to the public https address of this service`,
+    { unset },
   )
 
 /** Where this machine's daemon listens; a chain that is embedded is read from here. */

@@ -1,16 +1,18 @@
-/** The audit log: numbered without gaps, each entry's SHA-256 over itself and the hash before it. */
+/** The audit log: numbered without gaps, each entry's SHA-256 over itself and the hash before it, sealed with the vault's key. */
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Order, type Page, type PageRequest, page, rowsWithin } from './paging.ts'
+import { type Order, type Page, type PageRequest, page } from './paging.ts'
 import type { Row } from './schema.ts'
-import type { Reader, Tx } from './store.ts'
+import { findSetting, settleSetting } from './settings.ts'
+import type { Reader, Store, Tx } from './store.ts'
+import type { Vault } from './vault.ts'
 
 type Entry = Row<'audit_entries'>
-export type NewAuditEntry = Omit<Entry, 'sequence' | 'previous_hash' | 'hash'>
+export type NewAuditEntry = Omit<Entry, 'sequence' | 'previous_hash' | 'hash' | 'seal'>
 
 /** What stands before the first entry. */
 export const FIRST_HASH = '0'.repeat(64)
-const COUNTER = 'audit'
+export const COUNTER = 'audit'
+export type Sealing = Pick<Vault, 'mac'>
 
 /** SHA-256 in hex over the JSON array of the entry's fields in this order; docs/signer.md shows it for other languages. */
 export function auditHash({
@@ -22,13 +24,16 @@ export function auditHash({
   api_key_id,
   request_id,
   details_json,
-}: Omit<Entry, 'hash'>) {
+}: Omit<Entry, 'hash' | 'seal'>) {
   const fields = [sequence, previous_hash, at, action, signer, api_key_id, request_id, details_json]
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
 }
 
+/** Over the hash, and so over every entry before it: who can write the database alone cannot make one. */
+export const auditSeal = (vault: Sealing, { hash }: Pick<Entry, 'hash'>): string => vault.mac(hash, 'audit entry')
+
 /** Appends in the transaction of what it reports; the counter's row is locked until the commit, so that the chain has one end. */
-export async function appendAudit(tx: Tx, entry: NewAuditEntry): Promise<Entry> {
+export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<Entry> {
   const { value: sequence } = await tx
     .updateTable('counters')
     .set((row) => ({ value: row('value', '+', 1) }))
@@ -37,9 +42,10 @@ export async function appendAudit(tx: Tx, entry: NewAuditEntry): Promise<Entry> 
     .executeTakeFirstOrThrow()
   const last = await lastAudit(tx)
   const chained = { ...entry, sequence, previous_hash: last?.hash ?? FIRST_HASH }
+  const hash = auditHash(chained)
   return tx
     .insertInto('audit_entries')
-    .values({ ...chained, hash: auditHash(chained) })
+    .values({ ...chained, hash, seal: auditSeal(vault, { hash }) })
     .returningAll()
     .executeTakeFirstOrThrow()
 }
@@ -61,48 +67,41 @@ export function pageAudit(
   return page({ query, list: 'audit_entries', place: 'sequence', weights, limit, cursor, order })
 }
 
-export interface AuditVerdict {
-  /** Entries that hold. */
-  entries: number
-  /** Hash of the last entry that holds. */
-  head: string
-  /** First entry that does not hold; null where all do. */
-  broken: { sequence: number; why: string } | null
-}
+/** Set once the entries of an earlier version are sealed, or there were none. */
+const SEALED = 'audit_sealed'
+const ENTRIES_PER_WRITE = 500
 
-const ENTRIES_PER_READ = 1_000
-
-/** Recomputes every hash from the first entry on, in pieces; where `wanted` is given, one of them must be it. */
-export async function verifyAudit(reader: Reader, wanted?: string): Promise<AuditVerdict> {
-  let [entries, head, found] = [0, FIRST_HASH, wanted === undefined || wanted === FIRST_HASH]
-  const broken = (sequence: number, why: string) => ({ entries, head, broken: { sequence, why } })
-  const odd = reader.selectFrom('audit_entries').select('sequence').where('sequence', '<', 1)
-  const before = await odd.limit(1).executeTakeFirst()
-  if (before !== undefined) return broken(before.sequence, 'no entry was ever written there')
-  for (;;) {
-    const next = reader
+/**
+ * Seals what an earlier version wrote, as it stands, and says in the log how much that was: who removes the mark to have
+ * a log of their own sealed leaves an entry of the day on which they did. Answers how many were sealed.
+ */
+export async function sealEarlierEntries(store: Store, vault: Sealing, now: number): Promise<number> {
+  if ((await findSetting(store.db, SEALED)) !== null) return 0
+  let sealed = 0
+  for (let after = 0; ; ) {
+    const rows = await store.db
       .selectFrom('audit_entries')
-      .selectAll()
-      .where('sequence', '>', entries)
+      .select(['sequence', 'hash'])
+      .where('sequence', '>', after)
+      .where('seal', 'is', null)
       .orderBy('sequence')
-      .limit(ENTRIES_PER_READ)
-    const { rows, cut } = await rowsWithin(next, 'sequence', { details_json: 1 })
-    for (const row of rows) {
-      if (row.sequence !== entries + 1) return broken(entries + 1, 'the entry is missing')
-      if (row.previous_hash !== head) return broken(row.sequence, 'it does not continue the entry before it')
-      if (row.hash !== auditHash(row)) return broken(row.sequence, 'its fields are not those that were hashed')
-      ;[entries, head, found] = [row.sequence, row.hash, found || row.hash === wanted]
-    }
-    if (!cut && rows.length < ENTRIES_PER_READ) break
-    // On SQLite nothing else makes room for other requests.
-    await nextTurn()
+      .limit(ENTRIES_PER_WRITE)
+      .execute()
+    if (rows.length === 0) break
+    await store.write(async (tx) => {
+      for (const row of rows) {
+        const change = tx.updateTable('audit_entries').set({ seal: auditSeal(vault, row) })
+        await change.where('sequence', '=', row.sequence).where('seal', 'is', null).execute()
+      }
+    })
+    after = rows.at(-1)!.sequence
+    sealed += rows.length
   }
-  const counter = await reader.selectFrom('counters').select('value').where('name', '=', COUNTER).executeTakeFirst()
-  if (counter === undefined) return broken(entries + 1, 'the count of entries is missing')
-  // Entries that were added since the last read are not missing.
-  if (counter.value < entries) return broken(counter.value + 1, 'it was added past the count')
-  const last = (await lastAudit(reader))?.sequence ?? 0
-  if (counter.value > last) return broken(last + 1, 'the entry is missing')
-  if (!found) return broken(entries + 1, `no entry has the hash ${wanted}: entries were cut off or written anew`)
-  return { entries, head, broken: null }
+  await store.write(async (tx) => {
+    const mine = String(now)
+    if ((await settleSetting(tx, SEALED, mine)) !== mine || sealed === 0) return
+    const about = { action: 'audit.sealed', signer: null, api_key_id: '', request_id: 'upgrade' }
+    await appendAudit(tx, vault, { ...about, at: now, details_json: JSON.stringify({ entries: sealed }) })
+  })
+  return sealed
 }

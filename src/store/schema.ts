@@ -239,6 +239,8 @@ export interface TransactionsTable extends Recorded {
 export interface WebhookSubscriptionsTable {
   seq: Generated<number>
   id: string
+  /** Key that made it; null for those of an earlier version. */
+  api_key_id: string | null
   url: string
   enabled_events_json: string
   active: number
@@ -383,6 +385,8 @@ export interface AuditEntriesTable {
   /** SHA-256 in hex; 64 zeros before the first. */
   previous_hash: string
   hash: string
+  /** HMAC-SHA256 of `hash` under the vault's key, in hex; null until an upgrade is through. */
+  seal: string | null
 }
 
 export interface Tables {

@@ -18,6 +18,8 @@ export interface Vault {
   readonly fingerprint: string
   /** `purpose` is bound in: what was sealed for one opens for no other. */
   seal(plain: Uint8Array | string, purpose: string): Buffer
+  /** HMAC-SHA256 in hex under a key made of the vault's for this purpose alone. */
+  mac(text: string, purpose: string): string
   /** Throws where the bytes were changed, sealed for another purpose or under another key. */
   open(sealed: Uint8Array, purpose: string): Buffer
 }
@@ -54,6 +56,10 @@ function makeVault(key: Buffer): Vault {
       cipher.setAAD(boundTo(purpose))
       const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
       return Buffer.concat([Buffer.of(VERSION), nonce, sealed, cipher.getAuthTag()])
+    },
+    mac(text, purpose) {
+      const own = createHmac('sha256', key).update(`svc vault mac\n${purpose}`).digest()
+      return createHmac('sha256', own).update(text).digest('hex')
     },
     open(sealed, purpose) {
       if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) throw unreadable(purpose)

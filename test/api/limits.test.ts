@@ -89,7 +89,7 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   [
     'apiKeys.create',
     'scopes',
-    [[], ['*'], ['fees:claim', 'airdrop:admin', 'airdrop:write']],
+    [[], ['*'], ['fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate']],
     [[['fees:claim', 'admin'], 'scopes.1']],
   ],
   ['apiKeys.create', 'rate_limit_per_minute', [1, 100000], [0, 1.5]],

@@ -135,6 +135,7 @@ describe('the routes', () => {
     expect(by(({ scope }) => scope)).toEqual({
       'airdrops.withdraw': 'airdrop:admin',
       'merkleTrees.create': 'airdrop:write',
+      'storage.delegate': 'storage:delegate',
       'signer.get': '*',
       'signer.updatePolicy': '*',
       'signer.pause': '*',

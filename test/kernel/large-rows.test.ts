@@ -1,7 +1,7 @@
 /** Rows that are larger than anything that is taken today: no list and no worker is stopped by them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dueAirdrops } from '../../src/store/airdrops.ts'
-import { verifyAudit } from '../../src/store/audit-entries.ts'
+import { auditWalk } from '../../src/store/audit-verification.ts'
 import { dueGoldLocks } from '../../src/store/gold-locks.ts'
 import { PAGE_BYTES } from '../../src/store/paging.ts'
 import { duePools } from '../../src/store/pools.ts'
@@ -223,6 +223,6 @@ describe('of rows of many MiB, stored by an earlier version,', () => {
       expect(rows.length).toBeLessThan(SIZES.length)
       expect(bytes(rows)).toBeLessThan(PAGE_BYTES)
     }
-    expect((await verifyAudit(db)).entries).toBe(0)
+    expect((await auditWalk(service.services.vault, undefined, () => undefined).forward(db)).entries).toBe(0)
   })
 })

@@ -2,12 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { loggedError } from '../../daemon/log.ts'
 import { ApiError } from '../../src/errors.ts'
+import { shapeRedactor } from '../../src/redaction.ts'
 
 describe('a logged error', () => {
   it('has its stack and its causes without the credentials in them', () => {
     const cause = new Error('connect https://rpc.example.com/?api-key=s3cr3t as svc_live_abcDEF123')
     const error = new ApiError('internal_error', 'postgres://svc:hunter2@10.0.0.1/db does not answer', { cause })
-    const text = JSON.stringify(loggedError(error))
+    const text = JSON.stringify(loggedError(error, shapeRedactor))
     expect(text).toContain('postgres://***@10.0.0.1/db does not answer')
     expect(text).toContain('api-key=***')
     expect(text).toContain('log.test.ts')
@@ -16,11 +17,12 @@ describe('a logged error', () => {
 
   it('keeps the code of a system error, and nothing else that hangs on it', () => {
     const error = Object.assign(new Error('no'), { code: 'ECONNREFUSED', config: { authorization: 'Bearer x' } })
-    expect(loggedError(error)).toMatchObject({ type: 'Error', message: 'no', code: 'ECONNREFUSED' })
-    expect(JSON.stringify(loggedError(error))).not.toContain('Bearer')
+    const logged = loggedError(error, shapeRedactor)
+    expect(logged).toMatchObject({ type: 'Error', message: 'no', code: 'ECONNREFUSED' })
+    expect(JSON.stringify(logged)).not.toContain('Bearer')
   })
 
   it('is its text where something else than an error was thrown', () => {
-    expect(loggedError('svc_live_abcDEF123 failed')).toBe('svc_live_*** failed')
+    expect(loggedError('svc_live_abcDEF123 failed', shapeRedactor)).toBe('svc_live_*** failed')
   })
 })

@@ -202,6 +202,7 @@ describe('scopes', () => {
     ['airdrop:admin', 'POST', '/v2/airdrops', { ...MINIMAL['airdrops.create'], mode: 'signed' }],
     ['airdrop:admin', 'POST', `/v2/airdrops/${TREE}/vault-withdrawals`, { amount: '1' }],
     ['airdrop:write', 'POST', '/v2/merkle-trees', { mint: A, entries: entries(1) }],
+    ['storage:delegate', 'POST', '/v2/storage/delegations', MINIMAL['storage.delegate']],
     ['*', 'POST', '/v2/pools', { ...MINIMAL['pools.create'], mode: 'signed' }],
     ['*', 'GET', '/v2/api-keys', undefined],
     ['*', 'POST', '/v2/api-keys', { name: 'a' }],
@@ -210,7 +211,7 @@ describe('scopes', () => {
 
   it('open what the document says, each alone and * everything', async () => {
     const { request, key } = await startService()
-    const all = ['fees:claim', 'airdrop:admin', 'airdrop:write']
+    const all = ['fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate']
     for (const [scope, method, path, body] of gated) {
       const ask = async (scopes: string[]) =>
         request(method, path, { key: await key({ scopes }), ...(body ? { body } : {}) })

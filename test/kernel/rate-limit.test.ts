@@ -191,3 +191,18 @@ if ('missing' in server) {
     expect(passed(await times(64, ask))).toBe(50)
   })
 }
+
+describe('GET /metrics', () => {
+  it('counts against the limit of its key, and says what is left of it', async () => {
+    const { app, key } = await startService()
+    const bearer = await key({ perMinute: 2 })
+    const ask = () =>
+      app.fetch(new Request('http://svc.test/metrics', { headers: { authorization: `Bearer ${bearer}` } }))
+    const first = await ask()
+    expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"minute";r=1;t=60'])
+    await ask()
+    const third = await ask()
+    expect([third.status, third.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(await third.json()).toMatchObject({ error: { code: 'rate_limited' } })
+  })
+})

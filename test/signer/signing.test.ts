@@ -403,6 +403,7 @@ describe('the audit log', () => {
       'details_json',
       'previous_hash',
       'hash',
+      'seal',
     ] as const
     for (const sequence of [1, 3, 6]) {
       for (const column of columns) {

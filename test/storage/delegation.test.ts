@@ -257,9 +257,9 @@ describe('what keeps uploads from being delegated', () => {
     }
   })
 
-  it('is not named in production', async () => {
+  it('is named in production where it is a setting that is missing, and no more of it', async () => {
     const { request } = await startService({ production: true })
     const { json } = await request('POST', '/v2/storage/delegations', { body: { agent_did: client.did() } })
-    expect(json.error.message).toBe('Something went wrong')
+    expect(json.error.message).toBe('storage-key is not set')
   })
 })

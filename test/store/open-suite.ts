@@ -71,6 +71,8 @@ export function openSuite(database: TestDatabase): void {
       const previous = async (id: string) => previousSecrets((await findWebhookSubscription(again.db, id))!, 8)
       expect(await previous('rotated')).toEqual([{ secret: Buffer.from('old'), until: 9 }])
       expect(await previous('plain')).toEqual([])
+      // Nobody is known to have made what was there before.
+      expect(await findWebhookSubscription(again.db, 'plain')).toMatchObject({ api_key_id: null })
     })
 
     test('finds events of before by their moments, though clocks had jumped', async () => {

@@ -1,5 +1,7 @@
 /** One JSON-RPC call to a cluster without an SDK; what goes wrong never says more of the URL than its caller does. */
 
+import { urlRedactor } from '../../redaction.ts'
+
 export interface RpcOptions {
   fetch?: typeof fetch
   /** Waits between attempts, in milliseconds. */
@@ -55,7 +57,7 @@ async function ask(send: typeof fetch, url: string, body: string, timeoutMs: num
       afterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
     }
   }
-  return readAnswer(text)
+  return readAnswer(urlRedactor(url).json(text))
 }
 
 function readAnswer(text: string): Asked {

@@ -21,7 +21,11 @@ export async function openSigner(config: Config, options: SignerOptions = {}): P
   if (name === 'keypair') return openKeypairSigner(config)
   const address = publicKeyOf(config)
   if (address === undefined) {
-    throw new ConfigError(`signer.public-key is missing: signer ${name} needs the address of its key`)
+    throw new ConfigError(
+      `signer.public-key is missing: signer ${name} needs the address of its key`,
+      undefined,
+      'signer.public-key',
+    )
   }
   return createRemoteSigner(PROVIDERS[name](config, address), address, options)
 }

@@ -7,7 +7,9 @@ type TextSetting = Extract<SettingName, `signer.${string}`>
 /** A setting that the chosen provider can't do without. Throws ConfigError. */
 export function required({ values }: Config, name: TextSetting): string {
   const value = values[name]
-  if (value === undefined) throw new ConfigError(`${name} is missing: signer ${values.signer} needs it${wayIn(name)}`)
+  if (value === undefined) {
+    throw new ConfigError(`${name} is missing: signer ${values.signer} needs it${wayIn(name)}`, undefined, name)
+  }
   return value
 }
 

@@ -4,6 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { insertApiKey } from '../../store/api-keys.ts'
 import { apiKeyRecord } from '../records.ts'
+import { audit } from '../signing/audit.ts'
 import { mintApiKey } from './mint-api-key.ts'
 
 type Route = Api['apiKeys']['create']
@@ -20,6 +21,9 @@ export async function createApiKey(context: Context, input: Input<Route>): Promi
       per_day: input.rate_limit_per_day ?? values['rate-per-day'],
       created_at: context.clock.now(),
     })
+    const { id, name, scopes, rate_limit_per_minute, rate_limit_per_day } = apiKeyRecord(stored)
+    const said = { key: id, name, scopes, rate_limit_per_minute, rate_limit_per_day }
+    await audit(context, tx, 'api_key.created', null, said)
     return { ...apiKeyRecord(stored), key }
   })
 }

@@ -4,13 +4,15 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findApiKey, revokeApiKey } from '../../store/api-keys.ts'
 import { found } from '../found.ts'
+import { audit } from '../signing/audit.ts'
 
 type Route = Api['apiKeys']['revoke']
 
 export async function revokeApiKeyById(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
   return context.commit(async (tx) => {
-    found(await findApiKey(tx, id), 'API key', id)
+    const { name, status } = found(await findApiKey(tx, id), 'API key', id)
     await revokeApiKey(tx, id, context.clock.now())
+    if (status === 'active') await audit(context, tx, 'api_key.revoked', null, { key: id, name })
     return { id, deleted: true as const }
   })
 }

@@ -9,6 +9,7 @@ export function goldMint({ config }: Pick<Services, 'config'>): string {
   if (mint !== undefined) return mint
   throw internal(
     'gold.mint is not set, so there is no gold token to lock: name its mint with `svc config set gold.mint <mint>` or SVC_GOLD_MINT, then restart the daemon',
+    { unset: 'gold.mint' },
   )
 }
 

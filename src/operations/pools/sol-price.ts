@@ -49,7 +49,16 @@ async function ask(url: string, field: string): Promise<number> {
   if (!response.ok) throw new Error(`the price source answered HTTP ${response.status}`)
   const text = await response.text()
   if (text.length > MOST_CHARACTERS) throw new Error('the price source answers with too much')
-  return priceIn(JSON.parse(text), field)
+  return priceIn(parsed(text), field)
+}
+
+/** The parser's own message would quote the answer. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('the price source answers something that is not JSON')
+  }
 }
 
 /** A number, or one as text, at the dotted path. Throws where there is none. */

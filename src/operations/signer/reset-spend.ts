@@ -12,6 +12,7 @@ export async function resetSpend(context: Context, _: Input<Route>): Promise<Res
     changes: { spend_since: context.clock.now(), spend_mark: last },
     details: {
       since: new Date(since).toISOString(),
+      mark: last,
       lamports: String(spent.lamports),
       tokens: [...spent.tokens].map(([mint, amount]) => ({ mint, amount: String(amount) })),
     },

@@ -1,4 +1,4 @@
-/** Entries of the audit log about what a request did with the platform's key. */
+/** Entries of the audit log about what a request did with the platform's key, or with those of the API. */
 import type { AuditAction } from '../../api/audit-entries.ts'
 import type { Context } from '../../context.ts'
 import { appendAudit } from '../../store/audit-entries.ts'
@@ -6,13 +6,13 @@ import type { Tx } from '../../store/store.ts'
 
 /** Written in the transaction of what it reports. `details` hold figures and addresses, digits for amounts. */
 export async function audit(
-  { actor, requestId, clock }: Pick<Context, 'actor' | 'requestId' | 'clock'>,
+  { actor, requestId, clock, vault }: Pick<Context, 'actor' | 'requestId' | 'clock' | 'vault'>,
   tx: Tx,
   action: AuditAction,
   signer: string | null,
   details: Record<string, unknown>,
 ): Promise<void> {
-  await appendAudit(tx, {
+  await appendAudit(tx, vault, {
     at: clock.now(),
     action,
     signer,

@@ -1,5 +1,6 @@
 /** The platform wallet of an operation that needs one. */
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
+import type { ConfigError } from '../../config.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, internal } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -31,6 +32,7 @@ export async function requireSigner(services: Pick<Services, 'signer' | 'log'>):
   if (opened === null) {
     throw internal(
       'No signer is configured: set `signer` to keypair, vault, turnkey, privy or aws-kms (docs/signer.md)',
+      { unset: 'signer' },
     )
   }
   return opened
@@ -59,7 +61,7 @@ export async function requireCluster({
 export function asApiError(error: unknown, log: Log): ApiError | unknown {
   if (error instanceof SignerUnavailable || (error instanceof Error && error.name === 'ConfigError')) {
     log.error({ fault: error.message }, 'the signer cannot be used')
-    return internal(error.message)
+    return internal(error.message, { unset: (error as Partial<ConfigError>).unset })
   }
   return error
 }

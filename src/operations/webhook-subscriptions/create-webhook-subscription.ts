@@ -20,6 +20,7 @@ export async function createWebhookSubscription(context: Context, input: Input<R
   return context.commit(async (tx) => {
     const stored = await insertWebhookSubscription(tx, {
       id,
+      api_key_id: context.actor.apiKeyId,
       url: input.url,
       enabled_events_json: enabledEventsJson(input.enabled_events),
       active: 1,

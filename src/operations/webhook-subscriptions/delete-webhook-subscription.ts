@@ -2,14 +2,14 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { deleteWebhookSubscription, findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { found } from '../found.ts'
+import { deleteWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { ownSubscription } from './owned.ts'
 
 type Route = Api['webhookSubscriptions']['delete']
 
 export async function deleteWebhookSubscriptionById(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
   const answer = await context.commit(async (tx) => {
-    found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
+    await ownSubscription(context, tx, id)
     await deleteWebhookSubscription(tx, id, context.clock.now())
     return { id, deleted: true as const }
   })

@@ -9,10 +9,9 @@ import type { Reader, Tx } from '../../store/store.ts'
 import { enqueueAgain } from '../../store/webhook-enqueuing.ts'
 import { lastSequence } from '../../store/webhook-queue.ts'
 import { countReplays, insertReplay } from '../../store/webhook-replays.ts'
-import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { found } from '../found.ts'
 import { queuedOf, typesOf } from '../webhook-deliveries/fan-out.ts'
 import { replayStep } from '../webhook-deliveries/replay.ts'
+import { ownSubscription } from './owned.ts'
 
 type Route = Api['webhookSubscriptions']['replay']
 
@@ -26,7 +25,7 @@ const MOST_REPLAYS = 10
 export async function replayEvents(context: Context, { id, event_ids, since }: Input<Route>): Promise<Result<Route>> {
   const now = context.clock.now()
   const answer = await context.commit(async (tx) => {
-    const subscription = found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
+    const subscription = await ownSubscription(context, tx, id)
     if (event_ids === undefined) return replaySince(tx, subscription, since!, now)
     const events = await named(tx, event_ids)
     await enqueueAgain(

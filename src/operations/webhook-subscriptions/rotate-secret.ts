@@ -6,6 +6,7 @@ import { badRequest } from '../../errors.ts'
 import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
+import { ownSubscription } from './owned.ts'
 import { makeSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
 
 type Route = Api['webhookSubscriptions']['rotateSecret']
@@ -16,6 +17,7 @@ const MOST_PREVIOUS = 5
 export async function rotateSecret(context: Context, { id, overlap_hours }: Input<Route>): Promise<Result<Route>> {
   const now = context.clock.now()
   const until = overlap_hours === 0 ? null : now + overlap_hours * 3_600_000
+  await ownSubscription(context, context.store.db, id)
   const { secret, columns } = makeSecret(context, id)
   return context.commit(async (tx) => {
     const before = found(await lockWebhookSubscription(tx, id), 'webhook subscription', id)

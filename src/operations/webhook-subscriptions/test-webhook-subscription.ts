@@ -3,16 +3,15 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../store/id.ts'
-import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { emit } from '../emit.ts'
-import { found } from '../found.ts'
 import { eventRecord, webhookSubscriptionRecord } from '../records.ts'
+import { ownSubscription } from './owned.ts'
 
 type Route = Api['webhookSubscriptions']['test']
 
 export async function testWebhookSubscription(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
   return context.commit(async (tx) => {
-    const subscription = found(await findWebhookSubscription(tx, id), 'webhook subscription', id)
+    const subscription = await ownSubscription(context, tx, id)
     const event = await emit(context, tx, {
       type: 'webhook.test_event',
       resource_type: 'webhook_subscription',

@@ -8,11 +8,13 @@ import { found } from '../found.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
 import { checkReceiver } from './check-receiver.ts'
 import { enabledEventsJson } from './enabled-events.ts'
+import { ownSubscription } from './owned.ts'
 
 type Route = Api['webhookSubscriptions']['update']
 
 export async function updateWebhookSubscriptionById(context: Context, input: Input<Route>): Promise<Result<Route>> {
   const { id, url, enabled_events, active } = input
+  await ownSubscription(context, context.store.db, id)
   if (url !== undefined) await checkReceiver(context, url)
   return context.commit(async (tx) => {
     const before = found(await lockWebhookSubscription(tx, id), 'webhook subscription', id)

@@ -13,7 +13,9 @@ import { assets } from './0008-assets.ts'
 import { goldLocks } from './0009-gold-locks.ts'
 import { stakes } from './0010-stakes.ts'
 import { webhookSecrets } from './0011-webhook-secrets.ts'
+import { webhookOwners } from './0012-webhook-owners.ts'
 import { boundedSteps } from './0014-bounded-steps.ts'
+import { auditSeals } from './0018-audit-seals.ts'
 import { listIndexes } from './0020-list-indexes.ts'
 import type { SchemaDialect } from './dialect.ts'
 
@@ -30,7 +32,9 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0009-gold-locks': goldLocks,
   '0010-stakes': stakes,
   '0011-webhook-secrets': webhookSecrets,
+  '0012-webhook-owners': webhookOwners,
   '0014-bounded-steps': boundedSteps,
+  '0018-audit-seals': auditSeals,
   '0020-list-indexes': listIndexes,
 }
 
@@ -40,7 +44,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
  */
 export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
   const executed = await executedMigrations(db)
-  const unknown = executed.find((name) => !(name in MIGRATIONS))
+  const unknown = executed.find((name) => !Object.hasOwn(MIGRATIONS, name))
   if (unknown !== undefined) {
     throw internal(
       `the database is newer than this program (it has the migration ${unknown}): upgrade svc, or restore the backup made before the upgrade`,

@@ -1,0 +1,146 @@
+/** What the entries of the audit log leave of policy and spends, and whether the stored rows are that. */
+import type { Row } from '../../store/schema.ts'
+import type { Reader } from '../../store/store.ts'
+import { DAY_MS, policyJson } from '../signing/policy.ts'
+import { DEFAULT_POLICY } from '../signing/rules.ts'
+
+interface ExpectedPolicy {
+  fields: Record<string, unknown>
+  paused: boolean
+  /** Last spend before the last reset; null where an earlier version's entry does not say. */
+  mark: number | null
+  /** The last entry about it. */
+  sequence: number
+}
+
+interface ExpectedSpend {
+  /** Totals by mint as JSON: more than one where a signing that was not made may or may not have given them back. */
+  possible: Set<string>
+  sequence: number
+}
+
+export interface Difference {
+  sequence: number
+  why: string
+}
+
+/** Clocks of several daemons differ, and a spend that is about to leave the day counts for little. */
+const EDGE_MS = 600_000
+
+type Entry = Row<'audit_entries'>
+type Details = Record<string, unknown>
+
+export function expectedState(now: number) {
+  const policies = new Map<string, ExpectedPolicy>()
+  const spends = new Map<string, ExpectedSpend>()
+  const since = now - DAY_MS
+
+  function see(entry: Entry): void {
+    if (entry.signer === null) return
+    const details: Details = JSON.parse(entry.details_json)
+    const policy = policies.get(entry.signer) ?? firstPolicy()
+    if (changePolicy(policy, entry.action, details)) {
+      policies.set(entry.signer, Object.assign(policy, { sequence: entry.sequence }))
+    }
+    if (entry.at > since + EDGE_MS) seeSpend(spends, entry, details)
+  }
+
+  /** The first row that is not as the entries left it. */
+  async function difference(reader: Reader): Promise<Difference | null> {
+    const rows = await reader.selectFrom('signer_policies').selectAll().execute()
+    for (const row of rows) {
+      const expected = policies.get(row.signer) ?? firstPolicy()
+      policies.delete(row.signer)
+      const why = policyFault(row, expected)
+      if (why !== null) return { sequence: expected.sequence, why: `the policy of ${row.signer} ${why}` }
+    }
+    for (const [signer, { sequence }] of policies) return { sequence, why: `the policy of ${signer} is gone` }
+    return spendDifference(reader, spends, since)
+  }
+  return { see, difference }
+}
+
+const firstPolicy = (): ExpectedPolicy => ({
+  fields: JSON.parse(policyJson(DEFAULT_POLICY)),
+  paused: false,
+  mark: 0,
+  sequence: 0,
+})
+
+/** False where the entry says nothing of the policy. */
+function changePolicy(policy: ExpectedPolicy, action: string, { after, mark }: Details): boolean {
+  if (action === 'policy.changed') Object.assign(policy.fields, after)
+  else if (action === 'signer.paused') policy.paused = true
+  else if (action === 'signer.resumed') policy.paused = false
+  else if (action === 'spend.reset') policy.mark = typeof mark === 'number' ? mark : null
+  else return false
+  return true
+}
+
+function policyFault(row: Row<'signer_policies'>, { fields, paused, mark }: ExpectedPolicy): string | null {
+  const stored: Details = JSON.parse(row.policy_json)
+  const field = Object.keys({ ...fields, ...stored }).find((name) => sorted(fields[name]) !== sorted(stored[name]))
+  if (field !== undefined) return `has another ${field} than this entry left`
+  if ((row.paused === 1) !== paused) return `is ${paused ? 'not paused' : 'paused'}, other than this entry left it`
+  if (mark !== null && row.spend_mark !== mark) return 'counts its day from another spend than this entry left'
+  return null
+}
+
+/** JSON with the keys of every object in order: two writings of one value are the same. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value ?? null, (_, inner) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+
+function seeSpend(spends: Map<string, ExpectedSpend>, { action, sequence }: Entry, details: Details): void {
+  const { signing, signed } = details
+  if (typeof signing !== 'string') return
+  const known = spends.get(signing)
+  if (action === 'signing.failed' && signed === 'no') known?.possible.add(NOTHING)
+  if (action !== 'signing.intended') return
+  const amounts = amountsOf(details)
+  const before = known?.possible ?? new Set([NOTHING])
+  const possible = new Set([...before].map((totals) => total([...amountsIn(totals), ...amounts])))
+  spends.set(signing, { possible, sequence })
+}
+
+type Amount = readonly [mint: string, amount: bigint]
+
+/** A co-signature takes nothing. */
+function amountsOf({ lamports = '0', tokens = [] }: Details): Amount[] {
+  const listed = tokens as { mint: string; amount: string }[]
+  return [['', BigInt(lamports as string)], ...listed.map(({ mint, amount }) => [mint, BigInt(amount)] as const)]
+}
+
+const amountsIn = (totals: string): Amount[] =>
+  (JSON.parse(totals) as [string, string][]).map(([mint, amount]) => [mint, BigInt(amount)])
+
+function total(amounts: readonly Amount[]): string {
+  const sums = new Map<string, bigint>()
+  for (const [mint, amount] of amounts) if (amount > 0n) sums.set(mint, (sums.get(mint) ?? 0n) + amount)
+  return JSON.stringify([...sums].map(([mint, sum]) => [mint, String(sum)]).sort())
+}
+
+const NOTHING = total([])
+
+/** Of the signings of the day, those at its edge left out. */
+async function spendDifference(
+  reader: Reader,
+  spends: ReadonlyMap<string, ExpectedSpend>,
+  since: number,
+): Promise<Difference | null> {
+  const rows = await reader.selectFrom('signer_spends').selectAll().where('at', '>', since).execute()
+  const stored = new Map<string, typeof rows>()
+  for (const row of rows) stored.set(row.signing_id, [...(stored.get(row.signing_id) ?? []), row])
+  for (const [signing, { possible, sequence }] of spends) {
+    const found = total((stored.get(signing) ?? []).map(({ mint, amount }) => [mint, BigInt(amount)]))
+    if (!possible.has(found)) return { sequence, why: `what the signing ${signing} spent is not what this entry says` }
+    stored.delete(signing)
+  }
+  for (const [signing, [first]] of stored) {
+    if (first!.at > since + 2 * EDGE_MS) return { sequence: 0, why: `the spend of ${signing} has no entry` }
+  }
+  return null
+}

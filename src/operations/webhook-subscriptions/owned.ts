@@ -1,0 +1,22 @@
+/** A webhook subscription that the caller may change: its own, or any with the scope `*`. */
+import type { Context } from '../../context.ts'
+import { forbidden } from '../../errors.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Reader } from '../../store/store.ts'
+import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { found } from '../found.ts'
+
+/** Throws not_found, and forbidden where another key made it: who changes a URL or a secret receives what is sent there. */
+export async function ownSubscription(
+  { actor }: Pick<Context, 'actor'>,
+  reader: Reader,
+  id: string,
+): Promise<Row<'webhook_subscriptions'>> {
+  const row = found(await findWebhookSubscription(reader, id), 'webhook subscription', id)
+  if (row.api_key_id === actor.apiKeyId || actor.scopes.includes('*')) return row
+  throw forbidden(
+    row.api_key_id === null
+      ? `Webhook subscription ${id} was made before keys had their own: only a key with the scope * changes it`
+      : `Webhook subscription ${id} was made by another API key: only that key, or one with the scope *, changes it`,
+  )
+}

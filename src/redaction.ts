@@ -1,0 +1,164 @@
+/** Takes configured credentials out of what is said and stored: the one place that knows how a private URL may be written. */
+import { type Config, SETTINGS, type Setting, type SettingName } from './config.ts'
+
+export interface Redactor {
+  /** Of a message for people: whatever looks like a credential goes, too. */
+  text(message: string): string
+  /** Of a whole JSON document or a log line, which stays valid JSON: only what cannot be an ordinary word goes. */
+  json(document: string): string
+}
+
+interface Needle {
+  /** As it may stand in a text. */
+  literal: string
+  mask: string
+  /** Whether no ordinary value of an answer can be the same. */
+  distinct: boolean
+}
+
+const MASK = '***'
+/** Shorter ones are in every other text by chance. */
+const SHORTEST = { distinct: 8, key: 6, secret: 4 } as const
+
+const redactors = new WeakMap<Config['values'], Redactor>()
+
+/** The redactor of every private URL and secret that the settings hold. */
+export function redactorOf({ values }: Pick<Config, 'values'>): Redactor {
+  const known = redactors.get(values)
+  if (known !== undefined) return known
+  const made = createRedactor(needlesOf(values))
+  redactors.set(values, made)
+  return made
+}
+
+/** The redactor of one URL that no setting holds, such as that of a flag. */
+export const urlRedactor = (url: string): Redactor => createRedactor(urlNeedles(url))
+
+/** Of nothing in particular: takes out what looks like a credential by its shape. */
+export const shapeRedactor: Redactor = { text: withoutShapes, json: (document) => document }
+
+function needlesOf(values: Config['values']): Needle[] {
+  const all = (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
+    const { secret, private: isPrivate, default: standard }: Setting = SETTINGS[name]
+    const value = values[name]
+    if (!(secret || isPrivate) || typeof value !== 'string' || value === standard) return []
+    return [...(secret ? secretNeedles(value) : []), ...urlNeedles(value)]
+  })
+  // What is told to everybody on purpose is no secret, wherever else it is configured.
+  const told = [values['public-rpc-url'], values['public-url']].filter((url) => url !== undefined)
+  return all.filter(({ literal }) => !told.some((url) => url.includes(literal)))
+}
+
+function createRedactor(found: readonly Needle[]): Redactor {
+  const needles = found.flatMap(writings).sort((a, b) => b.literal.length - a.literal.length)
+  const inText = replacing(needles)
+  const inJson = replacing(
+    needles
+      .filter(({ distinct }) => distinct)
+      .map((needle) => ({ ...needle, literal: JSON.stringify(needle.literal).slice(1, -1) })),
+  )
+  return { text: (message) => withoutShapes(inText(message)), json: inJson }
+}
+
+/** Each of them sought on its own: most texts hold none, and `includes` says so at memory speed. */
+function replacing(needles: readonly Needle[]): (text: string) => string {
+  const unique = [...new Map(needles.map((needle) => [needle.literal, needle])).values()]
+  return (text) =>
+    unique.reduce(
+      (rest, { literal, mask }) => (rest.includes(literal) ? rest.replaceAll(literal, () => mask) : rest),
+      text,
+    )
+}
+
+/** The ways in which one text is quoted: percent-encoded and decoded, in HTML, with slashes escaped. */
+function writings({ literal, ...rest }: Needle): Needle[] {
+  const encoded = percentEncoded(literal)
+  const all = [
+    literal,
+    decoded(literal),
+    encoded,
+    inLowerCase(encoded),
+    inLowerCase(literal),
+    literal.replaceAll('&', '&amp;'),
+    literal.replaceAll('/', '\\/'),
+  ]
+  return [...new Set(all)].filter((text) => text !== '').map((text) => ({ literal: text, ...rest }))
+}
+
+const inLowerCase = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
+
+/** Half of a surrogate pair has no encoding. */
+const percentEncoded = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function secretNeedles(secret: string): Needle[] {
+  if (secret.length < SHORTEST.secret) return []
+  return [{ literal: secret, mask: MASK, distinct: isDistinct(secret) }]
+}
+
+/** Of a URL that is more than a host: the whole, its parts below the host, and each part that may be a key alone. */
+function urlNeedles(text: string): Needle[] {
+  if (!URL.canParse(text)) return []
+  const url = new URL(text)
+  const below = url.pathname + url.search + url.hash
+  const [, authority = url.host, tail = below] = /^[^:]+:\/\/([^/?#]*)(.*)$/s.exec(text) ?? []
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  const parts = partsOf(url)
+  const whole = [authority + tail, host + tail, url.host + below]
+    .map((form) => form.replace(/\/$/, ''))
+    .filter((form) => form !== host && form !== url.host)
+    .flatMap((form) => [form, `${form}/`])
+    .map((literal) => ({ literal, mask: `${url.host}/${MASK}`, distinct: true }))
+  const tails = [below, tail, url.pathname, url.search.slice(1)]
+    .flatMap((form) => [form, form.replace(/\/$/, '')])
+    .filter((form) => form.length >= SHORTEST.distinct)
+    .map((literal) => ({
+      literal,
+      mask: MASK,
+      distinct: parts.some((part) => isDistinct(part) && literal.includes(part)),
+    }))
+  const alone = parts
+    .filter((part) => part.length >= SHORTEST.key && !isWord(part))
+    .map((literal) => ({ literal, mask: MASK, distinct: isDistinct(literal) && !isAddress(literal) }))
+  return [...whole, ...tails, ...alone, ...userNeedles(url)]
+}
+
+/** Path segments and values of the query, as they are written in the URL. */
+function partsOf({ pathname, search, hash }: URL): string[] {
+  const values = search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.slice(pair.indexOf('=') + 1))
+  return [...pathname.split('/'), ...values, hash.slice(1)].filter((part) => part !== '')
+}
+
+function userNeedles({ username, password }: URL): Needle[] {
+  if (username === '' && password === '') return []
+  const basic = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
+  // Without a password the name is the key.
+  const key = password === '' ? username : password
+  return [`${username}:${password}`, basic, key].flatMap(secretNeedles)
+}
+
+/** Words of two or more parts, and versions: `v1`, `mainnet-beta`, `finalized`. */
+const isWord = (text: string) =>
+  /^(?:v?\d{1,4}|[a-z]{1,12}\d{0,3}(?:[-_.](?:[a-z]{1,12}\d{0,3}|v?\d{1,3}))*)$/.test(text)
+const isDistinct = (text: string) => text.length >= SHORTEST.distinct && !isWord(text) && !/^\d+$/.test(text)
+/** A mint in the URL of a price source is in many an answer, and no secret. */
+const isAddress = (text: string) => /^[1-9A-HJ-NP-Za-km-z]{43,44}$/.test(text)
+
+/** Bounded at every star: a message may hold what a stranger sent, a megabyte of it. */
+function withoutShapes(text: string): string {
+  return text
+    .replace(/:\/\/[^\s/@]+@/g, '://***@')
+    .replace(/([?&][^=&?\s]{0,64}(?:key|token|secret)[^=&?\s]{0,64}=)[^&\s]+/gi, '$1***')
+    .replace(/svc_(live|test)_[0-9A-Za-z]+/g, 'svc_$1_***')
+    .replace(/whsec_[0-9A-Za-z+/]+=*/g, 'whsec_***')
+}

@@ -1,0 +1,64 @@
+/** Whether the audit log is as it was written: numbers, hashes, seals and the count of entries. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { auditHash, auditSeal, COUNTER, FIRST_HASH, lastAudit, type Sealing } from './audit-entries.ts'
+import { rowsWithin } from './paging.ts'
+import type { Row } from './schema.ts'
+import type { Reader } from './store.ts'
+
+export interface AuditVerdict {
+  /** Entries that hold. */
+  entries: number
+  /** Hash of the last entry that holds. */
+  head: string
+  /** First entry that does not hold; null where all do. */
+  broken: { sequence: number; why: string } | null
+}
+
+const ENTRIES_PER_READ = 1_000
+
+/** A walk over the log from its first entry on, which can go on where it ended; `each` is shown every entry that holds. */
+export function auditWalk(vault: Sealing, wanted: string | undefined, each: (entry: Row<'audit_entries'>) => void) {
+  let [entries, head, found] = [0, FIRST_HASH, wanted === undefined || wanted === FIRST_HASH]
+  const broken = (sequence: number, why: string): AuditVerdict => ({ entries, head, broken: { sequence, why } })
+  const whole = (): AuditVerdict => ({ entries, head, broken: null })
+
+  async function forward(reader: Reader): Promise<AuditVerdict> {
+    for (;;) {
+      const next = reader
+        .selectFrom('audit_entries')
+        .selectAll()
+        .where('sequence', '>', entries)
+        .orderBy('sequence')
+        .limit(ENTRIES_PER_READ)
+      const { rows, cut } = await rowsWithin(next, 'sequence', { details_json: 1 })
+      for (const row of rows) {
+        if (row.sequence !== entries + 1) return broken(entries + 1, 'the entry is missing')
+        if (row.previous_hash !== head) return broken(row.sequence, 'it does not continue the entry before it')
+        if (row.hash !== auditHash(row)) return broken(row.sequence, 'its fields are not those that were hashed')
+        if (row.seal !== auditSeal(vault, row)) return broken(row.sequence, UNSEALED)
+        ;[entries, head, found] = [row.sequence, row.hash, found || row.hash === wanted]
+        each(row)
+      }
+      if (!cut && rows.length < ENTRIES_PER_READ) return whole()
+      // On SQLite nothing else makes room for other requests.
+      await nextTurn()
+    }
+  }
+
+  /** What lies before the first entry and behind the last. */
+  async function ends(reader: Reader): Promise<AuditVerdict> {
+    const odd = reader.selectFrom('audit_entries').select('sequence').where('sequence', '<', 1)
+    const before = await odd.limit(1).executeTakeFirst()
+    if (before !== undefined) return { ...broken(before.sequence, 'no entry was ever written there') }
+    const counter = await reader.selectFrom('counters').select('value').where('name', '=', COUNTER).executeTakeFirst()
+    if (counter === undefined) return broken(entries + 1, 'the count of entries is missing')
+    if (counter.value < entries) return broken(counter.value + 1, 'it was added past the count')
+    const last = (await lastAudit(reader))?.sequence ?? 0
+    if (counter.value > last) return broken(last + 1, 'the entry is missing')
+    if (!found) return broken(entries + 1, `no entry has the hash ${wanted}: entries were cut off or written anew`)
+    return whole()
+  }
+  return { forward, ends }
+}
+
+const UNSEALED = "its seal is not of this installation's encryption key: something else than svc wrote it"

@@ -1,0 +1,90 @@
+/** Failures as a person meets them: in production, from another server, and with names that every object has. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startDaemon } from '../support/daemon.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { commandLine, MINT } from './command-line.ts'
+
+const cli = commandLine()
+const { svc } = cli
+
+/** A server that answers every request with this. */
+async function answering(status: number, body: unknown): Promise<string> {
+  const server = createServer((_, response) => void response.writeHead(status).end(JSON.stringify(body)))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('a daemon in production', () => {
+  it('tells which setting is not set, hides every other cause, and the command says that its log has that', async () => {
+    const dataDir = temporaryFolder()
+    const env = { NODE_ENV: 'production', SVC_URL: 'http://127.0.0.1:1' }
+    const daemon = await startDaemon({ dataDir, env })
+    onTestFinished(() => daemon.stop())
+    const flags = ['--api', daemon.url, '--api-key-file', join(dataDir, 'operator.key')]
+    for (const [args, told] of [
+      [['gold', 'token'], 'error: gold.mint is not set'],
+      [['signer', 'pause'], 'error: signer is not set'],
+    ] as const) {
+      const { exitCode, stderr } = await svc([...args, ...flags])
+      expect([exitCode, stderr.split('\n')[0]]).toEqual([1, told])
+      expect(stderr).not.toContain('log')
+    }
+    const bundle = { transactions: [], signed_transactions: ['AQID'] }
+    expect((await daemon.request('POST', '/v2/transactions', { body: bundle })).status).toBe(400)
+    const { exitCode, stderr } = await svc(['accounts', 'get', MINT, ...flags])
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(
+      /^error: Something went wrong\n {2}request id: req_\w+\n {2}next: the daemon's log has the cause under this request id\n$/,
+    )
+    const own = await svc(['accounts', 'get', MINT], { env })
+    expect(own.stderr).toContain('127.0.0.1:1 cannot be reached')
+  })
+})
+
+describe('the command line', () => {
+  it('takes an error code that is no code, but a name that every object has, for a failure', async () => {
+    for (const code of ['constructor', 'toString', '__proto__']) {
+      const api = await answering(400, { error: { code, message: 'no' }, meta: { request_id: 'r' } })
+      const { exitCode, stderr } = await svc(['events', 'types', '--api', api])
+      expect([exitCode, stderr]).toEqual([1, 'error: no\n  request id: r\n'])
+    }
+  })
+
+  it('knows no profile by the name of what every object has', async () => {
+    for (const name of ['constructor', '__proto__', 'toString']) {
+      for (const args of [
+        ['config', 'list', '--profile', name],
+        ['config', 'use', name],
+      ]) {
+        const { exitCode, stderr } = await svc(args)
+        expect([name, exitCode, stderr]).toEqual([name, 2, expect.stringContaining(`there is no profile ${name}`)])
+      }
+    }
+  })
+
+  it('prints what another server says without what a terminal obeys, as table, plain and JSON, errors included', async () => {
+    const nasty = 'a\u009b31mb\u202ec\u2066d\u200be\u2028f\u{e0041}g\u001b]0;x\u0007h\u007f'
+    const record = { address: MINT, owner: nasty, list: [nasty] }
+    const api = await answering(200, { data: record, meta: { request_id: 'r' } })
+    const refusing = await answering(400, {
+      error: { code: 'bad_request', message: nasty, details: { nasty } },
+      meta: { request_id: nasty },
+    })
+    for (const format of ['table', 'plain', 'json']) {
+      for (const from of [api, refusing]) {
+        const { stdout, stderr } = await svc(['accounts', 'get', MINT, '-o', format, '--api', from])
+        expect(stdout + stderr).not.toMatch(
+          /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028\u202a-\u202e\u2066-\u2069]|\u{e0041}/u,
+        )
+      }
+    }
+    const { stdout } = await svc(['accounts', 'get', MINT, '-o', 'json', '--api', api])
+    expect(JSON.parse(stdout)).toEqual(record)
+    const { stderr } = await svc(['accounts', 'get', MINT, '-o', 'json', '--api', refusing])
+    expect(JSON.parse(stderr).error).toMatchObject({ message: nasty, details: { nasty } })
+  })
+})

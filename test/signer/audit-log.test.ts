@@ -1,0 +1,153 @@
+/** The audit log against somebody who can write the database, and what an upgrade makes of an earlier version's log. */
+import { describe, expect, it } from 'vitest'
+import { auditHash, FIRST_HASH } from '../../src/store/audit-entries.ts'
+import type { Row, Tables } from '../../src/store/schema.ts'
+import type { Tx } from '../../src/store/store.ts'
+import { type PlatformService, startPlatform, submitMemo } from '../support/platform-wallet.ts'
+import { openService, startService, temporaryFolder } from '../support/service.ts'
+
+const verdict = async ({ request }: Pick<PlatformService, 'request'>) =>
+  (await request('GET', '/v2/audit-verification')).json.data
+const change = <T>({ services }: Pick<PlatformService, 'services'>, work: (tx: Tx) => Promise<T>) =>
+  services.store.write(work)
+
+/** Writes the log anew as svc did before seals: every number and hash is right. */
+async function writeAnew(service: PlatformService, edit: (entry: Row<'audit_entries'>) => Row<'audit_entries'>) {
+  const rows = await service.services.store.db.selectFrom('audit_entries').selectAll().orderBy('sequence').execute()
+  let previous_hash = FIRST_HASH
+  await change(service, async (tx) => {
+    for (const row of rows) {
+      const chained = { ...edit(row), previous_hash }
+      previous_hash = auditHash(chained)
+      const written = { ...chained, hash: previous_hash }
+      await tx.updateTable('audit_entries').set(written).where('sequence', '=', row.sequence).execute()
+    }
+  })
+}
+
+async function logged(): Promise<PlatformService> {
+  const service = await startPlatform()
+  await submitMemo(service, 'one')
+  await service.request('POST', '/v2/signer/pauses', { body: { reason: 'test' } })
+  await service.request('POST', '/v2/signer/resumptions')
+  await submitMemo(service, 'two')
+  return service
+}
+
+describe('the audit log', () => {
+  it('cannot be written anew with the database alone, however right its hashes are', async () => {
+    const service = await logged()
+    expect(await verdict(service)).toMatchObject({ intact: true })
+    await writeAnew(service, (entry) => (entry.sequence === 2 ? { ...entry, api_key_id: 'key_other' } : entry))
+    const { intact, broken } = await verdict(service)
+    expect([intact, broken.sequence]).toEqual([false, 2])
+    expect(broken.why).toContain('its seal is not of this installation')
+  })
+
+  it('tells of a policy and of spends that are not what their entries left', async () => {
+    const service = await logged()
+    const policy = await service.services.store.db.selectFrom('signer_policies').selectAll().executeTakeFirstOrThrow()
+    const spend = await service.services.store.db.selectFrom('signer_spends').selectAll().executeTakeFirstOrThrow()
+    const wider = JSON.stringify({ ...JSON.parse(policy.policy_json), lamports_per_day: '99000000000' })
+    const tampers: [(tx: Tx) => Promise<unknown>, (tx: Tx) => Promise<unknown>, number, string][] = [
+      [setPolicy({ policy_json: wider }), setPolicy(policy), 5, 'has another lamports_per_day'],
+      [setPolicy({ paused: 1 }), setPolicy(policy), 5, 'is paused'],
+      [setPolicy({ spend_mark: 2 }), setPolicy(policy), 5, 'counts its day from another spend'],
+      [setSpend(spend, { amount: '1' }), setSpend(spend, spend), 2, 'spent is not what this entry says'],
+      [setSpend(spend, { at: 1 }), setSpend(spend, spend), 2, 'spent is not what this entry says'],
+      [setSpend(spend, { signing_id: 'sgn_other' }), setSpend(spend, spend), 2, 'spent is not what this entry says'],
+      [
+        (tx) =>
+          tx
+            .insertInto('signer_spends')
+            .values({ ...spend, seq: 99, signing_id: 'sgn_other' })
+            .execute(),
+        (tx) => tx.deleteFrom('signer_spends').where('seq', '=', 99).execute(),
+        0,
+        'the spend of sgn_other has no entry',
+      ],
+    ]
+    for (const [tamper, mend, sequence, why] of tampers) {
+      await change(service, tamper)
+      expect(await verdict(service)).toMatchObject({
+        intact: false,
+        broken: { sequence, why: expect.stringContaining(why) },
+      })
+      await change(service, mend)
+      expect(await verdict(service)).toMatchObject({ intact: true, broken: null })
+    }
+    await change(service, (tx) => tx.deleteFrom('signer_policies').execute())
+    expect(await verdict(service)).toMatchObject({ intact: false, broken: { why: expect.stringContaining('is gone') } })
+  })
+
+  it('agrees with policy and spends through resets, refusals, retries and a day that is over', async () => {
+    const service = await logged()
+    await service.request('POST', '/v2/signer/resets')
+    await submitMemo(service, 'three', 'key-1')
+    await submitMemo(service, 'three', 'key-1')
+    await submitMemo(service, 'three')
+    const body = { destinations: [], tokens: [] }
+    expect((await service.request('PATCH', '/v2/signer/policy', { body })).status).toBe(200)
+    expect(await verdict(service)).toMatchObject({ intact: true })
+    for (const hours of [1, 22, 1, 1, 30]) {
+      service.clock.advance(hours * 3_600_000)
+      await submitMemo(service, `after ${hours}`)
+      expect(await verdict(service), `${hours} hours later`).toMatchObject({ intact: true })
+    }
+  })
+
+  it('has an entry for every API key that is made and revoked, without the key', async () => {
+    const { request } = await startService()
+    const body = { name: 'backend', scopes: ['airdrop:write'], rate_limit_per_minute: 7 }
+    const { id, key } = (await request('POST', '/v2/api-keys', { body })).json.data
+    for (let times = 0; times < 2; times++) await request('DELETE', `/v2/api-keys/${id}`, { body: {} })
+    const { json, text } = await request('GET', '/v2/audit-entries?order=asc')
+    expect(json.data.map(({ action, details }: { action: string; details: unknown }) => [action, details])).toEqual([
+      [
+        'api_key.created',
+        {
+          key: id,
+          name: 'backend',
+          scopes: ['airdrop:write'],
+          rate_limit_per_minute: 7,
+          rate_limit_per_day: 50_000,
+        },
+      ],
+      ['api_key.revoked', { key: id, name: 'backend' }],
+    ])
+    expect(text).not.toContain(key.slice(9))
+    expect(await verdict({ request })).toMatchObject({ intact: true, entries: 2 })
+  })
+
+  it('of an earlier version is sealed as it stands when the new one opens it, once, and says so', async () => {
+    const dataDir = temporaryFolder()
+    const first = await openService({ dataDir })
+    for (const name of ['a', 'b']) await first.request('POST', '/v2/api-keys', { body: { name } })
+    const heads = (await first.request('GET', '/v2/audit-entries')).json.data.map(({ hash }: { hash: string }) => hash)
+    await first.services.store.write(async (tx) => {
+      await tx.updateTable('audit_entries').set({ seal: null }).execute()
+      await tx
+        .deleteFrom('settings')
+        .where('name', '=', 'audit_sealed' satisfies Tables['settings']['name'])
+        .execute()
+    })
+    await first.close()
+    const second = await startService({ dataDir })
+    const { json } = await second.request('GET', '/v2/audit-entries')
+    expect(json.data[0]).toMatchObject({ sequence: 3, action: 'audit.sealed', details: { entries: 2 } })
+    // What was kept of the log before the upgrade is still part of it.
+    expect(json.data.slice(1).map(({ hash }: { hash: string }) => hash)).toEqual(heads)
+    expect(await verdict(second)).toMatchObject({ intact: true, entries: 3 })
+    await second.services.store.write((tx) => tx.updateTable('audit_entries').set({ seal: null }).execute())
+    const third = await startService({ dataDir })
+    expect(await verdict(third)).toMatchObject({ intact: false, broken: { sequence: 1 } })
+  })
+})
+
+const setPolicy = (changes: Partial<Row<'signer_policies'>>) => (tx: Tx) =>
+  tx.updateTable('signer_policies').set(changes).execute()
+
+const setSpend =
+  ({ seq }: Row<'signer_spends'>, { seq: _, ...changes }: Partial<Row<'signer_spends'>>) =>
+  (tx: Tx) =>
+    tx.updateTable('signer_spends').set(changes).where('seq', '=', seq).execute()
