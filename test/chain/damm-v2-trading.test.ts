@@ -46,7 +46,8 @@ const freshKeys = (creator: Keypair): LaunchKeys => ({
 async function openWithPool() {
   const chain = await openDammV2()
   const keys = freshKeys(chain.wallet())
-  return { ...chain, keys, pool: await chain.launch(keys) }
+  // Of unlocked liquidity parts can be split off and taken out.
+  return { ...chain, keys, pool: await chain.launch(keys, { lockLiquidity: false }) }
 }
 
 /** What a swap changed for its trader, its transaction's fee and rents taken out. */

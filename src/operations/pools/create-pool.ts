@@ -21,7 +21,7 @@ import { poolRecord } from '../records.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { type Built, signAndSubmit } from '../signing/sign-and-submit.ts'
 import { lamportsOfSol } from './amounts.ts'
-import { type Launch, planLaunch } from './launch.ts'
+import { type Launch, planLaunch, platformPercentage } from './launch.ts'
 import { curveNamed } from './presets.ts'
 import { CHECK_MS, markFailed } from './transitions.ts'
 
@@ -51,16 +51,18 @@ async function prepare(context: Context, input: Input<Route>): Promise<Prepared>
   const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
   const bytes = Buffer.from(input.image, 'base64')
   const image = { bytes, ...(await readImage(bytes, config)) }
-  await curveNamed(config, input.preset)
+  const { preset } = await curveNamed(config, input.preset)
   await requireFreeTicker(context, input)
   await requireProgram(chain, PROGRAMS.tokenMetadata)
   await requireProgram(chain, input.type === 'dbc' ? PROGRAMS.dbc : PROGRAMS.dammV2)
   const partner = await platformWallet(context)
+  platformPercentage(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
   await storage.check()
   await requireAllowed(config, { image, texts: textsOf(input) })
   const uri = await storeMetadata(context, input, image)
   const launch = await planLaunch(context, {
     ...input,
+    lockLiquidity: input.lock_liquidity ?? true,
     buyLamports,
     partner,
     uri,
@@ -155,6 +157,7 @@ export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolC
     required_signers: launch.requiredSigners,
     relay_tip_account: launch.tipAccount,
     rpc_endpoint: publicRpcUrl(config, chain.cluster, chain.endpoint()?.rpcUrl),
+    ...launch.liquidity,
     tracked_resource: trackedBy(pool.address),
   }
 }
