@@ -25,8 +25,19 @@ const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter((
 const image = Buffer.from(IMAGES.png).toString('base64')
 const address = (key: Keypair) => key.publicKey.toBase58()
 
-async function setting(options: ServiceOptions = {}) {
-  const service = await startPlatform(RICH, options)
+/** Gives the platform a quarter of the position. */
+const PARTED = {
+  total_supply: '1000000000',
+  decimals: 6,
+  initial_market_cap: 30,
+  migration_market_cap: 400,
+  fee: { starting_bps: 100, ending_bps: 100 },
+  liquidity: { partner: 50, partner_locked: 50 },
+  platform_position_percentage: 25,
+}
+
+async function setting(options: ServiceOptions = {}, limits: Limits | null = RICH) {
+  const service = await startPlatform(limits, options)
   const chain = await service.services.chain.local()
   const creator = Keypair.generate()
   chain.airdrop(address(creator), 100n * SOL)
@@ -104,16 +115,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
 
   it("of a damm_v2 pool gives the platform its preset's part, which a signed claim takes to the lamport", async () => {
     const presets = join(temporaryFolder(), 'presets.json')
-    const parted = {
-      total_supply: '1000000000',
-      decimals: 6,
-      initial_market_cap: 30,
-      migration_market_cap: 400,
-      fee: { starting_bps: 100, ending_bps: 100 },
-      liquidity: { partner: 50, partner_locked: 50 },
-      platform_position_percentage: 25,
-    }
-    writeFileSync(presets, JSON.stringify({ parted }))
+    writeFileSync(presets, JSON.stringify({ parted: PARTED }))
     const { post, land, chain, settle, get, request, creator, wallet } = await setting({
       settings: { 'pools.presets': presets },
     })
@@ -143,6 +145,32 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     expect(chain.account(address(wallet))!.lamports - before).toBe(quote - 5_000n - 2_039_280n)
     expect((await get(claims)).data).toMatchObject([{ type: 'fee_claim.executed', pool_address: data.pool.address }])
     expect(address(creator)).not.toBe(address(wallet))
+  })
+
+  it('of a damm_v2 pool is claimed by a payer that lends nothing: a claimer without SOL is told what it needs', async () => {
+    const presets = join(temporaryFolder(), 'presets.json')
+    writeFileSync(presets, JSON.stringify({ parted: PARTED }))
+    const empty = Keypair.generate()
+    const { post, land, chain, request, creator } = await setting(
+      { settings: { 'pools.presets': presets, 'platform-wallet': address(empty), signer: undefined } },
+      null,
+    )
+    const { data } = (await post({ type: 'damm_v2', preset: 'parted', buy_amount: 1 })).json
+    for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
+    const body = { kind: 'damm_v2', payer: address(creator) }
+    const poor = await request('POST', `/v2/pools/${data.pool.address}/fee-claims`, { body })
+    expect([poor.status, poor.json.error]).toMatchObject([
+      400,
+      { param: 'payer', details: { claimer: address(empty), lamports: '0', needed: '4078560' } },
+    ])
+    chain.airdrop(address(empty), 4_078_560n)
+    const claim = await request('POST', `/v2/pools/${data.pool.address}/fee-claims`, { body })
+    const [raw] = land([claim.json.data.tx.transaction], { empty: [...empty.secretKey] })
+    const before = chain.account(address(creator))!.lamports
+    expect(chain.send(raw!).err).toBeNull()
+    expect(chain.account(address(creator))!.lamports - before).toBe(-10_000n)
+    const quote = BigInt(claim.json.data.estimated_quote)
+    expect(chain.account(address(empty))!.lamports).toBe(2_039_280n + quote)
   })
 
   it('of the platform wallet is signed by the server, step by step, and replayed', async () => {

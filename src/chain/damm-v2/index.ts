@@ -1,7 +1,7 @@
 /** Meteora DAMM v2: launching, reading, trading and claiming from its pools, over the program cp_amm. */
 export { poolAddress, positionAddresses } from './addresses.ts'
 export { type DammV2Change, dammV2ChangesIn } from './changes.ts'
-export { buildPositionClaim, type PositionClaim, positionsPerClaim } from './claim.ts'
+export { buildPositionClaim, claimAccounts, type PositionClaim, positionsPerClaim } from './claim.ts'
 export { buildSingleSidedPool, LAUNCH_UNITS, type SingleSidedPool } from './launch.ts'
 export type { PlatformShare } from './lock.ts'
 export { FEE_BPS } from './opening.ts'

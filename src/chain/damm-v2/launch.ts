@@ -65,7 +65,7 @@ export async function buildSingleSidedPool(input: SingleSidedPool): Promise<Unsi
   const { buyLamports: amount, computeUnitPrice, platform, recentBlockhash } = input
   const { PublicKey } = await import('@solana/web3.js')
   const [creator, pool] = [new PublicKey(input.creator), await freshPool(input.mint)]
-  const accounts = await tokenAccounts(pool, creator, creator)
+  const accounts = await tokenAccounts(pool, creator)
   const [wrapped, tip] = [await openWrapped(creator, accounts, amount + LEAST_SOL), await tipOf(input)]
   const ahead = platform === null ? [] : [...wrapped, ...tip]
   const instructions = [
