@@ -84,6 +84,8 @@ export function openSuite(database: TestDatabase): void {
         }
         await sql`update webhook_subscriptions set previous_secret = ${Buffer.from('old')}, previous_secret_until = 9
           where id = 'rotated'`.execute(tx)
+        await sql`drop index pools_by_ticker`.execute(tx)
+        await sql`alter table pools drop column submitted_at`.execute(tx)
         await sql`delete from kysely_migration where name >= '0011'`.execute(tx)
       })
       await store.close()

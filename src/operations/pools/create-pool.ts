@@ -12,7 +12,7 @@ import { badRequest } from '../../errors.ts'
 import { type Image, readImage } from '../../storage/image.ts'
 import { metadataJson } from '../../storage/metadata.ts'
 import { requireAllowed } from '../../storage/moderation.ts'
-import { findPool, insertPool, isHeldAgainst, takeTicker } from '../../store/pools.ts'
+import { findPool, insertPool } from '../../store/pools.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { emit, emitAll } from '../emit.ts'
@@ -23,11 +23,10 @@ import { type Built, signAndSubmit } from '../signing/sign-and-submit.ts'
 import { lamportsOfSol } from './amounts.ts'
 import { type Launch, planLaunch, platformPercentage } from './launch.ts'
 import { curveNamed } from './presets.ts'
+import { requireFreeTicker, type Taking, takeFor, taken } from './tickers.ts'
 import { CHECK_MS, markFailed } from './transitions.ts'
 
 type Route = Api['pools']['create']
-
-const HOUR_MS = 3_600_000
 
 interface Prepared {
   launch: Launch
@@ -39,7 +38,7 @@ export async function createPool(context: Context, input: Input<Route>): Promise
   if (input.mode === 'signed') return createSigned(context, input)
   const prepared = await prepare(context, input)
   return context.commit(async (tx) => {
-    const held = await takeTicker(tx, tickerOf(context, input, prepared))
+    const held = await takeFor(context, tx, takingOf(input, prepared))
     if (held !== null) throw taken(context, input.symbol, held)
     return answerOf(context, prepared.launch, await insert(context, tx, input, prepared))
   })
@@ -101,7 +100,7 @@ async function createSigned(context: Context, input: Input<Route>): Promise<Resu
     },
     next: (_, kept, step) => stepOf(context, kept, step),
     async reserve(tx, kept) {
-      const held = await takeTicker(tx, tickerOf(context, input, restored(kept)))
+      const held = await takeFor(context, tx, takingOf(input, restored(kept)))
       if (held !== null) throw taken(context, input.symbol, held)
       await insert(context, tx, input, restored(kept))
     },
@@ -206,40 +205,17 @@ function rowOf(
     crank_signing: null,
     crank_signature: null,
     crank_failures: 0,
+    // What the server signs is as good as submitted: no other build may take its ticker from it.
+    submitted_at: input.mode === 'signed' ? now : null,
     external_uid: externalUid ?? null,
     metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
     created_at: now,
   }
 }
 
-const sinceOf = ({ clock, config }: Context) => clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS
-
-/** Before anything costs: the ticker is taken, and looked at again, in the commit. */
-async function requireFreeTicker(context: Context, { symbol, creator }: Input<Route>): Promise<void> {
-  const held = await context.store.db
-    .selectFrom('tickers')
-    .selectAll()
-    .where('symbol', '=', symbol.toUpperCase())
-    .executeTakeFirst()
-  if (held === undefined || held.taken_at <= sinceOf(context)) return
-  const holder = await findPool(context.store.db, held.pool_address)
-  const genesis = await context.chain.genesisHash()
-  if (await isHeldAgainst(context.store.db, holder, { creator, genesis })) throw taken(context, symbol, held)
-}
-
-const tickerOf = (context: Context, { symbol, creator }: Input<Route>, { launch, genesis }: Prepared) => ({
+const takingOf = ({ symbol, creator }: Input<Route>, { launch, genesis }: Prepared): Taking => ({
   symbol,
   creator,
   pool: launch.address,
   genesis,
-  now: context.clock.now(),
-  since: sinceOf(context),
 })
-
-function taken({ config }: Context, symbol: string, held: { pool_address: string; taken_at: number }) {
-  const until = new Date(held.taken_at + config.values['pools.ticker-cooldown-hours'] * HOUR_MS).toISOString()
-  return badRequest(`The ticker ${symbol} is taken by the pool ${held.pool_address} until ${until}: choose another`, {
-    param: 'symbol',
-    details: { pool_address: held.pool_address, until },
-  })
-}
