@@ -4,7 +4,7 @@ import type { PoolCreated } from '../../src/api/pools.ts'
 import { LAMPORT_DIGITS, rawUnits } from '../amounts.ts'
 import { choice, flag, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
 import { platformAddress, signedOnce } from '../signing/by-platform.ts'
-import { SIGNING } from '../signing/flags.ts'
+import { dryOf, SIGNING } from '../signing/flags.ts'
 import { follow } from '../signing/following.ts'
 import { confirmOn, didFail } from '../signing/sign-and-submit.ts'
 import { signAndSubmitSeveral } from '../signing/sign-several.ts'
@@ -55,7 +55,7 @@ async function createHere(input: Given, session: Session): Promise<Outcome> {
   const body = await bodyOf(input)
   return signAndSubmitSeveral<PoolCreated>(session, input, {
     what: whatOf(input),
-    build: (creator) => session.client.pools.create({ ...body, creator }),
+    build: (creator) => session.client.pools.create({ ...body, creator, ...dryOf(input) }),
     secretKeys: ({ required_signers: keys }) => [
       keys.base_mint_secret_key,
       keys.config_secret_key,
@@ -64,8 +64,6 @@ async function createHere(input: Given, session: Session): Promise<Outcome> {
     ],
     goOn: ({ pool }) =>
       `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, the rest can no longer land after about two minutes: launch it anew`,
-    remains: ({ pool }) =>
-      `The ticker ${pool.symbol} was taken by it, and is free again once ${pool.address} counts as failed (pools.pending-minutes).`,
     async show(data, landed) {
       const { address } = data.pool
       const signatures = landed?.map(({ signature }) => signature)

@@ -147,6 +147,17 @@ export function writeBody<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject({ ...shape, ...commonFields })
 }
 
+/** Body of a write that builds a transaction: it can be tried without leaving anything behind. */
+export function buildBody<S extends z.ZodRawShape>(shape: S) {
+  return writeBody({
+    ...shape,
+    dry_run: z.boolean().default(false).meta({
+      description:
+        'Checks and builds as usual, and leaves nothing behind: no record, event, file, ticker, signature of the platform or stored Idempotency-Key',
+    }),
+  })
+}
+
 /** Query of a list: its filters, `limit` and `cursor`, and nothing else. */
 export function listQuery<S extends z.ZodRawShape>(filters: S) {
   return z.strictObject({

@@ -4,6 +4,7 @@ import {
   address,
   anything,
   base64,
+  buildBody,
   digits,
   listQuery,
   metadata,
@@ -202,7 +203,7 @@ export const pools = {
     summary: 'Launch a token with its pool',
     description:
       'Answers the transactions to sign with the creator wallet and the returned keys. `mode: signed` needs the platform wallet as creator.',
-    body: writeBody({
+    body: buildBody({
       type: poolType.default('dbc'),
       creator: address,
       name: z
@@ -297,7 +298,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Quote and build a buy or a sell',
     params,
-    body: writeBody({
+    body: buildBody({
       payer: address,
       side: z.enum(['buy', 'sell']),
       amount: u64.meta({ description: 'What is paid: lamports for a buy, raw units of the token for a sell' }),
@@ -320,8 +321,8 @@ export function fromMultipart(fields: Readonly<Record<string, string>>): Record<
   if (fields.buy_amount !== undefined && /^[0-9]+(\.[0-9]+)?$/.test(fields.buy_amount)) {
     typed.buy_amount = Number(fields.buy_amount)
   }
-  if (fields.lock_liquidity === 'true' || fields.lock_liquidity === 'false') {
-    typed.lock_liquidity = fields.lock_liquidity === 'true'
+  for (const name of ['lock_liquidity', 'dry_run']) {
+    if (fields[name] === 'true' || fields[name] === 'false') typed[name] = fields[name] === 'true'
   }
   if (fields.metadata !== undefined) {
     try {

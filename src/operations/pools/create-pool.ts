@@ -40,9 +40,13 @@ export async function createPool(context: Context, input: Input<Route>): Promise
   return context.commit(async (tx) => {
     const held = await takeFor(context, tx, takingOf(input, prepared))
     if (held !== null) throw taken(context, input.symbol, held)
-    return answerOf(context, prepared.launch, await insert(context, tx, input, prepared))
+    const answer = answerOf(context, prepared.launch, await insert(context, tx, input, prepared))
+    // Without its keys a launch that is known to nobody cannot be signed by mistake.
+    return context.dryRun ? { ...answer, required_signers: NO_KEYS } : answer
   })
 }
+
+const NO_KEYS = { base_mint_secret_key: [], config_secret_key: [] }
 
 /** Everything that can be refused is refused, and everything that costs is done, before a key is used. */
 async function prepare(context: Context, input: Input<Route>): Promise<Prepared> {
@@ -116,8 +120,7 @@ async function createSigned(context: Context, input: Input<Route>): Promise<Resu
       ),
       transactions: [],
       required_signers: {
-        base_mint_secret_key: [],
-        config_secret_key: [],
+        ...NO_KEYS,
         ...(input.type === 'dbc' ? {} : { position_nft_secret_key: [] }),
       },
       signatures: [...signatures],
@@ -162,13 +165,14 @@ export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolC
 }
 
 async function storeMetadata(
-  { storage }: Context,
+  { storage, dryRun }: Context,
   input: Input<Route>,
   image: Image & { bytes: Uint8Array },
 ): Promise<string> {
-  const stored = await storage.put(image.bytes, image.contentType)
+  const keep = (bytes: Uint8Array, type: string) => (dryRun ? storage.locate(bytes) : storage.put(bytes, type))
+  const stored = await keep(image.bytes, image.contentType)
   const json = metadataJson({ ...input, imageUri: stored.uri, imageType: image.contentType })
-  return (await storage.put(json, 'application/json')).uri
+  return (await keep(json, 'application/json')).uri
 }
 
 /** The record and its event. */
