@@ -3,7 +3,7 @@ import type { CollectionCreated } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { recordVerb } from './reads.ts'
-import { SIGNING } from './signing/flags.ts'
+import { dryOf, SIGNING } from './signing/flags.ts'
 import { signAndSubmit } from './signing/sign-and-submit.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -26,6 +26,7 @@ export const noun: Noun = {
           what: `Create the collection ${name}`,
           build: (payer) =>
             session.client.collections.create({
+              ...dryOf(flags),
               payer,
               name,
               uri,

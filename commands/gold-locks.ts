@@ -5,7 +5,7 @@ import { paths } from '../src/api/paths.ts'
 import { decimalOf, MAX_U64, rawUnits } from './amounts.ts'
 import { choice, integer, type Noun, required, type Session, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
-import { SIGNING } from './signing/flags.ts'
+import { dryOf, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
 import { pair } from './signing/preview.ts'
 import { refuseUnasked, signAndSubmit } from './signing/sign-and-submit.ts'
@@ -44,6 +44,7 @@ export const noun: Noun = {
             `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${zonedTime(unlocks_at)}`,
           build: (user) =>
             session.client.goldLocks.create({
+              ...dryOf(flags),
               user,
               platform_id,
               platform_fee,
@@ -69,7 +70,7 @@ export const noun: Noun = {
       async run({ platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         return signAndSubmit<GoldUnlocking>(session, flags, {
           what: 'Unlock your gold',
-          build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee }),
+          build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...dryOf(flags) }),
           show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
         })
       },

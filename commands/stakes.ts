@@ -2,7 +2,7 @@
 import { paths } from '../src/api/paths.ts'
 import { choice, type Noun, required, type Session, text, verb } from './command.ts'
 import { listOutcome, listVerb, recordVerb } from './reads.ts'
-import { SIGNING } from './signing/flags.ts'
+import { dryOf, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
 import { signAndSubmit } from './signing/sign-and-submit.ts'
 
@@ -20,9 +20,10 @@ export const noun: Noun = {
       examples: ['svc stakes create <asset>', 'svc stakes create <asset> --platform-id acme --dry-run'],
       async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await collectionOf(session, asset)
+        const rest = { platform_id, platform_fee }
         return signAndSubmit(session, flags, {
           what: `Stake ${asset}`,
-          build: (user) => session.client.stakes.create({ user, platform_id, asset, collection, platform_fee }),
+          build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...dryOf(flags) }),
           show: (_, landed) => shown(session, asset, landed !== null),
         })
       },
@@ -35,9 +36,10 @@ export const noun: Noun = {
       examples: ['svc stakes release <asset>'],
       async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await collectionOf(session, asset)
+        const rest = { platform_id, platform_fee }
         return signAndSubmit(session, flags, {
           what: `Release ${asset}`,
-          build: (user) => session.client.stakes.release({ user, platform_id, asset, collection, platform_fee }),
+          build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...dryOf(flags) }),
           show: (_, landed) => shown(session, asset, landed !== null),
         })
       },

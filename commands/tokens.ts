@@ -4,7 +4,7 @@ import type { TokenCreated } from '../src/api/tokens.ts'
 import { MAX_U64, rawUnits } from './amounts.ts'
 import { choice, flag, integer, type Noun, required, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
-import { SIGNING } from './signing/flags.ts'
+import { dryOf, SIGNING } from './signing/flags.ts'
 import { signAndSubmit } from './signing/sign-and-submit.ts'
 import { usage } from './ui/problem.ts'
 
@@ -42,6 +42,7 @@ export const noun: Noun = {
           what: `Create the token ${name} (${symbol})`,
           build: (payer) =>
             session.client.tokens.create({
+              ...dryOf(input),
               payer,
               name,
               symbol,
@@ -70,7 +71,7 @@ export const noun: Noun = {
       async run({ mint, type, ...flags }, session) {
         return signAndSubmit(session, flags, {
           what: `Give up the ${type} authority of ${mint} for good`,
-          build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer }),
+          build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...dryOf(flags) }),
           async show(_, landed) {
             const status = landed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
             return { mint, revoked: type, ...status }

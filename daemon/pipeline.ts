@@ -4,6 +4,7 @@ import type { Meta } from '../src/client.ts'
 import type { Context, SigningTie } from '../src/context.ts'
 import { ApiError, badRequest } from '../src/errors.ts'
 import { validate } from '../src/operations/validate.ts'
+import { rehearse } from '../src/store/rehearse.ts'
 import type { Tx } from '../src/store/store.ts'
 import type { Kernel } from './kernel.ts'
 import { envelope, errorAnswer, jsonResponse } from './middleware/answer.ts'
@@ -136,6 +137,10 @@ async function perform(
     ...(route.query ? validate(route.query, readQuery(url)) : {}),
     ...(route.body && !route.raw ? validate(route.body, fields) : {}),
   }
+  const dryRun = input.dry_run === true
+  if (dryRun && signed) {
+    throw badRequest('dry_run is for mode "unsigned": it shows what would be signed', { param: 'dry_run' })
+  }
   const idempotencyKey = body ? readIdempotencyKey(request.headers.get('idempotency-key')) : undefined
   const requestHash =
     idempotencyKey && body ? await hashRequest(request.method, url.pathname + url.search, body) : undefined
@@ -150,6 +155,12 @@ async function perform(
     ...(input.metadata === undefined ? {} : { metadata: input.metadata as Record<string, string> }),
   }
   const sealed = (context: Context, result: unknown) => seal(route, context.status, result, meta)
+  if (dryRun) {
+    const context = { ...makeContext(kernel, key, meta, UNTIED, (work) => rehearse(kernel.store, work)), dryRun }
+    const data = await operation(context, input as never)
+    // Nothing was created.
+    return sealed({ ...context, status: 200 }, data)
+  }
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
     const context = makeContext(kernel, key, meta, UNTIED, (work) => kernel.store.write(work))
     return sealed(context, await operation(context, input as never))
@@ -222,6 +233,7 @@ function makeContext(
     externalUid: meta.external_uid,
     metadata: meta.metadata,
     signing,
+    dryRun: false,
     status: undefined,
     commit(work) {
       if (committed) throw new Error('an operation commits at most once')

@@ -60,11 +60,14 @@ export interface Context extends Services {
   externalUid: string | undefined
   metadata: Record<string, string> | undefined
   signing: SigningTie
+  /** Nothing of this request may stay: `commit` takes back what it wrote, and what writes elsewhere does not. */
+  dryRun: boolean
   /** Set before returning when the outcome is not the route's default status. */
   status: number | undefined
   /**
    * The one way an operation writes: state change, its events and the stored answer of an Idempotency-Key become
-   * durable in one transaction. Returns what `work` returns, which must be what the operation answers; at most once.
+   * durable in one transaction, or are taken back in a dry run. Returns what `work` returns, which must be what the
+   * operation answers; at most once.
    */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }

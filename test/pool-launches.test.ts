@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { positionsOf } from '../src/chain/damm-v2/index.ts'
 import { PROGRAMS } from '../src/chain/programs.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
@@ -24,8 +25,19 @@ const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter((
 const image = Buffer.from(IMAGES.png).toString('base64')
 const address = (key: Keypair) => key.publicKey.toBase58()
 
-async function setting(options: ServiceOptions = {}) {
-  const service = await startPlatform(RICH, options)
+/** Gives the platform a quarter of the position. */
+const PARTED = {
+  total_supply: '1000000000',
+  decimals: 6,
+  initial_market_cap: 30,
+  migration_market_cap: 400,
+  fee: { starting_bps: 100, ending_bps: 100 },
+  liquidity: { partner: 50, partner_locked: 50 },
+  platform_position_percentage: 25,
+}
+
+async function setting(options: ServiceOptions = {}, limits: Limits | null = RICH) {
+  const service = await startPlatform(limits, options)
   const chain = await service.services.chain.local()
   const creator = Keypair.generate()
   chain.airdrop(address(creator), 100n * SOL)
@@ -105,6 +117,83 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
       body: { payer: address(creator), kind: 'damm_v2' },
     })
     expect([claim.status, claim.json.error.message]).toEqual([400, expect.stringContaining('nothing to claim')])
+  })
+
+  it('of a damm_v2 pool is locked for good unless that is not wished, and says so', async () => {
+    const { post, land, chain, services } = await setting()
+    const lockedOf = async (more: object) => {
+      const { data } = (await post({ type: 'damm_v2', ...more })).json
+      for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
+      const connection = await services.chain.connection()
+      const [position] = await positionsOf(connection, data.pool.address, data.pool.creator)
+      return [data.lock_liquidity, data.platform_position_percentage, position!.unlockedLiquidity === 0n]
+    }
+    expect(await lockedOf({ symbol: 'AAA' })).toEqual([true, 0, true])
+    expect(await lockedOf({ symbol: 'BBB', lock_liquidity: true, buy_amount: 1 })).toEqual([true, 0, true])
+    expect(await lockedOf({ symbol: 'CCC', lock_liquidity: false })).toEqual([false, 0, false])
+    const refused = await post({ symbol: 'DDD', lock_liquidity: false })
+    expect([refused.status, refused.json.error.param]).toEqual([400, 'lock_liquidity'])
+    expect((await post({ symbol: 'DDD' })).json.data).not.toHaveProperty('lock_liquidity')
+  })
+
+  it("of a damm_v2 pool gives the platform its preset's part, which a signed claim takes to the lamport", async () => {
+    const presets = join(temporaryFolder(), 'presets.json')
+    writeFileSync(presets, JSON.stringify({ parted: PARTED }))
+    const { post, land, chain, settle, get, request, creator, wallet } = await setting({
+      settings: { 'pools.presets': presets },
+    })
+    const unlocked = await post({ type: 'damm_v2', preset: 'parted', lock_liquidity: false })
+    expect([unlocked.status, unlocked.json.error]).toMatchObject([400, { param: 'lock_liquidity' }])
+    const own = await post({ type: 'damm_v2', preset: 'parted', creator: address(wallet), symbol: 'OWN' })
+    expect(own.json.data).toMatchObject({
+      platform_position_percentage: 0,
+      transactions: [{}, {}].map(() => expect.any(String)),
+    })
+    const { data } = (await post({ type: 'damm_v2', preset: 'parted', buy_amount: 1.5 })).json
+    expect(data).toMatchObject({ lock_liquidity: true, platform_position_percentage: 25 })
+    expect(data.required_signers.platform_position_nft_secret_key).toHaveLength(64)
+    for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
+    await settle()
+    const claims = `/v2/pools/${data.pool.address}/fee-claims`
+    const body = { kind: 'damm_v2', payer: address(wallet) }
+    const unsigned = await request('POST', claims, { body })
+    // A hundredth of the first buy, without the protocol's fifth; a quarter of that, which the program rounds down.
+    const quote = 2_999_999n
+    expect(unsigned.json.data).toMatchObject({ kind: 'damm_v2', estimated_quote: String(quote) })
+    const before = chain.account(address(wallet))!.lamports
+    const signed = await request('POST', claims, { body: { ...body, mode: 'signed' } })
+    expect([signed.status, signed.json.error]).toEqual([200, undefined])
+    await settle()
+    // The network's fee, and the wallet's own account of the token.
+    expect(chain.account(address(wallet))!.lamports - before).toBe(quote - 5_000n - 2_039_280n)
+    expect((await get(claims)).data).toMatchObject([{ type: 'fee_claim.executed', pool_address: data.pool.address }])
+    expect(address(creator)).not.toBe(address(wallet))
+  })
+
+  it('of a damm_v2 pool is claimed by a payer that lends nothing: a claimer without SOL is told what it needs', async () => {
+    const presets = join(temporaryFolder(), 'presets.json')
+    writeFileSync(presets, JSON.stringify({ parted: PARTED }))
+    const empty = Keypair.generate()
+    const { post, land, chain, request, creator } = await setting(
+      { settings: { 'pools.presets': presets, 'platform-wallet': address(empty), signer: undefined } },
+      null,
+    )
+    const { data } = (await post({ type: 'damm_v2', preset: 'parted', buy_amount: 1 })).json
+    for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
+    const body = { kind: 'damm_v2', payer: address(creator) }
+    const poor = await request('POST', `/v2/pools/${data.pool.address}/fee-claims`, { body })
+    expect([poor.status, poor.json.error]).toMatchObject([
+      400,
+      { param: 'payer', details: { claimer: address(empty), lamports: '0', needed: '4078560' } },
+    ])
+    chain.airdrop(address(empty), 4_078_560n)
+    const claim = await request('POST', `/v2/pools/${data.pool.address}/fee-claims`, { body })
+    const [raw] = land([claim.json.data.tx.transaction], { empty: [...empty.secretKey] })
+    const before = chain.account(address(creator))!.lamports
+    expect(chain.send(raw!).err).toBeNull()
+    expect(chain.account(address(creator))!.lamports - before).toBe(-10_000n)
+    const quote = BigInt(claim.json.data.estimated_quote)
+    expect(chain.account(address(empty))!.lamports).toBe(2_039_280n + quote)
   })
 
   it('of the platform wallet is signed by the server, step by step, and replayed', async () => {

@@ -3,7 +3,7 @@ import type { AirdropClaimCreated } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
 import { flag, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
-import { SIGNING } from '../signing/flags.ts'
+import { dryOf, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { readText } from '../ui/files.ts'
@@ -39,6 +39,7 @@ export const claim = verb({
       what: `Claim from the airdrop ${id}`,
       async build(claimer) {
         const { data } = await session.client.airdrops.claim({
+          ...dryOf(input),
           id,
           claimer,
           platform_id: input.platform_id ?? DEFAULT_PLATFORM,

@@ -2,7 +2,7 @@
 import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { flag, integer, type Session, text, type Values, verb } from '../command.ts'
-import { SIGNING } from '../signing/flags.ts'
+import { dryOf, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
 import { pair } from '../signing/preview.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
@@ -55,7 +55,7 @@ export const init = verb({
       ...(input.clawback_after_days === undefined ? {} : { clawback_after_days: input.clawback_after_days }),
     }
     const build = async (payer: string) => {
-      const { data } = await session.client.airdrops.create({ ...body, payer })
+      const { data } = await session.client.airdrops.create({ ...body, payer, ...dryOf(input) })
       if (data.mode === 'unsigned') return data
       throw failure('the API answered with a signed transaction, though none was asked for', {
         next: `\`svc tx status ${data.signature}\``,

@@ -150,7 +150,14 @@ async function rowOf(session: Session, pool: Pool, kind: FeeClaimKind, { payer }
     if (metrics.surplus_status !== 'available') return null
   }
   try {
-    const { estimated_quote = '0' } = await prepare(session, { address: pool_address, kind, splits: undefined }, payer)
+    const { estimated_quote = '0' } = await prepare(
+      session,
+      { address: pool_address, kind, splits: undefined },
+      payer,
+      {
+        dry_run: true,
+      },
+    )
     return { ...row, estimated_quote }
   } catch (error) {
     if (error instanceof ApiError && error.code === 'bad_request' && error.message.startsWith(TAKEN)) return null

@@ -2,7 +2,7 @@
 import type { FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import { LAMPORT_DIGITS, solOf } from '../amounts.ts'
 import type { Outcome, Session } from '../command.ts'
-import type { SigningFlags } from '../signing/flags.ts'
+import { dryOf, type SigningFlags } from '../signing/flags.ts'
 import { pair } from '../signing/preview.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { signByPlatform } from '../signing/sign-by-platform.ts'
@@ -18,8 +18,13 @@ export interface Wanted {
 export type Prepared = Omit<FeeClaimCreated, 'tx'> & { transaction: string }
 
 /** An unsigned claim: what it would take, and the transaction that does it. */
-export async function prepare({ client }: Session, { splits, ...wanted }: Wanted, payer: string): Promise<Prepared> {
-  const body = { ...wanted, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
+export async function prepare(
+  { client }: Session,
+  { splits, ...wanted }: Wanted,
+  payer: string,
+  dry: { dry_run?: true } = {},
+): Promise<Prepared> {
+  const body = { ...wanted, ...dry, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
   const { tx, ...data } = (await client.feeClaims.create(body)).data
   if (tx.mode === 'unsigned') return { ...data, transaction: tx.transaction }
   throw failure('the API answered with a signed claim, though none was asked for', {
@@ -52,7 +57,7 @@ function amountLines({ estimated_quote }: { estimated_quote?: string | undefined
 export function claimHere(session: Session, input: OneClaimFlags, wanted: Wanted): Promise<Outcome> {
   return signAndSubmit<Prepared>(session, input, {
     what: whatOf(wanted),
-    build: async (payer) => ({ data: await prepare(session, wanted, payer) }),
+    build: async (payer) => ({ data: await prepare(session, wanted, payer, dryOf(input)) }),
     preview: (data) => amountLines(data, wanted),
     show: shownOf,
     decimals: () => ({ estimated_quote: LAMPORT_DIGITS }),
@@ -64,7 +69,8 @@ export function claimSigned(session: Session, input: OneClaimFlags, wanted: Want
   const { splits, ...body } = wanted
   return signByPlatform<Prepared>(session, input, {
     what: whatOf(wanted),
-    build: (payer) => prepare(session, wanted, payer),
+    // Only the signed request is to leave something.
+    build: (payer) => prepare(session, wanted, payer, { dry_run: true }),
     async sign(payer, options) {
       const { data } = await session.client.feeClaims.create(
         { ...body, payer, mode: 'signed', ...(splits === undefined ? {} : { splits: [...splits] }) },

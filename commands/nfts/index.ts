@@ -3,7 +3,7 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
-import { SIGNING } from '../signing/flags.ts'
+import { dryOf, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { usage } from '../ui/problem.ts'
@@ -50,6 +50,7 @@ export const noun: Noun = {
           what: `Mint ${name} into ${collection}`,
           build: (payer) =>
             session.client.nfts.create({
+              ...dryOf(flags),
               payer,
               platform_id,
               collection,
@@ -74,7 +75,7 @@ export const noun: Noun = {
         if (collection === null) throw usage(`${asset} is in no collection`, { param: '<asset>' })
         return signAndSubmit(session, flags, {
           what: `Burn ${name === '' ? asset : name} for good`,
-          build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection }),
+          build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...dryOf(flags) }),
           async show(_, landed) {
             const now = landed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
             return { asset, collection, ...now }

@@ -72,7 +72,7 @@ async function previewed(
   { list, payer, rows, first, journal, isDry }: Preview,
 ): Promise<boolean> {
   const { client, wallet, ui } = session
-  const { transaction } = (await client.nfts.create(bodyOf(list, payer, first))).data
+  const { transaction } = (await client.nfts.create({ ...bodyOf(list, payer, first), dry_run: true })).data
   const { data: simulation } = await client.transactions.simulate({ transaction })
   const open = rows.filter(({ status }) => status === 'to mint').length
   const change = simulation.balance_changes.find(({ address, mint }) => address === payer && mint === null)

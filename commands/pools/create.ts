@@ -4,7 +4,7 @@ import type { PoolCreated } from '../../src/api/pools.ts'
 import { LAMPORT_DIGITS, rawUnits } from '../amounts.ts'
 import { choice, flag, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
 import { platformAddress, signedOnce } from '../signing/by-platform.ts'
-import { SIGNING } from '../signing/flags.ts'
+import { dryOf, SIGNING } from '../signing/flags.ts'
 import { follow } from '../signing/following.ts'
 import { confirmOn, didFail } from '../signing/sign-and-submit.ts'
 import { signAndSubmitSeveral } from '../signing/sign-several.ts'
@@ -18,6 +18,9 @@ const flags = {
   symbol: required(text('Symbol: 1 to 10 letters or digits')),
   image: required(text('Image of the token: PNG, JPEG, GIF or WebP; - for standard input', { placeholder: 'FILE' })),
   type: choice(['dbc', 'damm_v2'], 'Launch curve (dbc, the default), or a pool of the whole supply (damm_v2)'),
+  unlocked_liquidity: flag(
+    'With damm_v2: the creator can take the liquidity out at any time; otherwise it is locked for good',
+  ),
   preset: text('Curve, see `svc pools presets`', { placeholder: 'NAME' }),
   buy: text("SOL that the creator's first buy spends", { placeholder: 'SOL' }),
   description: text('Description, up to 500 characters'),
@@ -52,28 +55,20 @@ async function createHere(input: Given, session: Session): Promise<Outcome> {
   const body = await bodyOf(input)
   return signAndSubmitSeveral<PoolCreated>(session, input, {
     what: whatOf(input),
-    build: (creator) => session.client.pools.create({ ...body, creator }),
+    build: (creator) => session.client.pools.create({ ...body, creator, ...dryOf(input) }),
     secretKeys: ({ required_signers: keys }) => [
       keys.base_mint_secret_key,
       keys.config_secret_key,
       keys.position_nft_secret_key ?? [],
+      keys.platform_position_nft_secret_key ?? [],
     ],
     goOn: ({ pool }) =>
       `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, the rest can no longer land after about two minutes: launch it anew`,
-    remains: ({ pool }) =>
-      `The ticker ${pool.symbol} was taken by it, and is free again once ${pool.address} counts as failed (pools.pending-minutes).`,
-    async show({ pool }, landed) {
-      if (landed === null) return { ...summaryOf(pool), ...(await presetOf(session, input)) }
-      return {
-        ...summaryOf(
-          await untilLive(
-            session,
-            pool.address,
-            landed.map(({ signature }) => signature),
-          ),
-        ),
-        ...(await presetOf(session, input)),
-      }
+    async show(data, landed) {
+      const { address } = data.pool
+      const signatures = landed?.map(({ signature }) => signature)
+      const pool = signatures === undefined ? data.pool : await untilLive(session, address, signatures)
+      return { ...summaryOf(pool), ...liquidityOf(data), ...(await presetOf(session, input)) }
     },
   })
 }
@@ -94,17 +89,30 @@ async function createSigned(input: Given, session: Session): Promise<Outcome> {
   const signatures = data.signatures ?? []
   const last = signatures.at(-1)
   if (last === undefined) throw failure('the API answered without signatures: it did not sign')
-  if (input.wait === 'none') return { data: { ...summaryOf(data.pool), signatures, lifecycle: 'submitted' } }
+  if (input.wait === 'none') {
+    return { data: { ...summaryOf(data.pool), ...liquidityOf(data), signatures, lifecycle: 'submitted' } }
+  }
   const landed = await follow(session, last, input.wait ?? 'confirmed')
   if (landed.lifecycle === 'failed') throw await didFail(session, data.transactions.at(-1) ?? '', landed)
   const { lifecycle, slot } = landed
   const pool = await untilLive(session, data.pool.address, signatures)
-  return { data: { ...summaryOf(pool), ...(await presetOf(session, input)), signatures, lifecycle, slot } }
+  const shown = { ...summaryOf(pool), ...liquidityOf(data), ...(await presetOf(session, input)) }
+  return { data: { ...shown, signatures, lifecycle, slot } }
 }
 
 const onlySigned = (shown: string) => usage(`${shown} is for --signed`, { param: shown })
-const whatOf = ({ name, symbol, buy, type }: Given) =>
-  `Launch ${name} (${symbol})${type === 'damm_v2' ? ' in a pool of its own' : ''}${buy === undefined ? '' : ` and buy for ${buy} SOL`}`
+
+function whatOf({ name, symbol, buy, type, unlocked_liquidity }: Given): string {
+  const liquidity = unlocked_liquidity ? 'left to its creator' : 'locked for good'
+  const pool = type === 'damm_v2' ? ` in a pool of its own (liquidity ${liquidity})` : ''
+  return `Launch ${name} (${symbol})${pool}${buy === undefined ? '' : ` and buy for ${buy} SOL`}`
+}
+
+/** Of a `damm_v2` pool: whether its liquidity is locked, and which part of the position is the platform's. */
+function liquidityOf({ lock_liquidity, platform_position_percentage: percentage }: PoolCreated) {
+  if (lock_liquidity === undefined) return {}
+  return { lock_liquidity, ...(percentage ? { platform_position_percentage: percentage } : {}) }
+}
 
 /** The name of the curve; where none is given, the configured one, as far as it can be read. */
 async function presetOf({ client }: Session, { preset }: Given): Promise<{ preset?: string }> {
@@ -118,7 +126,11 @@ async function presetOf({ client }: Session, { preset }: Given): Promise<{ prese
   return name === undefined ? {} : { preset: name }
 }
 
-async function bodyOf({ name, symbol, image, type, preset, buy, description, website, twitter, telegram }: Given) {
+async function bodyOf(input: Given) {
+  const { name, symbol, image, type, preset, buy, description, website, twitter, telegram, unlocked_liquidity } = input
+  if (unlocked_liquidity && type !== 'damm_v2') {
+    throw usage('--unlocked-liquidity is for --type damm_v2', { param: '--unlocked-liquidity' })
+  }
   const buy_amount = buy === undefined ? undefined : solNumber(buy)
   const bytes = await readBytes(image)
   if (bytes.byteLength === 0) {
@@ -126,7 +138,8 @@ async function bodyOf({ name, symbol, image, type, preset, buy, description, web
       param: '--image',
     })
   }
-  const optional = { type, preset, buy_amount, description, website, telegram, twitter_url: twitter }
+  const lock_liquidity = unlocked_liquidity ? false : undefined
+  const optional = { type, preset, buy_amount, description, website, telegram, twitter_url: twitter, lock_liquidity }
   return {
     name,
     symbol,

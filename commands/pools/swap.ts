@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
 import { decimalOf, LAMPORT_DIGITS, rawUnits, solOf } from '../amounts.ts'
 import { integer, required, text, verb } from '../command.ts'
-import { SIGNING } from '../signing/flags.ts'
+import { dryOf, SIGNING } from '../signing/flags.ts'
 import { pair } from '../signing/preview.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { mintState } from '../token-state.ts'
@@ -43,7 +43,7 @@ export const swap = verb({
     return signAndSubmit<PoolSwap & { transaction: string }>(session, flags, {
       what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} SOL`,
       async build(payer) {
-        const body = { address, payer, side, amount: String(amount), slippage_bps } as const
+        const body = { address, payer, side, amount: String(amount), slippage_bps, ...dryOf(flags) } as const
         const { data } = await session.client.pools.swap(body)
         return { data: { ...data, transaction: data.tx.transaction } }
       },

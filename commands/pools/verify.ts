@@ -16,7 +16,9 @@ export const verify = verb({
   async run({ address }, { client }) {
     const { data } = await client.pools.verify({ address })
     const { verified, pool } = data
-    const note = `Not on chain: when none of its transactions lands any more, launch it anew with \`svc pools create\`.`
+    const note = isRefused(pool)
+      ? `On chain, and failed all the same: ${REFUSED}.`
+      : 'Not on chain: when none of its transactions lands any more, launch it anew with `svc pools create`.'
     return {
       data,
       rows: {
@@ -28,6 +30,11 @@ export const verify = verb({
     }
   },
 })
+
+const REFUSED = 'another pool has its ticker, and `svc events list --type pool.failed` tells which'
+
+/** On chain, and yet not live: the second with its ticker. */
+const isRefused = ({ status, state }: Pool) => status === 'failed' && state !== null && state !== undefined
 
 /** Asks until the chain has what the signatures made; a failure with the way on after a minute. */
 export async function untilLive(
@@ -42,6 +49,11 @@ export async function untilLive(
       try {
         const { data } = await client.pools.verify({ address })
         if (data.verified) return data.pool
+        if (isRefused(data.pool)) {
+          throw failure(`the pool ${address} landed, and failed all the same: ${REFUSED}`, {
+            details: { pool_address: address, signatures },
+          })
+        }
       } catch (error) {
         const passing = error instanceof ApiError && ['internal_error', 'rate_limited'].includes(error.code)
         if (!passing) throw error

@@ -12,8 +12,10 @@ export const WAIT = choice(WAITS, 'Wait until it is confirmed (default) or final
 
 export const SIGNING = {
   keypair: KEYPAIR,
-  dry_run: flag('Stop after the simulation'),
+  dry_run: flag('Stop after the simulation: nothing is signed, sent or stored'),
   build_only: flag('Print the unsigned transaction and who must sign it'),
   wait: WAIT,
 }
+/** What a build is sent with: of a dry run nothing stays behind. Older daemons need not know the field otherwise. */
+export const dryOf = ({ dry_run }: { dry_run: boolean }): { dry_run?: true } => (dry_run ? { dry_run: true } : {})
 export type SigningFlags = Values<typeof SIGNING>

@@ -31,8 +31,6 @@ export interface SeveralCommand<D extends BuiltSeveral> {
   secretKeys(data: D): readonly (readonly number[])[]
   /** What to do where it is not known, or not so, that all have landed. */
   goOn(data: D): string
-  /** What a build leaves behind although nothing is sent. */
-  remains?(data: D): string
   /** Fields that the answer starts with; `landed` is null where nothing was sent or waited for. */
   show(data: D, landed: readonly Transaction[] | null): Promise<Record<string, unknown>> | Record<string, unknown>
 }
@@ -74,10 +72,7 @@ export async function signAndSubmitSeveral<D extends BuiltSeveral>(
         ...simulation,
       },
       text: [...lines, ...said].join('\n'),
-      notes: [
-        'Nothing was signed with your keypair, and nothing was sent.',
-        ...(command.remains === undefined ? [] : [command.remains(data)]),
-      ],
+      notes: ['Nothing was signed with your keypair, and nothing was sent.'],
       exitCode: fault === null ? EXIT.done : EXIT.failed,
     }
   }

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   address,
   airdropCount,
+  buildBody,
   digits,
   eitherPayload,
   hash32,
@@ -113,7 +114,7 @@ export const airdrops = {
     summary: 'Initialize an airdrop on chain',
     description:
       'Distributor and funding in one transaction. Caps are those of the stored tree with the same mint and airdrop_count, where there is one. Signed, the platform wallet pays, whatever `payer` says.',
-    body: writeBody({
+    body: buildBody({
       payer: address,
       platform_id: platformId,
       mint: address,
@@ -159,7 +160,7 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'Build the claim of one wallet',
     params,
-    body: writeBody({
+    body: buildBody({
       claimer: address,
       platform_id: platformId,
       amount: z

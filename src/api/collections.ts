@@ -1,6 +1,6 @@
 /** Collections: what assets are minted into, and who may do so. */
 import { z } from '@hono/zod-openapi'
-import { address, unsignedPayload, writeBody } from './envelope.ts'
+import { address, buildBody, unsignedPayload } from './envelope.ts'
 import { assetTexts, fitting } from './nfts.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -31,7 +31,7 @@ export const collections = {
     at: paths.collections.create,
     tag: 'NFTs',
     summary: 'Build the creation of a collection',
-    body: writeBody({
+    body: buildBody({
       payer: address,
       ...assetTexts,
       update_authority: address.optional().meta({

@@ -223,6 +223,17 @@ const pageLimit = z
   .default(20)
   .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items on a page' })
 
+/** Body of a write that builds a transaction: it can be tried without leaving anything behind. */
+export function buildBody<S extends z.ZodRawShape>(shape: S) {
+  return writeBody({
+    ...shape,
+    dry_run: z.boolean().default(false).meta({
+      description:
+        'Checks and builds as usual, and leaves nothing behind: no record, event, file, ticker, signature of the platform or stored Idempotency-Key',
+    }),
+  })
+}
+
 /** Query of a list: its filters, `limit` and `cursor`, and nothing else. */
 export function listQuery<S extends z.ZodRawShape>(filters: S) {
   return z.strictObject({

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   address,
+  buildBody,
   digits,
   eitherPayload,
   listQuery,
@@ -9,7 +10,6 @@ import {
   storedMetadata,
   timestamp,
   trackedResource,
-  writeBody,
 } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -74,7 +74,7 @@ export const feeClaims = {
     tag: 'Fee claims',
     summary: 'Claim the fees of a pool, optionally split',
     params,
-    body: writeBody({
+    body: buildBody({
       kind: kind.default('dbc'),
       payer: address.meta({ description: 'Pays the transaction; in `signed` mode the platform wallet pays' }),
       splits: splits.optional(),

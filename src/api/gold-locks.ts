@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   address,
+  buildBody,
   digits,
   listQuery,
   platformFee,
@@ -9,7 +10,6 @@ import {
   timestamp,
   u64,
   unsignedPayload,
-  writeBody,
 } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -68,7 +68,7 @@ export const goldLocks = {
     summary: 'Build the locking of gold for a number of days',
     description:
       'A wallet has one live lock at a time; it cannot be cancelled. The days are counted from the build, by the clock of the chain.',
-    body: writeBody({
+    body: buildBody({
       user: address,
       platform_id: platformId,
       amount: u64.refine((text) => /[1-9]/.test(text), 'must be more than 0'),
@@ -83,7 +83,7 @@ export const goldLocks = {
     tag: 'Gold locks',
     summary: 'Build the unlocking of gold whose time has come',
     params,
-    body: writeBody({ platform_id: platformId, platform_fee: platformFee }),
+    body: buildBody({ platform_id: platformId, platform_fee: platformFee }),
     data: goldUnlocking,
     signed: 'refused',
   }),

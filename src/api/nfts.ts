@@ -1,6 +1,6 @@
 /** NFTs: assets minted into a collection, and burned. */
 import { z } from '@hono/zod-openapi'
-import { address, line, listQuery, platformId, timestamp, unsignedPayload, uri, writeBody } from './envelope.ts'
+import { address, buildBody, line, listQuery, platformId, timestamp, unsignedPayload, uri } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -54,7 +54,7 @@ export const nfts = {
     at: paths.nfts.create,
     tag: 'NFTs',
     summary: 'Build the minting of an asset into a collection',
-    body: writeBody({
+    body: buildBody({
       payer: address,
       platform_id: platformId,
       collection: address,
@@ -76,7 +76,7 @@ export const nfts = {
     tag: 'NFTs',
     summary: 'Build the burning of an asset',
     params,
-    body: writeBody({ owner: address, platform_id: platformId, collection: address }),
+    body: buildBody({ owner: address, platform_id: platformId, collection: address }),
     data: unsignedPayload({}),
     signed: 'refused',
   }),

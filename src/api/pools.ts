@@ -4,6 +4,7 @@ import {
   address,
   anything,
   base64,
+  buildBody,
   digits,
   listQuery,
   signature,
@@ -66,9 +67,20 @@ export const poolCreated = z
       base_mint_secret_key: spentSecretKey,
       config_secret_key: spentSecretKey.meta({ description: 'Secret key bytes; empty for `damm_v2`' }),
       position_nft_secret_key: spentSecretKey.optional().meta({ description: 'Secret key bytes; `damm_v2` only' }),
+      platform_position_nft_secret_key: spentSecretKey
+        .optional()
+        .meta({ description: "Secret key bytes; `damm_v2` with a platform's part of the position only" }),
     }),
     relay_tip_account: address,
     rpc_endpoint: z.url(),
+    lock_liquidity: z
+      .boolean()
+      .optional()
+      .meta({ description: '`damm_v2` only: whether the liquidity is locked for good' }),
+    platform_position_percentage: z
+      .int()
+      .optional()
+      .meta({ description: "`damm_v2` only: the platform's part of the position, in percent" }),
     signatures: z.array(signature).optional().meta({ description: 'In `signed` mode: what was submitted' }),
     tracked_resource: trackedResource.optional(),
   })
@@ -143,6 +155,9 @@ export const curvePreset = z.strictObject({
       creator_locked: percentage.default(0),
     })
     .meta({ description: 'Who owns the migrated liquidity, in percent that sum to 100; locked means for good' }),
+  platform_position_percentage: z.int().min(0).max(99).default(0).meta({
+    description: "Platform's part of the locked position of a pool launched as `damm_v2`, and so of its fees",
+  }),
 })
 
 export const poolPreset = z
@@ -188,7 +203,7 @@ export const pools = {
     summary: 'Launch a token with its pool',
     description:
       'Answers the transactions to sign with the creator wallet and the returned keys. `mode: signed` needs the platform wallet as creator.',
-    body: writeBody({
+    body: buildBody({
       type: poolType.default('dbc'),
       creator: address,
       name: z
@@ -216,6 +231,15 @@ export const pools = {
         .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be the name of a preset')
         .optional()
         .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; the configured one when left out' }),
+      lock_liquidity: z.boolean().optional().meta({
+        description:
+          '`damm_v2` only. True, also when left out: the liquidity is locked for good; false: the creator can take it out at any time',
+      }),
+    }).superRefine(({ type, lock_liquidity }, context) => {
+      if (type === 'dbc' && lock_liquidity !== undefined) {
+        const message = 'lock_liquidity is only valid with type damm_v2: what a dbc pool locks is set by its preset'
+        context.addIssue({ code: 'custom', path: ['lock_liquidity'], message })
+      }
     }),
     multipart: fromMultipart,
     large: true,
@@ -276,7 +300,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Quote and build a buy or a sell',
     params,
-    body: writeBody({
+    body: buildBody({
       payer: address,
       side: z.enum(['buy', 'sell']),
       amount: u64.meta({ description: 'What is paid: lamports for a buy, raw units of the token for a sell' }),
@@ -298,6 +322,9 @@ export function fromMultipart(fields: Readonly<Record<string, string>>): Record<
   const typed: Record<string, unknown> = { ...fields }
   if (fields.buy_amount !== undefined && /^[0-9]+(\.[0-9]+)?$/.test(fields.buy_amount)) {
     typed.buy_amount = Number(fields.buy_amount)
+  }
+  for (const name of ['lock_liquidity', 'dry_run']) {
+    if (fields[name] === 'true' || fields[name] === 'false') typed[name] = fields[name] === 'true'
   }
   if (fields.metadata !== undefined) {
     try {

@@ -1,6 +1,6 @@
 /** Stakes: NFT assets frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import { address, listQuery, platformFee, platformId, storedMetadata, unsignedPayload, writeBody } from './envelope.ts'
+import { address, buildBody, listQuery, platformFee, platformId, storedMetadata, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -36,7 +36,7 @@ export const stakes = {
     at: paths.stakes.create,
     tag: 'Stakes',
     summary: 'Build the staking of an asset',
-    body: writeBody({
+    body: buildBody({
       user: address,
       platform_id: platformId,
       asset: address,
@@ -51,7 +51,7 @@ export const stakes = {
     tag: 'Stakes',
     summary: 'Build the release of a staked asset',
     params,
-    body: writeBody({
+    body: buildBody({
       user: address,
       platform_id: platformId,
       collection: address,

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   address,
   anything,
+  buildBody,
   line,
   listQuery,
   secretKey,
@@ -10,7 +11,6 @@ import {
   u64,
   unsignedPayload,
   uri,
-  writeBody,
 } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -49,7 +49,7 @@ export const tokens = {
     at: paths.tokens.create,
     tag: 'Tokens',
     summary: 'Build the creation of a token',
-    body: writeBody({
+    body: buildBody({
       payer: address,
       name: z
         .string()
@@ -93,7 +93,7 @@ export const tokens = {
     tag: 'Tokens',
     summary: 'Build the revocation of an authority, for good',
     params: z.object({ mint: address, type: z.enum(AUTHORITY_TYPES) }),
-    body: writeBody({ payer: address }),
+    body: buildBody({ payer: address }),
     data: unsignedPayload({}),
     signed: 'refused',
   }),

@@ -34,6 +34,11 @@ export function openLocalStorage(config: Config, cluster: string): Storage {
       await uriOf('bafkrei'.padEnd(59, 'a'))
     },
 
+    async locate(bytes) {
+      const cid = await cidOf(bytes)
+      return { cid, uri: await uriOf(cid) }
+    },
+
     async put(bytes, contentType) {
       if (sniffed(bytes) !== contentType) throw new Error(`the content of an asset is not ${contentType}`)
       const cid = await cidOf(bytes)

@@ -17,6 +17,8 @@ export interface Asset {
 export interface Storage {
   /** Throws internal_error where nothing can be stored as things are set, naming the setting; writes nothing. */
   check(): Promise<void>
+  /** What `put` would answer; keeps nothing. */
+  locate(bytes: Uint8Array): Promise<Stored>
   /** Keeps the bytes durably; the same bytes are one asset. Throws internal_error. */
   put(bytes: Uint8Array, contentType: string): Promise<Stored>
   /** What this process serves under that identifier, null without it. Throws internal_error where it is damaged. */

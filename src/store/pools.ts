@@ -1,4 +1,5 @@
 /** Pools, when to look at them again, and the tickers that they hold. */
+import { sql } from 'kysely'
 import { rowsWithin } from './paging.ts'
 import { finding, insertingOnce, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
@@ -74,10 +75,28 @@ export async function planPoolCheck(
     .execute()
 }
 
+/** Launches of the same ticker, whatever its case, that nobody has seen on chain yet; the newest hundred since then. */
+export function pendingWithTicker(
+  reader: Reader,
+  { symbol, address, genesis, since }: { symbol: string; address: string; genesis: string; since: number },
+): Promise<Row<'pools'>[]> {
+  return reader
+    .selectFrom('pools')
+    .selectAll()
+    .where(sql`upper(symbol)`, '=', symbol.toUpperCase())
+    .where('status', '=', 'pending')
+    .where('genesis', '=', genesis)
+    .where('address', '!=', address)
+    .where('created_at', '>', since)
+    .orderBy('seq', 'desc')
+    .limit(100)
+    .execute()
+}
+
 export interface Ticker {
   symbol: string
   pool: string
-  creator: string
+  creator: string | null
   genesis: string
   now: number
   /** Taken before this moment, it is free again. */
@@ -91,13 +110,13 @@ export async function isHeldAgainst(
   { creator, genesis }: Pick<Ticker, 'creator' | 'genesis'>,
 ): Promise<boolean> {
   if (holder === null || holder.status === 'failed' || holder.genesis !== genesis) return false
-  const isUntouched = holder.status === 'pending' && holder.creator === creator
+  const isUntouched = holder.status === 'pending' && holder.creator === creator && holder.submitted_at === null
   return !isUntouched || (await lastTracked(reader, holder.address)) !== null
 }
 
 /**
- * Takes a ticker for a pool, whatever its case: null, or the pool of the same chain that took it after `since` and did
- * not fail. Locks the ticker until the commit.
+ * Takes a ticker for a pool, whatever its case: null, or the other pool of the same chain that took it after `since` and
+ * did not fail. Locks the ticker until the commit.
  */
 export async function takeTicker(
   tx: Tx,
@@ -118,6 +137,7 @@ export async function takeTicker(
     .where('symbol', '=', upper)
     .returningAll()
     .executeTakeFirstOrThrow()
+  if (held.pool_address === pool) return null
   const holder = await findPool(tx, held.pool_address)
   if (held.taken_at > since && (await isHeldAgainst(tx, holder, { creator, genesis }))) return held
   await tx.updateTable('tickers').set(row).where('symbol', '=', upper).execute()

@@ -104,6 +104,8 @@ export interface PoolsTable extends Recorded {
   crank_signature: string | null
   /** Migration transactions that failed. */
   crank_failures: Generated<number>
+  /** When the transaction that creates it was submitted here; null for one that was not. */
+  submitted_at: Generated<number | null>
 }
 
 /** The last pool of each ticker, upper case. */

@@ -37,6 +37,7 @@ import { SOL, someone } from '../support/local-chain.ts'
 const real = it.skipIf(!HAS_DAMM_V2)
 const BUY: SwapOrder = { side: 'buy', amount: 5n * SOL }
 const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58()
+const keyOf = (address: string) => new PublicKey(address)
 const freshKeys = (creator: Keypair): LaunchKeys => ({
   creator,
   mint: Keypair.generate(),
@@ -46,7 +47,8 @@ const freshKeys = (creator: Keypair): LaunchKeys => ({
 async function openWithPool() {
   const chain = await openDammV2()
   const keys = freshKeys(chain.wallet())
-  return { ...chain, keys, pool: await chain.launch(keys) }
+  // Of unlocked liquidity parts can be split off and taken out.
+  return { ...chain, keys, pool: await chain.launch(keys, { lockLiquidity: false }) }
 }
 
 /** What a swap changed for its trader, its transaction's fee and rents taken out. */
@@ -258,17 +260,36 @@ describe('a claim of position fees (needs Meteora DAMM v2 and Metaplex Token Met
     expect(chain.lamportsOf(owner.publicKey)).toBe(empty - SIGNATURE_FEE)
   })
 
-  real('with another payer leaves the owner its fees and the rent of the SOL that was wrapped', async () => {
-    const chain = await openWithPool()
-    const [owner, payer] = [chain.keys.creator, chain.wallet()]
-    await trade(chain, chain.pool, chain.wallet(), BUY)
-    const [position] = await fees(chain, chain.pool, owner)
-    const before = { owner: chain.lamportsOf(owner.publicKey), payer: chain.lamportsOf(payer.publicKey) }
-    const [claim] = await chain.claim(chain.pool, owner, [position!], payer)
-    chain.land(claim!, payer, owner)
-    expect(chain.lamportsOf(owner.publicKey) - before.owner).toBe(position!.feeB + ACCOUNT_RENT)
-    expect(before.payer - chain.lamportsOf(payer.publicKey)).toBe(ACCOUNT_RENT + 2n * SIGNATURE_FEE)
-  })
+  real(
+    'with another payer moves its fees and nothing else, however often: the payer loses what the network takes',
+    async () => {
+      const chain = await openWithPool()
+      const { pool } = chain
+      const [owner, payer] = [chain.keys.creator, chain.wallet()]
+      const token = spl.getAssociatedTokenAddressSync(new PublicKey(pool.tokenAMint), owner.publicKey)
+      const parties = [owner.publicKey, payer.publicKey, token, ...[pool.tokenAVault, pool.tokenBVault].map(keyOf)]
+      for (const round of ['first', 'second', 'after its token account was closed', 'third', 'fourth']) {
+        chain.chain.advance(1)
+        const trader = chain.wallet()
+        const { tokens } = await trade(chain, pool, trader, BUY)
+        await trade(chain, pool, trader, { side: 'sell', amount: tokens / 2n })
+        const isClosed = round.startsWith('after')
+        if (isClosed) {
+          const close = spl.createCloseAccountInstruction(token, owner.publicKey, owner.publicKey)
+          expect(chain.send([close], [owner]).err).toBeNull()
+        }
+        const [position] = await fees(chain, pool, owner)
+        expect(position!.feeB).toBeGreaterThan(0n)
+        const before = parties.map(chain.lamportsOf)
+        const [claim] = await chain.claim(pool, owner, [position!], payer)
+        chain.land(claim!, payer, owner)
+        const changes = parties.map((key, i) => chain.lamportsOf(key) - before[i]!)
+        const rent = isClosed ? ACCOUNT_RENT : 0n
+        expect(changes, round).toEqual([position!.feeB - rent, -2n * SIGNATURE_FEE, rent, 0n, -position!.feeB])
+        expect(chain.tokensOf(owner.publicKey, pool.tokenBMint)).toBeNull()
+      }
+    },
+  )
 
   real('pays both tokens where both take fees', async () => {
     const chain = await openDammV2()

@@ -81,8 +81,8 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
       expect(await positionsOf(chain.connection, pool.address, owner)).toEqual([
         {
           ...(await positionAddresses(addressOf(keys.positionNft))),
-          unlockedLiquidity: pool.liquidity,
-          permanentLockedLiquidity: 0n,
+          unlockedLiquidity: 0n,
+          permanentLockedLiquidity: pool.liquidity,
           vestedLiquidity: 0n,
           feeA: 0n,
           feeB: 0n,
@@ -97,14 +97,19 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     },
   )
 
-  real('leaves a token that nobody can mint or freeze', async () => {
+  real('leaves a token that nobody can mint, freeze or rename', async () => {
     const chain = await openDammV2()
     const keys = freshKeys(chain.wallet())
     await chain.launch(keys, LONGEST)
     const token = await readToken(chain.connection, addressOf(keys.mint))
     expect(token).toMatchObject({ supply: SUPPLY, decimals: 6, mintAuthority: null, freezeAuthority: null })
-    expect(token.metadata).toMatchObject({ ...LONGEST, source: 'metaplex' })
-    expect(tokenStatus(token)).toBe('mint_authority_revoked')
+    expect(token.metadata).toEqual({
+      ...LONGEST,
+      source: 'metaplex',
+      isMutable: false,
+      updateAuthority: '11111111111111111111111111111111',
+    })
+    expect(tokenStatus(token)).toBe('fully_immutable')
   })
 
   real('gives the first buy what a quote on the fresh pool promises, and the tip in the same transaction', async () => {
@@ -201,7 +206,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
 describe('the transactions of a launch', () => {
   it('are two, with room to spare at the longest', async () => {
     const built = await launchOf(launchKeys(), MOST)
-    expect(built.map(({ transaction }) => transaction.length)).toEqual([865, 1054])
+    expect(built.map(({ transaction }) => transaction.length)).toEqual([865, 1087])
     expect(Math.max(...built.map(({ transaction }) => transaction.length))).toBeLessThan(MAX_TRANSACTION_BYTES)
     const { creator, mint, positionNft } = launchKeys()
     expect(built.map(({ requiredSigners }) => requiredSigners)).toEqual([

@@ -154,6 +154,8 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
       totalSupply: supply,
       initialMarketCapLamports: 30n * SOL,
       feeBps: 100,
+      lockLiquidity: true,
+      platform: null,
       buyLamports: SOL,
       tip: null,
       recentBlockhash: blockhashOf(scene),

@@ -37,6 +37,8 @@ export const LAUNCH = {
   totalSupply: SUPPLY,
   initialMarketCapLamports: 30n * SOL,
   feeBps: 100,
+  lockLiquidity: true,
+  platform: null,
   buyLamports: 0n,
   tip: null,
   recentBlockhash: GOLDEN_BLOCKHASH,

@@ -10,13 +10,20 @@ import { type PoolAccounts, poolKeys, tokenAccounts } from './swap.ts'
 export interface PositionClaim {
   /** Holds the position NFTs, signs, and gets the fees. */
   owner: string
-  /** Pays the fee, and the rent of token accounts that are missing; the owner when left out. */
+  /** Pays the fee and nothing else; the owner when left out. */
   payer?: string
   pool: PoolAccounts
   positions: readonly Pick<DammV2Position, 'position' | 'positionNftAccount'>[]
   recentBlockhash: string
   /** Ahead of each transaction: compute limit and price. */
   before?: readonly TransactionInstruction[]
+}
+
+/** The owner's accounts that a claim opens where they are missing. */
+export async function claimAccounts(pool: PoolAccounts, owner: string): Promise<string[]> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const { tokenA, tokenB } = await tokenAccounts(pool, new PublicKey(owner))
+  return [tokenA, tokenB].map((key) => key.toBase58())
 }
 
 /** With the owner as payer one more fits than with a second signer. */
@@ -28,9 +35,9 @@ export function positionsPerClaim({ owner, payer = owner }: Pick<PositionClaim, 
 }
 
 /**
- * All fees of the given positions, `positionsPerClaim` a transaction; each stands alone, in any order. The owner's
- * wrapped SOL account is closed to the owner: its rent, whoever paid it, and all it held before come along as SOL.
- * Throws bad_request without positions.
+ * All fees of the given positions, `positionsPerClaim` a transaction; each stands alone, in any order. The owner pays
+ * for its token accounts where they are missing, and its wrapped SOL account is closed to it: the rent comes back, and
+ * all it held before becomes SOL. Throws bad_request without positions.
  */
 export async function buildPositionClaim(input: PositionClaim): Promise<UnsignedTransaction[]> {
   const { owner, payer = owner, pool, positions, recentBlockhash, before = [] } = input
@@ -38,9 +45,9 @@ export async function buildPositionClaim(input: PositionClaim): Promise<Unsigned
     throw badRequest(`${owner} has no position to claim from in the pool ${pool.address}`, { param: 'address' })
   }
   const { PublicKey } = await import('@solana/web3.js')
-  const [ownerKey, payerKey] = [new PublicKey(owner), new PublicKey(payer)]
+  const ownerKey = new PublicKey(owner)
   const [{ tokenA, tokenB, opening, closing }, keys] = await Promise.all([
-    tokenAccounts(pool, ownerKey, payerKey),
+    tokenAccounts(pool, ownerKey),
     poolKeys(pool),
   ])
   const claimOf = ({ position, positionNftAccount }: PositionClaim['positions'][number]) =>

@@ -31,7 +31,7 @@ export async function buildSwap(input: Swap): Promise<UnsignedTransaction> {
   if (input.minimumOut < 0n) throw badRequest('minimum_out must not be below 0', { param: 'minimum_out' })
   const { PublicKey } = await import('@solana/web3.js')
   const payer = new PublicKey(input.payer)
-  const accounts = await tokenAccounts(input.pool, payer, payer)
+  const accounts = await tokenAccounts(input.pool, payer)
   const { side, amount, minimumOut, pool } = input
   return compileUnsigned(input, [
     ...accounts.opening,
@@ -90,12 +90,12 @@ export interface TokenAccounts {
   closing: TransactionInstruction[]
 }
 
-/** The owner's associated token accounts for both sides of a pool. */
-export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey, payer: PublicKey): Promise<TokenAccounts> {
+/** The owner's associated token accounts for both sides of a pool, at the owner's cost: their rent is the owner's to take. */
+export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey): Promise<TokenAccounts> {
   const [spl, keys] = await Promise.all([import('@solana/spl-token'), poolKeys(pool)])
   const accountOf = (mint: PublicKey, program: PublicKey) => {
     const address = spl.getAssociatedTokenAddressSync(mint, owner, true, program)
-    const open = spl.createAssociatedTokenAccountIdempotentInstruction(payer, address, owner, mint, program)
+    const open = spl.createAssociatedTokenAccountIdempotentInstruction(owner, address, owner, mint, program)
     const close = spl.createCloseAccountInstruction(address, owner, owner, [], program)
     return { address, open, closing: mint.toBase58() === WRAPPED_SOL ? [close] : [] }
   }

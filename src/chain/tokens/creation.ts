@@ -22,6 +22,8 @@ export interface TokenCreation extends Envelope {
   uri: string
   revokeMintAuthority: boolean
   revokeFreezeAuthority: boolean
+  /** Metadata that nobody can change, from the start; SPL only. */
+  immutableMetadata?: boolean
   tokenProgram: TokenProgram
   /** Lamports that keep `mintBytes(input)` bytes rent-exempt. */
   rent: bigint
@@ -39,7 +41,7 @@ export async function mintBytes(input: Sized): Promise<number> {
 }
 
 /**
- * The payer becomes mint authority, unless that is revoked, and update authority of mutable metadata. A freeze
+ * The payer becomes mint authority, unless that is revoked, and update authority of metadata that is mutable. A freeze
  * authority to revoke is never set: the mint is the same to wallets and explorers, and no history shows such a power.
  * Throws bad_request naming the field for texts, decimals or a supply that the programs refuse.
  */
@@ -96,6 +98,7 @@ async function openMint(input: TokenCreation, payer: PublicKey, mint: PublicKey)
 }
 
 function check(input: TokenCreation): void {
+  if (input.immutableMetadata && input.tokenProgram !== 'spl') throw new Error('only SPL metadata starts immutable')
   for (const [param, limit] of Object.entries(TEXT_LIMITS) as [keyof typeof TEXT_LIMITS, number][]) {
     const bytes = Buffer.byteLength(input[param])
     if (bytes > limit) throw badRequest(`${param} takes ${bytes} bytes as UTF-8, at most ${limit} fit`, { param })

@@ -10,6 +10,10 @@ const UPDATE_METADATA_ACCOUNT_V2 = 15
 /** The account's first byte: `Key::MetadataV1`. */
 const METADATA_V1 = 4
 
+interface NewMetadata extends Pick<TokenMetadata, 'name' | 'symbol' | 'uri'> {
+  immutableMetadata?: boolean
+}
+
 /** Where the program keeps a mint's metadata. */
 export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
   const { PublicKey } = await import('@solana/web3.js')
@@ -23,14 +27,18 @@ export async function metadataAddressOf(mint: string): Promise<string> {
   return (await metadataAddress(new PublicKey(mint))).toBase58()
 }
 
-/** Mutable metadata without royalties, creators or collection; the authority pays and may update. */
+/**
+ * Metadata without royalties, creators or collection; the authority pays, and may update what is mutable. The update
+ * authority of what is not is 1111…, whose key nobody has: wallets and explorers look at it before they look at the flag.
+ */
 export async function createMetadata(
   mint: PublicKey,
   authority: PublicKey,
-  { name, symbol, uri }: Pick<TokenMetadata, 'name' | 'symbol' | 'uri'>,
+  { name, symbol, uri, immutableMetadata = false }: NewMetadata,
 ): Promise<TransactionInstruction> {
   const { PublicKey, SystemProgram, TransactionInstruction } = await import('@solana/web3.js')
-  const none = 0
+  const [none, isMutable] = [0, immutableMetadata ? 0 : 1]
+  const updateAuthority = immutableMetadata ? PublicKey.default : authority
   return new TransactionInstruction({
     programId: new PublicKey(PROGRAMS.tokenMetadata.id),
     keys: [
@@ -39,14 +47,14 @@ export async function createMetadata(
       // Mint authority, payer, update authority.
       { pubkey: authority, isSigner: true, isWritable: false },
       { pubkey: authority, isSigner: true, isWritable: true },
-      { pubkey: authority, isSigner: false, isWritable: false },
+      { pubkey: updateAuthority, isSigner: false, isWritable: false },
       { pubkey: SystemProgram.programId, isSigner: false, isWritable: false },
     ],
     data: Buffer.concat([
       Buffer.from([CREATE_METADATA_ACCOUNT_V3]),
       ...[name, symbol, uri].map(borshString),
       // Royalty (two bytes), creators, collection, uses; then mutable; then collection details.
-      Buffer.from([0, 0, none, none, none, 1, none]),
+      Buffer.from([0, 0, none, none, none, isMutable, none]),
     ]),
   })
 }

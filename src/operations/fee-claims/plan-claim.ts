@@ -1,12 +1,20 @@
 /** What a claim takes, from whom, for whom, and the transaction that does it. */
 
+import type { Connection } from '@solana/web3.js'
 import type { FeeClaimKind, FeeClaimType } from '../../api/fee-claims.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { buildPositionClaim, type DammV2Pool, positionsOf, positionsPerClaim } from '../../chain/damm-v2/index.ts'
+import {
+  buildPositionClaim,
+  claimAccounts,
+  type DammV2Pool,
+  positionsOf,
+  positionsPerClaim,
+} from '../../chain/damm-v2/index.ts'
 import { buildClaim, buildSurplusClaim, CLAIM_UNITS, type DbcPool, migratedPoolAddress } from '../../chain/dbc/index.ts'
 import { latestBlockhash, readWallets, rentFor } from '../../chain/rpc-reads.ts'
+import { accountsAt } from '../../chain/runs.ts'
 import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
@@ -87,6 +95,7 @@ async function positionClaim(context: Context, { address }: Wanted, payer: strin
     ({ feeA, feeB }) => feeA > 0n || feeB > 0n,
   )
   if (positions.length === 0) throw nothing(pool.address, ` for ${owner}`)
+  if (payer !== owner) await requireRent(connection, pool, owner)
   // Anybody can give the wallet positions that hold next to nothing.
   positions.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
   const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
@@ -109,6 +118,22 @@ async function positionClaim(context: Context, { address }: Wanted, payer: strin
   }
 }
 
+const TOKEN_ACCOUNT_BYTES = 165
+
+/** The claimer opens its own token accounts, whoever pays the transaction: their rent is the claimer's to take. */
+async function requireRent(connection: Connection, pool: DammV2Pool, owner: string): Promise<void> {
+  const own = await claimAccounts(pool, owner)
+  const [wallet, ...accounts] = await accountsAt(connection, [owner, ...own])
+  const missing = BigInt(accounts.filter((account) => account === null).length)
+  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, TOKEN_ACCOUNT_BYTES))
+  const lamports = wallet?.lamports ?? 0n
+  if (lamports >= needed) return
+  throw badRequest(
+    `The claimer ${owner} has ${lamports} lamports, and needs ${needed} to open its token accounts: send it ${needed - lamports} lamports first`,
+    { param: 'payer', details: { claimer: owner, lamports: String(lamports), needed: String(needed) } },
+  )
+}
+
 async function requirePositionPool({ chain }: Context, address: string): Promise<DammV2Pool> {
   const found = await requirePool(chain, address)
   if (found.type === 'damm_v2') return found.pool
@@ -128,7 +153,7 @@ const NOBODY: ReadonlySet<string> = new Set(['11111111111111111111111111111111']
 
 /** A share of nothing, or one that leaves its recipient below what an account must hold, fails on chain without a word. */
 async function requirePayable(
-  connection: Parameters<typeof readWallets>[0],
+  connection: Connection,
   amount: bigint,
   paid: readonly { recipient: string; lamports: bigint }[],
 ): Promise<void> {

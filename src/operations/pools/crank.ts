@@ -129,6 +129,7 @@ function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string
       },
       unbind: (tx) => tie(tx, null),
     },
+    dryRun: false,
     commit: (work) => services.store.write(work),
   }
 }

@@ -12,7 +12,7 @@ import { badRequest } from '../../errors.ts'
 import { type Image, readImage } from '../../storage/image.ts'
 import { metadataJson } from '../../storage/metadata.ts'
 import { requireAllowed } from '../../storage/moderation.ts'
-import { findPool, insertPool, isHeldAgainst, takeTicker } from '../../store/pools.ts'
+import { findPool, insertPool } from '../../store/pools.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { emit, emitAll } from '../emit.ts'
@@ -21,13 +21,12 @@ import { poolRecord } from '../records.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { type Built, signAndSubmit } from '../signing/sign-and-submit.ts'
 import { lamportsOfSol } from './amounts.ts'
-import { type Launch, planLaunch } from './launch.ts'
+import { type Launch, planLaunch, platformPercentage } from './launch.ts'
 import { curveNamed } from './presets.ts'
+import { requireFreeTicker, type Taking, takeFor, taken } from './tickers.ts'
 import { CHECK_MS, markFailed } from './transitions.ts'
 
 type Route = Api['pools']['create']
-
-const HOUR_MS = 3_600_000
 
 interface Prepared {
   launch: Launch
@@ -39,11 +38,15 @@ export async function createPool(context: Context, input: Input<Route>): Promise
   if (input.mode === 'signed') return createSigned(context, input)
   const prepared = await prepare(context, input)
   return context.commit(async (tx) => {
-    const held = await takeTicker(tx, tickerOf(context, input, prepared))
+    const held = await takeFor(context, tx, takingOf(input, prepared))
     if (held !== null) throw taken(context, input.symbol, held)
-    return answerOf(context, prepared.launch, await insert(context, tx, input, prepared))
+    const answer = answerOf(context, prepared.launch, await insert(context, tx, input, prepared))
+    // Without its keys a launch that is known to nobody cannot be signed by mistake.
+    return context.dryRun ? { ...answer, required_signers: NO_KEYS } : answer
   })
 }
+
+const NO_KEYS = { base_mint_secret_key: [], config_secret_key: [] }
 
 /** Everything that can be refused is refused, and everything that costs is done, before a key is used. */
 async function prepare(context: Context, input: Input<Route>): Promise<Prepared> {
@@ -51,16 +54,18 @@ async function prepare(context: Context, input: Input<Route>): Promise<Prepared>
   const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
   const bytes = Buffer.from(input.image, 'base64')
   const image = { bytes, ...(await readImage(bytes, config)) }
-  await curveNamed(config, input.preset)
+  const { preset } = await curveNamed(config, input.preset)
   await requireFreeTicker(context, input)
   await requireProgram(chain, PROGRAMS.tokenMetadata)
   await requireProgram(chain, input.type === 'dbc' ? PROGRAMS.dbc : PROGRAMS.dammV2)
   const partner = await platformWallet(context)
+  platformPercentage(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
   await storage.check()
   await requireAllowed(config, { image, texts: textsOf(input) })
   const uri = await storeMetadata(context, input, image)
   const launch = await planLaunch(context, {
     ...input,
+    lockLiquidity: input.lock_liquidity ?? true,
     buyLamports,
     partner,
     uri,
@@ -99,7 +104,7 @@ async function createSigned(context: Context, input: Input<Route>): Promise<Resu
     },
     next: (_, kept, step) => stepOf(context, kept, step),
     async reserve(tx, kept) {
-      const held = await takeTicker(tx, tickerOf(context, input, restored(kept)))
+      const held = await takeFor(context, tx, takingOf(input, restored(kept)))
       if (held !== null) throw taken(context, input.symbol, held)
       await insert(context, tx, input, restored(kept))
     },
@@ -115,8 +120,7 @@ async function createSigned(context: Context, input: Input<Route>): Promise<Resu
       ),
       transactions: [],
       required_signers: {
-        base_mint_secret_key: [],
-        config_secret_key: [],
+        ...NO_KEYS,
         ...(input.type === 'dbc' ? {} : { position_nft_secret_key: [] }),
       },
       signatures: [...signatures],
@@ -155,18 +159,20 @@ export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolC
     required_signers: launch.requiredSigners,
     relay_tip_account: launch.tipAccount,
     rpc_endpoint: publicRpcUrl(config, chain.cluster, chain.endpoint()?.rpcUrl),
+    ...launch.liquidity,
     tracked_resource: trackedBy(pool.address),
   }
 }
 
 async function storeMetadata(
-  { storage }: Context,
+  { storage, dryRun }: Context,
   input: Input<Route>,
   image: Image & { bytes: Uint8Array },
 ): Promise<string> {
-  const stored = await storage.put(image.bytes, image.contentType)
+  const keep = (bytes: Uint8Array, type: string) => (dryRun ? storage.locate(bytes) : storage.put(bytes, type))
+  const stored = await keep(image.bytes, image.contentType)
   const json = metadataJson({ ...input, imageUri: stored.uri, imageType: image.contentType })
-  return (await storage.put(json, 'application/json')).uri
+  return (await keep(json, 'application/json')).uri
 }
 
 /** The record and its event. */
@@ -203,40 +209,17 @@ function rowOf(
     crank_signing: null,
     crank_signature: null,
     crank_failures: 0,
+    // What the server signs is as good as submitted: no other build may take its ticker from it.
+    submitted_at: input.mode === 'signed' ? now : null,
     external_uid: externalUid ?? null,
     metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
     created_at: now,
   }
 }
 
-const sinceOf = ({ clock, config }: Context) => clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS
-
-/** Before anything costs: the ticker is taken, and looked at again, in the commit. */
-async function requireFreeTicker(context: Context, { symbol, creator }: Input<Route>): Promise<void> {
-  const held = await context.store.db
-    .selectFrom('tickers')
-    .selectAll()
-    .where('symbol', '=', symbol.toUpperCase())
-    .executeTakeFirst()
-  if (held === undefined || held.taken_at <= sinceOf(context)) return
-  const holder = await findPool(context.store.db, held.pool_address)
-  const genesis = await context.chain.genesisHash()
-  if (await isHeldAgainst(context.store.db, holder, { creator, genesis })) throw taken(context, symbol, held)
-}
-
-const tickerOf = (context: Context, { symbol, creator }: Input<Route>, { launch, genesis }: Prepared) => ({
+const takingOf = ({ symbol, creator }: Input<Route>, { launch, genesis }: Prepared): Taking => ({
   symbol,
   creator,
   pool: launch.address,
   genesis,
-  now: context.clock.now(),
-  since: sinceOf(context),
 })
-
-function taken({ config }: Context, symbol: string, held: { pool_address: string; taken_at: number }) {
-  const until = new Date(held.taken_at + config.values['pools.ticker-cooldown-hours'] * HOUR_MS).toISOString()
-  return badRequest(`The ticker ${symbol} is taken by the pool ${held.pool_address} until ${until}: choose another`, {
-    param: 'symbol',
-    details: { pool_address: held.pool_address, until },
-  })
-}

@@ -1,12 +1,13 @@
 /** A launch as it goes to the creator: keys made, transactions built, addresses known before anything is on chain. */
 import type { Keypair } from '@solana/web3.js'
-import type { PoolCreated } from '../../api/index.ts'
+import type { CurvePreset, PoolCreated } from '../../api/index.ts'
 import { TIP_ACCOUNTS } from '../../chain/bundles.ts'
 import { offeredPrice } from '../../chain/compute-budget.ts'
 import * as dammV2 from '../../chain/damm-v2/index.ts'
 import * as dbc from '../../chain/dbc/index.ts'
 import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
 import { curveNamed } from './presets.ts'
 
 export interface LaunchInput {
@@ -15,6 +16,8 @@ export interface LaunchInput {
   name: string
   symbol: string
   preset?: string | undefined
+  /** Of `damm_v2`: whether the position is locked for good. */
+  lockLiquidity: boolean
   buyLamports: bigint
   /** Address that the fees belong to. */
   partner: string
@@ -33,10 +36,12 @@ export interface Launch {
   transactions: Uint8Array[]
   requiredSigners: PoolCreated['required_signers']
   tipAccount: string
+  /** Of `damm_v2`. */
+  liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
 
 const MINT_BYTES = 82
-/** Most that a transaction of a launch is measured to need. */
+/** Most that a transaction of a launch asks for. */
 const MOST_UNITS = 500_000
 
 export async function planLaunch(context: Context, input: LaunchInput): Promise<Launch> {
@@ -44,6 +49,9 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   const connection = await chain.connection()
   const { Keypair } = await import('@solana/web3.js')
   const [mint, second] = [Keypair.generate(), Keypair.generate()]
+  const { preset, curve } = await curveNamed(config, input.preset)
+  const percentage = platformPercentage(preset, input)
+  const platformPosition = percentage === 0 ? null : Keypair.generate()
   const tipAccount = TIP_ACCOUNTS[Math.floor(Math.random() * TIP_ACCOUNTS.length)]!
   const lamports = BigInt(config.values['relay-tip'])
   const isTipped = input.isBundled && config.values['relay-url'] !== undefined && lamports > 0n
@@ -60,7 +68,6 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     computeUnitPrice: await offeredPrice({ connection, config }, accounts, MOST_UNITS),
   }
   const keys = { base_mint_secret_key: [...mint.secretKey] }
-  const { preset, curve } = await curveNamed(config, input.preset)
   if (input.type === 'dbc') {
     const built = await dbc.buildLaunch({
       ...common,
@@ -76,10 +83,16 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
       transactions: built.map(({ transaction }) => transaction),
       requiredSigners: { ...keys, config_secret_key: [...second.secretKey] },
       tipAccount,
+      liquidity: null,
     }
   }
   const built = await dammV2.buildSingleSidedPool({
     ...common,
+    lockLiquidity: input.lockLiquidity,
+    platform:
+      platformPosition === null
+        ? null
+        : { wallet: input.partner, positionNft: addressOf(platformPosition), percentage },
     positionNft: addressOf(second),
     decimals: preset.decimals,
     totalSupply: curve.totalSupply,
@@ -92,9 +105,28 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     mint: common.mint,
     config: null,
     transactions: built.map(({ transaction }) => transaction),
-    requiredSigners: { ...keys, config_secret_key: [], position_nft_secret_key: [...second.secretKey] },
+    requiredSigners: {
+      ...keys,
+      config_secret_key: [],
+      position_nft_secret_key: [...second.secretKey],
+      ...(platformPosition === null ? {} : { platform_position_nft_secret_key: [...platformPosition.secretKey] }),
+    },
     tipAccount,
+    liquidity: { lock_liquidity: input.lockLiquidity, platform_position_percentage: percentage },
   }
+}
+
+/** What the preset gives the platform of the position; a creator that is the platform itself has all of it. */
+export function platformPercentage(
+  { platform_position_percentage: percentage }: Pick<CurvePreset, 'platform_position_percentage'>,
+  { type, creator, partner, lockLiquidity }: Pick<LaunchInput, 'type' | 'creator' | 'partner' | 'lockLiquidity'>,
+): number {
+  if (type !== 'damm_v2' || percentage === 0 || creator === partner) return 0
+  if (lockLiquidity) return percentage
+  throw badRequest(
+    `lock_liquidity must not be false with this preset, as ${percentage} % of the locked position are the platform's: leave it out, or name another preset`,
+    { param: 'lock_liquidity' },
+  )
 }
 
 const addressOf = (keypair: Keypair) => keypair.publicKey.toBase58()

@@ -5,9 +5,10 @@ import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import type { LateEmission } from '../emit.ts'
 import { poolRecord } from '../records.ts'
+import { freeAt, takeFor, taken } from './tickers.ts'
 
 type PoolRow = Row<'pools'>
-type At = Pick<Services, 'clock'>
+type At = Pick<Services, 'clock' | 'config'>
 
 /** How often a pool is looked at, in milliseconds. */
 export const CHECK_MS = { pending: 5_000, live: 10_000, triggered: 5_000 } as const
@@ -18,20 +19,42 @@ export interface Seen {
   signature?: string
 }
 
+/** Why a pool counts as failed: never seen on chain, or there with a ticker that another pool has. */
+interface Why {
+  reason: 'not_seen' | 'ticker_taken'
+  message: string
+  taken_by: string
+  until: string
+}
+
 /** The row as it is then, and what is to be told; nothing where another process was first. */
 export interface Moved {
   row: PoolRow
   told: LateEmission[]
 }
 
-/** Pending pools, and those that were given up and landed all the same. */
+/**
+ * Pending pools, and those that were given up and landed all the same. One whose ticker another pool has came past us:
+ * it counts as failed, however it stands on the chain.
+ */
 export async function markLive(at: At, tx: Tx, row: PoolRow, seen: Seen = {}): Promise<Moved> {
   if (row.status !== 'pending' && row.status !== 'failed') return { row, told: [] }
+  const { symbol, creator, genesis, address: pool } = row
+  const held = symbol === null ? null : await takeFor(at, tx, { symbol, creator, pool, genesis })
+  if (held !== null) return row.status === 'failed' ? { row, told: [] } : refused(at, tx, row, held, seen)
   return move(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row, 'live') }, seen)
 }
 
 export async function markFailed(tx: Tx, row: PoolRow): Promise<Moved> {
-  return move(tx, row, 'pool.failed', { status: 'failed', next_check_at: null })
+  return move(tx, row, 'pool.failed', FAILED, { reason: 'not_seen' })
+}
+
+const FAILED = { status: 'failed', next_check_at: null } as const
+
+function refused(at: At, tx: Tx, row: PoolRow, held: Row<'tickers'>, seen: Seen): Promise<Moved> {
+  const { message } = taken(at, row.symbol!, held)
+  const why = { reason: 'ticker_taken', message, taken_by: held.pool_address, until: freeAt(at, held) } as const
+  return move(tx, row, 'pool.failed', FAILED, { ...seen, ...why })
 }
 
 export async function markTriggered(at: At, tx: Tx, row: PoolRow): Promise<Moved> {
@@ -63,6 +86,7 @@ export async function markMigrated(at: At, tx: Tx, row: PoolRow, migratedTo: str
     crank_signing: null,
     crank_signature: null,
     crank_failures: 0,
+    submitted_at: null,
     external_uid: row.external_uid,
     metadata_json: row.metadata_json,
     created_at: at.clock.now(),
@@ -80,7 +104,7 @@ async function move(
   row: PoolRow,
   type: 'pool.live' | 'pool.failed' | 'pool.migration_triggered' | 'pool.migrated',
   changes: Parameters<typeof movePool>[2],
-  seen: Seen = {},
+  seen: Seen & Partial<Why> = {},
 ): Promise<Moved> {
   const moved = await movePool(tx, row, changes)
   if (!moved) return { row: (await findPool(tx, row.address))!, told: [] }

@@ -30,6 +30,6 @@ export async function verifyPool(
   return context.commit(async (tx) => {
     const { row: now, told } = await markLive(context, tx, row, seen)
     await emitAll(tx, context.clock, told)
-    return { pool: joined(now, onChain), verified: true }
+    return { pool: joined(now, onChain), verified: now.status !== 'failed' }
   })
 }

@@ -5,6 +5,8 @@ import { decodeTransaction } from '../../chain/localnet/messages.ts'
 import { type MovementOptions, readMovement } from '../../chain/movements/index.ts'
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import { newId } from '../../store/id.ts'
+import { rehearse } from '../../store/rehearse.ts'
+import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
 import { lockStanding } from './policy.ts'
 import { asApiError, requireCluster } from './require-signer.ts'
@@ -46,7 +48,7 @@ export async function cosign<D>(
     message_sha256: hash('sha256', messageBytes, 'hex'),
     ...about,
   }
-  const refusal = await store.write(async (tx) => {
+  const intend = async (tx: Tx) => {
     const { policy, row, spent } = await lockStanding(tx, clock, wallet)
     const refused = policy.paused
       ? paused(row?.paused_reason ?? null)
@@ -55,8 +57,11 @@ export async function cosign<D>(
     const policy_sha256 = hash('sha256', row?.policy_json ?? '', 'hex')
     await audit(context, tx, 'signing.intended', wallet, { ...said, policy_sha256 })
     return null
-  })
+  }
+  const refusal = await (context.dryRun ? rehearse(store, intend) : store.write(intend))
   if (refusal !== null) return refuse(context, signer, operation, refusal)
+  // A signature that is handed out is one that can be used.
+  if (context.dryRun) return answer(raw)
   const signature = await signatureOf(context, signer, messageBytes, said)
   const signed = Uint8Array.from(raw)
   signed.set(signature, 1 + 64 * message.keys.slice(0, message.signers).indexOf(wallet))

@@ -166,9 +166,11 @@ export async function refuse(
 ): Promise<never> {
   const { logs: _, ...details } = refusal.details
   const { rule } = refusal
-  await context.store.write((tx) =>
-    audit(context, tx, 'signing.refused', signer.address, { operation, rule, ...details }),
-  )
+  if (!context.dryRun) {
+    await context.store.write((tx) =>
+      audit(context, tx, 'signing.refused', signer.address, { operation, rule, ...details }),
+    )
+  }
   throw refusalError(refusal)
 }
 

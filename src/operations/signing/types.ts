@@ -20,6 +20,7 @@ export type SigningContext = Pick<
   | 'metadata'
   | 'signing'
   | 'commit'
+  | 'dryRun'
 >
 
 export interface Built {

@@ -9,6 +9,7 @@ import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { type Followed, findTransaction, planSend } from '../../store/transactions.ts'
+import { tickerClaims } from '../pools/submitted-launches.ts'
 import { FIRST_SEND_MS } from './follow/index.ts'
 import { storeSubmitted } from './store-submitted.ts'
 
@@ -62,7 +63,10 @@ async function storeBundle(
     })
   }
   const { max_retries } = input
+  const params = bundle.map((transaction, i) => ({ transaction, param: `signed_transactions.${i}` }))
+  const tickers = await tickerClaims(context, params)
   await store.write(async (tx) => {
+    await tickers.hold(tx)
     for (const [i, transaction] of bundle.entries()) {
       const tracked_resource = i === bundle.length - 1 ? input.tracked_resource : undefined
       const since_slot = trial?.slot ?? null

@@ -5,6 +5,7 @@ import { preflight } from '../../chain/sending.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, internal } from '../../errors.ts'
 import { findTransaction } from '../../store/transactions.ts'
+import { tickerClaims } from '../pools/submitted-launches.ts'
 import { awaitConfirmed, CONFIRMED_WITHIN_MS } from './await-confirmed.ts'
 import { FIRST_SEND_MS } from './follow/index.ts'
 import { sendFirst } from './send-first.ts'
@@ -34,9 +35,11 @@ export async function submitEach(
       const { slot } = await preflight(chain, transaction, `transactions.${i}`)
       const tracked_resource = i === transactions.length - 1 ? tracked : undefined
       const plan = { genesis, since_slot: slot, next_send_at: clock.now() + FIRST_SEND_MS }
-      await store.write((tx) =>
-        storeSubmitted(context, tx, transaction, { max_retries: MAX_RETRIES, tracked_resource }, plan),
-      )
+      const tickers = await tickerClaims(context, [{ transaction, param: `transactions.${i}` }])
+      await store.write(async (tx) => {
+        await tickers.hold(tx)
+        await storeSubmitted(context, tx, transaction, { max_retries: MAX_RETRIES, tracked_resource }, plan)
+      })
       await sendFirst(context, transaction, MAX_RETRIES)
       context.wake('transaction-watcher')
     }

@@ -6,6 +6,7 @@ import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { type Followed, findTransaction } from '../../store/transactions.ts'
+import { tickerClaims } from '../pools/submitted-launches.ts'
 import { FIRST_SEND_MS } from './follow/index.ts'
 import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
@@ -35,7 +36,9 @@ export async function submitTransaction(context: Context, input: Input<Route>): 
   })
   const trial = input.skip_preflight ? undefined : await preflight(chain, transaction, 'transaction')
   const landed = trial?.landed === true
+  const tickers = await tickerClaims(context, [{ transaction, param: 'transaction' }])
   const answer = await context.commit(async (tx) => {
+    if (!landed) await tickers.hold(tx)
     // Sent also where it seems to have landed: that block may yet be dropped, and only the first look can tell.
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (trial?.slot ?? null)

@@ -14,6 +14,7 @@ import { goldLocks } from './0009-gold-locks.ts'
 import { stakes } from './0010-stakes.ts'
 import { webhookSecrets } from './0011-webhook-secrets.ts'
 import { webhookOwners } from './0012-webhook-owners.ts'
+import { poolSubmissions } from './0013-pool-submissions.ts'
 import { boundedSteps } from './0014-bounded-steps.ts'
 import { auditSeals } from './0018-audit-seals.ts'
 import { listIndexes } from './0020-list-indexes.ts'
@@ -33,6 +34,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0010-stakes': stakes,
   '0011-webhook-secrets': webhookSecrets,
   '0012-webhook-owners': webhookOwners,
+  '0013-pool-submissions': poolSubmissions,
   '0014-bounded-steps': boundedSteps,
   '0018-audit-seals': auditSeals,
   '0020-list-indexes': listIndexes,

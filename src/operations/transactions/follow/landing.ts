@@ -12,7 +12,7 @@ import {
   tokenChangesIn,
   tokenStatus,
 } from '../../../chain/tokens/index.ts'
-import type { Clock } from '../../../context.ts'
+import type { Clock, Services } from '../../../context.ts'
 import type { Tx } from '../../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
 import type { Followed } from '../../../store/transactions.ts'
@@ -82,12 +82,13 @@ export async function readLandedTokens(
 /** Writes the records of one landing and answers its events; what was written before stays as it is. */
 export async function writeLanding(
   tx: Tx,
-  clock: Clock,
+  services: Pick<Services, 'clock' | 'config'>,
   row: Followed,
   slot: number,
   { hint, tokens, pools, airdrops, assets, wallet, goldLocks }: Landing,
   states: ReadonlyMap<string, TokenState>,
 ): Promise<LateEmission[]> {
+  const { clock } = services
   const told: LateEmission[] = []
   const occasion = row.signature
   const seen = { slot, signature: row.signature }
@@ -105,7 +106,7 @@ export async function writeLanding(
     const object = { mint, status, ...seen, source: 'chain' }
     told.push(...events.map((type) => ({ type, resource_type: 'token', resource_id: mint, object, occasion, of: row })))
   }
-  told.push(...(await writePoolChanges(tx, clock, row, slot, pools)))
+  told.push(...(await writePoolChanges(tx, services, row, slot, pools)))
   told.push(...(await writeAirdropChanges(tx, clock, row, slot, airdrops)))
   told.push(...(await writeAssetChanges(tx, clock, row, slot, assets, wallet)))
   told.push(...(await writeGoldLockChanges(tx, clock, row, slot, goldLocks)))

@@ -2,7 +2,7 @@
 import type { Chain } from '../../../chain/connection.ts'
 import { readFirstBlock, readStatuses, STATUSES_PER_CALL } from '../../../chain/statuses.ts'
 import { tokenReadCalls } from '../../../chain/tokens/index.ts'
-import type { Clock, Services } from '../../../context.ts'
+import type { Services } from '../../../context.ts'
 import type { Log } from '../../../log.ts'
 import type { Tx } from '../../../store/store.ts'
 import { type Followed, moveTransaction, noteChecked, rawTransactions } from '../../../store/transactions.ts'
@@ -148,7 +148,7 @@ async function withTokens({ chain }: { chain: Chain }, moves: readonly Move[]) {
 
 /** Moves rows with their events, and answers those that could not be; nothing of one that another process has moved since. */
 export async function writeMoves(
-  services: Pick<Services, 'store' | 'clock' | 'log'>,
+  services: Pick<Services, 'store' | 'clock' | 'log' | 'config'>,
   moves: readonly Move[],
   { states = new Map(), signal }: { states?: TokenStates; signal?: AbortSignal | undefined } = {},
 ): Promise<Fault<Followed>[]> {
@@ -166,10 +166,11 @@ type TokenStates = Parameters<typeof writeLanding>[5]
 /** Answers the events of the move. */
 async function write(
   tx: Tx,
-  { clock, log }: { clock: Clock; log: Log },
+  services: Pick<Services, 'clock' | 'log' | 'config'>,
   { row, step, landing }: Move,
   states: TokenStates,
 ): Promise<LateEmission[]> {
+  const { clock, log } = services
   const now = clock.now()
   const { state, events, dropped, final } = step
   const sendAgain = dropped && row.max_retries > 0
@@ -185,7 +186,7 @@ async function write(
   const about = { resource_type: 'transaction', resource_id: row.signature, object, of: row }
   const told = events.map((type) => ({ type, ...about }))
   if (landing === undefined) return told
-  return [...told, ...(await writeLanding(tx, clock, row, state.slot, landing, states))]
+  return [...told, ...(await writeLanding(tx, services, row, state.slot, landing, states))]
 }
 
 /** No node has shown it yet; one of a bundle that the relay has given up counts as well. */

@@ -2,7 +2,7 @@
 import { type DammV2Change, dammV2ChangesIn } from '../../../chain/damm-v2/index.ts'
 import { type DbcChange, dbcChangesIn } from '../../../chain/dbc/index.ts'
 import type { DecodedMessage } from '../../../chain/localnet/messages.ts'
-import type { Clock } from '../../../context.ts'
+import type { Clock, Services } from '../../../context.ts'
 import { findClaimBySignature, insertFeeClaim } from '../../../store/fee-claims.ts'
 import { newId } from '../../../store/id.ts'
 import { findPool } from '../../../store/pools.ts'
@@ -23,7 +23,7 @@ export const poolChangesIn = (message: DecodedMessage): PoolChange[] => [
 /** Writes the records and answers the events. */
 export async function writePoolChanges(
   tx: Tx,
-  clock: Clock,
+  at: Pick<Services, 'clock' | 'config'>,
   row: Followed,
   slot: number,
   changes: readonly PoolChange[],
@@ -33,10 +33,10 @@ export async function writePoolChanges(
   for (const change of changes) {
     if (change.kind === 'pool_created') {
       const pool = await findPool(tx, change.pool)
-      if (pool !== null) told.push(...(await markLive({ clock }, tx, pool, seen)).told)
+      if (pool !== null) told.push(...(await markLive(at, tx, pool, seen)).told)
     }
     if (change.kind === 'claim' || change.kind === 'surplus') {
-      told.push(...(await recordClaim(tx, clock, row, slot, change)))
+      told.push(...(await recordClaim(tx, at.clock, row, slot, change)))
     }
   }
   return told

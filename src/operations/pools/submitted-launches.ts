@@ -1,0 +1,63 @@
+/** Launches among submitted transactions: each holds its ticker from then on, and the second of two is refused. */
+import { dammV2ChangesIn } from '../../chain/damm-v2/index.ts'
+import { dbcChangesIn } from '../../chain/dbc/index.ts'
+import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
+import type { Context } from '../../context.ts'
+import { findPool, pendingWithTicker, updatePool } from '../../store/pools.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { emitAll } from '../emit.ts'
+import { readPools } from './on-chain.ts'
+import { sinceOf, takeFor, taken } from './tickers.ts'
+import { markLive } from './transitions.ts'
+
+/** What a submission does about the tickers of the pools that it creates. */
+export interface TickerClaim {
+  /** Throws bad_request naming the ticker where another pool has it; in the transaction that stores the submission. */
+  hold(tx: Tx): Promise<void>
+}
+
+export interface Submitted {
+  transaction: DecodedTransaction
+  param: string
+}
+
+/**
+ * Of the launches built here that the transactions create; whatever a client says that they are about. Looks first
+ * whether a pool with the same ticker has come past us to the chain: that one was first then.
+ */
+export async function tickerClaims(context: Context, submitted: readonly Submitted[]): Promise<TickerClaim> {
+  const { store, chain, clock } = context
+  const created = submitted.flatMap(({ transaction: { message }, param }) =>
+    [...dbcChangesIn(message), ...dammV2ChangesIn(message)].flatMap((change) =>
+      change.kind === 'pool_created' ? [{ address: change.pool, param }] : [],
+    ),
+  )
+  const rows = await Promise.all(created.map(({ address }) => findPool(store.db, address)))
+  const rivals = (await Promise.all(rows.map((row) => rivalsOf(context, row)))).flat()
+  // A node that fails now is no reason to refuse: what has landed is noticed by the pollers.
+  const found = await readPools(
+    chain,
+    rivals.map(({ address }) => address),
+  ).catch(() => [])
+  return {
+    async hold(tx) {
+      for (const [i, rival] of rivals.entries()) {
+        if (found[i]) await emitAll(tx, clock, (await markLive(context, tx, rival)).told)
+      }
+      for (const { address, param } of created) {
+        const row = await findPool(tx, address)
+        if (row === null || row.symbol === null || (row.status !== 'pending' && row.status !== 'failed')) continue
+        const { symbol, creator, genesis } = row
+        const held = await takeFor(context, tx, { symbol, creator, pool: address, genesis })
+        if (held !== null) throw taken(context, symbol, held, param)
+        await updatePool(tx, address, { submitted_at: clock.now() })
+      }
+    },
+  }
+}
+
+async function rivalsOf(context: Context, row: Row<'pools'> | null): Promise<Row<'pools'>[]> {
+  if (row === null || row.symbol === null) return []
+  return pendingWithTicker(context.store.db, { ...row, symbol: row.symbol, since: sinceOf(context) })
+}

@@ -1,0 +1,53 @@
+/** Tickers: which pool has one, until when, and what whoever wants the same is told. */
+import type { Api } from '../../api/index.ts'
+import type { Input } from '../../api/route.ts'
+import type { Context, Services } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { findPool, isHeldAgainst, takeTicker } from '../../store/pools.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+
+type At = Pick<Services, 'clock' | 'config'>
+type Holder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>
+
+const HOUR_MS = 3_600_000
+
+/** Before anything costs: the ticker is taken, and looked at again, in the commit. */
+export async function requireFreeTicker(
+  context: Context,
+  { symbol, creator }: Pick<Input<Api['pools']['create']>, 'symbol' | 'creator'>,
+): Promise<void> {
+  const { db } = context.store
+  const held = await db.selectFrom('tickers').selectAll().where('symbol', '=', symbol.toUpperCase()).executeTakeFirst()
+  if (held === undefined || held.taken_at <= sinceOf(context)) return
+  const holder = await findPool(db, held.pool_address)
+  const genesis = await context.chain.genesisHash()
+  if (await isHeldAgainst(db, holder, { creator, genesis })) throw taken(context, symbol, held)
+}
+
+export interface Taking {
+  symbol: string
+  creator: string | null
+  /** Address of the pool. */
+  pool: string
+  genesis: string
+}
+
+/** Takes the ticker until the commit and after it, or answers who has it. */
+export const takeFor = (at: At, tx: Tx, taking: Taking): Promise<Row<'tickers'> | null> =>
+  takeTicker(tx, { ...taking, now: at.clock.now(), since: sinceOf(at) })
+
+/** When another can take it. */
+export const freeAt = ({ config }: Pick<Services, 'config'>, { taken_at }: Holder): string =>
+  new Date(taken_at + config.values['pools.ticker-cooldown-hours'] * HOUR_MS).toISOString()
+
+export function taken(at: Pick<Services, 'config'>, symbol: string, held: Holder, param = 'symbol') {
+  const until = freeAt(at, held)
+  return badRequest(`The ticker ${symbol} is taken by the pool ${held.pool_address} until ${until}: choose another`, {
+    param,
+    details: { pool_address: held.pool_address, until },
+  })
+}
+
+/** A ticker that was taken before this moment is free again. */
+export const sinceOf = ({ clock, config }: At) => clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS

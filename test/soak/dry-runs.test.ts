@@ -1,0 +1,220 @@
+/** The dry run of every command that has one leaves the database and the data folder as they were, with a daemon and without. */
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NOUNS } from '../../bin/nouns.ts'
+import type { Verb } from '../../commands/command.ts'
+import { PROGRAMS } from '../../src/chain/programs.ts'
+import { commandLine } from '../cli/command-line.ts'
+import { png } from '../storage/images.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+
+const cli = commandLine()
+const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
+const [user, platform, other] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
+const address = (key: Keypair) => key.publicKey.toBase58()
+const env: Record<string, string> = {
+  SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+  SVC_PRIORITY_FEE: 'none',
+  SVC_SIGNER: 'keypair',
+}
+const world: Record<string, string> = {}
+
+const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: (await load()).noun })))
+const dryVerbs = loaded
+  .flatMap(({ name, noun }) =>
+    'verb' in noun
+      ? [[name, noun.verb] as [string, Verb]]
+      : Object.entries(noun.verbs).map(([verb, each]) => [`${name} ${verb}`, each] as [string, Verb]),
+  )
+  .filter(([, { flags }]) => 'dry_run' in flags)
+  .map(([name]) => name)
+
+/** Every way to dry-run each command: its arguments, and the exit code, where that is not 0. */
+const RUNS: Record<string, () => string[][]> = {
+  'tokens create': () => [['--name', 'Dry', '--symbol', 'DRY', '--uri', 'https://example.com/d.json', '--supply', '1']],
+  'tokens revoke': () => [[world.mint!, 'mint']],
+  'collections create': () => [['--name', 'Dry', '--uri', 'https://example.com/c.json']],
+  'nfts mint': () => [
+    ['--collection', world.collection!, '--name', 'Dry', '--uri', 'https://example.com/n.json'],
+    ['--collection', world.shared!, '--name', 'Dry', '--uri', 'https://example.com/n.json'],
+    ['--collection', world.shared!, '--from', world.rows!],
+  ],
+  'nfts burn': () => [[world.asset!]],
+  'stakes create': () => [[world.asset!]],
+  'stakes release': () => [[world.staked!]],
+  'gold lock': () => [['--amount', '1', '--days', '1', '-k', world.other!]],
+  'gold unlock': () => [[]],
+  'pools create': () => [
+    ['--name', 'Dry', '--symbol', 'DRYA', '--image', world.logo!, '--buy', '0.1'],
+    ['--name', 'Dry', '--symbol', 'DRYA', '--image', world.logo!, '--type', 'damm_v2'],
+    // A ticker of their own that was built and not submitted.
+    ['--name', 'Dry', '--symbol', 'BUILT', '--image', world.logo!],
+  ],
+  'pools swap': () => [[world.pool!, '--buy', '0.1']],
+  'fees claim': () => [
+    [world.pool!, '-k', world.platform!],
+    [world.pool!, '--signed'],
+    ['--all', '--signed'],
+  ],
+  'airdrops init': () => [[world.stored!], [world.stored!, '--signed']],
+  'airdrops launch': () => [[world.list!, '--mint', world.mint!, '--decimals', '6', '--airdrop-count', '9', '--again']],
+  'airdrops claim': () => [[world.airdrop!], [world.airdrop!, '--swap-to-sol']],
+}
+/** Dry runs that fail as they should: a failure may leave nothing either. */
+const FAILING = ['airdrops init --signed', 'airdrops claim --swap-to-sol']
+
+async function run(
+  args: string[],
+): Promise<{ exitCode: number | undefined; data: Record<string, string>; stderr: string }> {
+  const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'], { env })
+  return { exitCode, data: stdout === '' ? {} : JSON.parse(stdout), stderr }
+}
+async function done(args: string[]) {
+  const signs = args[0] !== 'localnet'
+  const { exitCode, data, stderr } = await run([...args, ...(signs ? ['-k', world.user!] : [])])
+  expect(exitCode, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
+  return data
+}
+
+/**
+ * Of every table: requests are counted against a key's limits, and the workers of a daemon renew their leases and the
+ * times of their next look; nobody reads anything else from those. Whatever is signed, stored or told is compared.
+ */
+const COUNTED = ['rate_hits', 'leases']
+const LOOKED_AT = ['next_check_at', 'checked_at', 'next_send_at', 'last_used_at']
+
+function snapshot(): Record<string, string> {
+  const db = new Database(join(cli.dataDir, 'svc.db'), { readonly: true })
+  try {
+    const tables = db
+      .prepare("select name from sqlite_master where type = 'table' order by name")
+      .pluck()
+      .all() as string[]
+    const hashes = tables
+      .filter((table) => !COUNTED.includes(table))
+      .map((table) => {
+        const rows = db.prepare(`select * from "${table}"`).all() as Record<string, unknown>[]
+        const kept = rows.map((row) =>
+          JSON.stringify(Object.entries(row).filter(([column]) => !LOOKED_AT.includes(column))),
+        )
+        return [
+          table,
+          `${rows.length} ${createHash('sha256').update(kept.toSorted().join('\n')).digest('hex')}`,
+        ] as const
+      })
+    expect(hashes.length).toBeGreaterThan(20)
+    const assets = join(cli.dataDir, 'assets')
+    const files = existsSync(assets) ? readdirSync(assets).toSorted().join(',') : ''
+    return { ...Object.fromEntries(hashes), assets: files, home: homeFiles() }
+  } finally {
+    db.close()
+  }
+}
+
+/** A command may keep notes of what it has sent: a dry run has sent nothing. */
+const homeFiles = () =>
+  readdirSync(cli.home, { recursive: true, encoding: 'utf8' })
+    .filter((file) => !file.startsWith('data'))
+    .toSorted()
+    .join('\n')
+
+/** Until nothing that was sent is under way, and no worker has anything left to tell. */
+async function settled(): Promise<void> {
+  for (let before = ''; ; ) {
+    await run(['localnet', 'advance', '30'])
+    await run(['tx', 'status', world.last!])
+    const db = new Database(join(cli.dataDir, 'svc.db'), { readonly: true })
+    const open = db.prepare("select signature from transactions where lifecycle not in ('finalized', 'failed')").pluck()
+    const under = open.all() as string[]
+    db.close()
+    for (const signature of under) await run(['tx', 'status', signature])
+    const now = JSON.stringify(snapshot())
+    if (under.length === 0 && now === before) return
+    before = now
+  }
+}
+
+describe('every command that signs', () => {
+  it('has its dry run tried here', () => {
+    expect(dryVerbs.length).toBeGreaterThan(12)
+    expect(Object.keys(RUNS).toSorted()).toEqual(dryVerbs.toSorted())
+  })
+})
+
+describe.skipIf(lacking.length > 0)('a dry run', () => {
+  let daemon: Daemon | undefined
+
+  beforeAll(async () => {
+    const keyFile = (name: string, key: Keypair) => cli.file(name, JSON.stringify([...key.secretKey]), 0o600)
+    world.user = keyFile('user.json', user)
+    world.platform = keyFile('platform.json', platform)
+    world.other = keyFile('other.json', other)
+    env.SVC_SIGNER_KEYPAIR = world.platform
+    world.logo = join(cli.home, 'logo.png')
+    writeFileSync(world.logo, png())
+    for (const key of [user, platform, other]) await done(['localnet', 'airdrop', address(key), '100'])
+    const texts = ['--symbol', 'TST', '--uri', 'https://example.com/t.json', '--supply', '1000000']
+    world.mint = (await done(['tokens', 'create', '--name', 'Test', ...texts])).mint!
+    env.SVC_GOLD_MINT = world.mint
+    await done(['gold', 'lock', '--amount', '5', '--days', '1'])
+    await done(['localnet', 'advance', '90000'])
+    const named = ['--uri', 'https://example.com/x.json']
+    world.collection = (await done(['collections', 'create', '--name', 'Own', ...named])).collection!
+    world.shared = (
+      await done(['collections', 'create', '--name', 'Shared', ...named, '--update-authority', address(platform)])
+    ).collection!
+    env.SVC_NFTS_COSIGN_COLLECTIONS = world.shared
+    const mint = ['nfts', 'mint', '--collection', world.collection, ...named]
+    world.asset = (await done([...mint, '--name', 'One'])).asset!
+    world.staked = (await done([...mint, '--name', 'Two'])).asset!
+    await done(['stakes', 'create', world.staked])
+    world.rows = cli.file('rows.csv', 'name,uri\nA,https://example.com/a.json\nB,https://example.com/b.json\n')
+    const list = [user, other, platform].map((key) => `${address(key)},1\n`).join('')
+    world.list = cli.file('list.csv', list)
+    const airdrop = ['--mint', world.mint, '--decimals', '6']
+    const launched = await done(['airdrops', 'launch', world.list, ...airdrop])
+    world.airdrop = (launched as unknown as { id: string }[])[0]!.id
+    // So that it has some to lock.
+    const claim = await run(['airdrops', 'claim', world.airdrop, '-k', world.other])
+    expect(claim.exitCode, claim.stderr).toBe(0)
+    const stored = ['merkle', 'build', world.list, ...airdrop, '--airdrop-count', '1', '--persist']
+    const { exitCode, data, stderr } = await run(stored)
+    expect(exitCode, stderr).toBe(0)
+    world.stored = (Array.isArray(data) ? data[0] : data).id
+    const pool = ['pools', 'create', '--name', 'Pool', '--image', world.logo]
+    const live = await done([...pool, '--symbol', 'LIVE', '--buy', '1'])
+    world.pool = live.address!
+    world.last = (live.signatures as unknown as string[]).at(-1)!
+    await done([...pool, '--symbol', 'BUILT', '--build-only'])
+    await settled()
+  }, 180_000)
+  afterAll(() => daemon?.stop())
+
+  const cases = Object.keys(RUNS)
+  const tried = async (name: string) => {
+    for (const args of RUNS[name]!()) {
+      const own = args.includes('-k') || args.includes('--signed') ? [] : ['-k', world.user!]
+      const before = snapshot()
+      const { exitCode, stderr } = await run([...name.split(' '), ...args, ...own, '--dry-run'])
+      const flags = [name, ...args.filter((arg) => arg.startsWith('--'))].join(' ')
+      if (!FAILING.includes(flags)) expect(exitCode, `svc ${name} ${args.join(' ')}: ${stderr}`).toBe(0)
+      expect(snapshot(), `svc ${name} ${args.join(' ')}`).toEqual(before)
+    }
+  }
+
+  it.each(cases)('of `svc %s` without a daemon leaves nothing behind', tried)
+
+  describe('with a daemon', () => {
+    beforeAll(async () => {
+      daemon = await startDaemon({ dataDir: cli.dataDir, flags: ['--rpc-port', '0'], env })
+      await settled()
+    }, 120_000)
+
+    it.each(cases)('of `svc %s` leaves nothing behind', tried)
+  })
+})

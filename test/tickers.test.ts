@@ -1,0 +1,209 @@
+/** One ticker, two launches: the second to appear is refused on submit, or told of as failed; on both databases. */
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { afterAll, describe, expect, it } from 'vitest'
+import { PROGRAMS } from '../src/chain/programs.ts'
+import { followPools } from '../src/operations/pools/follow-pools.ts'
+import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { IMAGES } from './storage/images.ts'
+import { startPostgres } from './store/postgres-server.ts'
+import { type Limits, startPlatform } from './support/platform-wallet.ts'
+import { hasProgram } from './support/programs.ts'
+import type { ServiceOptions } from './support/service.ts'
+
+const SOL = 1_000_000_000n
+const DAY_MS = 24 * 3_600_000
+const RICH: Limits = {
+  lamports_per_transaction: String(100n * SOL),
+  lamports_per_day: String(1_000n * SOL),
+  max_fee_lamports: '10000000',
+}
+const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
+const address = (key: Keypair) => key.publicKey.toBase58()
+
+interface Built {
+  pool: string
+  /** Signed by all, in their order. */
+  raws: Buffer[]
+}
+
+async function setting(settings: ServiceOptions['settings'] = {}) {
+  const service = await startPlatform(RICH, { settings })
+  const { request, services, clock } = service
+  const chain = await services.chain.local()
+  const creator = Keypair.generate()
+  chain.airdrop(address(creator), 100n * SOL)
+  const post = (more: object = {}, headers = {}) => {
+    const image = Buffer.from(IMAGES.png).toString('base64')
+    const body = { creator: address(creator), name: 'My Token', symbol: 'MTK', image, ...more }
+    return request('POST', '/v2/pools', { body, headers })
+  }
+  const build = async (more: object = {}): Promise<Built> => {
+    const { status, text, json } = await post(more)
+    expect(status, text).toBe(201)
+    const { pool, transactions, required_signers } = json.data
+    const keys = Object.values<number[]>(required_signers)
+      .filter(({ length }) => length > 0)
+      .map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))
+    const raws = transactions.map((text: string) => {
+      const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
+      const { message } = transaction
+      const needed = message.staticAccountKeys.slice(0, message.header.numRequiredSignatures)
+      transaction.sign([creator, ...keys].filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
+      return Buffer.from(transaction.serialize())
+    })
+    return { pool: pool.address, raws }
+  }
+  const submit = (raw: Buffer, more: object = {}) =>
+    request('POST', '/v2/transactions', { body: { transaction: raw.toString('base64'), ...more } })
+  const settle = async () => {
+    for (let i = 0; i < 3; i++) {
+      chain.advance(3)
+      clock.advance(15_000)
+      await followRound(services)
+      await followPools(services)
+    }
+  }
+  const statusOf = async (pool: string) => (await request('GET', `/v2/pools/${pool}`)).json.data.status
+  const eventsOf = async (type: string) => (await request('GET', `/v2/events?type=${type}`)).json.data
+  return { ...service, chain, creator, post, build, submit, settle, statusOf, eventsOf }
+}
+
+const refusal = (symbol: string, holder: string) => ({
+  code: 'bad_request',
+  message: expect.stringMatching(`The ticker ${symbol} is taken by the pool ${holder} until 20..-`),
+  details: { pool_address: holder, until: expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/) },
+})
+
+function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
+  it('is held by the launch that is submitted first, whichever was built last and whatever the client tracks', async () => {
+    const { build, submit, settle, statusOf, post } = await setting(await settingsOf())
+    const [first, second] = [await build(), await build({ symbol: 'mtk', type: 'damm_v2' })]
+    for (const tracked of [{}, { resource_type: 'gold', resource_id: 'x' }]) {
+      const more = 'resource_id' in tracked ? { tracked_resource: tracked } : {}
+      expect((await submit(first.raws[0]!, more)).status).toBe(200)
+    }
+    expect((await submit(second.raws[0]!)).status).toBe(200)
+    const refused = await submit(second.raws[1]!, { skip_preflight: true })
+    expect([refused.status, refused.json.error]).toMatchObject([
+      400,
+      { ...refusal('mtk', first.pool), param: 'transaction' },
+    ])
+    await settle()
+    expect([await statusOf(first.pool), await statusOf(second.pool)]).toEqual(['live', 'pending'])
+    expect((await post()).json.error).toMatchObject({ ...refusal('MTK', first.pool), param: 'symbol' })
+  })
+
+  it('goes to one of two that are submitted at once, every time', async () => {
+    const { build, submit, settle, statusOf, services } = await setting(await settingsOf())
+    for (let round = 0; round < 6; round++) {
+      const symbol = `RACE${round}`
+      const built = [await build({ symbol }), await build({ symbol }), await build({ symbol })]
+      const answers = await Promise.all(built.map(({ raws }) => submit(raws[0]!, { skip_preflight: true })))
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400])
+      const winner = answers.findIndex(({ status }) => status === 200)
+      for (const { status, json } of answers) {
+        if (status === 400) expect(json.error).toMatchObject(refusal(symbol, built[winner]!.pool))
+      }
+      await settle()
+      const states = await Promise.all(built.map(({ pool }) => statusOf(pool)))
+      expect(states).toEqual(built.map((_, i) => (i === winner ? 'live' : 'pending')))
+    }
+    const marked = services.store.db.selectFrom('pools').select('address').where('submitted_at', 'is not', null)
+    expect(await marked.execute()).toHaveLength(6)
+  })
+
+  it('that came past us to the chain fails the second there, with the reason, and refuses one that is submitted', async () => {
+    const { build, submit, settle, statusOf, eventsOf, chain, request } = await setting(await settingsOf())
+    const [first, second, third] = [await build(), await build(), await build()]
+    for (const raw of first.raws) expect(chain.send(raw).err).toBeNull()
+    // Nobody has looked at the chain since: the submission does.
+    const refused = await submit(third.raws[0]!)
+    expect([refused.status, refused.json.error]).toMatchObject([400, refusal('MTK', first.pool)])
+    for (const raw of second.raws) expect(chain.send(raw).err).toBeNull()
+    await settle()
+    expect(await Promise.all([first, second, third].map(({ pool }) => statusOf(pool)))).toEqual([
+      'live',
+      'failed',
+      'pending',
+    ])
+    const failed = await eventsOf('pool.failed')
+    expect(failed).toMatchObject([
+      {
+        data: {
+          object: {
+            resource_id: second.pool,
+            reason: 'ticker_taken',
+            taken_by: first.pool,
+            until: expect.stringMatching(/Z$/),
+            message: refusal('MTK', first.pool).message,
+            source: 'chain',
+          },
+        },
+      },
+    ])
+    expect((await eventsOf('pool.live')).length).toBe(1)
+    const verified = await request('POST', `/v2/pools/${second.pool}/verifications`, { body: {} })
+    expect(verified.json.data).toMatchObject({ verified: false, pool: { status: 'failed' } })
+    expect((await eventsOf('pool.failed')).length).toBe(1)
+  })
+
+  it('is held by a launch of the platform wallet from its first signature on, and free again after the cooldown', async () => {
+    const { build, submit, settle, statusOf, post, wallet, chain, clock } = await setting(await settingsOf())
+    const [before, other] = [await build({ creator: address(wallet) }), await build({ symbol: 'OTH' })]
+    const moving = setInterval(() => {
+      chain.advance(1)
+      clock.advance(5_000)
+    }, 100)
+    const body = { creator: address(wallet), mode: 'signed', buy_amount: 0.1 }
+    const signed = await post(body).finally(() => clearInterval(moving))
+    expect([signed.status, signed.json.error]).toEqual([201, undefined])
+    expect((await post({ creator: address(wallet) })).json.error).toMatchObject(
+      refusal('MTK', signed.json.data.pool.address),
+    )
+    expect(before.pool).not.toBe(signed.json.data.pool.address)
+    await settle()
+    expect(await statusOf(signed.json.data.pool.address)).toBe('live')
+    clock.advance(DAY_MS)
+    const again = await build()
+    expect((await submit(again.raws[0]!)).status).toBe(200)
+    expect((await submit(other.raws[0]!, { skip_preflight: true })).status).toBe(200)
+  })
+}
+
+describe.skipIf(lacking.length > 0)('a ticker on SQLite', () => {
+  suite(async () => ({}))
+
+  it('of two in one bundle, or in the legacy flow, is refused naming the second', async () => {
+    const { build, request, chain } = await setting()
+    const [first, second] = [await build(), await build()]
+    const signed_transactions = [...first.raws, ...second.raws].map((raw) => raw.toString('base64'))
+    const bundle = await request('POST', '/v2/transactions', { body: { bundle: true, signed_transactions } })
+    expect([bundle.status, bundle.json.error]).toMatchObject([
+      400,
+      { ...refusal('MTK', first.pool), param: 'signed_transactions.1' },
+    ])
+    const verify = (built: Built) =>
+      request('POST', `/v2/pools/${built.pool}/verifications`, {
+        body: { transactions: built.raws.map((raw) => raw.toString('base64')) },
+      })
+    chain.advance(1)
+    expect((await verify(second)).json.data).toMatchObject({ verified: true, pool: { status: 'live' } })
+    const late = await verify(first)
+    expect([late.status, late.json.error]).toMatchObject([
+      400,
+      { ...refusal('MTK', second.pool), param: 'transactions.0' },
+    ])
+  })
+})
+
+const server = lacking.length > 0 ? { missing: 'programs' } : await startPostgres()
+if ('missing' in server) {
+  describe('a ticker on PostgreSQL', () => {
+    it.skip(`every test: PostgreSQL cannot be run here (${server.missing})`, () => {})
+  })
+} else {
+  describe('a ticker on PostgreSQL', () => {
+    afterAll(() => server.stop())
+    suite(async () => ({ 'database-url': await server.createDatabase(), 'encryption-key': '11'.repeat(32) }))
+  })
+}
