@@ -16,6 +16,7 @@ import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
 import { airdropFullyClaimed } from './workers/airdrop-fully-claimed.ts'
+import { clockRepair } from './workers/clock-repair.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { goldUnlockEligible } from './workers/gold-unlock-eligible.ts'
 import { housekeeping } from './workers/housekeeping.ts'
@@ -31,6 +32,7 @@ const WORKERS = [
   airdropFullyClaimed,
   goldUnlockEligible,
   housekeeping,
+  clockRepair,
 ]
 const DRAIN_MS = 10_000
 const SWEEP_MS = 50

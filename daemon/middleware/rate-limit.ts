@@ -90,6 +90,8 @@ export class RollingWindows {
 
   #forget(now: number): void {
     const times = this.#times
+    // Nothing was admitted later than now: a clock that was ahead has been set back since.
+    for (let i = times.length - 1; i >= 0 && times[i]! > now; i--) times[i] = now
     while (this.#dayHead < times.length && times[this.#dayHead]! <= now - DAY_MS) this.#dayHead++
     this.#minuteHead = Math.max(this.#minuteHead, this.#dayHead)
     while (this.#minuteHead < times.length && times[this.#minuteHead]! <= now - MINUTE_MS) this.#minuteHead++
@@ -140,8 +142,9 @@ async function localCounter({ store, clock, log }: Services): Promise<Counter> {
     windows.set(id, known)
     return known
   }
-  for (const { api_key_id, at, count } of await loadRateHits(store.db, clock.now() - DAY_MS)) {
-    windowsOf(api_key_id).add(at, count)
+  const opened = clock.now()
+  for (const { api_key_id, at, count } of await loadRateHits(store.db, opened - DAY_MS)) {
+    windowsOf(api_key_id).add(Math.min(at, opened), count)
   }
 
   let unwritten = new Map<string, { at: number; count: number }>()
@@ -151,7 +154,7 @@ async function localCounter({ store, clock, log }: Services): Promise<Counter> {
     const rows = [...unwritten].map(([api_key_id, hit]) => ({ api_key_id, ...hit }))
     unwritten = new Map()
     const now = clock.now()
-    const prune = now - pruned > PRUNE_MS
+    const prune = Math.abs(now - pruned) > PRUNE_MS
     if (prune) pruned = now
     await store.write(async (tx) => {
       await addRateHits(tx, rows)

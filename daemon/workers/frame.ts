@@ -2,10 +2,12 @@
 import type { Worker, WorkerName } from '../../src/api/service.ts'
 import type { Services } from '../../src/context.ts'
 import type { Log } from '../../src/log.ts'
+import { findLease } from '../../src/store/leases.ts'
 import type { Metrics } from '../metrics.ts'
 import { takeLease } from './lease.ts'
+import { type Progress, watchProgress } from './progress.ts'
 import { errorLine, initialState, type WorkerState, workerStates } from './state.ts'
-import { systemTiming, type Timing } from './timing.ts'
+import { type Schedule, systemTiming, type Timing } from './timing.ts'
 
 const DEADLINE_MS = 60_000
 const STOP_MS = 8_000
@@ -15,6 +17,7 @@ const LAST_MS = 1_000
 type FrameServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'signer' | 'wake'>
 
 export interface WorkerContext extends FrameServices {
+  metrics: Pick<Metrics, 'clockFault'>
   /** Aborted at the deadline, when the lease is lost and at a stop that waits no longer: end then, and write nothing more. */
   signal: AbortSignal
   /** Aborted as soon as a stop begins: begin nothing new then. */
@@ -22,10 +25,9 @@ export interface WorkerContext extends FrameServices {
 }
 
 export interface WorkerDefinition {
-  /** One of the API's workers, or the internal task that it does not show. */
-  name: WorkerName | 'housekeeping'
-  /** Cron expression in UTC, with seconds: `0,30 * * * * *`. */
-  schedule: string
+  /** One of the API's workers, or an internal task that it does not show. */
+  name: WorkerName | 'housekeeping' | 'clock-repair'
+  schedule: Schedule
   /** How long this process is believed to live without renewing. */
   leaseMs: number
   /** Longest a tick may take; a minute unless given. */
@@ -50,11 +52,11 @@ export interface Workers {
 export interface WorkersOptions {
   /** This process; unique to it. */
   owner: string
-  metrics: Pick<Metrics, 'tick'>
+  metrics: Pick<Metrics, 'tick' | 'stalled' | 'clockFault'>
   timing?: Timing
 }
 
-/** Starts every worker: a tick soon, then by its schedule. Throws on a bad cron expression. */
+/** Starts every worker: a tick soon, then by its schedule. */
 export function startWorkers(
   services: FrameServices,
   definitions: readonly WorkerDefinition[],
@@ -81,7 +83,7 @@ export function startWorkers(
 
   let stopping: Promise<void> | undefined
   return {
-    status: () => workerStates(all.map(({ state }) => state)),
+    status: () => workerStates(all.map((runner) => runner.look())),
     wake: (name) => runners.get(name)?.wake(),
     async runOnce(name, slot) {
       const runner = runners.get(name)
@@ -104,6 +106,8 @@ function within(timing: Timing, milliseconds: number, work: Promise<unknown>): P
 
 interface Runner {
   state: WorkerState
+  /** The state as it is now, with why it is stalled. */
+  look(): WorkerState
   run(slot?: number): Promise<Outcome>
   wake(): void
   /** Refuses further ticks; resolves when the last has ended. */
@@ -119,6 +123,7 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
   const log = logOf(services.log, name)
   const state: WorkerState = { ...initialState(name), running: true }
   const stopper = new AbortController()
+  const progress: Progress = watchProgress({ definition, state, metrics, timing, log })
   let closed = false
   let woken: (() => void) | undefined
   let current: { controller: AbortController; ended: Promise<Outcome> } | undefined
@@ -128,6 +133,7 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     const failed = error !== undefined
     metrics.tick(name, { failed, seconds: Math.max(0, at - startedAt) / 1000, at })
     if (!failed) {
+      progress.made()
       state.ticks_total++
       state.last_tick_at = new Date(at).toISOString()
       return
@@ -138,11 +144,16 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     log.error({ err: error }, 'a tick failed')
   }
 
-  async function attempt(controller: AbortController, slot: number | undefined): Promise<Outcome> {
-    const lease = await takeLease({ store, clock, log }, { name, owner, leaseMs, slot, timing, controller })
-    if (lease === null) return 'idle'
+  async function attempt(controller: AbortController, slot: number | undefined): Promise<Outcome | 'refused'> {
+    const { ahead: onAhead } = progress
+    const lease = await takeLease({ store, clock, log }, { name, owner, leaseMs, slot, timing, controller, onAhead })
+    if (lease === null) {
+      const row = await findLease(store.db, name)
+      return progress.isElsewhere(row, clock.now()) ? 'idle' : 'refused'
+    }
     const late = new Error(`the tick took longer than ${deadlineMs} ms`)
     const cancel = timing.after(deadlineMs, () => controller.abort(late))
+    let done = false
     try {
       controller.signal.throwIfAborted()
       await definition.tick({
@@ -154,18 +165,23 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
         chain,
         signer,
         wake,
+        metrics,
         signal: controller.signal,
         stopping: stopper.signal,
       })
       controller.signal.throwIfAborted()
+      done = true
       return 'done'
     } finally {
       cancel()
-      await lease.end()
+      await lease.end(done)
     }
   }
 
+  const isAtWork = () => current !== undefined && !current.controller.signal.aborted
+
   function run(slot?: number): Promise<Outcome> {
+    progress.check(isAtWork())
     if (current !== undefined || closed) return Promise.resolve('busy')
     const startedAt = clock.now()
     const controller = new AbortController()
@@ -177,7 +193,9 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     })
     const ended = attempt(controller, slot)
       .then(
-        (outcome) => {
+        (outcome): Outcome => {
+          // Refused, and nobody else gets on with it: no tick, whatever it is that holds it up.
+          if (outcome === 'refused') return 'idle'
           record(startedAt)
           return outcome
         },
@@ -203,6 +221,10 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
 
   return {
     state,
+    look() {
+      if (!closed) progress.check(isAtWork())
+      return state
+    },
     run,
     wake() {
       if (closed || woken !== undefined) return

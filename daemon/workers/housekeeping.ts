@@ -7,7 +7,7 @@ const DELIVERIES_MS = 30 * 86_400_000
 
 export const housekeeping: WorkerDefinition = {
   name: 'housekeeping',
-  schedule: '0 17 * * * *',
+  schedule: { everyMs: 3_600_000, offsetMs: 1_020_000 },
   leaseMs: 60_000,
   async tick({ store, clock, log }) {
     const count = await store.write((tx) => pruneIdempotencyKeys(tx, clock.now()))

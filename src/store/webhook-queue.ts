@@ -1,9 +1,14 @@
 /** The queue of deliveries: what is to be sent to whom, and when. */
 import { type ExpressionBuilder, sql } from 'kysely'
+import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export type Queued = Row<'webhook_queue'>
+
+/** Until the last of the attempts (spec 6), and what a process takes for one: what lies further ahead is due. */
+export const LONGEST_WAIT_MS = 86_400_000
+export const LONGEST_CLAIM_MS = 15_000
 
 /** The last event's sequence; 0 before the first. A subscription begins after it. */
 export async function lastSequence(reader: Reader): Promise<number> {
@@ -155,8 +160,12 @@ export function sendable(
     .where('q.subscription_id', '=', id)
     .where('q.sequence', '<=', cursor)
     .where('q.state', '=', 'waiting')
-    .where('q.next_attempt_at', '<=', now)
-    .where('q.claimed_until', '<=', now)
+    .where((is) =>
+      is.or([is('q.next_attempt_at', '<=', now), is('q.next_attempt_at', '>', now + LONGEST_WAIT_MS + CLOCK_SLACK_MS)]),
+    )
+    .where((is) =>
+      is.or([is('q.claimed_until', '<=', now), is('q.claimed_until', '>', now + LONGEST_CLAIM_MS + CLOCK_SLACK_MS)]),
+    )
     .where((is) =>
       is.or([
         is('q.attempts', '>', 0),
@@ -191,7 +200,9 @@ export async function claimQueued(
     .set({ claimed_until: until })
     .where('seq', 'in', seqs)
     .where('state', '=', 'waiting')
-    .where('claimed_until', '<=', now)
+    .where((is) =>
+      is.or([is('claimed_until', '<=', now), is('claimed_until', '>', now + LONGEST_CLAIM_MS + CLOCK_SLACK_MS)]),
+    )
     .returning('seq')
     .execute()
   return new Set(claimed.map(({ seq }) => seq))

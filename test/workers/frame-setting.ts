@@ -31,7 +31,7 @@ export function handTiming(clock: TestClock): HandTiming {
       timers.add(timer)
       return () => void timers.delete(timer)
     },
-    every(_expression, act) {
+    every(_schedule, act) {
       schedules.add(act)
       return () => void schedules.delete(act)
     },
@@ -43,6 +43,7 @@ export function handTiming(clock: TestClock): HandTiming {
     reach(slot) {
       for (const act of schedules) act(slot)
     },
+    elapsed: () => clock.now(),
     clear: () => timers.clear(),
     standing: () => timers.size + schedules.size,
   }

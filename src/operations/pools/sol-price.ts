@@ -30,7 +30,8 @@ export async function solPrice({
   const source = sources.get(config) ?? { askedAt: 0, asking: Promise.resolve(), price: null, at: 0 }
   sources.set(config, source)
   const now = clock.now()
-  if (now - source.askedAt >= FRESH_MS) {
+  // The clock may have been set back since.
+  if (Math.abs(now - source.askedAt) >= FRESH_MS) {
     source.askedAt = now
     source.asking = ask(url, field).then(
       (price) => void Object.assign(source, { price, at: now }),
@@ -41,7 +42,7 @@ export async function solPrice({
     )
   }
   await source.asking
-  return now - source.at < STALE_MS ? source.price : null
+  return Math.abs(now - source.at) < STALE_MS ? source.price : null
 }
 
 async function ask(url: string, field: string): Promise<number> {

@@ -4,7 +4,7 @@ import { findEvent } from '../../store/events.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
-import { claimQueued, type Queued, resumeHeld, sendable, settleQueued } from '../../store/webhook-queue.ts'
+import { claimQueued, LONGEST_CLAIM_MS, type Queued, resumeHeld, sendable, settleQueued } from '../../store/webhook-queue.ts'
 import { activeSubscriptions, lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
@@ -19,7 +19,7 @@ type Subscription = Row<'webhook_subscriptions'>
 const PER_ORIGIN = 32
 const OVERALL = 256
 /** A receiver has ten seconds; what is claimed for longer belonged to a process that died. */
-const CLAIM_MS = 15_000
+const CLAIM_MS = LONGEST_CLAIM_MS
 const TIMEOUT_MS = 10_000
 const LOOK_MS = 250
 const GATHER_MS = 2

@@ -13,6 +13,7 @@ import { assets } from './0008-assets.ts'
 import { goldLocks } from './0009-gold-locks.ts'
 import { stakes } from './0010-stakes.ts'
 import { webhookSecrets } from './0011-webhook-secrets.ts'
+import { leaseProgress } from './0015-lease-progress.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0009-gold-locks': goldLocks,
   '0010-stakes': stakes,
   '0011-webhook-secrets': webhookSecrets,
+  '0015-lease-progress': leaseProgress,
 }
 
 /**
