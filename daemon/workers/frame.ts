@@ -133,7 +133,6 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     const failed = error !== undefined
     metrics.tick(name, { failed, seconds: Math.max(0, at - startedAt) / 1000, at })
     if (!failed) {
-      progress.made()
       state.ticks_total++
       state.last_tick_at = new Date(at).toISOString()
       return
@@ -196,6 +195,7 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
         (outcome): Outcome => {
           // Refused, and nobody else gets on with it: no tick, whatever it is that holds it up.
           if (outcome === 'refused') return 'idle'
+          progress.made(outcome === 'done')
           record(startedAt)
           return outcome
         },

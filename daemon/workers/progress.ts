@@ -10,8 +10,8 @@ const PERIODS = 3
 const LEAST_MS = 30_000
 
 export interface Progress {
-  /** A tick has ended well, or another daemon has done it. */
-  made(): void
+  /** A tick has ended well, this process's `own` or another's. */
+  made(own: boolean): void
   /** Whether a daemon to which this one was refused is at it, or has done it since the last look. */
   isElsewhere(lease: Row<'leases'> | null, now: number): boolean
   /** Told how many milliseconds the stored lease lay ahead of what can be believed; 0 where it did not. */
@@ -53,8 +53,9 @@ export function watchProgress({ definition, state, metrics, timing, log }: Progr
   }
 
   return {
-    made() {
+    made(own) {
       madeAt = timing.elapsed()
+      if (own) doneThen++
       errorsThen = state.errors_total
       refusals = 0
       tell(null)
