@@ -1,6 +1,7 @@
 /** Opens what a process needs to answer requests, and closes it again. */
 
 import { hash, randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
@@ -18,6 +19,8 @@ import { openVault } from '../src/store/vault.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
+  /** Ends every call that is under way to somewhere else. */
+  end(): void
   close(): Promise<void>
 }
 
@@ -30,7 +33,11 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
     const keyText = config.values['encryption-key']
     const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })
     const trees = createTreePool()
-    const chain = openChain(config, { log })
+    const ender = new AbortController()
+    const ending = ender.signal
+    // Every call out listens to it.
+    setMaxListeners(0, ending)
+    const chain = openChain(config, { log, ending })
     return {
       config,
       store,
@@ -39,10 +46,12 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       log,
       trees,
       chain,
-      signer: once(() => openSigner(config)),
+      ending,
+      signer: once(() => openSigner(config, { ending })),
       storage: openStorage(config, chain.cluster.kind),
       workers: () => workerStates([]),
       wake() {},
+      end: () => ender.abort(),
       async close() {
         await trees.close()
         await chain.close()

@@ -45,6 +45,7 @@ const ROOMS = [
   'src/config.ts',
   'src/settings.ts',
   'src/errors.ts',
+  'src/deadline.ts',
   'src/log.ts',
   'src/version.ts',
 ] as const
@@ -52,7 +53,7 @@ type Room = (typeof ROOMS)[number]
 
 const roomOf = (file: string): Room | undefined => ROOMS.find((room) => file === room || file.startsWith(`${room}/`))
 
-const ROOMS_BELOW = ['src/errors.ts', 'src/log.ts', 'src/config.ts', 'src/version.ts'] as const
+const ROOMS_BELOW = ['src/errors.ts', 'src/deadline.ts', 'src/log.ts', 'src/config.ts', 'src/version.ts'] as const
 
 /** What each room may import besides itself; `type` marks what may be imported as a type only. */
 const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[] }> = {
@@ -78,6 +79,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[] }> = {
   'src/config.ts': { value: ['src/settings.ts'] },
   'src/settings.ts': { value: [] },
   'src/errors.ts': { value: [] },
+  'src/deadline.ts': { value: [] },
   'src/log.ts': { value: [] },
   'src/version.ts': { value: [] },
 }

@@ -14,7 +14,10 @@ const STOP_MS = 8_000
 /** What a tick is given to end in once a stop has run out of patience. */
 const LAST_MS = 1_000
 
-type FrameServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'signer' | 'wake'>
+type FrameServices = Pick<
+  Services,
+  'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'signer' | 'wake' | 'ending'
+>
 
 export interface WorkerContext extends FrameServices {
   metrics: Pick<Metrics, 'clockFault'>
@@ -118,7 +121,7 @@ interface Runner {
 
 function createRunner(services: FrameServices, definition: WorkerDefinition, options: WorkersOptions): Runner {
   const { owner, metrics, timing = systemTiming } = options
-  const { config, store, vault, clock, chain, signer, wake } = services
+  const { config, store, vault, clock, chain, signer, wake, ending } = services
   const { name, leaseMs, deadlineMs = DEADLINE_MS } = definition
   const log = logOf(services.log, name)
   const state: WorkerState = { ...initialState(name), running: true }
@@ -164,6 +167,7 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
         chain,
         signer,
         wake,
+        ending,
         metrics,
         signal: controller.signal,
         stopping: stopper.signal,

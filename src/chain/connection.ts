@@ -1,7 +1,8 @@
 /** The chain of this process: opened on first use, whichever cluster it is. */
 import type { Connection } from '@solana/web3.js'
 import type { Config } from '../config.ts'
-import { type ApiError, internal } from '../errors.ts'
+import { whyUnanswered } from '../deadline.ts'
+import { ApiError, internal } from '../errors.ts'
 import { type Log, silentLog } from '../log.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
@@ -9,13 +10,15 @@ import type { Rpc } from './localnet/rpc/index.ts'
 import type { LocalChain } from './localnet/types.ts'
 import { callNode } from './node-call.ts'
 import { chainOwner } from './owner.ts'
-import { patiently } from './patient-fetch.ts'
+import { type PatienceOptions, patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './programs.ts'
 import { askNode } from './rpc-faults.ts'
 
 export interface Chain extends ProgramLookup {
   readonly cluster: Cluster
+  /** Aborted when the process ends. */
+  readonly ending: AbortSignal | undefined
   /** Where clients of this process's API can reach the chain; null for an embedded chain that nobody serves. */
   endpoint(): { rpcUrl: string; wsUrl: string } | null
   /** web3.js over the cluster; the embedded chain answers in this process, or in the one that owns it. */
@@ -33,7 +36,6 @@ export interface Chain extends ProgramLookup {
   close(): Promise<void>
 }
 
-const RPC_TIMEOUT_MS = 30_000
 const PING_TIMEOUT_MS = 3_000
 const LOCK_PATIENCE_MS = 3_000
 const LOCK_RETRY_MS = 50
@@ -46,6 +48,10 @@ export interface OpenChainOptions {
   around?: (send: typeof fetch) => typeof fetch
   /** Waits before a busy node is asked again, in milliseconds. */
   wait?: (milliseconds: number) => Promise<void>
+  /** Milliseconds of a clock that nobody sets, by which a busy node is left alone. */
+  elapsed?: () => number
+  /** Aborted when the process ends: every call is over then. */
+  ending?: AbortSignal
 }
 
 interface Wire {
@@ -55,7 +61,8 @@ interface Wire {
 
 /** Opens nothing yet. A failure to open is told to its caller and tried again by the next. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
-  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send, wait } = options
+  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send } = options
+  const { wait, elapsed, ending } = options
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
@@ -88,8 +95,15 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return served
   }
 
+  const patience: PatienceOptions = {
+    name: `The RPC node of ${cluster.label}`,
+    wait,
+    ending,
+    ...(elapsed === undefined ? {} : { elapsed }),
+  }
+
   const over = (url: string): Wire => {
-    if (remote?.url !== url) remote = { url, send: patiently(around(reaching(url, cluster.label)), wait) }
+    if (remote?.url !== url) remote = { url, send: told(patiently(around(reaching(url)), patience), cluster.label) }
     return remote
   }
 
@@ -100,7 +114,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('./localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local)), wait) }
+        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local)), patience) }
       })
       .catch((error) => {
         inProcess = undefined
@@ -118,6 +132,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   return {
     cluster,
+    ending,
     endpoint() {
       if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }
       const other = owner()
@@ -185,17 +200,34 @@ async function connect({ url, send }: Wire): Promise<Connection> {
   return new Connection(url, { ...options, fetch: withExactLamports(send) })
 }
 
-/** The URL stays in here: what goes wrong names the cluster alone. */
-function reaching(url: string, label: string): typeof fetch {
+/** One request, its answer whole: a body that breaks off or hangs is a request without an answer. */
+function reaching(url: string): typeof fetch {
   const { href, authorization } = withoutUser(url)
   return async (_, init) => {
+    const headers = { ...(init?.headers as Record<string, string>), ...authorization }
+    const response = await fetch(href, { ...init, headers })
+    const body = await response.arrayBuffer()
+    const { status, statusText } = response
+    const bodiless = status === 204 || status === 304
+    return new Response(bodiless ? null : body, { status, statusText, headers: decoded(response.headers) })
+  }
+}
+
+/** What was decoded on the way in has another length and encoding now. */
+function decoded(headers: Headers): Headers {
+  const kept = new Headers(headers)
+  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name)
+  return kept
+}
+
+/** The URL stays in here: what goes wrong names the cluster alone. */
+function told(send: typeof fetch, label: string): typeof fetch {
+  return async (input, init) => {
     try {
-      const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-      return await fetch(href, { ...init, headers, signal: AbortSignal.timeout(RPC_TIMEOUT_MS) })
+      return await send(input, init)
     } catch (error) {
-      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
-      const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')
-      throw internal(`The RPC node of ${label} cannot be reached (${why})`)
+      if (error instanceof ApiError) throw error
+      throw internal(`The RPC node of ${label} cannot be reached (${whyUnanswered(error)})`)
     }
   }
 }

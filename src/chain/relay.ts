@@ -1,5 +1,6 @@
 /** Where bundles go: a Jito block engine by its URL, or the relay inside the embedded chain. */
 import type { Config } from '../config.ts'
+import { whyUnanswered } from '../deadline.ts'
 import { ApiError, badRequest, internal } from '../errors.ts'
 import { TIP_ACCOUNTS } from './bundles.ts'
 import type { Chain } from './connection.ts'
@@ -25,11 +26,10 @@ export class RelayRefusal extends ApiError {
   }
 }
 
-const RELAY_TIMEOUT_MS = 10_000
 const BUNDLES_PATH = '/api/v1/bundles'
 
 /** The configured relay; throws internal_error on a cluster that has none. */
-export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'cluster' | 'call'>): Relay {
+export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'cluster' | 'call' | 'ending'>): Relay {
   const url = config.values['relay-url']
   if (url === undefined && chain.cluster.kind !== 'embedded') {
     throw internal(
@@ -39,7 +39,7 @@ export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'clus
   const send = async (raws: readonly Uint8Array[]) => {
     const params = [raws.map((raw) => Buffer.from(raw).toString('base64')), { encoding: 'base64' }]
     await askNode('Sending the bundle', () =>
-      url === undefined ? chain.call('sendBundle', params) : callRelay(url, 'sendBundle', params),
+      url === undefined ? chain.call('sendBundle', params) : callRelay(sendTo(url, chain), 'sendBundle', params),
     )
   }
   return {
@@ -63,21 +63,52 @@ function requireTip(transactions: readonly DecodedTransaction[]): void {
   })
 }
 
+interface Wire {
+  href: string
+  send: typeof fetch
+}
+
+/** By the chain that bundles are for, so that all its calls know of a `Retry-After`. */
+const wires = new WeakMap<object, Map<string, Wire>>()
+
 /** The URL may hold a key: no error names it. */
-async function callRelay(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>): Wire {
+  const known = wires.get(chain.cluster) ?? new Map<string, Wire>()
+  wires.set(chain.cluster, known)
+  const wire = known.get(url) ?? openWire(url, chain.ending)
+  known.set(url, wire)
+  return wire
+}
+
+function openWire(url: string, ending: AbortSignal | undefined): Wire {
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
   const reach: typeof fetch = async (input, init) => {
+    const headers = { ...(init?.headers as Record<string, string>), ...authorization }
+    const response = await fetch(input, { ...init, headers })
+    const { status, statusText } = response
+    return new Response(await response.text(), { status, statusText, headers: { ...retryAfter(response) } })
+  }
+  return { href: target.href, send: patiently(reach, { name: 'The relay', ending }) }
+}
+
+function retryAfter({ headers }: Response): Record<string, string> {
+  const asked = headers.get('retry-after')
+  return asked === null ? {} : { 'retry-after': asked }
+}
+
+async function callRelay({ href, send }: Wire, method: string, params: readonly unknown[]): Promise<unknown> {
+  const reach: typeof fetch = async (input, init) => {
     try {
-      const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-      return await fetch(input, { ...init, headers, signal: AbortSignal.timeout(RELAY_TIMEOUT_MS) })
+      return await send(input, init)
     } catch (error) {
-      throw internal('The relay cannot be reached', { cause: (error as Error).name })
+      if (error instanceof ApiError) throw error
+      throw internal(`The relay cannot be reached (${whyUnanswered(error)})`)
     }
   }
   try {
-    return await callNode(patiently(reach), target.href, method, params)
+    return await callNode(reach, href, method, params)
   } catch (error) {
     if (error instanceof NodeRefusal) throw new RelayRefusal(error)
     throw error

@@ -66,9 +66,7 @@ export function clockSuite(database: TestDatabase): void {
     const clocks = [testClock(START + 3 * HOUR), testClock(START), testClock(START - 2 * HOUR)]
     const done = [0, 0, 0]
     const frames = await Promise.all(
-      clocks.map((clock, n) =>
-        startFrame(stores[n % 2]!, [definition(async () => void done[n]!++)], { clock }),
-      ),
+      clocks.map((clock, n) => startFrame(stores[n % 2]!, [definition(async () => void done[n]!++)], { clock })),
     )
     for (const _ of numbers(20)) {
       for (const clock of clocks) clock.advance(2_000)
@@ -76,7 +74,10 @@ export function clockSuite(database: TestDatabase): void {
     }
     expect(done.reduce((sum, each) => sum + each)).toBeGreaterThanOrEqual(20)
     for (const { workers } of frames) {
-      expect(workers.status().find(({ name }) => name === NAME)).toMatchObject({ stalled_reason: null, errors_total: 0 })
+      expect(workers.status().find(({ name }) => name === NAME)).toMatchObject({
+        stalled_reason: null,
+        errors_total: 0,
+      })
     }
     // The one that was ahead is gone, and what it left holds up nobody.
     const before = done[1]!
@@ -155,7 +156,10 @@ export function clockSuite(database: TestDatabase): void {
         await tx.insertInto('rate_hits').values({ api_key_id: 'k', at, count: 120 }).execute()
         await tx.insertInto('tickers').values({ symbol: 'ABC', pool_address: 'p', taken_at: at }).execute()
         await tx.insertInto('transactions').values(transactionRow('late', at)).execute()
-        await tx.insertInto('transactions').values(transactionRow('planned', START + 60_000)).execute()
+        await tx
+          .insertInto('transactions')
+          .values(transactionRow('planned', START + 60_000))
+          .execute()
       })
       const logged: object[] = []
       const log = { debug() {}, info() {}, error() {}, warn: (fields: object) => void logged.push(fields) }
@@ -179,7 +183,12 @@ export function clockSuite(database: TestDatabase): void {
       const store = await freshStore(database)
       const rows = numbers(1_201).map((n) => transactionRow(`s${n}`, START + YEAR))
       for (let from = 0; from < rows.length; from += 200) {
-        await store.write((tx) => tx.insertInto('transactions').values(rows.slice(from, from + 200)).execute())
+        await store.write((tx) =>
+          tx
+            .insertInto('transactions')
+            .values(rows.slice(from, from + 200))
+            .execute(),
+        )
       }
       const log = { debug() {}, info() {}, error() {}, warn() {} }
       const repaired = await repairMoments({ store, clock: testClock(), log })

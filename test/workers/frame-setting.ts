@@ -84,7 +84,17 @@ export async function startFrame(
   const metrics = createMetrics()
   const options = { owner: `test/${++owners}`, metrics, timing }
   const workers = startWorkers(
-    { config, store, vault, clock, log, chain, signer: async () => null, wake() {} },
+    {
+      config,
+      store,
+      vault,
+      clock,
+      log,
+      chain,
+      signer: async () => null,
+      wake() {},
+      ending: new AbortController().signal,
+    },
     definitions,
     options,
   )

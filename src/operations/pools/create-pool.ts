@@ -57,7 +57,7 @@ async function prepare(context: Context, input: Input<Route>): Promise<Prepared>
   await requireProgram(chain, input.type === 'dbc' ? PROGRAMS.dbc : PROGRAMS.dammV2)
   const partner = await platformWallet(context)
   await storage.check()
-  await requireAllowed(config, { image, texts: textsOf(input) })
+  await requireAllowed(config, { image, texts: textsOf(input) }, { ending: context.ending })
   const uri = await storeMetadata(context, input, image)
   const launch = await planLaunch(context, {
     ...input,

@@ -4,7 +4,14 @@ import { findEvent } from '../../store/events.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
-import { claimQueued, LONGEST_CLAIM_MS, type Queued, resumeHeld, sendable, settleQueued } from '../../store/webhook-queue.ts'
+import {
+  claimQueued,
+  LONGEST_CLAIM_MS,
+  type Queued,
+  resumeHeld,
+  sendable,
+  settleQueued,
+} from '../../store/webhook-queue.ts'
 import { activeSubscriptions, lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
@@ -13,7 +20,8 @@ import { MOST_ATTEMPTS, outcomeOf } from './outcome.ts'
 import { type SendResult, sendWebhook } from './send.ts'
 import { headersOf } from './signature.ts'
 
-export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'>
+export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
+  Partial<Pick<Services, 'ending'>>
 type Subscription = Row<'webhook_subscriptions'>
 
 const PER_ORIGIN = 32
@@ -167,6 +175,8 @@ async function attempt(
       }
     },
   )
+  // Nobody knows what came of it, and the receiver is not to blame: it is made again once its claim is over.
+  if (services.ending?.aborted === true && result.status === null) return
   await record(services, subscription, queued, startedAt, result)
   // It keeps its place until its connection is free: bodies without end would otherwise open one after another.
   await result.freed
@@ -179,7 +189,7 @@ interface Sending {
 }
 
 async function sendEvent(
-  { config }: DeliveryServices,
+  { config, ending }: DeliveryServices,
   { url }: Subscription,
   event: Row<'events'>,
   { secrets, startedAt, send }: Sending,
@@ -192,6 +202,7 @@ async function sendEvent(
     allowPrivate: config.values['webhooks.allow-private'],
     ports: config.values['webhooks.ports'],
     timeoutMs: TIMEOUT_MS,
+    ending,
   })
 }
 
