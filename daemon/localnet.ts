@@ -90,7 +90,8 @@ export async function serveLocalnetAlone(config: Config): Promise<ServingChain> 
     return closing
   }
   const closed = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void close().then(resolve))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.once(signal, () => void close().then(resolve))
   })
   return { ...served, close, closed }
 }

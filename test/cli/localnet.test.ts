@@ -175,7 +175,7 @@ describe('with a daemon', () => {
     expect(statSync(join(dataDir, 'localnet.json')).mode & 0o777).toBe(0o600)
     expect((await daemon.request('GET', '/ready', { key: null })).json.data).toEqual({
       ready: true,
-      checks: { database: 'ok', rpc: 'ok' },
+      checks: { database: 'ok', rpc: 'ok', workers: 'ok' },
     })
     expect(existsSync(join(dataDir, 'chain.db'))).toBe(false)
 

@@ -24,19 +24,23 @@ async function ended(daemon: Daemon, signal: NodeJS.Signals): Promise<number> {
 }
 
 describe('SIGTERM while a node hangs', () => {
-  it.each(HANGS)('%s ends the daemon within ten seconds, and answers what is under way', async (where) => {
-    const node = await openHostileNode({ kind: 'hangs', where })
-    const dataDir = temporaryFolder()
-    const daemon = await daemonAt(dataDir, node.url)
-    const waiting = daemon.request('GET', `/v2/tokens/${MINT}`)
-    await expect.poll(() => node.asked.length).toBeGreaterThan(0)
-    const stopped = ended(daemon, 'SIGTERM')
-    const { status, json } = await waiting
-    expect([status, json.error.code]).toEqual([500, 'internal_error'])
-    expect(json.error.message).toContain('the service is shutting down')
-    expect(await stopped).toBeLessThan(LIMIT_MS)
-    expect([daemon.process.exitCode, existsSync(join(dataDir, 'daemon.json'))]).toEqual([0, false])
-  }, 40_000)
+  it.each(HANGS)(
+    '%s ends the daemon within ten seconds, and answers what is under way',
+    async (where) => {
+      const node = await openHostileNode({ kind: 'hangs', where })
+      const dataDir = temporaryFolder()
+      const daemon = await daemonAt(dataDir, node.url)
+      const waiting = daemon.request('GET', `/v2/tokens/${MINT}`)
+      await expect.poll(() => node.asked.length).toBeGreaterThan(0)
+      const stopped = ended(daemon, 'SIGTERM')
+      const { status, json } = await waiting
+      expect([status, json.error.code]).toEqual([500, 'internal_error'])
+      expect(json.error.message).toContain('the service is shutting down')
+      expect(await stopped).toBeLessThan(LIMIT_MS)
+      expect([daemon.process.exitCode, existsSync(join(dataDir, 'daemon.json'))]).toEqual([0, false])
+    },
+    40_000,
+  )
 
   it('is followed by the end at once where a second one comes', async () => {
     const node = await openHostileNode({ kind: 'hangs', where: 'after accept' })
@@ -45,7 +49,14 @@ describe('SIGTERM while a node hangs', () => {
     await expect.poll(() => node.asked.length).toBeGreaterThan(0)
     daemon.process.kill('SIGTERM')
     // It has heard the first one when it takes nothing new any more.
-    await expect.poll(() => fetch(`${daemon.url}/v2/health`).then(() => true, () => false)).toBe(false)
+    await expect
+      .poll(() =>
+        fetch(`${daemon.url}/v2/health`).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(false)
     expect(await ended(daemon, 'SIGINT')).toBeLessThan(2_000)
     expect(daemon.process.exitCode).toBe(130)
     await waiting

@@ -43,7 +43,11 @@ const RESULTS: Record<string, unknown> = {
   sendBundle: 'bundle',
 }
 
-function respond(response: ServerResponse, behaviour: Behaviour, { id, method }: { id: unknown; method: string }): void {
+function respond(
+  response: ServerResponse,
+  behaviour: Behaviour,
+  { id, method }: { id: unknown; method: string },
+): void {
   if (behaviour.kind === 'busy') {
     const { retryAfter } = behaviour
     response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end('slow down')

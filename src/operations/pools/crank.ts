@@ -15,7 +15,10 @@ import { findTransaction } from '../../store/transactions.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import type { SigningContext } from '../signing/types.ts'
 
-export type PoolServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'>
+export type PoolServices = Pick<
+  Services,
+  'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
+>
 
 const FIRST_PAUSE_MS = 10_000
 export const LONGEST_PAUSE_MS = FIRST_PAUSE_MS * 2 ** 8
