@@ -8,7 +8,10 @@ import { LONGEST_LOOK_MS } from './transactions/follow/look.ts'
 import { NONCE_WAIT_MS } from './transactions/follow/send.ts'
 import { FAULTY_MS } from './write-each.ts'
 
-/** How far ahead each plan reaches at the most; what records something that happened reaches nowhere. */
+/**
+ * How far ahead each plan reaches at the most. When something happened is never rewritten: this clock may be the wrong one,
+ * and a plan that comes too early is only looked at once more.
+ */
 const MOMENTS: readonly FutureMoments[] = [
   {
     table: 'transactions',
@@ -20,15 +23,11 @@ const MOMENTS: readonly FutureMoments[] = [
   { table: 'merkle_trees', key: 'id', column: 'next_check_at', reachMs: Math.max(AIRDROP_MS, FAULTY_MS) },
   { table: 'pools', key: 'address', column: 'next_check_at', reachMs: Math.max(POOL_MS, FAULTY_MS) },
   { table: 'gold_locks', key: 'seq', column: 'next_check_at', reachMs: Math.max(GOLD_LOCK_MS, FAULTY_MS) },
-  // A pool is given up so long after it was made, a ticker is free so long after it was taken, a key may ask again.
-  { table: 'pools', key: 'address', column: 'created_at', reachMs: 0, only: { status: 'pending' } },
-  { table: 'tickers', key: 'symbol', column: 'taken_at', reachMs: 0 },
-  { table: 'rate_hits', key: 'api_key_id', column: 'at', reachMs: 0 },
 ]
 
 type RepairServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-/** Takes every stored moment that no right clock can have written for now; answers how many, by table and column. */
+/** Takes every plan that no right clock can have made for now; answers how many, by table and column. */
 export async function repairMoments(
   { store, clock, log }: RepairServices,
   signal?: AbortSignal,
@@ -46,7 +45,10 @@ export async function repairMoments(
     }
   }
   for (const [what, count] of repaired) {
-    log.warn({ what, count }, 'moments too far ahead to be believed are taken for now: a clock was ahead')
+    log.warn(
+      { what, count },
+      'plans too far ahead to be believed are due now: a clock was ahead, or this one is behind',
+    )
   }
   return repaired
 }

@@ -10,24 +10,21 @@ const STEP = 500
 
 export interface FutureMoments {
   table: keyof Tables & string
-  /** Column that tells the rows apart, or in groups that are small. */
+  /** Column that tells the rows apart. */
   key: string
   column: string
   /** How far ahead of the clock that wrote it a moment may lie, in milliseconds. */
   reachMs: number
-  /** Only rows with this text in this column. */
-  only?: Record<string, string>
 }
 
 /** Sets up to 500 moments that are later than `after` to `to`, both Unix milliseconds; answers how many rows that were. */
 export async function pullBack(
   store: Store,
-  { table, key, column, only = {} }: FutureMoments,
+  { table, key, column }: FutureMoments,
   { after, to }: { after: number; to: number },
 ): Promise<number> {
   const [rows, id, moment] = [sql.table(table), sql.ref(key), sql.ref(column)]
-  const narrowed = Object.entries(only).map(([name, text]) => sql`and ${sql.ref(name)} = ${text}`)
-  const late = sql`${moment} > ${after} ${sql.join(narrowed, sql` `)}`
+  const late = sql`${moment} > ${after}`
   const found = await sql<{ id: string | number }>`select ${id} as id from ${rows} where ${late} limit ${STEP}`.execute(
     store.db,
   )

@@ -1,7 +1,4 @@
-/**
- * Leases: which process does a named job. Times are the callers' clocks, which should agree to well within a lease: what a
- * clock that was ahead has left behind is not believed.
- */
+/** Leases: which process does a named job. Times are the callers' clocks; what one that was far ahead has left is not believed. */
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 

@@ -93,7 +93,10 @@ describe('a node that answers 429 with Retry-After', () => {
   it('keeps nobody away for longer than five minutes, whatever it asks', async () => {
     let now = 0
     const busy: typeof fetch = async () => new Response(null, { status: 503, headers: { 'retry-after': '86400' } })
-    const send = patiently(busy, { elapsed: () => now, wait: async (milliseconds) => void (now += milliseconds) })
+    const wait = async (milliseconds: number) => {
+      now += milliseconds
+    }
+    const send = patiently(busy, { elapsed: () => now, wait })
     expect((await failureOf(send('http://node.test'))).message).toContain('for another 300 s')
     now = 299_000
     // By then its time is near, and a call waits for the rest.

@@ -148,14 +148,13 @@ export function clockSuite(database: TestDatabase): void {
   })
 
   describe('what else a clock that was ahead has stored', () => {
-    test('is due at once: checks, sends, tickers, pools to be given up and counted requests', async () => {
+    test('is due at once where it was planned, and a right plan stays as it is', async () => {
       const store = await freshStore(database)
-      const at = START + YEAR
       await store.write(async (tx) => {
-        await insertApiKey(tx, apiKey('k'))
-        await tx.insertInto('rate_hits').values({ api_key_id: 'k', at, count: 120 }).execute()
-        await tx.insertInto('tickers').values({ symbol: 'ABC', pool_address: 'p', taken_at: at }).execute()
-        await tx.insertInto('transactions').values(transactionRow('late', at)).execute()
+        await tx
+          .insertInto('transactions')
+          .values(transactionRow('late', START + YEAR))
+          .execute()
         await tx
           .insertInto('transactions')
           .values(transactionRow('planned', START + 60_000))
@@ -165,18 +164,34 @@ export function clockSuite(database: TestDatabase): void {
       const log = { debug() {}, info() {}, error() {}, warn: (fields: object) => void logged.push(fields) }
       const clock = testClock()
       const repaired = await repairMoments({ store, clock, log })
-      const expected = { 'transactions.next_check_at': 1, 'transactions.next_send_at': 1 }
-      expect(Object.fromEntries(repaired)).toEqual({ ...expected, 'tickers.taken_at': 1, 'rate_hits.at': 1 })
-      expect(logged).toContainEqual({ what: 'tickers.taken_at', count: 1 })
+      expect(Object.fromEntries(repaired)).toEqual({
+        'transactions.next_check_at': 1,
+        'transactions.next_send_at': 1,
+      })
+      expect(logged).toContainEqual({ what: 'transactions.next_check_at', count: 1 })
       const rows = await store.db.selectFrom('transactions').select(['signature', 'next_check_at']).execute()
       expect(Object.fromEntries(rows.map((row) => [row.signature, row.next_check_at]))).toEqual({
         late: START,
         planned: START + 60_000,
       })
-      const admit = (now: number) => store.write((tx) => admitShared(tx, 'k', now, 120, null))
-      expect((await admit(START)).refused_by).toBe('minute')
-      expect((await admit(START + 60_000)).refused_by).toBe(null)
       expect((await repairMoments({ store, clock, log })).size).toBe(0)
+    })
+
+    test('counts against no quota', async () => {
+      const store = await freshStore(database)
+      await store.write(async (tx) => {
+        await insertApiKey(tx, apiKey('k'))
+        await tx
+          .insertInto('rate_hits')
+          .values({ api_key_id: 'k', at: START + YEAR, count: 120 })
+          .execute()
+        await tx
+          .insertInto('rate_hits')
+          .values({ api_key_id: 'k', at: START + 5_000, count: 2 })
+          .execute()
+      })
+      const { refused_by, minute } = await store.write((tx) => admitShared(tx, 'k', START, 120, 50_000))
+      expect([refused_by, minute.used]).toEqual([null, 3])
     })
 
     test('is put right in steps: a thousand rows and more', async () => {
