@@ -14,6 +14,7 @@ import { type PatienceOptions, patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './programs.ts'
 import { askNode } from './rpc-faults.ts'
+import { wholeAnswer } from './whole-answer.ts'
 
 export interface Chain extends ProgramLookup {
   readonly cluster: Cluster
@@ -200,24 +201,12 @@ async function connect({ url, send }: Wire): Promise<Connection> {
   return new Connection(url, { ...options, fetch: withExactLamports(send) })
 }
 
-/** One request, its answer whole: a body that breaks off or hangs is a request without an answer. */
 function reaching(url: string): typeof fetch {
   const { href, authorization } = withoutUser(url)
   return async (_, init) => {
     const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-    const response = await fetch(href, { ...init, headers })
-    const body = await response.arrayBuffer()
-    const { status, statusText } = response
-    const bodiless = status === 204 || status === 304
-    return new Response(bodiless ? null : body, { status, statusText, headers: decoded(response.headers) })
+    return wholeAnswer(await fetch(href, { ...init, headers }))
   }
-}
-
-/** What was decoded on the way in has another length and encoding now. */
-function decoded(headers: Headers): Headers {
-  const kept = new Headers(headers)
-  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name)
-  return kept
 }
 
 /** The URL stays in here: what goes wrong names the cluster alone. */

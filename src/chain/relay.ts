@@ -10,6 +10,7 @@ import { callNode, NodeRefusal } from './node-call.ts'
 import { patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import { askNode, reasonOf } from './rpc-faults.ts'
+import { wholeAnswer } from './whole-answer.ts'
 
 export interface Relay {
   /** Throws bad_request where the relay would not take these transactions as a bundle. */
@@ -86,16 +87,9 @@ function openWire(url: string, ending: AbortSignal | undefined): Wire {
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
   const reach: typeof fetch = async (input, init) => {
     const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-    const response = await fetch(input, { ...init, headers })
-    const { status, statusText } = response
-    return new Response(await response.text(), { status, statusText, headers: { ...retryAfter(response) } })
+    return wholeAnswer(await fetch(input, { ...init, headers }))
   }
   return { href: target.href, send: patiently(reach, { name: 'The relay', ending }) }
-}
-
-function retryAfter({ headers }: Response): Record<string, string> {
-  const asked = headers.get('retry-after')
-  return asked === null ? {} : { 'retry-after': asked }
 }
 
 async function callRelay({ href, send }: Wire, method: string, params: readonly unknown[]): Promise<unknown> {
