@@ -1,4 +1,5 @@
 /** Idempotency keys: who runs a request, what it answered, and what was signed for it. */
+import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -35,7 +36,8 @@ export async function claim(tx: Tx, request: ClaimRequest): Promise<Claim> {
   if (!row) return claim(tx, request)
   const { now } = request
   // A lease that reaches further than one can was given by a clock that was ahead.
-  const running = row.state === 'running' && row.lease_until > now && row.lease_until <= now + 2 * request.leaseMs
+  const running =
+    row.state === 'running' && row.lease_until > now && row.lease_until <= now + request.leaseMs + CLOCK_SLACK_MS
   if (row.expires_at <= now && !running) {
     await keyed(tx.deleteFrom('idempotency_keys'), request).execute()
     return claim(tx, request)

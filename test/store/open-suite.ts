@@ -79,6 +79,7 @@ export function openSuite(database: TestDatabase): void {
         ]) {
           await sql`alter table webhook_subscriptions ${change}`.execute(tx)
         }
+        await sql`alter table leases drop column done`.execute(tx)
         await sql`update webhook_subscriptions set previous_secret = ${Buffer.from('old')}, previous_secret_until = 9
           where id = 'rotated'`.execute(tx)
         await sql`delete from kysely_migration where name >= '0011'`.execute(tx)
