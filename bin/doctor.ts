@@ -7,10 +7,12 @@ import { type Config, DAEMON_FILE, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_
 import { ApiError } from '../src/errors.ts'
 import { FileFault, requireDataFolder } from '../src/files.ts'
 import { redactorOf } from '../src/redaction.ts'
+import type { Store } from '../src/store/store.ts'
 import { chosenKey, readKeyFile, runningDaemon } from './connection.ts'
 import { openHttp } from './http-transport.ts'
 
 const NODE = [20, 19] as const
+const CHAIN_FILE = 'chain.db'
 const PROBE_MS = 5_000
 
 const ok = (check: string, detail: string): Check => ({ check, status: 'ok', detail, fix: null })
@@ -27,7 +29,7 @@ export async function diagnose(load: () => Promise<Config>): Promise<Check[]> {
     return [...checks, fail('configuration', (error as Error).message, 'correct that setting, then run this again')]
   }
   checks.push(ok('configuration', 'every setting can be read'), dataFolder(config), ...keyFiles(config))
-  checks.push(...(await database(config)), await daemon(config))
+  checks.push(...(await database(config)), ...(await chainFile(config)), await daemon(config))
   if (config.values.api !== undefined) checks.push(...(await api(config, config.values.api)))
   const { chainChecks } = await import('./doctor-chain.ts')
   checks.push(...(await chainChecks(config, { ok, warn, fail })))
@@ -102,9 +104,11 @@ async function database(config: Config): Promise<Check[]> {
     ]
   }
   try {
+    const sick = await sickness(store, config)
+    if (sick !== undefined) return [sick]
     const { openVault } = await import('../src/store/vault.ts')
     const { requireInstallation } = await import('../src/store/installation.ts')
-    const opened = ok('database', `${store.kind} opens`)
+    const opened = ok('database', `${store.kind} opens, is whole and takes writes`)
     const keyText = config.values['encryption-key']
     const none = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
     try {
@@ -134,11 +138,50 @@ function noDatabase({ dataDir }: Config): Check {
   )
 }
 
+/** Every page of a file is read, and something is written that leaves nothing behind. */
+async function sickness(store: Store, { dataDir }: Config): Promise<Check | undefined> {
+  if (store.kind === 'sqlite') {
+    const { checkFile } = await import('../src/store/sqlite.ts')
+    const [first, ...more] = (await checkFile(join(dataDir, DATABASE_FILE))) ?? []
+    if (first !== undefined) return damaged('database', join(dataDir, DATABASE_FILE), first, more.length)
+  }
+  const { probeWrite } = await import('../src/store/settings.ts')
+  try {
+    await store.write(probeWrite)
+    return undefined
+  } catch (error) {
+    const { FAULT_WORDS, faultOf } = await import('../src/store/faults.ts')
+    const fault = faultOf(error)
+    const why = fault === null ? said(error) : FAULT_WORDS[fault]
+    return fail('database', `${store.kind} opens, but takes no write: ${why}`, 'make room, or make it writable again')
+  }
+}
+
+function damaged(check: string, file: string, first: string, more: number): Check {
+  const rest = more === 0 ? '' : ` (and ${more} more)`
+  return fail(
+    check,
+    `${file} is damaged: ${first.split('\n').join(' ')}${rest}`,
+    'stop the daemon and restore the file from a backup',
+  )
+}
+
+/** The embedded chain's file, where there is one. */
+async function chainFile({ dataDir }: Config): Promise<Check[]> {
+  const file = join(dataDir, CHAIN_FILE)
+  if (!existsSync(file)) return []
+  const { checkFile } = await import('../src/store/sqlite.ts')
+  const found = await checkFile(file)
+  if (found === null) return [ok('chain file', `${file} is in use; looked at when nobody serves it`)]
+  const [first, ...more] = found
+  return [first === undefined ? ok('chain file', `${file} is whole`) : damaged('chain file', file, first, more.length)]
+}
+
 /** Also where it cannot be told: opening it then says why. */
 function hasDatabase(dataDir: string): boolean {
   if (!existsSync(dataDir)) return false
   try {
-    return readdirSync(dataDir).some((name) => name !== 'chain.db' && /\.(db|sqlite3?)$/.test(name))
+    return readdirSync(dataDir).some((name) => name !== CHAIN_FILE && /\.(db|sqlite3?)$/.test(name))
   } catch {
     return true
   }

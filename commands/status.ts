@@ -10,7 +10,8 @@ export const noun: Noun = {
     async run(_, session) {
       const { data } = await session.client.service.workers()
       const cluster = await session.cluster()
-      const columns = ['name', 'running', 'last_tick_at', 'ticks_total', 'errors_total', 'last_error'] as const
+      const counts = ['name', 'running', 'last_tick_at', 'ticks_total', 'errors_total'] as const
+      const columns = [...counts, 'last_error', 'stalled_reason'] as const
       return { ...listOutcome(data.workers, columns), data, notes: cluster === null ? [] : [`Cluster: ${cluster}`] }
     },
   }),

@@ -6,6 +6,10 @@ export interface Metrics {
   request(method: string, route: string, status: number, seconds: number): void
   /** Counts one tick of a worker that ended at `at` (Unix milliseconds). */
   tick(worker: string, outcome: { failed: boolean; seconds: number; at: number }): void
+  /** Whether nothing has come of a worker for three periods. */
+  stalled(worker: string, isStalled: boolean): void
+  /** Counts a stored moment that no clock can have written which was right. */
+  clockFault(what: string, count: number): void
   text(): Promise<string>
   contentType: string
   registry: Registry
@@ -42,7 +46,20 @@ export function createMetrics({ processMetrics = false } = {}): Metrics {
     buckets: [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
     ...ofWorker,
   })
+  const stalls = new Gauge({
+    name: 'svc_worker_stalled',
+    help: '1 where nothing has come of a worker for three periods',
+    ...ofWorker,
+  })
+  const clockFaults = new Counter({
+    name: 'svc_clock_faults_total',
+    help: 'Stored moments that lay too far ahead to be believed: a clock was wrong',
+    labelNames: ['what'] as const,
+    registers: [registry],
+  })
   return {
+    stalled: (worker, isStalled) => stalls.set({ worker }, isStalled ? 1 : 0),
+    clockFault: (what, count) => clockFaults.inc({ what }, count),
     tick(worker, { failed, seconds, at }) {
       tickDurations.observe({ worker }, seconds)
       if (failed) return failures.inc({ worker })

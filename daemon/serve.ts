@@ -16,8 +16,10 @@ import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
+import { drain, onShutdown } from './shutdown.ts'
 import { unusable } from './unusable-address.ts'
 import { airdropFullyClaimed } from './workers/airdrop-fully-claimed.ts'
+import { clockRepair } from './workers/clock-repair.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { goldUnlockEligible } from './workers/gold-unlock-eligible.ts'
 import { housekeeping } from './workers/housekeeping.ts'
@@ -33,9 +35,8 @@ const WORKERS = [
   airdropFullyClaimed,
   goldUnlockEligible,
   housekeeping,
+  clockRepair,
 ]
-const DRAIN_MS = 10_000
-const SWEEP_MS = 50
 
 export interface Serving {
   url: string
@@ -77,37 +78,24 @@ export async function serve(config: Config): Promise<Serving> {
       'listening',
     )
 
-    let closing: Promise<void> | undefined
-    const { promise: closed, resolve } = deferred()
-    const close = () => {
-      closing ??= (async () => {
-        log.info({}, 'shutting down')
-        await drain(server)
-        await workers?.stop()
+    const { close, closed } = onShutdown(log, {
+      stop: () => Promise.all([drain(server), workers?.stop()]),
+      hurry: () => services.end(),
+      cut: () => server.closeAllConnections(),
+      async finish() {
         await app.close()
         removeDaemonFile(config)
         await localnet?.close()
         await services.close()
         unlock()
-        resolve()
-      })()
-      return closing
-    }
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void close())
+      },
+    })
     return { url, cluster, localnet, closed, close }
   } catch (error) {
     await localnet?.close()
     await services.close()
     throw error
   }
-}
-
-function deferred() {
-  let resolve!: () => void
-  const promise = new Promise<void>((done) => {
-    resolve = done
-  })
-  return { promise, resolve }
 }
 
 async function listen(server: Server, config: Config): Promise<string> {
@@ -122,22 +110,6 @@ async function listen(server: Server, config: Config): Promise<string> {
   })
   const { address, family, port: bound } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
-}
-
-/** Stops accepting and waits for the requests under way, ten seconds at most. */
-async function drain(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(() => {
-      server.closeAllConnections()
-    }, DRAIN_MS)
-    // A connection that is kept alive falls idle only when its answer is out.
-    const sweeper = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
-    server.close(() => {
-      clearTimeout(timer)
-      clearInterval(sweeper)
-      resolve()
-    })
-  })
 }
 
 function secondDaemon({ dataDir }: Config): ApiError {

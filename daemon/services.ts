@@ -1,6 +1,7 @@
 /** Opens what a process needs to answer requests, and closes it again. */
 
 import { hash, randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
@@ -20,6 +21,8 @@ import { openVault } from '../src/store/vault.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
+  /** Ends every call that is under way to somewhere else. */
+  end(): void
   close(): Promise<void>
 }
 
@@ -34,7 +37,11 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
     const sealed = await sealEarlierEntries(store, vault, Date.now())
     if (sealed > 0) log.warn({ entries: sealed }, 'the audit log of an earlier version was sealed')
     const trees = createTreePool()
-    const chain = openChain(config, { log })
+    const ender = new AbortController()
+    const ending = ender.signal
+    // Every call out listens to it.
+    setMaxListeners(0, ending)
+    const chain = openChain(config, { log, ending })
     return {
       config,
       store,
@@ -43,10 +50,12 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       log,
       trees,
       chain,
-      signer: once(() => openSigner(config)),
+      ending,
+      signer: once(() => openSigner(config, { ending })),
       storage: openStorage(config, chain.cluster.kind),
       workers: () => workerStates([]),
       wake() {},
+      end: () => ender.abort(),
       async close() {
         await trees.close()
         await chain.close()

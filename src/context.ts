@@ -22,6 +22,8 @@ export interface Services {
   vault: Vault
   clock: Clock
   log: Log
+  /** Aborted when the process ends: every call out is over then, and nothing waits for what is outside. */
+  ending: AbortSignal
   /** State of the background workers; empty in a command's own process. */
   workers(): Worker[]
   /** Asks for a tick soon; does nothing in a command's own process, which runs no workers. */

@@ -47,6 +47,7 @@ const ROOMS = [
   'src/project-file.ts',
   'src/errors.ts',
   'src/files.ts',
+  'src/deadline.ts',
   'src/log.ts',
   'src/redaction.ts',
   'src/version.ts',
@@ -58,6 +59,7 @@ const roomOf = (file: string): Room | undefined => ROOMS.find((room) => file ===
 const ROOMS_BELOW = [
   'src/errors.ts',
   'src/files.ts',
+  'src/deadline.ts',
   'src/log.ts',
   'src/config.ts',
   'src/redaction.ts',
@@ -93,6 +95,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[] }> = {
   'src/settings.ts': { value: [] },
   'src/errors.ts': { value: [] },
   'src/files.ts': { value: ['src/errors.ts'] },
+  'src/deadline.ts': { value: [] },
   'src/log.ts': { value: [] },
   'src/redaction.ts': { value: ['src/config.ts'] },
   'src/version.ts': { value: [] },

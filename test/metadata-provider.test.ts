@@ -24,7 +24,7 @@ async function serve(handler: Handler) {
 
 async function faultOf(handler: Handler, limitMs?: number): Promise<{ error: ApiError; host: string }> {
   const { url, host } = await serve(handler)
-  const error = await readAsset(url, KNOWN, limitMs).then(
+  const error = await readAsset(url, KNOWN, limitMs === undefined ? {} : { limitMs }).then(
     () => expect.unreachable(),
     (thrown: ApiError) => thrown,
   )

@@ -193,7 +193,8 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'unseen transactions': () => unseenTransactions(store.db, genesis, now),
       subscriptions: () => activeSubscriptions(store.db),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
-      housekeeping: () => housekeeping.tick({ ...service.services, store, signal, stopping: signal }),
+      housekeeping: () =>
+        housekeeping.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
       'dead leases': () => releaseDeadLeases({ ...service.services, store }),
       'new events': () => fanOut({ ...service.services, store }),
       replays: async () => {

@@ -88,6 +88,8 @@ export class RollingWindows {
 
   #forget(now: number): void {
     const times = this.#times
+    // Nothing was admitted later than now: a clock that was ahead has been set back since.
+    for (let i = times.length - 1; i >= 0 && times[i]! > now; i--) times[i] = now
     while (this.#dayHead < times.length && times[this.#dayHead]! <= now - DAY_MS) this.#dayHead++
     this.#minuteHead = Math.max(this.#minuteHead, this.#dayHead)
     while (this.#minuteHead < times.length && times[this.#minuteHead]! <= now - MINUTE_MS) this.#minuteHead++
@@ -138,8 +140,9 @@ async function localCounter({ store, clock, log }: Services): Promise<Counter> {
     windows.set(id, known)
     return known
   }
-  for (const { api_key_id, at, count } of await loadRateHits(store.db, clock.now() - DAY_MS)) {
-    windowsOf(api_key_id).add(at, count)
+  const opened = clock.now()
+  for (const { api_key_id, at, count } of await loadRateHits(store.db, opened - DAY_MS)) {
+    windowsOf(api_key_id).add(Math.min(at, opened), count)
   }
 
   let unwritten = new Map<string, { at: number; count: number }>()

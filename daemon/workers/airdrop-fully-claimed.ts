@@ -4,7 +4,7 @@ import type { WorkerDefinition } from './frame.ts'
 
 export const airdropFullyClaimed: WorkerDefinition = {
   name: 'airdrop-fully-claimed',
-  schedule: '*/10 * * * * *',
+  schedule: { everyMs: 10_000 },
   leaseMs: 60_000,
   tick: (context) => followAirdrops(context, context.signal),
 }

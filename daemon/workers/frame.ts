@@ -3,19 +3,25 @@ import type { Worker, WorkerName } from '../../src/api/service.ts'
 import type { Services } from '../../src/context.ts'
 import type { Log } from '../../src/log.ts'
 import { redactorOf } from '../../src/redaction.ts'
+import { findLease } from '../../src/store/leases.ts'
 import type { Metrics } from '../metrics.ts'
 import { takeLease } from './lease.ts'
+import { type Progress, watchProgress } from './progress.ts'
 import { errorLine, initialState, type WorkerState, workerStates } from './state.ts'
-import { systemTiming, type Timing } from './timing.ts'
+import { type Schedule, systemTiming, type Timing } from './timing.ts'
 
 const DEADLINE_MS = 60_000
 const STOP_MS = 8_000
 /** What a tick is given to end in once a stop has run out of patience. */
 const LAST_MS = 1_000
 
-type FrameServices = Pick<Services, 'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'signer' | 'wake'>
+type FrameServices = Pick<
+  Services,
+  'config' | 'store' | 'vault' | 'clock' | 'log' | 'chain' | 'signer' | 'wake' | 'ending'
+>
 
 export interface WorkerContext extends FrameServices {
+  metrics: Pick<Metrics, 'clockFault'>
   /** Aborted at the deadline, when the lease is lost and at a stop that waits no longer: end then, and write nothing more. */
   signal: AbortSignal
   /** Aborted as soon as a stop begins: begin nothing new then. */
@@ -23,10 +29,9 @@ export interface WorkerContext extends FrameServices {
 }
 
 export interface WorkerDefinition {
-  /** One of the API's workers, or the internal task that it does not show. */
-  name: WorkerName | 'housekeeping'
-  /** Cron expression in UTC, with seconds: `0,30 * * * * *`. */
-  schedule: string
+  /** One of the API's workers, or an internal task that it does not show. */
+  name: WorkerName | 'housekeeping' | 'clock-repair'
+  schedule: Schedule
   /** How long this process is believed to live without renewing. */
   leaseMs: number
   /** Longest a tick may take; a minute unless given. */
@@ -51,11 +56,11 @@ export interface Workers {
 export interface WorkersOptions {
   /** This process; unique to it. */
   owner: string
-  metrics: Pick<Metrics, 'tick'>
+  metrics: Pick<Metrics, 'tick' | 'stalled' | 'clockFault'>
   timing?: Timing
 }
 
-/** Starts every worker: a tick soon, then by its schedule. Throws on a bad cron expression. */
+/** Starts every worker: a tick soon, then by its schedule. */
 export function startWorkers(
   services: FrameServices,
   definitions: readonly WorkerDefinition[],
@@ -82,7 +87,7 @@ export function startWorkers(
 
   let stopping: Promise<void> | undefined
   return {
-    status: () => workerStates(all.map(({ state }) => state)),
+    status: () => workerStates(all.map((runner) => runner.look())),
     wake: (name) => runners.get(name)?.wake(),
     async runOnce(name, slot) {
       const runner = runners.get(name)
@@ -105,6 +110,8 @@ function within(timing: Timing, milliseconds: number, work: Promise<unknown>): P
 
 interface Runner {
   state: WorkerState
+  /** The state as it is now, with why it is stalled. */
+  look(): WorkerState
   run(slot?: number): Promise<Outcome>
   wake(): void
   /** Refuses further ticks; resolves when the last has ended. */
@@ -115,11 +122,12 @@ interface Runner {
 
 function createRunner(services: FrameServices, definition: WorkerDefinition, options: WorkersOptions): Runner {
   const { owner, metrics, timing = systemTiming } = options
-  const { config, store, vault, clock, chain, signer, wake } = services
+  const { config, store, vault, clock, chain, signer, wake, ending } = services
   const { name, leaseMs, deadlineMs = DEADLINE_MS } = definition
   const log = logOf(services.log, name)
   const state: WorkerState = { ...initialState(name), running: true }
   const stopper = new AbortController()
+  const progress: Progress = watchProgress({ definition, state, metrics, timing, log })
   let closed = false
   let woken: (() => void) | undefined
   let current: { controller: AbortController; ended: Promise<Outcome> } | undefined
@@ -139,11 +147,16 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     log.error({ err: error }, 'a tick failed')
   }
 
-  async function attempt(controller: AbortController, slot: number | undefined): Promise<Outcome> {
-    const lease = await takeLease({ store, clock, log }, { name, owner, leaseMs, slot, timing, controller })
-    if (lease === null) return 'idle'
+  async function attempt(controller: AbortController, slot: number | undefined): Promise<Outcome | 'refused'> {
+    const { ahead: onAhead } = progress
+    const lease = await takeLease({ store, clock, log }, { name, owner, leaseMs, slot, timing, controller, onAhead })
+    if (lease === null) {
+      const row = await findLease(store.db, name)
+      return progress.isElsewhere(row, clock.now()) ? 'idle' : 'refused'
+    }
     const late = new Error(`the tick took longer than ${deadlineMs} ms`)
     const cancel = timing.after(deadlineMs, () => controller.abort(late))
+    let done = false
     try {
       controller.signal.throwIfAborted()
       await definition.tick({
@@ -155,18 +168,24 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
         chain,
         signer,
         wake,
+        ending,
+        metrics,
         signal: controller.signal,
         stopping: stopper.signal,
       })
       controller.signal.throwIfAborted()
+      done = true
       return 'done'
     } finally {
       cancel()
-      await lease.end()
+      await lease.end(done)
     }
   }
 
+  const isAtWork = () => current !== undefined && !current.controller.signal.aborted
+
   function run(slot?: number): Promise<Outcome> {
+    progress.check(isAtWork())
     if (current !== undefined || closed) return Promise.resolve('busy')
     const startedAt = clock.now()
     const controller = new AbortController()
@@ -178,7 +197,10 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
     })
     const ended = attempt(controller, slot)
       .then(
-        (outcome) => {
+        (outcome): Outcome => {
+          // Refused, and nobody else gets on with it: no tick, whatever it is that holds it up.
+          if (outcome === 'refused') return 'idle'
+          progress.made(outcome === 'done')
           record(startedAt)
           return outcome
         },
@@ -204,6 +226,10 @@ function createRunner(services: FrameServices, definition: WorkerDefinition, opt
 
   return {
     state,
+    look() {
+      if (!closed) progress.check(isAtWork())
+      return state
+    },
     run,
     wake() {
       if (closed || woken !== undefined) return

@@ -4,7 +4,7 @@ import type { WorkerDefinition } from './frame.ts'
 
 export const goldUnlockEligible: WorkerDefinition = {
   name: 'gold-unlock-eligible',
-  schedule: '*/10 * * * * *',
+  schedule: { everyMs: 10_000 },
   leaseMs: 60_000,
   tick: (context) => followGoldLocks(context, context.signal),
 }

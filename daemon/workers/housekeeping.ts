@@ -17,7 +17,7 @@ const PRUNED: Record<string, (tx: Tx, now: number, limit: number) => Promise<num
 
 export const housekeeping: WorkerDefinition = {
   name: 'housekeeping',
-  schedule: '0 17 * * * *',
+  schedule: { everyMs: 3_600_000, offsetMs: 1_020_000 },
   leaseMs: 60_000,
   // Millions of rows take their time; what is left at the end is the next tick's.
   deadlineMs: 600_000,

@@ -1,6 +1,6 @@
 /** A worker's lease on its name: taken before a tick, renewed while it runs, given back at its end. */
 import type { Services } from '../../src/context.ts'
-import { claimLease, heldLeases, releaseLease, renewLease } from '../../src/store/leases.ts'
+import { aheadBy, claimLease, findLease, heldLeases, releaseLease, renewLease } from '../../src/store/leases.ts'
 import { isDeadOwner } from '../kernel.ts'
 import type { Timing } from './timing.ts'
 
@@ -15,11 +15,13 @@ export interface LeaseOptions {
   timing: Timing
   /** Ends the tick when the lease is no longer this process's; once aborted, nothing is renewed. */
   controller: AbortController
+  /** Told how many milliseconds the lease lay ahead of what can be believed; 0 where it did not. */
+  onAhead?: (milliseconds: number) => void
 }
 
 export interface Lease {
-  /** Gives it back; where that fails it runs out by itself. */
-  end(): Promise<void>
+  /** Gives it back, the job `done` or not; where that fails it runs out by itself. */
+  end(done: boolean): Promise<void>
 }
 
 /** Gives back what processes held that are known to be gone, so that a start after a crash need not wait for it. */
@@ -35,13 +37,17 @@ type LeaseServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /** The lease, or null where another process has it or has done this slot. */
 export async function takeLease({ store, clock, log }: LeaseServices, options: LeaseOptions): Promise<Lease | null> {
-  const { name, owner, leaseMs, slot, timing, controller } = options
+  const { name, owner, leaseMs, slot, timing, controller, onAhead = () => {} } = options
   let until = 0
-  const claimed = await store.write((tx) => {
+  let ahead = 0
+  const claimed = await store.write(async (tx) => {
     const now = clock.now()
     until = now + leaseMs
+    const before = await findLease(tx, name)
+    ahead = before === null ? 0 : aheadBy(before, { now, leaseMs })
     return claimLease(tx, { name, owner, now, leaseMs, ...(slot === undefined ? {} : { slot }) })
   })
+  onAhead(ahead)
   if (!claimed) return null
 
   let ended = false
@@ -67,12 +73,12 @@ export async function takeLease({ store, clock, log }: LeaseServices, options: L
   }
 
   return {
-    async end() {
+    async end(done) {
       ended = true
       cancel()
       await renewing
       await store
-        .write((tx) => releaseLease(tx, { name, owner }))
+        .write((tx) => releaseLease(tx, { name, owner }, done))
         .catch((error) => log.warn({ err: error, worker: name }, 'a lease could not be released'))
     },
   }

@@ -4,7 +4,7 @@ import type { WorkerDefinition } from './frame.ts'
 
 export const poolMigration: WorkerDefinition = {
   name: 'pool-migration',
-  schedule: '*/5 * * * * *',
+  schedule: { everyMs: 5_000 },
   leaseMs: 60_000,
   tick: (context) => followPools(context, context.signal),
 }

@@ -17,6 +17,7 @@ export const initialState = (name: string): WorkerState => ({
   errors_total: 0,
   last_error: null,
   last_error_at: null,
+  stalled_reason: null,
 })
 
 /** Every worker of the API in its order; one without a state here has not been started in this process. */

@@ -4,7 +4,7 @@ import type { WorkerDefinition } from './frame.ts'
 
 export const transactionWatcher: WorkerDefinition = {
   name: 'transaction-watcher',
-  schedule: '*/2 * * * * *',
+  schedule: { everyMs: 2_000 },
   leaseMs: 30_000,
   tick: (context) => followRound(context, { signal: context.signal }),
 }

@@ -4,7 +4,7 @@ import type { WorkerDefinition } from './frame.ts'
 
 export const webhookDelivery: WorkerDefinition = {
   name: 'webhook-delivery',
-  schedule: '* * * * * *',
+  schedule: { everyMs: 1_000 },
   leaseMs: 30_000,
   // A busy tick goes on and on: between two, what is under way would have to end.
   deadlineMs: 600_000,

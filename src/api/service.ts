@@ -32,6 +32,10 @@ export const worker = z
     errors_total: z.int().min(0),
     last_error: z.string().nullable(),
     last_error_at: timestamp.nullable(),
+    stalled_reason: z.string().nullable().meta({
+      description: 'Why nothing has come of it for three periods, half a minute at the least; null while it works',
+      example: null,
+    }),
   })
   .openapi('Worker')
 
@@ -39,7 +43,7 @@ export const workerStatus = z
   .object({
     all_healthy: z.boolean().meta({
       description:
-        'True when every worker runs and has more successful ticks than errors; false is a hint, not an outage',
+        'True when every worker runs, is not stalled and has more successful ticks than errors; false is a hint, not an outage',
     }),
     observed_at: timestamp,
     workers: z.array(worker),

@@ -1,7 +1,8 @@
 /** The chain of this process: opened on first use, whichever cluster it is. */
 import type { Connection } from '@solana/web3.js'
 import type { Config } from '../config.ts'
-import { type ApiError, internal } from '../errors.ts'
+import { whyUnanswered } from '../deadline.ts'
+import { ApiError, internal } from '../errors.ts'
 import { type Log, silentLog } from '../log.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
@@ -10,10 +11,11 @@ import type { Rpc } from './localnet/rpc/index.ts'
 import type { LocalChain } from './localnet/types.ts'
 import { callNode, cleaned } from './node-call.ts'
 import { chainOwner } from './owner.ts'
-import { patiently } from './patient-fetch.ts'
+import { type PatienceOptions, patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './programs.ts'
 import { askNode } from './rpc-faults.ts'
+import { wholeAnswer } from './whole-answer.ts'
 
 export interface Endpoint {
   rpcUrl: string
@@ -22,6 +24,8 @@ export interface Endpoint {
 
 export interface Chain extends ProgramLookup {
   readonly cluster: Cluster
+  /** Aborted when the process ends. */
+  readonly ending: AbortSignal | undefined
   /** Where clients of this process's API can reach the chain; null for an embedded chain that nobody serves. */
   endpoint(): Endpoint | null
   /** Says that this process serves the embedded chain, and where; null takes it back. */
@@ -41,7 +45,6 @@ export interface Chain extends ProgramLookup {
   close(): Promise<void>
 }
 
-const RPC_TIMEOUT_MS = 30_000
 const PING_TIMEOUT_MS = 3_000
 const LOCK_PATIENCE_MS = 3_000
 const LOCK_RETRY_MS = 50
@@ -54,6 +57,10 @@ export interface OpenChainOptions {
   around?: (send: typeof fetch) => typeof fetch
   /** Waits before a busy node is asked again, in milliseconds. */
   wait?: (milliseconds: number) => Promise<void>
+  /** Milliseconds of a clock that nobody sets, by which a busy node is left alone. */
+  elapsed?: () => number
+  /** Aborted when the process ends: every call is over then. */
+  ending?: AbortSignal
 }
 
 interface Wire {
@@ -63,7 +70,8 @@ interface Wire {
 
 /** Opens nothing yet. A failure to open is told to its caller and tried again by the next. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
-  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send, wait } = options
+  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send } = options
+  const { wait, elapsed, ending } = options
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
@@ -97,9 +105,17 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return served
   }
 
+  const patience: PatienceOptions = {
+    name: `The RPC node of ${cluster.label}`,
+    wait,
+    ending,
+    ...(elapsed === undefined ? {} : { elapsed }),
+  }
+
   const over = (url: string): Wire => {
-    if (remote?.url !== url)
-      remote = { url, send: patiently(around(reaching(url, cluster.label, redactorOf(config))), wait) }
+    if (remote?.url !== url) {
+      remote = { url, send: told(patiently(around(reaching(url, redactorOf(config))), patience), cluster.label) }
+    }
     return remote
   }
 
@@ -110,7 +126,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('./localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local)), wait) }
+        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local)), patience) }
       })
       .catch((error) => {
         inProcess = undefined
@@ -128,6 +144,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   return {
     cluster,
+    ending,
     endpoint() {
       if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }
       if (ownEndpoint !== null) return ownEndpoint
@@ -199,18 +216,23 @@ async function connect({ url, send }: Wire): Promise<Connection> {
   return new Connection(url, { ...options, fetch: withExactLamports(send) })
 }
 
-/** The URL stays in here: what goes wrong names the cluster alone, and a node that repeats its URL is not heard. */
-function reaching(url: string, label: string, redactor: Redactor): typeof fetch {
+/** A node that repeats its URL is not heard. */
+function reaching(url: string, redactor: Redactor): typeof fetch {
   const { href, authorization } = withoutUser(url)
   return async (_, init) => {
+    const headers = { ...(init?.headers as Record<string, string>), ...authorization }
+    return cleaned(await wholeAnswer(await fetch(href, { ...init, headers })), redactor)
+  }
+}
+
+/** The URL stays in here: what goes wrong names the cluster alone. */
+function told(send: typeof fetch, label: string): typeof fetch {
+  return async (input, init) => {
     try {
-      const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-      const signal = AbortSignal.timeout(RPC_TIMEOUT_MS)
-      return await cleaned(await fetch(href, { ...init, headers, signal }), redactor)
+      return await send(input, init)
     } catch (error) {
-      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
-      const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')
-      throw internal(`The RPC node of ${label} cannot be reached (${why})`)
+      if (error instanceof ApiError) throw error
+      throw internal(`The RPC node of ${label} cannot be reached (${whyUnanswered(error)})`)
     }
   }
 }

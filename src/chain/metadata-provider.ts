@@ -1,10 +1,11 @@
 /** Token metadata from a provider of the Digital Asset Standard: `getAsset` over JSON-RPC. */
 import { redactUrl } from '../config.ts'
+import { whyUnanswered, within } from '../deadline.ts'
 import { internal } from '../errors.ts'
 import { urlRedactor } from '../redaction.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 
-const LIMIT_MS = 10_000
+const LIMIT_MS = 9_000
 
 /** How providers word that they have no such asset; they share no code for it. */
 const UNKNOWN = /not\s?found|does not exist/i
@@ -15,8 +16,12 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d
  * The asset as the provider gives it, whole numbers beyond 2^53 as digit strings; null where it does not know the
  * mint. Throws internal_error that names the provider's host alone, as URLs of providers hold keys.
  */
-export async function readAsset(url: string, mint: string, limitMs = LIMIT_MS): Promise<unknown | null> {
-  const { status, text } = await ask(url, mint, limitMs)
+export async function readAsset(
+  url: string,
+  mint: string,
+  { limitMs = LIMIT_MS, ending }: { limitMs?: number; ending?: AbortSignal } = {},
+): Promise<unknown | null> {
+  const { status, text } = await ask(url, mint, limitMs, ending)
   const answer = parsed(text)
   if (answer?.error !== undefined && answer.error !== null) {
     const { code, message } = answer.error as { code?: unknown; message?: unknown }
@@ -28,17 +33,22 @@ export async function readAsset(url: string, mint: string, limitMs = LIMIT_MS): 
   return answer.result ?? null
 }
 
-async function ask(url: string, mint: string, limitMs: number): Promise<{ status: number; text: string }> {
+async function ask(
+  url: string,
+  mint: string,
+  limitMs: number,
+  ending: AbortSignal | undefined,
+): Promise<{ status: number; text: string }> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 'svc', method: 'getAsset', params: { id: mint } })
   try {
     const { href, authorization } = withoutUser(url)
     const headers = { 'content-type': 'application/json', ...authorization }
-    const response = await fetch(href, { method: 'POST', headers, body, signal: AbortSignal.timeout(limitMs) })
-    return { status: response.status, text: urlRedactor(url).json(await response.text()) }
+    return await within(limitMs, ending, async (signal) => {
+      const response = await fetch(href, { method: 'POST', headers, body, signal })
+      return { status: response.status, text: urlRedactor(url).json(await response.text()) }
+    })
   } catch (error) {
-    const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
-    const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')
-    throw fault(url, `cannot be reached (${why})`)
+    throw fault(url, `cannot be reached (${whyUnanswered(error)})`)
   }
 }
 

@@ -1,5 +1,6 @@
 /** Where bundles go: a Jito block engine by its URL, or the relay inside the embedded chain. */
 import type { Config } from '../config.ts'
+import { whyUnanswered } from '../deadline.ts'
 import { ApiError, badRequest, internal } from '../errors.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { TIP_ACCOUNTS } from './bundles.ts'
@@ -10,6 +11,7 @@ import { callNode, cleaned, NodeRefusal } from './node-call.ts'
 import { patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import { askNode, reasonOf } from './rpc-faults.ts'
+import { wholeAnswer } from './whole-answer.ts'
 
 export interface Relay {
   /** Throws bad_request where the relay would not take these transactions as a bundle. */
@@ -28,11 +30,10 @@ export class RelayRefusal extends ApiError {
   }
 }
 
-const RELAY_TIMEOUT_MS = 10_000
 const BUNDLES_PATH = '/api/v1/bundles'
 
 /** The configured relay; throws internal_error on a cluster that has none. */
-export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'cluster' | 'call'>): Relay {
+export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'cluster' | 'call' | 'ending'>): Relay {
   const url = config.values['relay-url']
   if (url === undefined && chain.cluster.kind !== 'embedded') {
     throw internal(
@@ -41,7 +42,7 @@ export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'clus
     )
   }
   const call = (method: string, params: readonly unknown[]) =>
-    url === undefined ? chain.call(method, params) : callRelay(url, method, params, redactorOf(config))
+    url === undefined ? chain.call(method, params) : callRelay(sendTo(url, chain, redactorOf(config)), method, params)
   const send = async (raws: readonly Uint8Array[]) => {
     const params = [raws.map((raw) => Buffer.from(raw).toString('base64')), { encoding: 'base64' }]
     await askNode('Sending the bundle', () => call('sendBundle', params))
@@ -81,29 +82,52 @@ function requireTip(transactions: readonly DecodedTransaction[]): void {
   })
 }
 
+interface Wire {
+  href: string
+  send: typeof fetch
+}
+
+/** By the chain that bundles are for, so that all its calls know of a `Retry-After`. */
+const wires = new WeakMap<object, Map<string, Wire>>()
+
 /** The URL may hold a key: no error names it. */
-async function callRelay(
-  url: string,
-  method: string,
-  params: readonly unknown[],
-  redactor: Redactor,
-): Promise<unknown> {
+function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): Wire {
+  const known = wires.get(chain.cluster) ?? new Map<string, Wire>()
+  wires.set(chain.cluster, known)
+  const wire = known.get(url) ?? openWire(url, chain.ending, redactor)
+  known.set(url, wire)
+  return wire
+}
+
+function openWire(url: string, ending: AbortSignal | undefined, redactor: Redactor): Wire {
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
-  // A block engine has a path for each method, and that of `sendBundle` is called otherwise.
+  const reach: typeof fetch = async (input, init) => {
+    const headers = { ...(init?.headers as Record<string, string>), ...authorization }
+    return cleaned(await wholeAnswer(await fetch(input, { ...init, headers })), redactor)
+  }
+  return { href: target.href, send: patiently(reach, { name: 'The relay', ending }) }
+}
+
+/** A block engine has a path for each method, and that of `sendBundle` is called otherwise. */
+function pathOf(href: string, method: string): string {
+  const target = new URL(href)
   if (method !== 'sendBundle') target.pathname = target.pathname.replace(/\/bundles$/, `/${method}`)
+  return target.href
+}
+
+async function callRelay({ href, send }: Wire, method: string, params: readonly unknown[]): Promise<unknown> {
   const reach: typeof fetch = async (input, init) => {
     try {
-      const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-      const signal = AbortSignal.timeout(RELAY_TIMEOUT_MS)
-      return await cleaned(await fetch(input, { ...init, headers, signal }), redactor)
+      return await send(input, init)
     } catch (error) {
-      throw internal('The relay cannot be reached', { cause: (error as Error).name })
+      if (error instanceof ApiError) throw error
+      throw internal(`The relay cannot be reached (${whyUnanswered(error)})`)
     }
   }
   try {
-    return await callNode(patiently(reach), target.href, method, params)
+    return await callNode(reach, pathOf(href, method), method, params)
   } catch (error) {
     if (error instanceof NodeRefusal) throw new RelayRefusal(error)
     throw error

@@ -1,5 +1,6 @@
 /** Asks the configured provider whether a token's image and texts may be published. */
 import { type Config, environmentName } from '../config.ts'
+import { OutOfTime, ShuttingDown, within } from '../deadline.ts'
 import { ApiError, badRequest, internal } from '../errors.ts'
 
 export interface Moderated {
@@ -14,9 +15,11 @@ export interface ModerationOptions {
   fetch?: typeof fetch
   /** For request and answer together, in milliseconds. */
   timeoutMs?: number
+  /** Aborted when the process ends. */
+  ending?: AbortSignal
 }
 
-const TIMEOUT_MS = 10_000
+const TIMEOUT_MS = 9_000
 const LARGEST_ANSWER = 1_048_576
 /** This one takes nothing without a key; a server of one's own may. */
 const OPENAI = 'https://api.openai.com'
@@ -40,27 +43,29 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
   if (config.values.moderation === 'off') return { flagged: false }
   const url = endpoint(config)
   const headers = { 'content-type': 'application/json', ...authorization(config, url) }
-  const { timeoutMs = TIMEOUT_MS } = options
-  const signal = AbortSignal.timeout(timeoutMs)
+  const { timeoutMs = TIMEOUT_MS, ending } = options
   const body = JSON.stringify(question(config.values['moderation-model'], what))
   let answer: string
   try {
-    // A redirect would take the key to another host.
-    const init: RequestInit = { method: 'POST', headers, body, signal, redirect: 'error' }
-    const response = await (options.fetch ?? fetch)(url, init)
-    if (!response.ok) {
+    answer = await within(timeoutMs, ending, async (signal) => {
+      // A redirect would take the key to another host.
+      const init: RequestInit = { method: 'POST', headers, body, signal, redirect: 'error' }
+      const response = await (options.fetch ?? fetch)(url, init)
+      if (response.ok) return bounded(response)
       await response.body?.cancel()
       throw refused(url, response.status)
-    }
-    answer = await bounded(response)
+    })
   } catch (error) {
     if (error instanceof ApiError) throw error
-    const why = signal.aborted
-      ? `did not answer within ${timeoutMs / 1000} s`
-      : 'cannot be reached, or its answer broke off'
-    throw failed(url, why, error)
+    throw failed(url, whyNot(error, timeoutMs), error)
   }
   return readVerdict(url, answer)
+}
+
+function whyNot(error: unknown, timeoutMs: number): string {
+  if (error instanceof OutOfTime) return `did not answer within ${timeoutMs / 1000} s`
+  if (error instanceof ShuttingDown) return 'was not waited for: the service is shutting down'
+  return 'cannot be reached, or its answer broke off'
 }
 
 /** `moderation-url` plus its path; a key goes over https, or to this machine. */

@@ -1,5 +1,6 @@
 /** Idempotency keys: who runs a request, what it answered, and what was signed for it. */
 import type { ExpressionBuilder } from 'kysely'
+import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -35,7 +36,9 @@ export async function claim(tx: Tx, request: ClaimRequest): Promise<Claim> {
   // Freed between the insert and the lock: the way is free for the next look.
   if (!row) return claim(tx, request)
   const { now } = request
-  const running = row.state === 'running' && row.lease_until > now
+  // A lease that reaches further than one can was given by a clock that was ahead.
+  const running =
+    row.state === 'running' && row.lease_until > now && row.lease_until <= now + request.leaseMs + CLOCK_SLACK_MS
   if (row.expires_at <= now && !running) {
     await keyed(tx.deleteFrom('idempotency_keys'), request).execute()
     return claim(tx, request)

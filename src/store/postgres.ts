@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type pg from 'pg'
 import { type ApiError, internal } from '../errors.ts'
+import { rememberFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrate } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
@@ -65,6 +66,7 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
   const db = connect(driver, url, READERS, SESSION)
   const writer = connect(driver, url, WRITERS, SESSION)
   const running = new Set<Promise<unknown>>()
+  const faults = rememberFaults()
   let closing: Promise<void> | undefined
 
   async function attempt<T>(work: Parameters<typeof runWork<T>>[1]): Promise<T> {
@@ -110,7 +112,12 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
       const written = attempt(work)
       running.add(written)
       try {
-        return await written
+        const value = await written
+        faults.wrote()
+        return value
+      } catch (error) {
+        faults.saw(error)
+        throw error
       } finally {
         running.delete(written)
       }
@@ -118,6 +125,7 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
     async ping() {
       await sql`select 1`.execute(db)
     },
+    fault: () => faults.current(),
     close() {
       closing ??= Promise.allSettled(running).then(async () => {
         await Promise.all([db.destroy(), writer.destroy()])

@@ -1,5 +1,6 @@
 /** Admitted requests per key: what the limiter remembers across a restart, and shares between daemons. */
 import { sql } from 'kysely'
+import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -54,8 +55,8 @@ export async function admitShared(
 ): Promise<Admission> {
   // An update that changes nothing locks the row on both databases.
   await tx.updateTable('api_keys').set({ id: apiKeyId }).where('id', '=', apiKeyId).execute()
-  const minute = await readWindow(tx, apiKeyId, now - MINUTE_MS)
-  const day = await readWindow(tx, apiKeyId, now - DAY_MS)
+  const minute = await readWindow(tx, apiKeyId, now, MINUTE_MS)
+  const day = await readWindow(tx, apiKeyId, now, DAY_MS)
   if (perMinute !== null && minute.used >= perMinute) return { refused_by: 'minute', minute, day }
   if (perDay !== null && day.used >= perDay) return { refused_by: 'day', minute, day }
   await addRateHits(tx, [{ api_key_id: apiKeyId, at: now, count: 1 }])
@@ -63,12 +64,14 @@ export async function admitShared(
   return { refused_by: null, minute: counted(minute), day: counted(day) }
 }
 
-async function readWindow(tx: Tx, apiKeyId: string, since: number): Promise<Window> {
+/** What was counted by a clock that was far ahead is left out: it would count for as long as that. */
+async function readWindow(tx: Tx, apiKeyId: string, now: number, windowMs: number): Promise<Window> {
   const { used, oldest_at } = await tx
     .selectFrom('rate_hits')
     .select([sql<number | null>`sum(count)`.as('used'), sql<number | null>`min(at)`.as('oldest_at')])
     .where('api_key_id', '=', apiKeyId)
-    .where('at', '>', since)
+    .where('at', '>', now - windowMs)
+    .where('at', '<=', now + CLOCK_SLACK_MS)
     .executeTakeFirstOrThrow()
   return { used: used ?? 0, oldest_at }
 }

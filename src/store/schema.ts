@@ -324,6 +324,8 @@ export interface LeasesTable {
   until: number
   /** Latest moment of the job's schedule that was given to a process. */
   slot: number
+  /** How often it was done to the end, by whatever process. */
+  done: Generated<number>
 }
 
 /** One per signing key. */

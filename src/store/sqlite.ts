@@ -19,6 +19,7 @@ import {
 import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
+import { type Faults, rememberFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrate } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
@@ -45,12 +46,22 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
   const { default: Driver } = await import('better-sqlite3')
   const file = join(dataDir, DATABASE_FILE)
   const raw = await openFile(Driver, dataDir, file, busyTimeoutMs)
-  const writer = new Kysely<Tables>({ dialect: writerDialect(raw, busyTimeoutMs) })
+  const faults = rememberFaults()
+  const writer = new Kysely<Tables>({ dialect: writerDialect(raw, busyTimeoutMs, faults) })
   const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
   reader.pragma('cache_size = -16384')
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparing(reader) }) })
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparing(reader, faults) }) })
 
-  const queue = createWriteQueue((works) => commitGroup(writer, raw, works))
+  const queue = createWriteQueue(async (works) => {
+    try {
+      const outcomes = await commitGroup(writer, raw, works)
+      faults.wrote()
+      return outcomes
+    } catch (error) {
+      faults.saw(error)
+      throw error
+    }
+  })
   let closing: Promise<void> | undefined
 
   return {
@@ -64,6 +75,7 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
     async ping() {
       await sql`select 1`.execute(db)
     },
+    fault: () => faults.current(),
     close() {
       closing ??= (async () => {
         await queue.drain()
@@ -159,6 +171,24 @@ async function openFile(
   }
 }
 
+/**
+ * Reads every page of a SQLite file: what is wrong with it, at most ten lines of it; none where it is whole, null where
+ * another process keeps it to itself.
+ */
+export async function checkFile(file: string): Promise<string[] | null> {
+  const { default: Driver } = await import('better-sqlite3')
+  let opened: Database.Database | undefined
+  try {
+    opened = new Driver(file, { readonly: true, fileMustExist: true })
+    const rows = opened.pragma('quick_check(10)') as { quick_check: string }[]
+    return rows.map(({ quick_check }) => quick_check).filter((line) => line !== 'ok')
+  } catch (error) {
+    return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error)) ? null : [(error as Error).message]
+  } finally {
+    opened?.close()
+  }
+}
+
 const wayOut = (error: unknown) =>
   /^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error))
     ? 'restore it from a backup, or choose another data folder'
@@ -194,9 +224,9 @@ async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<T> {
   }
 }
 
-const writerDialect = (raw: Database.Database, busyTimeoutMs: number): Dialect => ({
+const writerDialect = (raw: Database.Database, busyTimeoutMs: number, faults: Faults): Dialect => ({
   createAdapter: () => new SqliteAdapter(),
-  createDriver: () => new WriterDriver(raw, busyTimeoutMs),
+  createDriver: () => new WriterDriver(raw, busyTimeoutMs, faults),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
 })
@@ -206,8 +236,8 @@ class WriterDriver extends SqliteDriver {
   readonly #raw: Database.Database
   readonly #busyTimeoutMs: number
 
-  constructor(raw: Database.Database, busyTimeoutMs: number) {
-    super({ database: preparing(raw) })
+  constructor(raw: Database.Database, busyTimeoutMs: number, faults: Faults) {
+    super({ database: preparing(raw, faults) })
     this.#raw = raw
     this.#busyTimeoutMs = busyTimeoutMs
   }
@@ -222,18 +252,39 @@ class WriterDriver extends SqliteDriver {
 }
 
 /** The connection as kysely sees it, with its statements kept: preparing one costs more than running it. */
-function preparing(raw: Database.Database): SqliteDatabase {
-  const statements = new Map<string, Database.Statement<unknown[]>>()
+function preparing(raw: Database.Database, faults: Faults): SqliteDatabase {
+  const statements = new Map<string, SqliteStatement>()
   return {
     prepare(text) {
       let statement = statements.get(text)
       if (!statement) {
         if (statements.size >= STATEMENTS) statements.clear()
-        statement = raw.prepare<unknown[]>(text)
+        statement = noting(faults, () => watched(raw.prepare<unknown[]>(text), faults))
         statements.set(text, statement)
       }
-      return statement as unknown as ReturnType<SqliteDatabase['prepare']>
+      return statement
     },
     close: () => void raw.close(),
+  }
+}
+
+type SqliteStatement = ReturnType<SqliteDatabase['prepare']>
+
+function watched(statement: Database.Statement<unknown[]>, faults: Faults): SqliteStatement {
+  return {
+    reader: statement.reader,
+    all: (parameters) => noting(faults, () => statement.all(...parameters)),
+    run: (parameters) => noting(faults, () => statement.run(...parameters)),
+    iterate: (parameters) => noting(faults, () => statement.iterate(...parameters)),
+  } as SqliteStatement
+}
+
+/** A damaged page is met by whichever statement comes upon it. */
+function noting<T>(faults: Faults, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    faults.saw(error)
+    throw error
   }
 }

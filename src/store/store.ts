@@ -1,5 +1,6 @@
 /** The store: one Kysely over either database, and the one way to write. */
 import type { Kysely, Transaction } from 'kysely'
+import type { StoreFault } from './faults.ts'
 import type { Tables } from './schema.ts'
 
 /** Anything that reads: the store's connection or an open transaction. */
@@ -19,5 +20,7 @@ export interface Store {
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Throws when the database does not answer. */
   ping(): Promise<void>
+  /** What the last write and every read have shown to be wrong with the database as a whole; null: nothing. */
+  fault(): StoreFault | null
   close(): Promise<void>
 }

@@ -1,8 +1,13 @@
 /** The queue of deliveries: what is to be sent to whom, and when. */
+import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export type Queued = Row<'webhook_queue'>
+
+/** Until the last of the attempts (spec 6), and what a process takes for one: what lies further ahead is due. */
+export const LONGEST_WAIT_MS = 86_400_000
+export const LONGEST_CLAIM_MS = 15_000
 
 /** The last event's sequence; 0 before the first. A subscription begins after it. */
 export async function lastSequence(reader: Reader): Promise<number> {
@@ -62,13 +67,20 @@ export async function sendable(
     .selectAll('q')
     .where('q.subscription_id', '=', id)
     .where('q.state', '=', 'waiting')
-    .where('q.next_attempt_at', '<=', now)
-    .where('q.claimed_until', '<=', now)
+    .where((is) =>
+      is.or([is('q.claimed_until', '<=', now), is('q.claimed_until', '>', now + LONGEST_CLAIM_MS + CLOCK_SLACK_MS)]),
+    )
     .where('q.sequence', '<=', cursor)
   // Each by an index of its own: a million that wait for their next attempt are not looked through.
-  const retries = await waiting.where('q.attempts', '>', 0).orderBy('q.next_attempt_at').limit(limit).execute()
+  const retries = waiting.where('q.attempts', '>', 0).orderBy('q.next_attempt_at').limit(limit)
+  const due = await retries.where('q.next_attempt_at', '<=', now).execute()
+  // No retry is planned so far ahead: a clock that was ahead has written it.
+  const stray = await retries.where('q.next_attempt_at', '>', now + LONGEST_WAIT_MS + CLOCK_SLACK_MS).execute()
   const firsts = await waiting
     .where('q.attempts', '=', 0)
+    .where((is) =>
+      is.or([is('q.next_attempt_at', '<=', now), is('q.next_attempt_at', '>', now + LONGEST_WAIT_MS + CLOCK_SLACK_MS)]),
+    )
     .where((is) =>
       is.not(
         is.exists(
@@ -86,7 +98,7 @@ export async function sendable(
     .orderBy('q.sequence')
     .limit(limit)
     .execute()
-  return [...retries, ...firsts].sort((one, other) => one.sequence - other.sequence).slice(0, limit)
+  return [...due, ...stray, ...firsts].sort((one, other) => one.sequence - other.sequence).slice(0, limit)
 }
 
 /** Takes them for one process; answers those that no other has taken meanwhile, and whose subscription still stands. */
@@ -101,7 +113,9 @@ export async function claimQueued(
     .set({ claimed_until: until })
     .where('seq', 'in', seqs)
     .where('state', '=', 'waiting')
-    .where('claimed_until', '<=', now)
+    .where((is) =>
+      is.or([is('claimed_until', '<=', now), is('claimed_until', '>', now + LONGEST_CLAIM_MS + CLOCK_SLACK_MS)]),
+    )
     .where((is) =>
       is.exists(
         is

@@ -653,7 +653,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
       startWorkers({ ...services, wake() {} }, [airdropFullyClaimed], {
         owner: `daemon-${n}`,
         metrics: createMetrics(),
-        timing: { every: () => () => {}, after: () => () => {} },
+        timing: { every: () => () => {}, after: () => () => {}, elapsed: () => 0 },
       }),
     )
     const rounds = () =>

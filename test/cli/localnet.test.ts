@@ -175,7 +175,7 @@ describe('with a daemon', () => {
     expect(statSync(join(dataDir, 'localnet.json')).mode & 0o777).toBe(0o600)
     expect((await daemon.request('GET', '/ready', { key: null })).json.data).toEqual({
       ready: true,
-      checks: { database: 'ok', rpc: 'ok' },
+      checks: { database: 'ok', rpc: 'ok', workers: 'ok' },
     })
     expect(existsSync(join(dataDir, 'chain.db'))).toBe(false)
 
@@ -262,7 +262,10 @@ describe('with a daemon', () => {
 
     answers = false
     await expect.poll(async () => (await ready()).status).toBe(503)
-    expect((await ready()).json.data).toEqual({ ready: false, checks: { database: 'ok', rpc: 'failing' } })
+    expect((await ready()).json.data).toEqual({
+      ...{ ready: false, checks: { database: 'ok', rpc: 'failing', workers: 'ok' } },
+      reasons: { rpc: 'the chain does not answer' },
+    })
     const unwell = await svc(['doctor', '--data-dir', dataDir], { env })
     expect(unwell).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('the RPC node answers 500') })
     await daemon.stop()

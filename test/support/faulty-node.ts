@@ -330,7 +330,7 @@ export async function startFaultyService() {
   const config = loadConfig({ flags: { 'data-dir': dataDir, url: NODE_URL }, env: {}, cwd: dataDir })
   const opened = await openServices(config, log)
   const wait = async (milliseconds: number) => clock.advance(milliseconds)
-  const services = { ...opened, clock, chain: openChain(config, { log, wait }) }
+  const services = { ...opened, clock, chain: openChain(config, { log, wait, elapsed: clock.now }) }
   const app = await createApp(services)
   const request = requester(ORIGIN, app.fetch, await operatorKey(services))
   onTestFinished(async () => {

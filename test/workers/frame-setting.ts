@@ -31,7 +31,7 @@ export function handTiming(clock: TestClock): HandTiming {
       timers.add(timer)
       return () => void timers.delete(timer)
     },
-    every(_expression, act) {
+    every(_schedule, act) {
       schedules.add(act)
       return () => void schedules.delete(act)
     },
@@ -43,6 +43,7 @@ export function handTiming(clock: TestClock): HandTiming {
     reach(slot) {
       for (const act of schedules) act(slot)
     },
+    elapsed: () => clock.now(),
     clear: () => timers.clear(),
     standing: () => timers.size + schedules.size,
   }
@@ -83,7 +84,17 @@ export async function startFrame(
   const metrics = createMetrics()
   const options = { owner: `test/${++owners}`, metrics, timing }
   const workers = startWorkers(
-    { config, store, vault, clock, log, chain, signer: async () => null, wake() {} },
+    {
+      config,
+      store,
+      vault,
+      clock,
+      log,
+      chain,
+      signer: async () => null,
+      wake() {},
+      ending: new AbortController().signal,
+    },
     definitions,
     options,
   )

@@ -13,7 +13,7 @@ const LEASE_MS = 30_000
 const definition = (
   tick: WorkerDefinition['tick'],
   more: Partial<Pick<WorkerDefinition, 'name' | 'leaseMs' | 'deadlineMs'>> = {},
-): WorkerDefinition => ({ name: NAME, schedule: '* * * * * *', leaseMs: LEASE_MS, tick, ...more })
+): WorkerDefinition => ({ name: NAME, schedule: { everyMs: 1_000 }, leaseMs: LEASE_MS, tick, ...more })
 
 export function frameSuite(database: TestDatabase): void {
   describe('a lease', () => {
@@ -82,6 +82,7 @@ export function frameSuite(database: TestDatabase): void {
           errors_total: 0,
           last_error: null,
           last_error_at: null,
+          stalled_reason: null,
         },
       ])
       const metrics = await metricsText()

@@ -62,7 +62,7 @@ async function longestStall(work: () => Promise<unknown>): Promise<number> {
 }
 
 const tick = ({ services }: Service, { stopping = new AbortController().signal } = {}) =>
-  housekeeping.tick({ ...services, signal: new AbortController().signal, stopping })
+  housekeeping.tick({ ...services, metrics: { clockFault() {} }, signal: new AbortController().signal, stopping })
 
 describe.each(['SQLite', 'PostgreSQL'])('housekeeping on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in postgres

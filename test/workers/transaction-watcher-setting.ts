@@ -161,7 +161,17 @@ export async function startWatcher(
   const timing = handTiming(clock)
   const options = { owner: `watcher/${++owners}`, metrics: createMetrics(), timing }
   const workers = startWorkers(
-    { config, store, vault, clock, log, chain, signer: async () => null, wake() {} },
+    {
+      config,
+      store,
+      vault,
+      clock,
+      log,
+      chain,
+      signer: async () => null,
+      ending: new AbortController().signal,
+      wake() {},
+    },
     [transactionWatcher],
     options,
   )

@@ -97,6 +97,7 @@ describe('on the embedded chain', () => {
       errors_total: 0,
       last_error: null,
       last_error_at: null,
+      stalled_reason: null,
     })
   })
 

@@ -1,5 +1,6 @@
 /** The requests that one call makes of a provider: bounded in time, repeated only where nothing can have been signed. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { retryAfterMs } from '../../deadline.ts'
 import type { Signed } from './types.ts'
 
 const ATTEMPTS = 3
@@ -65,8 +66,7 @@ export async function exchange(call: Call, input: string | URL, init: RequestIni
     call.fault = outcome.fault
     if (outcome.unsigned) call.signed = before
     if (!outcome.again || attempt === ATTEMPTS) return outcome.answered ?? fail()
-    const pause = outcome.waitMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1)
-    await call.wait(Math.min(pause, LONGEST_WAIT_MS))
+    await call.wait(outcome.waitMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1))
   }
 }
 
@@ -90,13 +90,14 @@ async function attemptOnce(call: Call, url: URL, init: RequestInit): Promise<Out
     return { response: new Response(adapted, { status: 200, headers: plain(headers) }), text: adapted }
   }
   const unsigned = (status < 500 || BUSY.has(status)) && call.mayHaveSigned?.(status, text) !== true
-  const asked = Number(headers.get('retry-after') ?? Number.NaN) * 1000
+  const asked = retryAfterMs(headers)
   return {
     fault: { kind: 'status', status },
     unsigned,
-    again: unsigned && BUSY.has(status),
+    // Whoever asks for longer than a request can wait is not asked again by it.
+    again: unsigned && BUSY.has(status) && (asked ?? 0) <= LONGEST_WAIT_MS,
     answered: new Response(text || null, { status, headers: plain(headers) }),
-    ...(asked >= 0 && { waitMs: asked }),
+    ...(asked !== null && { waitMs: asked }),
   }
 }
 

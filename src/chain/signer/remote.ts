@@ -1,4 +1,5 @@
 /** Makes a signer of a provider's package: a limit in time, every signature verified, every failure one clear sentence. */
+import { within as inTime, OutOfTime, ShuttingDown } from '../../deadline.ts'
 import { verifierOf } from './ed25519.ts'
 import { type Call, exchanging } from './exchange.ts'
 import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
@@ -40,7 +41,7 @@ export interface Provider {
 
 /** A signer at a provider; nothing is asked of it before the first call. */
 export function createRemoteSigner(provider: Provider, address: string, options: SignerOptions = {}): Signer {
-  const { timeoutMs = TIMEOUT_MS, fetch, wait = pause } = options
+  const { timeoutMs = TIMEOUT_MS, fetch, wait = pause, ending } = options
   const holds = verifierOf(address)
   let opened: KeychainSigner | undefined
   let proven = false
@@ -62,28 +63,27 @@ export function createRemoteSigner(provider: Provider, address: string, options:
 
   /** Runs one call within its time. Throws SignerUnavailable and nothing else. */
   async function within<T>(work: (call: Call) => Promise<T>): Promise<T> {
-    const ending = new AbortController()
     const { signs, mayHaveSigned, adapt } = provider
-    const { signal } = ending
-    const call: Call = {
-      ...{ signs, mayHaveSigned, adapt, fetch, wait, signal },
-      ...{ signed: 'no', fault: undefined, answer: undefined },
-    }
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(unavailable(provider, call, `gave no answer within ${timeoutMs} ms`))
-        ending.abort()
-      }, timeoutMs)
-    })
+    // Ends what a package may still have under way once the call has come to something.
+    const over = new AbortController()
+    let call: Call | undefined
     try {
-      return await Promise.race([exchanging(call, () => work(call)), late])
+      return await inTime(timeoutMs, ending, (signal) => {
+        call = {
+          ...{ signs, mayHaveSigned, adapt, fetch, wait, signal: AbortSignal.any([signal, over.signal]) },
+          ...{ signed: 'no', fault: undefined, answer: undefined },
+        }
+        return exchanging(call, () => work(call!))
+      })
     } catch (error) {
       if (error instanceof SignerUnavailable) throw error
-      throw unavailable(provider, call, faultText(provider, call))
+      const asked = call ?? { signed: 'no' }
+      if (error instanceof OutOfTime) throw unavailable(provider, asked, `gave no answer within ${timeoutMs} ms`)
+      if (error instanceof ShuttingDown)
+        throw unavailable(provider, asked, 'was not waited for: the service is shutting down')
+      throw unavailable(provider, asked, call === undefined ? 'was asked nothing' : faultText(provider, call))
     } finally {
-      clearTimeout(timer)
-      ending.abort()
+      over.abort()
     }
   }
 
@@ -124,7 +124,7 @@ export function createRemoteSigner(provider: Provider, address: string, options:
 
 const MAYBE = '; a signature may exist there'
 
-const unavailable = ({ label }: Provider, { signed }: Call, what: string) =>
+const unavailable = ({ label }: Provider, { signed }: Pick<Call, 'signed'>, what: string) =>
   new SignerUnavailable(`${label} ${what}${signed === 'unknown' ? MAYBE : ''}`, signed)
 
 function faultText(provider: Provider, { fault, signed, answer }: Call): string {

@@ -33,4 +33,6 @@ export interface SignerOptions {
   fetch?: typeof fetch
   /** Pauses between two attempts, in milliseconds. */
   wait?: (milliseconds: number) => Promise<void>
+  /** Aborted when the process ends: every call is over then. */
+  ending?: AbortSignal
 }

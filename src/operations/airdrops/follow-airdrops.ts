@@ -23,6 +23,8 @@ const CLAIM_PATIENCE_MS = 90_000
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+/** Of a tree that has waited for its airdrop for days. */
+export const LONGEST_WAIT_MS = 600_000
 
 /**
  * One round over the airdrops that are due, in at most five calls and one more. Throws internal_error where the node fails,
@@ -120,5 +122,5 @@ function waitOf(row: Tree, genesis: string, now: number): number {
   if (status === 'initialized' || status === 'claiming') return 10 * SECOND_MS
   if (status === 'fully_claimed') return 300 * SECOND_MS
   const age = now - row.created_at
-  return (age < HOUR_MS ? 15 : age < DAY_MS ? 60 : 600) * SECOND_MS
+  return age < HOUR_MS ? 15 * SECOND_MS : age < DAY_MS ? 60 * SECOND_MS : LONGEST_WAIT_MS
 }

@@ -25,7 +25,7 @@ const MOST_LOCKS = 10 * LOCKS_PER_CALL
 const MOST_ENDED = 10
 /** One that can be unlocked is looked at after a quarter of the time that it has waited, within these bounds. */
 const LEAST_WAIT_MS = 600_000
-const MOST_WAIT_MS = 86_400_000
+export const MOST_WAIT_MS = 86_400_000
 
 /**
  * One round over the locks whose time has come. Throws internal_error where the node fails, and at its end what a lock could

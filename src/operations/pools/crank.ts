@@ -15,9 +15,13 @@ import { findTransaction } from '../../store/transactions.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import type { SigningContext } from '../signing/types.ts'
 
-export type PoolServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake'>
+export type PoolServices = Pick<
+  Services,
+  'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
+>
 
 const FIRST_PAUSE_MS = 10_000
+export const LONGEST_PAUSE_MS = FIRST_PAUSE_MS * 2 ** 8
 
 /** Does nothing while the last one may still land; one that failed or was refused is made anew, at ever longer intervals. */
 export async function crankPool(services: PoolServices, row: Row<'pools'>, pool: DbcPool): Promise<void> {
@@ -79,7 +83,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
 }
 
 /** Ten seconds, twenty, up to three quarters of an hour. */
-const pauseAfter = (failures: number) => FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 8)
+const pauseAfter = (failures: number) => Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
 
 const budgetOf = ({ config }: PoolServices, connection: BudgetServices['connection']): BudgetServices => ({
   connection,

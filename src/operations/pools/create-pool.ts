@@ -61,7 +61,7 @@ async function prepare(context: Context, input: Input<Route>): Promise<Prepared>
   const partner = await platformWallet(context)
   platformPercentage(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
   await storage.check()
-  await requireAllowed(config, { image, texts: textsOf(input) })
+  await requireAllowed(config, { image, texts: textsOf(input) }, { ending: context.ending })
   const uri = await storeMetadata(context, input, image)
   const launch = await planLaunch(context, {
     ...input,

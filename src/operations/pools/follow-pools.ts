@@ -1,6 +1,7 @@
 /** Follows pools through their life: live once they are seen, full, migrated, or given up. */
 import { migratedPoolAddress } from '../../chain/dbc/index.ts'
 import { ApiError } from '../../errors.ts'
+import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
 import { duePools, isAnyPoolDue, lastTracked, planPoolCheck } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -83,8 +84,11 @@ async function stepOf(
 async function isGivenUp({ store, clock, config }: PoolServices, row: Row<'pools'>): Promise<boolean> {
   const last = await lastTracked(store.db, row.address)
   if (last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null) return false
-  const ended = Math.max(row.created_at + BUILD_LIFE_MS, last?.checked_at ?? 0)
-  return clock.now() - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
+  const now = clock.now()
+  // An end that lies ahead was seen by a clock that was wrong.
+  const seen = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
+  const ended = Math.max(row.created_at + BUILD_LIFE_MS, seen)
+  return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
 }
 
 /** How long until the pool is looked at again. */

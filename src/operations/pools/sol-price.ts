@@ -1,6 +1,7 @@
 /** The price of SOL in US dollars, from the configured source, asked for at most twice a minute. */
 import type { Config } from '../../config.ts'
 import type { Services } from '../../context.ts'
+import { within } from '../../deadline.ts'
 
 const TIMEOUT_MS = 5_000
 const FRESH_MS = 30_000
@@ -24,15 +25,17 @@ export async function solPrice({
   config,
   clock,
   log,
-}: Pick<Services, 'config' | 'clock' | 'log'>): Promise<number | null> {
+  ending,
+}: Pick<Services, 'config' | 'clock' | 'log' | 'ending'>): Promise<number | null> {
   const { 'price-url': url, 'price-field': field } = config.values
   if (url === undefined) return null
   const source = sources.get(config) ?? { askedAt: 0, asking: Promise.resolve(), price: null, at: 0 }
   sources.set(config, source)
   const now = clock.now()
-  if (now - source.askedAt >= FRESH_MS) {
+  // The clock may have been set back since.
+  if (Math.abs(now - source.askedAt) >= FRESH_MS) {
     source.askedAt = now
-    source.asking = ask(url, field).then(
+    source.asking = ask(url, field, ending).then(
       (price) => void Object.assign(source, { price, at: now }),
       (error: Error) => {
         const fault = error.name === 'TypeError' ? 'it cannot be reached' : error.message
@@ -41,13 +44,15 @@ export async function solPrice({
     )
   }
   await source.asking
-  return now - source.at < STALE_MS ? source.price : null
+  return Math.abs(now - source.at) < STALE_MS ? source.price : null
 }
 
-async function ask(url: string, field: string): Promise<number> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-  if (!response.ok) throw new Error(`the price source answered HTTP ${response.status}`)
-  const text = await response.text()
+async function ask(url: string, field: string, ending: AbortSignal): Promise<number> {
+  const text = await within(TIMEOUT_MS, ending, async (signal) => {
+    const response = await fetch(url, { signal })
+    if (!response.ok) throw new Error(`the price source answered HTTP ${response.status}`)
+    return response.text()
+  })
   if (text.length > MOST_CHARACTERS) throw new Error('the price source answers with too much')
   return priceIn(parsed(text), field)
 }

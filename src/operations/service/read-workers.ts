@@ -5,7 +5,10 @@ import type { Context } from '../../context.ts'
 export async function readWorkers({ clock, workers }: Context): Promise<WorkerStatus> {
   const states: Worker[] = workers()
   return {
-    all_healthy: states.every(({ running, ticks_total, errors_total }) => running && ticks_total > errors_total),
+    all_healthy: states.every(
+      ({ running, ticks_total, errors_total, stalled_reason }) =>
+        running && ticks_total > errors_total && stalled_reason === null,
+    ),
     observed_at: new Date(clock.now()).toISOString(),
     workers: states,
   }

@@ -8,6 +8,7 @@ export type SigningContext = Pick<
   Context,
   | 'store'
   | 'chain'
+  | 'ending'
   | 'clock'
   | 'config'
   | 'log'

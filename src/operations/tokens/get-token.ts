@@ -14,11 +14,11 @@ export async function getToken(context: Context, { mint }: Input<Route>): Promis
 }
 
 /** Null without a provider, where it does not know the token, and where it fails: the chain's own data stands in. */
-async function assetOf({ config, log }: Context, mint: string): Promise<unknown> {
+async function assetOf({ config, log, ending }: Context, mint: string): Promise<unknown> {
   const url = config.values['metadata-url']
   if (url === undefined) return null
   try {
-    return await readAsset(url, mint)
+    return await readAsset(url, mint, { ending })
   } catch (error) {
     log.warn({ err: error, mint }, 'the metadata provider failed')
     return null

@@ -9,10 +9,10 @@ const LOOK_MS = 400
 
 /**
  * The row once it is confirmed, finalized or failed, or as it is at `until`, a moment of `performance.now()`. Throws for
- * what is not stored.
+ * what is not stored. A process that ends waits no longer.
  */
 export async function awaitConfirmed(
-  context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'>,
+  context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer' | 'ending'>,
   signature: string,
   until: number,
 ): Promise<Followed & { isConfirmed: boolean }> {
@@ -20,7 +20,9 @@ export async function awaitConfirmed(
     const row = await findTransaction(context.store.db, signature)
     if (row === null) throw new Error(`the submitted transaction ${signature} is not stored`)
     const isConfirmed = row.lifecycle === 'confirmed' || row.lifecycle === 'finalized'
-    if (isConfirmed || row.lifecycle === 'failed' || performance.now() >= until) return { ...row, isConfirmed }
+    if (isConfirmed || row.lifecycle === 'failed' || performance.now() >= until || context.ending.aborted) {
+      return { ...row, isConfirmed }
+    }
     await new Promise((done) => setTimeout(done, LOOK_MS))
     // A node that fails once is asked again, until the time is over.
     await followOne(context, row).catch((error) => context.log.debug({ err: error, signature }, 'a look failed'))

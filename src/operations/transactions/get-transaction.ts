@@ -20,7 +20,9 @@ export async function getTransaction(context: Context, { signature }: Input<Rout
   const { store, chain, clock, log } = context
   const row = await findTransaction(store.db, signature)
   if (row === null) return onChain(chain, signature)
-  if (row.next_check_at === null || clock.now() - row.checked_at < FRESH_MS) return transactionRecord(row)
+  // A look that lies ahead was made by a clock that was wrong, and says nothing of how fresh it is.
+  const isFresh = Math.abs(clock.now() - row.checked_at) < FRESH_MS
+  if (row.next_check_at === null || isFresh) return transactionRecord(row)
   await follow(context, row).catch((error) => log.warn({ err: error, signature }, 'a transaction was not looked for'))
   return transactionRecord((await findTransaction(store.db, signature)) ?? row)
 }

@@ -5,7 +5,14 @@ import { findEvent, findSmallEvent } from '../../store/events.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
-import { claimQueued, type Queued, resumeHeld, sendable, settleQueued } from '../../store/webhook-queue.ts'
+import {
+  claimQueued,
+  LONGEST_CLAIM_MS,
+  type Queued,
+  resumeHeld,
+  sendable,
+  settleQueued,
+} from '../../store/webhook-queue.ts'
 import { activeSubscriptions, lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
@@ -16,13 +23,14 @@ import { advanceReplays } from './replay.ts'
 import { type SendResult, sendWebhook } from './send.ts'
 import { headersOf } from './signature.ts'
 
-export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'>
+export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
+  Partial<Pick<Services, 'ending'>>
 type Subscription = Row<'webhook_subscriptions'>
 
 const PER_ORIGIN = 32
 const OVERALL = 256
 /** A receiver has ten seconds; what is claimed for longer belonged to a process that died. */
-const CLAIM_MS = 15_000
+const CLAIM_MS = LONGEST_CLAIM_MS
 const TIMEOUT_MS = 10_000
 const LOOK_MS = 250
 const GATHER_MS = 2
@@ -210,6 +218,8 @@ async function attemptWith(
       }
     },
   )
+  // Nobody knows what came of it, and the receiver is not to blame: it is made again once its claim is over.
+  if (services.ending?.aborted === true && result.status === null) return
   await record(services, subscription, queued, startedAt, result)
   // It keeps its place until its connection is free: bodies without end would otherwise open one after another.
   await result.freed
@@ -222,7 +232,7 @@ interface Sending {
 }
 
 async function sendEvent(
-  { config }: DeliveryServices,
+  { config, ending }: DeliveryServices,
   { url }: Subscription,
   event: Row<'events'>,
   { secrets, startedAt, send }: Sending,
@@ -235,6 +245,7 @@ async function sendEvent(
     allowPrivate: config.values['webhooks.allow-private'],
     ports: config.values['webhooks.ports'],
     timeoutMs: TIMEOUT_MS,
+    ending,
   })
 }
 

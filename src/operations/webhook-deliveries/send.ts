@@ -1,6 +1,7 @@
 /** Sends one delivery over HTTP: to checked addresses only, no redirects, judged by the status within its time. */
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent } from 'undici'
+import { OutOfTime, within } from '../../deadline.ts'
 import { VERSION } from '../../version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
 
@@ -14,6 +15,8 @@ export interface Outgoing extends ReceiverPolicy {
   timeoutMs: number
   /** Default: the name servers, or the system where private receivers are allowed. */
   resolve?: Resolve
+  /** Aborted when the process ends: the attempt is over then. */
+  ending?: AbortSignal | undefined
 }
 
 export interface SendResult {
@@ -31,34 +34,29 @@ const BODY_LIMIT = 16_384
 const BODY_MS = 1_000
 
 /** Never throws: whatever goes wrong is the attempt's error. Any number may run at once. */
-export async function sendWebhook({ url: text, headers, body, timeoutMs, ...receiver }: Outgoing): Promise<SendResult> {
+export async function sendWebhook({
+  url: text,
+  headers,
+  body,
+  timeoutMs,
+  ending,
+  ...receiver
+}: Outgoing): Promise<SendResult> {
   const started = performance.now()
   const sent = (status: number | null, error: string | null) => ({
     status,
     error,
     duration_ms: Math.round(performance.now() - started),
   })
-  const stop = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  // A request that still waits for its connection does not hear the signal; the race does.
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new TooLate(`no answer within ${timeoutMs / 1000} s`))
-      stop.abort()
-    }, timeoutMs)
-  })
   try {
-    const { status, freed } = await Promise.race([post(text, { headers, body, signal: stop.signal }, receiver), late])
+    // A request that still waits for its connection does not hear the signal; `within` does.
+    const { status, freed } = await within(timeoutMs, ending, (signal) =>
+      post(text, { headers, body, signal }, receiver),
+    )
     return { ...sent(status, status >= 200 && status < 300 ? null : statusText(status)), freed }
   } catch (error) {
-    return sent(null, failureText(error))
-  } finally {
-    clearTimeout(timer)
+    return sent(null, error instanceof OutOfTime ? `no answer within ${timeoutMs / 1000} s` : failureText(error))
   }
-}
-
-class TooLate extends Error {
-  override readonly name = 'TooLate'
 }
 
 /** It loads ipaddr.js, which like undici a command that sends nothing need not wait for. */
@@ -171,7 +169,7 @@ const KINDS: readonly [RegExp, string][] = [
 /** Messages of the network's own errors tell addresses and internals: only what their codes mean is said. */
 function failureText(error: unknown): string {
   const { code: given, name, message } = error as Error & { code?: unknown }
-  if (name === 'TooLate' || name === ('ReceiverRefused' satisfies ReceiverRefused['name'])) return message
+  if (name === 'ShuttingDown' || name === ('ReceiverRefused' satisfies ReceiverRefused['name'])) return message
   const code = String(given ?? name)
   if (Object.hasOwn(FAILURES, code)) return FAILURES[code]!
   return KINDS.find(([kind]) => kind.test(code))?.[1] ?? 'the request failed'

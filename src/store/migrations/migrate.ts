@@ -16,6 +16,7 @@ import { webhookSecrets } from './0011-webhook-secrets.ts'
 import { webhookOwners } from './0012-webhook-owners.ts'
 import { poolSubmissions } from './0013-pool-submissions.ts'
 import { boundedSteps } from './0014-bounded-steps.ts'
+import { leaseProgress } from './0015-lease-progress.ts'
 import { auditSeals } from './0018-audit-seals.ts'
 import { listIndexes } from './0020-list-indexes.ts'
 import type { SchemaDialect } from './dialect.ts'
@@ -36,6 +37,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0012-webhook-owners': webhookOwners,
   '0013-pool-submissions': poolSubmissions,
   '0014-bounded-steps': boundedSteps,
+  '0015-lease-progress': leaseProgress,
   '0018-audit-seals': auditSeals,
   '0020-list-indexes': listIndexes,
 }

@@ -21,6 +21,7 @@ const YOUNG_MS = 60_000
 /** What is not proven to have ended by then waits for a node with a longer memory. */
 const ANCIENT_MS = 3_600_000
 const NEXT_LOOK_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
+export const LONGEST_LOOK_MS = NEXT_LOOK_MS.ancient
 
 /** A move and the landing that comes with it. */
 export interface Move {

@@ -19,7 +19,7 @@ type Due = Awaited<ReturnType<typeof dueSends>>[number]
 
 /** By then a blockhash has expired, and a durable nonce is in no hurry. */
 const LIFE_MS = 150_000
-const NONCE_WAIT_MS = 60_000
+export const NONCE_WAIT_MS = 60_000
 
 /** Waits of 2, 4, 8 and 16 seconds, then 16 while its blockhash may live; a durable nonce has no end. */
 function nextAfter({ sends, nonce_account, created_at }: Due, now: number): number | null {

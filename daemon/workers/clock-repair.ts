@@ -1,0 +1,13 @@
+/** Once a minute, and once at the start: puts right what a clock that was ahead has left in the database. */
+import { repairMoments } from '../../src/operations/clock-repair.ts'
+import type { WorkerDefinition } from './frame.ts'
+
+export const clockRepair: WorkerDefinition = {
+  name: 'clock-repair',
+  schedule: { everyMs: 60_000 },
+  leaseMs: 60_000,
+  async tick({ metrics, ...context }) {
+    const repaired = await repairMoments(context, context.signal)
+    for (const [what, count] of repaired) metrics.clockFault(what, count)
+  },
+}

@@ -1,0 +1,54 @@
+/** Puts right what a clock that was ahead has left in the database: moments so far ahead that nothing would happen until then. */
+import type { Services } from '../context.ts'
+import { CLOCK_SLACK_MS, type FutureMoments, pullBack } from '../store/future-moments.ts'
+import { LONGEST_WAIT_MS as AIRDROP_MS } from './airdrops/follow-airdrops.ts'
+import { MOST_WAIT_MS as GOLD_LOCK_MS } from './gold-locks/follow-gold-locks.ts'
+import { LONGEST_PAUSE_MS as POOL_MS } from './pools/crank.ts'
+import { LONGEST_LOOK_MS } from './transactions/follow/look.ts'
+import { NONCE_WAIT_MS } from './transactions/follow/send.ts'
+import { FAULTY_MS } from './write-each.ts'
+
+/**
+ * How far ahead each plan reaches at the most. When something happened is never rewritten: this clock may be the wrong one,
+ * and a plan that comes too early is only looked at once more.
+ */
+const MOMENTS: readonly FutureMoments[] = [
+  {
+    table: 'transactions',
+    key: 'signature',
+    column: 'next_check_at',
+    reachMs: Math.max(LONGEST_LOOK_MS, FAULTY_MS),
+  },
+  { table: 'transactions', key: 'signature', column: 'next_send_at', reachMs: NONCE_WAIT_MS },
+  { table: 'merkle_trees', key: 'id', column: 'next_check_at', reachMs: Math.max(AIRDROP_MS, FAULTY_MS) },
+  { table: 'pools', key: 'address', column: 'next_check_at', reachMs: Math.max(POOL_MS, FAULTY_MS) },
+  { table: 'gold_locks', key: 'seq', column: 'next_check_at', reachMs: Math.max(GOLD_LOCK_MS, FAULTY_MS) },
+]
+
+type RepairServices = Pick<Services, 'store' | 'clock' | 'log'>
+
+/** Takes every plan that no right clock can have made for now; answers how many, by table and column. */
+export async function repairMoments(
+  { store, clock, log }: RepairServices,
+  signal?: AbortSignal,
+): Promise<Map<string, number>> {
+  const repaired = new Map<string, number>()
+  for (const moments of MOMENTS) {
+    const now = clock.now()
+    const after = now + moments.reachMs + CLOCK_SLACK_MS
+    for (;;) {
+      signal?.throwIfAborted()
+      const count = await pullBack(store, moments, { after, to: now })
+      if (count === 0) break
+      const what = `${moments.table}.${moments.column}`
+      repaired.set(what, (repaired.get(what) ?? 0) + count)
+    }
+  }
+  for (const [what, count] of repaired) {
+    log.warn(
+      { what, count },
+      'plans too far ahead to be believed are due now: a clock was ahead, or this one is behind',
+    )
+  }
+  return repaired
+}

@@ -1,0 +1,120 @@
+/** A node that hangs or asks to be left alone: no call waits longer than ten seconds, and Retry-After holds for all of them. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Chain, openChain } from '../../src/chain/connection.ts'
+import { patiently } from '../../src/chain/patient-fetch.ts'
+import { relayOf } from '../../src/chain/relay.ts'
+import { loadConfig } from '../../src/config.ts'
+import { retryAfterMs } from '../../src/deadline.ts'
+import { HANGS, type HostileNode, openHostileNode } from '../support/hostile-node.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const LIMIT_MS = 10_000
+
+function chainAt(node: HostileNode, settings: Record<string, string> = {}, ending?: AbortSignal) {
+  const dataDir = temporaryFolder()
+  const config = loadConfig({ flags: { 'data-dir': dataDir, url: node.url, ...settings }, env: {}, cwd: dataDir })
+  const chain = openChain(config, ending === undefined ? {} : { ending })
+  onTestFinished(() => chain.close())
+  return { chain, config }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<{ message: string; ms: number }> {
+  const began = performance.now()
+  return work.then(
+    () => expect.unreachable('it succeeded'),
+    (error: Error) => ({ message: error.message, ms: performance.now() - began }),
+  )
+}
+
+const slotOf = (chain: Chain) => chain.call('getSlot', [])
+
+describe('a node that hangs', () => {
+  it('after accept, after headers or in mid-body fails a call within ten seconds, in words', async () => {
+    const failures = await Promise.all(
+      HANGS.map(async (where) => {
+        const node = await openHostileNode({ kind: 'hangs', where })
+        const { chain } = chainAt(node)
+        // Loading web3.js is no part of a call.
+        const connection = await chain.connection()
+        const [own, web3] = await Promise.all([failureOf(slotOf(chain)), failureOf(connection.getLatestBlockhash())])
+        return { where, own, web3, label: chain.cluster.label }
+      }),
+    )
+    for (const { where, own, web3, label } of failures) {
+      for (const { message, ms } of [own, web3]) {
+        expect(message, where).toContain(`The RPC node of ${label} cannot be reached (no answer in time)`)
+        expect(ms, where).toBeLessThan(LIMIT_MS)
+      }
+    }
+  }, 30_000)
+
+  it('fails its calls at once when the process ends, however it hangs', async () => {
+    for (const where of HANGS) {
+      const node = await openHostileNode({ kind: 'hangs', where })
+      const ender = new AbortController()
+      const { chain } = chainAt(node, {}, ender.signal)
+      const failed = failureOf(slotOf(chain))
+      await expect.poll(() => node.asked.length).toBe(1)
+      ender.abort()
+      expect((await failed).message).toMatch(/cannot be reached \(the service is shutting down\)$/)
+      expect((await failureOf(slotOf(chain))).message).toContain('the service is shutting down')
+      expect(node.asked).toHaveLength(1)
+    }
+  })
+})
+
+describe('a node that answers 429 with Retry-After', () => {
+  it('is asked by nobody before then: calls that cannot wait so long fail at once', async () => {
+    const node = await openHostileNode({ kind: 'busy', retryAfter: '60' })
+    const { chain } = chainAt(node)
+    const said = /The RPC node of .+ asks to be left alone for another (59|60) s \(Retry-After\): try again then$/
+    expect((await failureOf(slotOf(chain))).message).toMatch(said)
+    const failures = await Promise.all(Array.from({ length: 10 }, () => failureOf(slotOf(chain))))
+    for (const { message, ms } of failures) {
+      expect(message).toMatch(said)
+      expect(ms).toBeLessThan(1_000)
+    }
+    expect(node.asked).toHaveLength(1)
+  })
+
+  it('is asked again when it is over, by all that waited', async () => {
+    const node = await openHostileNode({ kind: 'busy', retryAfter: '1' })
+    const { chain } = chainAt(node)
+    const first = slotOf(chain)
+    await expect.poll(() => node.asked.length).toBe(1)
+    node.behaviour = { kind: 'answers' }
+    const others = Array.from({ length: 5 }, () => slotOf(chain))
+    expect(await Promise.all([first, ...others])).toEqual(Array(6).fill(9))
+    const [refused, ...later] = node.asked.map(({ at }) => at)
+    expect(Math.min(...later) - refused!).toBeGreaterThanOrEqual(950)
+  })
+
+  it('keeps nobody away for longer than five minutes, whatever it asks', async () => {
+    let now = 0
+    const busy: typeof fetch = async () => new Response(null, { status: 503, headers: { 'retry-after': '86400' } })
+    const wait = async (milliseconds: number) => {
+      now += milliseconds
+    }
+    const send = patiently(busy, { elapsed: () => now, wait })
+    expect((await failureOf(send('http://node.test'))).message).toContain('for another 300 s')
+    now = 299_000
+    // By then its time is near, and a call waits for the rest.
+    expect((await failureOf(send('http://node.test'))).message).toContain('for another 300 s')
+  })
+
+  it('may say it as a date', () => {
+    const now = Date.UTC(2026, 0, 1)
+    const of = (text: string) => retryAfterMs(new Headers({ 'retry-after': text }), now)
+    expect([of('3'), of(' 120 '), of('0')]).toEqual([3_000, 120_000, 0])
+    expect([of(new Date(now + 7_000).toUTCString()), of(new Date(now - 7_000).toUTCString())]).toEqual([7_000, 0])
+    expect([of('soon'), of('-5'), of(''), retryAfterMs(new Headers())]).toEqual([null, null, null, null])
+  })
+})
+
+it('a relay that asks to be left alone is, by every bundle', async () => {
+  const relay = await openHostileNode({ kind: 'busy', retryAfter: '60' })
+  const { chain, config } = chainAt(await openHostileNode({ kind: 'answers' }), { 'relay-url': relay.url })
+  const send = () => failureOf(relayOf(config, chain).send([new Uint8Array(64)]))
+  for (const _ of [1, 2, 3]) expect((await send()).message).toContain('The relay asks to be left alone for another')
+  expect(relay.asked).toHaveLength(1)
+})
