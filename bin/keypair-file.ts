@@ -4,8 +4,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Problem, usage } from '../commands/ui/problem.ts'
-import { type KeyPair, keyPairOf } from '../src/chain/localnet/signatures.ts'
 import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from '../src/chain/signer/keypair-file.ts'
+import { type KeyPair, keyPairOf } from '../src/solana/signatures.ts'
 
 const SOLANA_FOLDER = '.config/solana'
 /** Far above what the Solana CLI's settings take: nothing larger is read. */

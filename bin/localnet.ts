@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Localnet, LocalnetReport } from '../commands/command.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf, parseCluster } from '../src/chain/cluster.ts'
-import { parseJson } from '../src/chain/localnet/rpc/json.ts'
 import { type ChainOwner, chainOwner } from '../src/chain/owner.ts'
 import type { Config, SettingName } from '../src/config.ts'
+import { parseJson } from '../src/solana/json.ts'
 import { openHttp } from './http-transport.ts'
 
 type Load = (flags?: Partial<Record<SettingName, unknown>>) => Promise<Config>
@@ -204,7 +204,7 @@ async function deleteJournal(dataDir: string): Promise<string[]> {
 async function refuseLocked(dataDir: string): Promise<void> {
   const [{ default: Database }, { openJournal }] = await Promise.all([
     import('better-sqlite3'),
-    import('../src/chain/localnet/journal.ts'),
+    import('../src/localnet/journal.ts'),
   ])
   try {
     openJournal(Database, dataDir).close()

@@ -3,11 +3,11 @@ import type { SignedTransaction, SigningKeys, TransactionContent, Wallet } from 
 import { failure, usage } from '../commands/ui/problem.ts'
 import { explainTransactionError } from '../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
-import { type DecodedMessage, type DecodedTransaction, isWritable } from '../src/chain/localnet/messages.ts'
-import { type KeyPair, keyPairOf, signatureHolds } from '../src/chain/localnet/signatures.ts'
 import { keyPairFrom } from '../src/chain/signer/keypair-file.ts'
 import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
 import { ApiError } from '../src/errors.ts'
+import { type DecodedMessage, type DecodedTransaction, isWritable } from '../src/solana/messages.ts'
+import { type KeyPair, keyPairOf, signatureHolds } from '../src/solana/signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 
 export function createWallet(): Wallet {

@@ -4,13 +4,13 @@ import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
 import { createKernel, type Kernel } from './kernel.ts'
 import type { Metrics } from './metrics.ts'
-import { errorAnswer, jsonResponse } from './middleware/answer.ts'
-import { requestIdOf } from './middleware/request-id.ts'
 import { type Mount, mountOn } from './mount.ts'
+import { errorAnswer, jsonResponse } from './pipeline/answer.ts'
+import { requestIdOf } from './pipeline/request-id.ts'
 import { assets } from './routes/assets.ts'
 import { documentation } from './routes/documentation.ts'
 import { mountRoutes } from './routes/index.ts'
-import { operations } from './routes/operations.ts'
+import { operations } from './routes/probes.ts'
 
 export interface App {
   fetch(request: Request): Promise<Response>

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Services } from '../src/context.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { type BodyRoom, createBodyRoom } from './middleware/body-room.ts'
-import { createRateLimiter, type RateLimiter } from './middleware/rate-limit.ts'
+import { type BodyRoom, createBodyRoom } from './pipeline/body-room.ts'
+import { createRateLimiter, type RateLimiter } from './pipeline/rate-limit.ts'
 
 export interface Kernel extends Services {
   limiter: RateLimiter

@@ -1,11 +1,11 @@
 /** Serves the embedded chain's JSON-RPC: beside the API in `svc serve`, alone in `svc localnet start`. */
 import { isIP } from 'node:net'
 import { type Chain, openChain } from '../src/chain/connection.ts'
-import { type LocalnetServer, serveLocalnet } from '../src/chain/localnet/server.ts'
 import { type ChainOwner, chainOwner, claimChain } from '../src/chain/owner.ts'
 import type { Config } from '../src/config.ts'
 import { conflict } from '../src/errors.ts'
 import { makeDataFolder } from '../src/files.ts'
+import { type LocalnetServer, serveLocalnet } from '../src/localnet/server.ts'
 import type { Log } from '../src/log.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'

@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import type { AnyRoute, Result } from '../src/api/route.ts'
 import type { Context } from '../src/context.ts'
 import type { Kernel } from './kernel.ts'
-import { answer, type Handler, type Operation, type Prepare } from './pipeline.ts'
+import { answer, type Handler, type Operation, type Prepare } from './pipeline/pipeline.ts'
 
 export interface Mount {
   <R extends AnyRoute>(route: R, operation: Operation<R>): void

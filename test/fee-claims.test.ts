@@ -1,8 +1,8 @@
 /** Claims over HTTP: who may take what, splits that fit, and what is refused before anything is built. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { PROGRAMS } from '../src/chain/programs.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { hasProgram } from './support/programs.ts'
 import { makeFolder, openService, removeFolder, type Service } from './support/service.ts'

@@ -14,10 +14,10 @@ import {
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { balanceChanges, decodeTokenAccount } from '../src/chain/balance-changes.ts'
-import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../src/chain/localnet/addresses.ts'
-import { localFetch } from '../src/chain/localnet/fetch.ts'
 import { simulateTransaction } from '../src/chain/simulations.ts'
 import { decodeTransaction } from '../src/chain/transactions.ts'
+import { localFetch } from '../src/localnet/fetch.ts'
+import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../src/solana/addresses.ts'
 import { type Service, startService } from './support/service.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')

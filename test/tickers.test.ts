@@ -1,9 +1,9 @@
 /** One ticker, two launches: the second to appear is refused on submit, or told of as failed; on both databases. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, describe, expect, it } from 'vitest'
-import { PROGRAMS } from '../src/chain/programs.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { type Limits, startPlatform } from './support/platform-wallet.ts'

@@ -5,8 +5,8 @@ import { json as readJson } from 'node:stream/consumers'
 import { base58 } from '@scure/base'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { TIP_ACCOUNTS } from '../src/chain/bundles.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
 import { type Service, startService } from './support/service.ts'
 
 const SOL = 1_000_000_000

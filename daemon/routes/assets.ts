@@ -2,8 +2,8 @@
 import type { Hono } from 'hono'
 import { notFound } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
-import { errorAnswer, jsonResponse } from '../middleware/answer.ts'
-import { requestIdOf } from '../middleware/request-id.ts'
+import { errorAnswer, jsonResponse } from '../pipeline/answer.ts'
+import { requestIdOf } from '../pipeline/request-id.ts'
 
 const PATH = '/assets/{cid}'
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import { ERROR_STATUS } from '../../src/errors.ts'
-import { requestIdOf } from '../middleware/request-id.ts'
+import { requestIdOf } from '../pipeline/request-id.ts'
 
 const TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript' }
 const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const

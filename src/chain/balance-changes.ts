@@ -1,7 +1,7 @@
 /** What a run changes in balances: lamports and tokens of accounts, compared before and after. */
 import type { Simulation } from '../api/index.ts'
-import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from './localnet/rpc/token-state.ts'
-import type { ChainAccount } from './localnet/types.ts'
+import type { ChainAccount } from '../solana/accounts.ts'
+import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from '../solana/token-accounts.ts'
 
 /** With owner, delegate and close authority: who may move the tokens, or the lamports under them. */
 export { decodeTokenAccount, type TokenAccountState }

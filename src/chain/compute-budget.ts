@@ -1,7 +1,7 @@
 /** Compute limit and priority fee of built transactions: what a simulation uses with a margin, and what blocks ask lately. */
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../config.ts'
-import { decodeTransaction, isWritable } from './localnet/messages.ts'
+import { decodeTransaction, isWritable } from '../solana/messages.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 /** Most that one transaction can ask for. */

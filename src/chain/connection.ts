@@ -3,17 +3,17 @@ import type { Connection } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { whyUnanswered } from '../deadline.ts'
 import { ApiError, internal } from '../errors.ts'
+import type { Rpc } from '../localnet/rpc/index.ts'
+import type { LocalChain } from '../localnet/types.ts'
 import { type Log, silentLog } from '../log.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
-import type { Rpc } from './localnet/rpc/index.ts'
-import type { LocalChain } from './localnet/types.ts'
 import { callNode, cleaned } from './node-call.ts'
 import { chainOwner } from './owner.ts'
 import { type PatienceOptions, patiently } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
-import type { ProgramLookup } from './programs.ts'
+import type { ProgramLookup } from './required-program.ts'
 import { askNode } from './rpc-faults.ts'
 import { wholeAnswer } from './whole-answer.ts'
 
@@ -97,7 +97,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   const rpc = (): Promise<Rpc> => {
     served ??= local()
-      .then(async (chain) => (await import('./localnet/rpc/index.ts')).createRpc(chain, { onError }))
+      .then(async (chain) => (await import('../localnet/rpc/index.ts')).createRpc(chain, { onError }))
       .catch((error) => {
         served = undefined
         throw error
@@ -125,7 +125,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     if (other !== undefined) return over(other.rpc_url)
     inProcess ??= rpc()
       .then(async (local) => {
-        const { localFetch } = await import('./localnet/fetch.ts')
+        const { localFetch } = await import('../localnet/fetch.ts')
         return { url: cluster.rpcUrl, send: patiently(around(localFetch(local)), patience) }
       })
       .catch((error) => {
@@ -198,7 +198,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
 /** Commands that use the chain in their own process follow one another; a daemon that has it says so in its file. */
 async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number): Promise<LocalChain> {
-  const { openLocalChain } = await import('./localnet/index.ts')
+  const { openLocalChain } = await import('../localnet/index.ts')
   for (const until = Date.now() + patienceMs; ; ) {
     try {
       return await openLocalChain({ dataDir, programsDir })

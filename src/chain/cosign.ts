@@ -1,6 +1,6 @@
 /** What becomes of a built transaction before the payer signs: a fresh blockhash, and the signatures of keys that the build made. */
-import { decodeTransaction } from './localnet/messages.ts'
-import { keyPairOf } from './localnet/signatures.ts'
+import { decodeTransaction } from '../solana/messages.ts'
+import { keyPairOf } from '../solana/signatures.ts'
 
 const SEED_BYTES = 32
 

@@ -1,8 +1,8 @@
 /** Derives addresses of programs from their seeds, without asking the chain. */
 import type { PublicKey } from '@solana/web3.js'
 import type { Pda, PdaKind, PdaRequest } from '../api/pdas.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './localnet/addresses.ts'
-import { PROGRAMS } from './programs.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/addresses.ts'
+import { PROGRAMS } from '../solana/programs.ts'
 
 const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 const TOKEN_PROGRAMS = { spl: TOKEN_PROGRAM, token2022: TOKEN_2022_PROGRAM } as const

@@ -1,10 +1,11 @@
 /** Running a transaction for what it does to its accounts, each of them read before and after. */
 import type { Connection, PublicKey, SimulatedTransactionAccountInfo, VersionedTransaction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../errors.ts'
+import type { ChainAccount } from '../solana/accounts.ts'
+import { TransactionRefused } from '../solana/execution.ts'
+import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
+import { type DecodedMessage, isWritable } from '../solana/messages.ts'
 import { lamportsOf } from './exact-lamports.ts'
-import { type LoadedAddresses, loadAddresses } from './localnet/lookup-tables.ts'
-import { type DecodedMessage, isWritable } from './localnet/messages.ts'
-import { type ChainAccount, TransactionRefused } from './localnet/types.ts'
 import { askNode } from './rpc-faults.ts'
 
 /** How web3.js words a node's refusal of the transaction itself; the code of the error is lost on the way. */

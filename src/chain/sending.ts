@@ -1,8 +1,8 @@
 /** Sending signed transactions: a trial run that explains a failure, and the broadcast itself. */
 import { badRequest } from '../errors.ts'
+import type { DecodedTransaction } from '../solana/messages.ts'
 import type { Chain } from './connection.ts'
 import { explainTransactionError } from './errors/index.ts'
-import type { DecodedTransaction } from './localnet/messages.ts'
 import { atSlot, NodeRefusal } from './node-call.ts'
 import { askNode, reasonOf } from './rpc-faults.ts'
 import { readStatuses } from './statuses.ts'

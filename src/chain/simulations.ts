@@ -2,9 +2,9 @@
 import type { Connection, VersionedTransaction } from '@solana/web3.js'
 import type { Simulation } from '../api/index.ts'
 import { internal } from '../errors.ts'
+import type { DecodedTransaction } from '../solana/messages.ts'
+import { readMint } from '../solana/token-accounts.ts'
 import { type BalanceChange, balanceChanges } from './balance-changes.ts'
-import type { DecodedTransaction } from './localnet/messages.ts'
-import { readMint } from './localnet/rpc/token-state.ts'
 import { latestBlockhash } from './rpc-reads.ts'
 import { accountAfter, accountsAt, runWithAccounts } from './runs.ts'
 

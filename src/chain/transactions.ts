@@ -1,13 +1,13 @@
 /** Transactions as clients send them: base64 of the wire format. */
 import { badRequest } from '../errors.ts'
+import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import {
   type DecodedMessage,
   type DecodedTransaction,
   decodeTransaction as decodeBytes,
   MalformedTransaction,
-} from './localnet/messages.ts'
-import { signatureHolds } from './localnet/signatures.ts'
-import { MAX_TRANSACTION_BYTES } from './localnet/types.ts'
+} from '../solana/messages.ts'
+import { signatureHolds } from '../solana/signatures.ts'
 
 /** Decodes and sanitizes, versioned or legacy, signed or not. Throws bad_request naming `param`. */
 export function decodeTransaction(base64: string, param = 'transaction'): DecodedTransaction {

@@ -1,7 +1,7 @@
 /** What building leaves: a v0 transaction that waits for its signatures. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../errors.ts'
-import { MAX_TRANSACTION_BYTES } from './localnet/types.ts'
+import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 
 /** A v0 transaction that nobody has signed. */
 export interface UnsignedTransaction {

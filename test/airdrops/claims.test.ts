@@ -3,7 +3,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { CLOCK_SYSVAR } from '../../src/chain/chain-clock.ts'
-import { buildCreation, distributorAddress } from '../../src/chain/merkle-distributor/index.ts'
+import { buildCreation, distributorAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { buildTree, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
 import {
   addressOf,
@@ -254,7 +254,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     const { distributor } = await make()
     await submit(await ok('POST', path, claimBody(wallets[0]!)), wallets[0]!)
     pass(31 * DAY_S)
-    const { buildClawback } = await import('../../src/chain/merkle-distributor/index.ts')
+    const { buildClawback } = await import('../../src/chain/programs/merkle-distributor/index.ts')
     const clawback = await buildClawback({
       payer: addressOf(payer),
       recentBlockhash: chain.latestBlockhash().blockhash,

@@ -3,9 +3,13 @@ import { createHash } from 'node:crypto'
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { buildCreation, decodeDistributor, distributorChangesIn } from '../../src/chain/merkle-distributor/index.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+import {
+  buildCreation,
+  decodeDistributor,
+  distributorChangesIn,
+} from '../../src/chain/programs/merkle-distributor/index.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
   addressOf,
   airdropsOn,

@@ -10,8 +10,9 @@ import { lockFolder } from '../../daemon/lock.ts'
 import { clusterOf, parseCluster, publicRpcUrl } from '../../src/chain/cluster.ts'
 import { openChain } from '../../src/chain/connection.ts'
 import { chainOwner, claimChain } from '../../src/chain/owner.ts'
-import { PROGRAMS, requireProgram } from '../../src/chain/programs.ts'
+import { requireProgram } from '../../src/chain/required-program.ts'
 import { loadConfig, redactUrl, type SettingName } from '../../src/config.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'svc-cluster-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))

@@ -16,14 +16,14 @@ import {
   buildRelease,
   type CollectionState,
   isFrozen,
-} from '../../src/chain/core-assets/index.ts'
-import { readStakeMemo, stakeMemo } from '../../src/chain/core-assets/memos.ts'
-import { loadCore } from '../../src/chain/core-assets/sdk.ts'
-import { decodeAsset, decodeCollection } from '../../src/chain/core-assets/state.ts'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+} from '../../src/chain/programs/metaplex-core/index.ts'
+import { readStakeMemo, stakeMemo } from '../../src/chain/programs/metaplex-core/memos.ts'
+import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
+import { decodeAsset, decodeCollection } from '../../src/chain/programs/metaplex-core/state.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from '../support/local-chain.ts'
 

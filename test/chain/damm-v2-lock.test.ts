@@ -13,10 +13,10 @@ import {
   positionsOf,
   quoteSwap,
   type SingleSidedPool,
-} from '../../src/chain/damm-v2/index.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
-import { metadataAddressOf, readToken } from '../../src/chain/tokens/index.ts'
+} from '../../src/chain/programs/damm-v2/index.ts'
+import { metadataAddressOf, readToken } from '../../src/chain/programs/tokens/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
   ACCOUNT_RENT,
   type DammV2Chain,

@@ -15,9 +15,9 @@ import {
   positionsPerClaim,
   quoteSwap,
   type SwapOrder,
-} from '../../src/chain/damm-v2/index.ts'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
+} from '../../src/chain/programs/damm-v2/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
 import {
   ACCOUNT_RENT,
   type DammV2Chain,

@@ -17,12 +17,12 @@ import {
   readDammV2Pool,
   readDammV2Pools,
   type SingleSidedPool,
-} from '../../src/chain/damm-v2/index.ts'
-import { priceText, sqrtPriceOf } from '../../src/chain/damm-v2/prices.ts'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
+} from '../../src/chain/programs/damm-v2/index.ts'
+import { priceText, sqrtPriceOf } from '../../src/chain/programs/damm-v2/prices.ts'
+import { metadataAddressOf, readToken, tokenStatus } from '../../src/chain/programs/tokens/index.ts'
 import { squareRoot } from '../../src/chain/square-root.ts'
-import { metadataAddressOf, readToken, tokenStatus } from '../../src/chain/tokens/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
 import {
   type DammV2Chain,
   HAS_DAMM_V2,

@@ -10,8 +10,8 @@ import {
   curveOf,
   type DbcPool,
   maxRecipients,
-} from '../../src/chain/dbc/index.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
+} from '../../src/chain/programs/dbc/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import {
   addressOf,
   addSurplus,

@@ -8,10 +8,10 @@ import {
   poolAddress,
   readDbcPool,
   readDbcPools,
-} from '../../src/chain/dbc/index.ts'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
-import { readToken } from '../../src/chain/tokens/index.ts'
+} from '../../src/chain/programs/dbc/index.ts'
+import { readToken } from '../../src/chain/programs/tokens/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
 import {
   addressOf,
   CONFIG,

@@ -13,10 +13,10 @@ import {
   MIGRATION_UNITS,
   migratedPoolAddress,
   migrationStep,
-} from '../../src/chain/dbc/index.ts'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+} from '../../src/chain/programs/dbc/index.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
   addressOf,
   CONFIG,

@@ -18,8 +18,8 @@ import {
   migrationStep,
   poolAddress,
   SWAP_UNITS,
-} from '../../src/chain/dbc/index.ts'
-import { priceText } from '../../src/chain/dbc/prices.ts'
+} from '../../src/chain/programs/dbc/index.ts'
+import { priceText } from '../../src/chain/programs/dbc/prices.ts'
 import { squareRoot } from '../../src/chain/square-root.ts'
 import { addressOf, CREATOR, KEEPER, LOCKED, lacksDbc, launchOf, openDbcChain, presetWith } from '../support/dbc.ts'
 

@@ -10,7 +10,7 @@ import {
   progressOf,
   quoteSwap,
   readDbcPool,
-} from '../../src/chain/dbc/index.ts'
+} from '../../src/chain/programs/dbc/index.ts'
 import { addressOf, goldenPool, KEEPER, lacksDbc, openDbcChain, presetWith, TRADER } from '../support/dbc.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL } from '../support/local-chain.ts'

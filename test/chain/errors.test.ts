@@ -12,9 +12,9 @@ import { CORE_CODES } from '../../src/chain/errors/metaplex-codes.ts'
 import { DBC_CODES } from '../../src/chain/errors/meteora-codes.ts'
 import { KNOWN_PROGRAMS } from '../../src/chain/errors/programs.ts'
 import { INSTRUCTION_WORDS, TRANSACTION_WORDS } from '../../src/chain/errors/runtime.ts'
-import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from '../../src/chain/localnet/transaction-errors.ts'
-import type { TransactionRefused } from '../../src/chain/localnet/types.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from '../../src/localnet/transaction-errors.ts'
+import type { TransactionRefused } from '../../src/solana/execution.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
 import {
   hasProgram,

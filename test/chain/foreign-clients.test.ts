@@ -51,8 +51,8 @@ import {
   Transaction,
 } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { localFetch } from '../../src/chain/localnet/fetch.ts'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
+import { localFetch } from '../../src/localnet/fetch.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { launchCurve } from '../support/curve.ts'
 import { openServer, PROGRAMS_DIR } from './serving.ts'
 

@@ -27,13 +27,13 @@ import {
   readBeforeLock,
   readLockOf,
   readLocks,
-} from '../../src/chain/gold-locks/index.ts'
-import { localFetch } from '../../src/chain/localnet/fetch.ts'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+} from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { localFetch } from '../../src/localnet/fetch.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, createMint, DAY, type Extension, give, lacksLock, lamportsOf, unitsIn } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
 import { openTestChain, PROGRAMS_DIR, SOL, START_MS, someone, type TestChain } from '../support/local-chain.ts'

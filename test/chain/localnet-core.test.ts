@@ -4,9 +4,10 @@ import * as spl from '@solana/spl-token'
 import { ComputeBudgetProgram, Ed25519Program, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FAUCET_LAMPORTS } from '../../src/chain/localnet/faucet.ts'
-import { MalformedTransaction } from '../../src/chain/localnet/messages.ts'
-import { type LandedTransaction, TransactionRefused } from '../../src/chain/localnet/types.ts'
+import { FAUCET_LAMPORTS } from '../../src/localnet/faucet.ts'
+import type { LandedTransaction } from '../../src/localnet/types.ts'
+import { TransactionRefused } from '../../src/solana/execution.ts'
+import { MalformedTransaction } from '../../src/solana/messages.ts'
 import {
   balance,
   everything,

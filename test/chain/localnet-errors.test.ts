@@ -1,11 +1,7 @@
 /** The embedded chain's table of errors against the runtime that it was written for. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import {
-  INSTRUCTION_ERRORS,
-  TRANSACTION_ERRORS,
-  transactionErrorJson,
-} from '../../src/chain/localnet/transaction-errors.ts'
+import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, transactionErrorJson } from '../../src/localnet/transaction-errors.ts'
 
 const declarations = readFileSync('node_modules/litesvm/dist/internal.d.ts', 'utf8')
 

@@ -13,7 +13,7 @@ import {
 } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { TransactionRefused } from '../../src/chain/localnet/types.ts'
+import { TransactionRefused } from '../../src/solana/execution.ts'
 import {
   balance,
   everything,

@@ -14,9 +14,9 @@ import {
 import Database from 'better-sqlite3'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ChainLockedError, openLocalChain } from '../../src/chain/localnet/index.ts'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+import { ChainLockedError, openLocalChain } from '../../src/localnet/index.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, thrownBy, transfer } from '../support/local-chain.ts'
 
 const someone = () => Keypair.generate().publicKey

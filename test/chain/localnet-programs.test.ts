@@ -17,8 +17,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import type { LocalChain } from '../../src/chain/localnet/types.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+import type { LocalChain } from '../../src/localnet/types.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, type TestChain } from '../support/local-chain.ts'
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { Keypair, type PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { openRpc } from './serving.ts'
 
 let opened: Awaited<ReturnType<typeof openRpc>>

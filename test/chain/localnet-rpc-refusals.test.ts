@@ -1,7 +1,7 @@
 /** What the embedded chain's JSON-RPC refuses, and in which words; and the methods that need nothing to have happened. */
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseJson, toJson } from '../../src/chain/localnet/rpc/json.ts'
+import { parseJson, toJson } from '../../src/solana/json.ts'
 import { openRpc } from './serving.ts'
 
 const SYSTEM = '11111111111111111111111111111111'

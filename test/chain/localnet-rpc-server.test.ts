@@ -6,8 +6,8 @@ import { connect as connectTcp } from 'node:net'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { serveLocalnet } from '../../src/chain/localnet/server.ts'
-import { createSubscriptions } from '../../src/chain/localnet/websocket.ts'
+import { serveLocalnet } from '../../src/localnet/server.ts'
+import { createSubscriptions } from '../../src/localnet/websocket.ts'
 import { openChain, openServer } from './serving.ts'
 
 let server: Awaited<ReturnType<typeof openServer>>

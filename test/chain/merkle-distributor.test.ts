@@ -3,8 +3,6 @@ import * as spl from '@solana/spl-token'
 import { ComputeBudgetProgram, type Keypair, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
 import {
   buildClaim,
   buildClawback,
@@ -19,9 +17,11 @@ import {
   distributorChangesIn,
   MOST_SIBLINGS,
   tokenAccountAddress,
-} from '../../src/chain/merkle-distributor/index.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+} from '../../src/chain/programs/merkle-distributor/index.ts'
 import { buildTree, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL } from '../support/local-chain.ts'
 

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLocalChain } from '../../src/chain/localnet/index.ts'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
-import { serveLocalnet } from '../../src/chain/localnet/server.ts'
+import { openLocalChain } from '../../src/localnet/index.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { serveLocalnet } from '../../src/localnet/server.ts'
 
 /** The user's program cache, where one is filled. */
 export const PROGRAMS_DIR =

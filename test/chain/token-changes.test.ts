@@ -10,15 +10,15 @@ import {
 } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
 import {
   buildAuthorityRevocation,
   buildTokenCreation,
   type TokenAuthority,
   type TokenProgram,
   tokenChangesIn,
-} from '../../src/chain/tokens/index.ts'
+} from '../../src/chain/programs/tokens/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
 
 const PAYER = Keypair.generate().publicKey
 const MINT = Keypair.generate().publicKey

@@ -11,10 +11,6 @@ import {
 } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { localFetch } from '../../src/chain/localnet/fetch.ts'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
 import {
   buildAuthorityRevocation,
   buildTokenCreation,
@@ -27,8 +23,12 @@ import {
   type TokenState,
   type TokenStatus,
   tokenStatus,
-} from '../../src/chain/tokens/index.ts'
+} from '../../src/chain/programs/tokens/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { localFetch } from '../../src/localnet/fetch.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
 import { hasProgram, mintOf, openTestChain, PROGRAMS_DIR, someone, type TestChain } from '../support/local-chain.ts'
 

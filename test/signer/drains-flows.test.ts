@@ -9,7 +9,7 @@ import {
   positionsOf,
   readDammV2Pool,
   buildSwap as swapInDammV2,
-} from '../../src/chain/damm-v2/index.ts'
+} from '../../src/chain/programs/damm-v2/index.ts'
 import {
   buildClaim,
   buildLaunch,
@@ -18,10 +18,10 @@ import {
   type DbcPool,
   poolAddress,
   readDbcPool,
-} from '../../src/chain/dbc/index.ts'
-import { buildMigrationStep } from '../../src/chain/dbc/migration.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+} from '../../src/chain/programs/dbc/index.ts'
+import { buildMigrationStep } from '../../src/chain/programs/dbc/migration.ts'
 import { spendOf } from '../../src/operations/signing/rules.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { presetWith } from '../support/dbc.ts'
 import { hasProgram } from '../support/programs.ts'
 import { openScene, type Scene, SOL, text } from './movements-support.ts'

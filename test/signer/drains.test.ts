@@ -22,9 +22,9 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { LOOKUP_TABLE_PROGRAM } from '../../src/chain/localnet/addresses.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
 import { DEFAULT_PROGRAMS, judge } from '../../src/operations/signing/rules.ts'
+import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/addresses.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
 import { hasProgram } from '../support/programs.ts'
 import {

@@ -12,7 +12,6 @@ import {
 } from '@solana/web3.js'
 import { expect, onTestFinished } from 'vitest'
 import { openChain } from '../../src/chain/connection.ts'
-import { type DecodedTransaction, decodeTransaction } from '../../src/chain/localnet/messages.ts'
 import { type Movement, readMovement } from '../../src/chain/movements/index.ts'
 import { loadConfig } from '../../src/config.ts'
 import {
@@ -22,6 +21,7 @@ import {
   type Policy,
   type Spent,
 } from '../../src/operations/signing/rules.ts'
+import { type DecodedTransaction, decodeTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { temporaryFolder } from '../support/service.ts'
 

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
-import { signatureHolds } from '../../src/chain/localnet/signatures.ts'
 import { openSigner } from '../../src/chain/signer/index.ts'
 import { ConfigError, loadConfig, type SettingName } from '../../src/config.ts'
+import { signatureHolds } from '../../src/solana/signatures.ts'
 import { signerConfig, testKey } from '../support/signer-keys.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-signer-'))

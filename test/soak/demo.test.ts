@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { lacksDbc } from '../support/dbc.ts'
 import { hasProgram } from '../support/programs.ts'
 

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import { openLocalChain } from '../../src/chain/localnet/index.ts'
-import { TransactionRefused } from '../../src/chain/localnet/types.ts'
+import { openLocalChain } from '../../src/localnet/index.ts'
+import { TransactionRefused } from '../../src/solana/execution.ts'
 
 const [dataDir = '', round = '0', ...again] = process.argv.slice(2)
 const wallets = Array.from({ length: 8 }, (_, i) =>

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EmbeddedChain } from '../../src/chain/localnet/local-chain.ts'
-import { openParts } from '../../src/chain/localnet/opening.ts'
+import { EmbeddedChain } from '../../src/localnet/local-chain.ts'
+import { openParts } from '../../src/localnet/opening.ts'
 
 const KILLS = 20
 

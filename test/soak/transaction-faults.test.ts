@@ -11,8 +11,8 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { TransactionRefused } from '../../src/chain/localnet/types.ts'
 import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { TransactionRefused } from '../../src/solana/execution.ts'
 import { count, FAULTS, type Fault, type FaultyService, faultsOf, startFaultyService } from '../support/faulty-node.ts'
 import { SOL } from '../support/local-chain.ts'
 import { randomOf } from '../support/random.ts'

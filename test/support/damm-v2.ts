@@ -14,11 +14,11 @@ import {
   readDammV2Pool,
   type SingleSidedPool,
   type SwapOrder,
-} from '../../src/chain/damm-v2/index.ts'
-import { localFetch } from '../../src/chain/localnet/fetch.ts'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+} from '../../src/chain/programs/damm-v2/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { localFetch } from '../../src/localnet/fetch.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from './golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from './local-chain.ts'
 

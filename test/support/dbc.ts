@@ -5,11 +5,18 @@ import { Connection, Keypair, PublicKey, VersionedTransaction } from '@solana/we
 import { expect } from 'vitest'
 import type { CurvePreset } from '../../src/api/pools.ts'
 import { curvePreset } from '../../src/api/pools.ts'
-import { buildLaunch, buildSwap, curveOf, type DbcPool, poolAddress, readDbcPool } from '../../src/chain/dbc/index.ts'
-import { localFetch } from '../../src/chain/localnet/fetch.ts'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+import {
+  buildLaunch,
+  buildSwap,
+  curveOf,
+  type DbcPool,
+  poolAddress,
+  readDbcPool,
+} from '../../src/chain/programs/dbc/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { localFetch } from '../../src/localnet/fetch.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { goldenKey } from './golden.ts'
 import { hasProgram, memo, openTestChain, PROGRAMS_DIR, SOL } from './local-chain.ts'
 

@@ -4,16 +4,13 @@ import { onTestFinished, vi } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { openServices, operatorKey } from '../../daemon/services.ts'
 import { openChain } from '../../src/chain/connection.ts'
-import { decodeTransaction } from '../../src/chain/localnet/messages.ts'
-import { createRpc } from '../../src/chain/localnet/rpc/index.ts'
-import {
-  type ChainAccount,
-  COMMITMENT_DEPTH,
-  type Commitment,
-  type LocalChain,
-} from '../../src/chain/localnet/types.ts'
 import { loadConfig } from '../../src/config.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import type { LocalChain } from '../../src/localnet/types.ts'
 import type { Log } from '../../src/log.ts'
+import type { ChainAccount } from '../../src/solana/accounts.ts'
+import { COMMITMENT_DEPTH, type Commitment } from '../../src/solana/constants.ts'
+import { decodeTransaction } from '../../src/solana/messages.ts'
 import { openTestChain } from './local-chain.ts'
 import { requester } from './request.ts'
 import { ORIGIN, temporaryFolder } from './service.ts'

@@ -9,8 +9,8 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { expect } from 'vitest'
-import type { LandedTransaction, LocalChain } from '../../src/chain/localnet/types.ts'
-import { PROGRAMS } from '../../src/chain/programs.ts'
+import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram } from './programs.ts'
 
 /** Part of titles: what is lacking to run Jupiter Lock. */

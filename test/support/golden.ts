@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { base58 } from '@scure/base'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { MAX_TRANSACTION_BYTES } from '../../src/chain/localnet/types.ts'
+import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import type { TestChain } from './local-chain.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../chain/golden')

@@ -15,9 +15,10 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { expect, onTestFinished } from 'vitest'
-import { EmbeddedChain } from '../../src/chain/localnet/local-chain.ts'
-import { openParts } from '../../src/chain/localnet/opening.ts'
-import { type LocalChain, TransactionRefused } from '../../src/chain/localnet/types.ts'
+import { EmbeddedChain } from '../../src/localnet/local-chain.ts'
+import { openParts } from '../../src/localnet/opening.ts'
+import type { LocalChain } from '../../src/localnet/types.ts'
+import { TransactionRefused } from '../../src/solana/execution.ts'
 
 export const SOL = 1_000_000_000n
 /** 2027-01-15T08:00:00Z, in Unix milliseconds. */

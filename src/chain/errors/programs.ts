@@ -1,5 +1,5 @@
 /** The programs whose errors svc can name: their tables, and what to do about the errors that users meet. */
-import { PROGRAMS } from '../programs.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { ANCHOR_CODES } from './anchor-codes.ts'
 import { DISTRIBUTOR_CODES, LOCK_CODES } from './lock-codes.ts'
 import { CORE_CODES, TOKEN_METADATA_CODES } from './metaplex-codes.ts'

@@ -1,6 +1,6 @@
 /** Control: authorities that the wallet loses, delegates that it gains, and accounts of its own that end. */
-import { addressBytes, addressOf, SYSTEM_PROGRAM } from '../localnet/addresses.ts'
-import { PROGRAMS } from '../programs.ts'
+import { addressBytes, addressOf, SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { type Holding, type Holdings, holdsAt, NATIVE_MINT, nonceAuthority } from './holdings.ts'
 import type { Orders } from './orders.ts'
 import type { AuthorityChange, Closing, Delegation, Destination } from './types.ts'

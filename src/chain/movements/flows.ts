@@ -1,6 +1,6 @@
 /** Amounts: what leaves the wallet, what others gain, and where it arrives. */
-import { SYSTEM_PROGRAM } from '../localnet/addresses.ts'
-import { PROGRAMS } from '../programs.ts'
+import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { type Holding, type Holdings, isPlain, NATIVE_MINT, type Side } from './holdings.ts'
 import type { Order, Orders } from './orders.ts'
 import type { Destination, Movement, TokenAmount } from './types.ts'

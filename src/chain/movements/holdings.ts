@@ -1,8 +1,9 @@
 /** The accounts of a run as they were and will be, and which of them are the wallet's. */
+
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { addressBytes, addressOf, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/addresses.ts'
+import { type MintState, readMint } from '../../solana/token-accounts.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../balance-changes.ts'
-import { addressBytes, addressOf, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../localnet/addresses.ts'
-import { type MintState, readMint } from '../localnet/rpc/token-state.ts'
-import type { ChainAccount } from '../localnet/types.ts'
 import type { Account } from '../runs.ts'
 import type { Opening, Openings } from './openings.ts'
 

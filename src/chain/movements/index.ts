@@ -1,10 +1,10 @@
 /** What a transaction would really move out of a wallet: read from a run of it, never from what it claims to do. */
 import { internal } from '../../errors.ts'
+import { addressOf } from '../../solana/addresses.ts'
+import { feeOf } from '../../solana/fees.ts'
+import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { explainTransactionError } from '../errors/index.ts'
-import { addressOf } from '../localnet/addresses.ts'
-import { feeOf } from '../localnet/fees.ts'
-import type { DecodedTransaction } from '../localnet/messages.ts'
 import { accountAfter, runWithAccounts } from '../runs.ts'
 import { lifetimeOf, namesIn } from '../transactions.ts'
 import { authorityChanges, closings, delegations } from './control.ts'

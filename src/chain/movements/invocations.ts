@@ -1,7 +1,7 @@
 /** Every instruction that a run executes, the message's own and inner ones, in jsonParsed form. */
 
-import type { DecodedMessage } from '../localnet/messages.ts'
-import { parseInstruction } from '../localnet/rpc/instructions/index.ts'
+import { parseInstruction } from '../../localnet/rpc/instructions/index.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
 import { isTokenProgram } from './holdings.ts'
 
 export interface Instruction {

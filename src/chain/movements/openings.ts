@@ -1,5 +1,5 @@
 /** Accounts that are opened within a transaction: one that ends in it too is seen neither before nor after. */
-import { SYSTEM_PROGRAM } from '../localnet/addresses.ts'
+import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
 import { isTokenProgram } from './holdings.ts'
 import type { Instruction } from './invocations.ts'
 

@@ -1,5 +1,5 @@
 /** What instructions move, and what of it out of a wallet's accounts, whatever comes back in the same transaction. */
-import { SYSTEM_PROGRAM } from '../localnet/addresses.ts'
+import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
 import { type Holdings, isTokenProgram, NATIVE_MINT } from './holdings.ts'
 import type { Instruction } from './invocations.ts'
 

@@ -1,8 +1,9 @@
 /** The one power that a wallet gives up where it cosigns: to keep an asset frozen, of the very asset that is released. */
-import type { AssetState } from '../core-assets/index.ts'
-import { decodeAsset } from '../core-assets/state.ts'
-import type { DecodedMessage } from '../localnet/messages.ts'
-import { PROGRAMS } from '../programs.ts'
+
+import type { DecodedMessage } from '../../solana/messages.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { AssetState } from '../programs/metaplex-core/index.ts'
+import { decodeAsset } from '../programs/metaplex-core/state.ts'
 import type { Account } from '../runs.ts'
 import type { Holding, Holdings } from './holdings.ts'
 

@@ -1,8 +1,9 @@
 /** Accounts that others use all the time, between two readings of them: which state a gain is measured from. */
+
+import { addressBytes, SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { readMint } from '../../solana/token-accounts.ts'
 import { decodeTokenAccount } from '../balance-changes.ts'
-import { addressBytes, SYSTEM_PROGRAM } from '../localnet/addresses.ts'
-import { readMint } from '../localnet/rpc/token-state.ts'
-import { PROGRAMS } from '../programs.ts'
 import type { Account } from '../runs.ts'
 import { withoutCounters } from './control.ts'
 import { isPlain, offsetsOf } from './holdings.ts'

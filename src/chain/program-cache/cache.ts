@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../../config.ts'
-import { PROGRAMS, type Program } from '../programs.ts'
+import { PROGRAMS, type Program } from '../../solana/programs.ts'
 
 export const programFile = (id: string) => `${id}.so`
 export const accountFile = (address: string) => join('accounts', `${address}.json`)

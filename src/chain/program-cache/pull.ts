@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { ConfigError } from '../../config.ts'
-import { PROGRAMS, type Program } from '../programs.ts'
+import { PROGRAMS, type Program } from '../../solana/programs.ts'
 import {
   accountFile,
   MANIFEST_FILE,

@@ -1,6 +1,6 @@
 /** Reads a keypair file as the Solana CLI writes it, if nobody else can; nothing of what it holds is ever said. */
 import { type FaultKind, FileFault, readOwn } from '../../files.ts'
-import { type KeyPair, keyPairOf } from '../localnet/signatures.ts'
+import { type KeyPair, keyPairOf } from '../../solana/signatures.ts'
 
 export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as `solana-keygen new` writes it'
 

@@ -10,7 +10,7 @@ import {
   decodeClaimStatus,
   MOST_SIBLINGS,
   tokenAccountAddress,
-} from '../../chain/merkle-distributor/index.ts'
+} from '../../chain/programs/merkle-distributor/index.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'

@@ -1,7 +1,7 @@
 /** Why a wallet cannot claim at this moment, each in words: pure, for the claim that is built and for the list of a wallet. */
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { TokenAccountState } from '../../chain/balance-changes.ts'
-import type { ClaimStatus, Distributor } from '../../chain/merkle-distributor/index.ts'
+import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import { momentOf } from './words.ts'
 
 /** A start at most so far ahead can be a formality: more than any tool's margin, and than any node is behind. */

@@ -1,5 +1,9 @@
 /** Follows airdrops by their accounts: tells of those that every wallet has claimed, and of what other tools have done. */
-import { type Distributor, distributorAddress, readDistributors } from '../../chain/merkle-distributor/index.ts'
+import {
+  type Distributor,
+  distributorAddress,
+  readDistributors,
+} from '../../chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'

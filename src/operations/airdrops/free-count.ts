@@ -1,5 +1,5 @@
 /** Airdrop counts that somebody has taken, and the next one that is free: anybody can take any. */
-import { distributorAddress, tokenAccountAddress } from '../../chain/merkle-distributor/index.ts'
+import { distributorAddress, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'

@@ -1,7 +1,7 @@
 /** One airdrop: what is stored of it, joined with the chain; one that only the chain knows is read there. */
 import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import type { Distributor } from '../../chain/merkle-distributor/index.ts'
+import type { Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'

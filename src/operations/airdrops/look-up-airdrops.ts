@@ -9,7 +9,7 @@ import {
   decodeDistributor,
   distributorAddress,
   tokenAccountAddress,
-} from '../../chain/merkle-distributor/index.ts'
+} from '../../chain/programs/merkle-distributor/index.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'

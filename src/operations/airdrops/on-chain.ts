@@ -3,19 +3,19 @@ import type { AirdropStatus } from '../../api/airdrops.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
 import { CLOCK_SYSVAR, momentOf } from '../../chain/chain-clock.ts'
 import type { Chain } from '../../chain/connection.ts'
-import { SYSTEM_PROGRAM } from '../../chain/localnet/addresses.ts'
-import type { ChainAccount } from '../../chain/localnet/types.ts'
 import {
   type AirdropKey,
   type Distributor,
   decodeDistributor,
   distributorAddress,
   tokenAccountAddress,
-} from '../../chain/merkle-distributor/index.ts'
+} from '../../chain/programs/merkle-distributor/index.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
 import { decodeTreeId } from '../../merkle/tree-id.ts'
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
 import type { Row } from '../../store/schema.ts'
 import { type Facts, reached } from './transitions.ts'
 

@@ -1,8 +1,9 @@
 /** Transactions that were submitted here, may still land, and have to do with an airdrop: by what they track, or by their own bytes. */
-import { decodeTransaction } from '../../chain/localnet/messages.ts'
-import { type DistributorChange, distributorChangesIn } from '../../chain/merkle-distributor/index.ts'
-import { PROGRAMS } from '../../chain/programs.ts'
+
+import { type DistributorChange, distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
+import { decodeTransaction } from '../../solana/messages.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import type { Reader } from '../../store/store.ts'
 import { unseenTransactions } from '../../store/transactions.ts'
 

@@ -1,8 +1,8 @@
 /** The swap that may follow a claim: what was claimed, sold for SOL in the token's own pool. */
 import { WRAPPED_SOL } from '../../api/envelope.ts'
 import { withFixedBudget } from '../../chain/compute-budget.ts'
-import * as dammV2 from '../../chain/damm-v2/index.ts'
-import * as dbc from '../../chain/dbc/index.ts'
+import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
+import * as dbc from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, badRequest } from '../../errors.ts'
 import { poolsOfMint } from '../../store/pools.ts'

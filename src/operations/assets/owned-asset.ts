@@ -1,5 +1,5 @@
 /** The asset of a request: there, in the collection that was named, and owned by who asks. */
-import { type AssetState, type CollectionState, readAssetIn } from '../../chain/core-assets/index.ts'
+import { type AssetState, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 

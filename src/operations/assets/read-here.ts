@@ -1,5 +1,5 @@
 /** An asset as the chain has it now, with its records, which are brought up to date by it. */
-import { type AssetState, isFrozen, readAsset, readAssetIn } from '../../chain/core-assets/index.ts'
+import { type AssetState, isFrozen, readAsset, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { findStake } from '../../store/stakes.ts'
 import { trySigner } from '../signing/require-signer.ts'

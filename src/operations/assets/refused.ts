@@ -1,10 +1,10 @@
 /** What Metaplex Core says no to in a trial run, told before anybody signs. */
 import type { FailedTrial } from '../../chain/compute-budget.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
-import { decodeTransaction } from '../../chain/localnet/messages.ts'
-import { PROGRAMS } from '../../chain/programs.ts'
 import { namesIn } from '../../chain/transactions.ts'
 import { badRequest } from '../../errors.ts'
+import { decodeTransaction } from '../../solana/messages.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 
 /** Throws bad_request where the program itself refuses, as a plugin may tell it to; a payer without funds may get them yet. */
 export function throwRefused({ transaction, err, logs }: FailedTrial): void {

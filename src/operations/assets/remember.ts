@@ -1,5 +1,5 @@
 /** Records of assets that were read on chain: made where there is none, brought up to date where they differ. */
-import { isFrozen } from '../../chain/core-assets/index.ts'
+import { isFrozen } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { findNft, insertNft, moveNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'

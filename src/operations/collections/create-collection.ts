@@ -2,12 +2,13 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { buildCollectionCreation } from '../../chain/core-assets/index.ts'
 import { cosigned } from '../../chain/cosign.ts'
-import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
+import { buildCollectionCreation } from '../../chain/programs/metaplex-core/index.ts'
+import { requireProgram } from '../../chain/required-program.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { throwRefused } from '../assets/refused.ts'
 
 type Route = Api['collections']['create']

@@ -1,7 +1,7 @@
 /** One collection as the chain has it, and whether the platform wallet signs mints into it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readCollection } from '../../chain/core-assets/index.ts'
+import { readCollection } from '../../chain/programs/metaplex-core/index.ts'
 import type { Context } from '../../context.ts'
 import { trySigner } from '../signing/require-signer.ts'
 

@@ -11,8 +11,14 @@ import {
   type DammV2Pool,
   positionsOf,
   positionsPerClaim,
-} from '../../chain/damm-v2/index.ts'
-import { buildClaim, buildSurplusClaim, CLAIM_UNITS, type DbcPool, migratedPoolAddress } from '../../chain/dbc/index.ts'
+} from '../../chain/programs/damm-v2/index.ts'
+import {
+  buildClaim,
+  buildSurplusClaim,
+  CLAIM_UNITS,
+  type DbcPool,
+  migratedPoolAddress,
+} from '../../chain/programs/dbc/index.ts'
 import { latestBlockhash, readWallets, rentFor } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { UnsignedTransaction } from '../../chain/unsigned.ts'

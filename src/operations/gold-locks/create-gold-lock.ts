@@ -4,11 +4,18 @@ import { inWords } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { type BeforeLock, buildGoldLock, type Escrow, isPaidOut, readBeforeLock } from '../../chain/gold-locks/index.ts'
-import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
+import {
+  type BeforeLock,
+  buildGoldLock,
+  type Escrow,
+  isPaidOut,
+  readBeforeLock,
+} from '../../chain/programs/jupiter-lock/index.ts'
+import { requireProgram } from '../../chain/required-program.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { platformFee } from '../platform-fee.ts'
 import { goldMint, lockable } from './gold-mint.ts'
 import { memoOf } from './memo.ts'

@@ -1,9 +1,9 @@
 /** The transaction that closed a lock: the event of it is then the same one, whoever notices first. */
 import type { Chain } from '../../chain/connection.ts'
-import { goldLockChangesIn } from '../../chain/gold-locks/index.ts'
-import { decodeTransaction } from '../../chain/localnet/messages.ts'
 import { NodeRefusal } from '../../chain/node-call.ts'
+import { goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
+import { decodeTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Seen } from './transitions.ts'
 

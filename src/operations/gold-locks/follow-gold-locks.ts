@@ -1,6 +1,12 @@
 /** Follows gold locks past their time: tells when one can be unlocked, and notices those that ended unseen. */
 import type { ChainMoment } from '../../chain/chain-clock.ts'
-import { type Escrow, isPaidOut, LOCKS_PER_CALL, type LocksAt, readLocks } from '../../chain/gold-locks/index.ts'
+import {
+  type Escrow,
+  isPaidOut,
+  LOCKS_PER_CALL,
+  type LocksAt,
+  readLocks,
+} from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks, planGoldLockChecks } from '../../store/gold-locks.ts'
 import type { Row } from '../../store/schema.ts'

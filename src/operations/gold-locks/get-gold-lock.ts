@@ -1,7 +1,7 @@
 /** The gold lock of a wallet, read from the chain; the last one that ended where none is there any more. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readLockOf } from '../../chain/gold-locks/index.ts'
+import { readLockOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { goldLockRecord } from '../records.ts'
 import { foreignness, isSame, noGoldLock, secondsLeft, statusOf, storedLock, unlocksAt } from './on-chain.ts'

@@ -1,7 +1,7 @@
 /** The token that gold locks are made of. */
 import type { Api } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
-import { readGoldToken } from '../../chain/gold-locks/index.ts'
+import { readGoldToken } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { goldMint, lockable } from './gold-mint.ts'
 

@@ -1,5 +1,5 @@
 /** The gold token: the mint that `gold.mint` names. */
-import type { GoldToken } from '../../chain/gold-locks/index.ts'
+import type { GoldToken } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { internal } from '../../errors.ts'
 

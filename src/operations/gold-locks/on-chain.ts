@@ -1,7 +1,7 @@
 /** The lock of a wallet as the chain has it, beside what is stored of it. */
 import type { GoldLock } from '../../api/index.ts'
 import type { ChainMoment } from '../../chain/chain-clock.ts'
-import { type Escrow, isPaidOut, oddityOf } from '../../chain/gold-locks/index.ts'
+import { type Escrow, isPaidOut, oddityOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { findLatestGoldLock } from '../../store/gold-locks.ts'

@@ -1,7 +1,11 @@
 /** Builds a tree from the raw request body in the worker thread, and stores it with its event. */
 import type { z } from 'zod'
 import { api, type MerkleTree } from '../../api/index.ts'
-import { type Distributor, distributorAddress, readDistributors } from '../../chain/merkle-distributor/index.ts'
+import {
+  type Distributor,
+  distributorAddress,
+  readDistributors,
+} from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context, Services } from '../../context.ts'
 import { type ApiError, badRequest, internal } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'

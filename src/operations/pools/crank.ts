@@ -2,7 +2,13 @@
 
 import { type BudgetServices, withComputeBudget } from '../../chain/compute-budget.ts'
 import { cosigned } from '../../chain/cosign.ts'
-import { buildMigrationStep, type DbcPool, MIGRATION_UNITS, migrationStep, readDbcPool } from '../../chain/dbc/index.ts'
+import {
+  buildMigrationStep,
+  type DbcPool,
+  MIGRATION_UNITS,
+  migrationStep,
+  readDbcPool,
+} from '../../chain/programs/dbc/index.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, conflict } from '../../errors.ts'

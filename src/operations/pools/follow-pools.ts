@@ -1,5 +1,5 @@
 /** Follows pools through their life: live once they are seen, full, migrated, or given up. */
-import { migratedPoolAddress } from '../../chain/dbc/index.ts'
+import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { ApiError } from '../../errors.ts'
 import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
 import { duePools, isAnyPoolDue, lastTracked, planPoolCheck } from '../../store/pools.ts'

@@ -1,7 +1,7 @@
 /** The fees that a launch curve holds for the partner. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { migratedPoolAddress } from '../../chain/dbc/index.ts'
+import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { metricsOf, requirePool } from './on-chain.ts'

@@ -1,13 +1,13 @@
 /** A launch as it goes to the creator: keys made, transactions built, addresses known before anything is on chain. */
 import type { Keypair } from '@solana/web3.js'
 import type { CurvePreset, PoolCreated } from '../../api/index.ts'
-import { TIP_ACCOUNTS } from '../../chain/bundles.ts'
 import { offeredPrice } from '../../chain/compute-budget.ts'
-import * as dammV2 from '../../chain/damm-v2/index.ts'
-import * as dbc from '../../chain/dbc/index.ts'
+import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
+import * as dbc from '../../chain/programs/dbc/index.ts'
 import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
 import { curveNamed } from './presets.ts'
 
 export interface LaunchInput {

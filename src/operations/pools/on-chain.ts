@@ -1,9 +1,9 @@
 /** Pools as the chain has them, of either family, beside what is stored of them. */
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
-import { type DammV2Pool, readDammV2Pools } from '../../chain/damm-v2/index.ts'
-import { type DbcPool, progressOf, readDbcPools } from '../../chain/dbc/index.ts'
-import { readToken } from '../../chain/tokens/index.ts'
+import { type DammV2Pool, readDammV2Pools } from '../../chain/programs/damm-v2/index.ts'
+import { type DbcPool, progressOf, readDbcPools } from '../../chain/programs/dbc/index.ts'
+import { readToken } from '../../chain/programs/tokens/index.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'

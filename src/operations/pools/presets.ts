@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
 import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/index.ts'
-import { type Curve, curveOf } from '../../chain/dbc/index.ts'
+import { type Curve, curveOf } from '../../chain/programs/dbc/index.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
 

@@ -1,8 +1,8 @@
 /** Launches among submitted transactions: each holds its ticker from then on, and the second of two is refused. */
-import { dammV2ChangesIn } from '../../chain/damm-v2/index.ts'
-import { dbcChangesIn } from '../../chain/dbc/index.ts'
-import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
+import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
+import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
+import type { DecodedTransaction } from '../../solana/messages.ts'
 import { findPool, pendingWithTicker, updatePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'

@@ -1,9 +1,9 @@
 /** A signature of the platform's key for a transaction that another pays and sends: judged, logged, handed out with its message. */
 import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { decodeTransaction } from '../../chain/localnet/messages.ts'
 import { type MovementOptions, readMovement } from '../../chain/movements/index.ts'
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
+import { decodeTransaction } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'

@@ -1,8 +1,8 @@
 /** The rules of the platform's signer: pure, one after another, and whatever no rule allows is refused. */
 import type { SigningRule } from '../../api/signer.ts'
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chain/localnet/addresses.ts'
 import type { Destination, Movement } from '../../chain/movements/index.ts'
-import { PROGRAMS } from '../../chain/programs.ts'
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/addresses.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 
 /** In the order of `SIGNING_RULES`, which is the order in which they are checked. */
 export type Rule = SigningRule

@@ -1,10 +1,10 @@
 /** Signs what a request needs with the platform's key and submits it, one transaction after the other, each once. */
 import type { TrackedResource } from '../../api/index.ts'
-import { decodeTransaction } from '../../chain/localnet/messages.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { readBlockhashEnd } from '../../chain/statuses.ts'
 import { lifetimeOf } from '../../chain/transactions.ts'
 import { badRequest, conflict, internal } from '../../errors.ts'
+import { decodeTransaction } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSigning, forgetPlan, supersedeSigning } from '../../store/signings.ts'

@@ -2,11 +2,17 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { buildFreeze, type Freeze, isFrozenByIssuer, type PluginAuthority } from '../../chain/core-assets/index.ts'
-import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
+import {
+  buildFreeze,
+  type Freeze,
+  isFrozenByIssuer,
+  type PluginAuthority,
+} from '../../chain/programs/metaplex-core/index.ts'
+import { requireProgram } from '../../chain/required-program.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import { type Owned, requireOwned } from '../assets/owned-asset.ts'
 import { throwRefused } from '../assets/refused.ts'
 import { rememberNft } from '../assets/remember.ts'

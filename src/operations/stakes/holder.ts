@@ -1,5 +1,5 @@
 /** Who can use a plugin, in words. */
-import type { PluginAuthority } from '../../chain/core-assets/index.ts'
+import type { PluginAuthority } from '../../chain/programs/metaplex-core/index.ts'
 
 const WORDS = { Owner: 'its owner', UpdateAuthority: 'its update authority', None: 'nobody' } as const
 

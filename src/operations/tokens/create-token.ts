@@ -2,10 +2,11 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
+import { buildTokenCreation, mintBytes } from '../../chain/programs/tokens/index.ts'
+import { requireProgram } from '../../chain/required-program.ts'
 import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
-import { buildTokenCreation, mintBytes } from '../../chain/tokens/index.ts'
 import type { Context } from '../../context.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 
 type Route = Api['tokens']['create']
 

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readAsset } from '../../chain/metadata-provider.ts'
-import { readToken, tokenStatus } from '../../chain/tokens/index.ts'
+import { readToken, tokenStatus } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { rawOf } from './raw.ts'
 

@@ -1,5 +1,5 @@
 /** What `raw` of a token holds where no metadata provider says more: its mint and metadata, decoded. */
-import type { TokenState } from '../../chain/tokens/index.ts'
+import type { TokenState } from '../../chain/programs/tokens/index.ts'
 
 export function rawOf(token: TokenState) {
   const { metadata } = token

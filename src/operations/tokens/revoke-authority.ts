@@ -2,8 +2,8 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
+import { buildAuthorityRevocation, readToken, type TokenState, tokenStatus } from '../../chain/programs/tokens/index.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
-import { buildAuthorityRevocation, readToken, type TokenState, tokenStatus } from '../../chain/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 

@@ -1,7 +1,8 @@
 /** Sends what was just stored. */
-import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
+
 import { broadcast } from '../../chain/sending.ts'
 import type { Services } from '../../context.ts'
+import type { DecodedTransaction } from '../../solana/messages.ts'
 import { planSend } from '../../store/transactions.ts'
 
 /** The first try is the request's; those that follow are the watcher's, so that a failure is only told to the log. */

@@ -1,9 +1,9 @@
 /** Submits signed transactions one after the other, each once the one before it is confirmed. */
 import type { TrackedResource } from '../../api/index.ts'
-import type { DecodedTransaction } from '../../chain/localnet/messages.ts'
 import { preflight } from '../../chain/sending.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, internal } from '../../errors.ts'
+import type { DecodedTransaction } from '../../solana/messages.ts'
 import { findTransaction } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
 import { awaitConfirmed, CONFIRMED_WITHIN_MS } from './await-confirmed.ts'

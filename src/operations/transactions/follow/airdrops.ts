@@ -1,15 +1,15 @@
 /** What a confirmed transaction did to airdrops: distributors that exist now, claims, vaults that were emptied. */
 import type { TrackedResource } from '../../../api/index.ts'
-import type { DecodedMessage } from '../../../chain/localnet/messages.ts'
 import {
   type DistributorChange,
   distributorAddress,
   distributorChangesIn,
-} from '../../../chain/merkle-distributor/index.ts'
+} from '../../../chain/programs/merkle-distributor/index.ts'
 import type { Clock } from '../../../context.ts'
 import { keyFromBase58, keyToBase58 } from '../../../merkle/base58.ts'
 import { hashFromHex, verifyProof } from '../../../merkle/tree.ts'
 import { decodeTreeId, encodeTreeId, MAX_AIRDROP_COUNT } from '../../../merkle/tree-id.ts'
+import type { DecodedMessage } from '../../../solana/messages.ts'
 import { findAirdrop, findAirdropAt, updateAirdrop } from '../../../store/airdrops.ts'
 import type { Row } from '../../../store/schema.ts'
 import type { Tx } from '../../../store/store.ts'

@@ -1,6 +1,6 @@
 /** What a confirmed transaction did to assets: minted, frozen and released as stakes, given away, burned. */
 import type { EventType } from '../../../api/envelope.ts'
-import { type AssetChange, assetChangesIn } from '../../../chain/core-assets/index.ts'
+import { type AssetChange, assetChangesIn } from '../../../chain/programs/metaplex-core/index.ts'
 import type { Clock } from '../../../context.ts'
 import { isBefore, type Place } from '../../../store/asset-records.ts'
 import { findNft, insertNft, moveNft, updateNft } from '../../../store/nfts.ts'

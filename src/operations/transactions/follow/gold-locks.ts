@@ -1,5 +1,5 @@
 /** What a confirmed transaction did to gold locks: locked, unlocked. */
-import { type GoldLockChange, goldLockChangesIn } from '../../../chain/gold-locks/index.ts'
+import { type GoldLockChange, goldLockChangesIn } from '../../../chain/programs/jupiter-lock/index.ts'
 import type { Clock } from '../../../context.ts'
 import { findLiveGoldLock, insertGoldLock, planReplaced } from '../../../store/gold-locks.ts'
 import type { Tx } from '../../../store/store.ts'

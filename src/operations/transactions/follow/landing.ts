@@ -2,8 +2,6 @@
 
 import type { Connection } from '@solana/web3.js'
 import type { TrackedResource } from '../../../api/index.ts'
-import { type DecodedMessage, decodeTransaction } from '../../../chain/localnet/messages.ts'
-import { isAddress } from '../../../chain/statuses.ts'
 import {
   metadataAddressOf,
   readTokens,
@@ -11,8 +9,10 @@ import {
   type TokenState,
   tokenChangesIn,
   tokenStatus,
-} from '../../../chain/tokens/index.ts'
+} from '../../../chain/programs/tokens/index.ts'
+import { isAddress } from '../../../chain/statuses.ts'
 import type { Clock, Services } from '../../../context.ts'
+import { type DecodedMessage, decodeTransaction } from '../../../solana/messages.ts'
 import type { Tx } from '../../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
 import type { Followed } from '../../../store/transactions.ts'

@@ -1,7 +1,7 @@
 /** Looks for transactions on the chain and writes what has become of them: state, records and events together. */
 import type { Chain } from '../../../chain/connection.ts'
+import { tokenReadCalls } from '../../../chain/programs/tokens/index.ts'
 import { readFirstBlock, readStatuses, STATUSES_PER_CALL } from '../../../chain/statuses.ts'
-import { tokenReadCalls } from '../../../chain/tokens/index.ts'
 import type { Services } from '../../../context.ts'
 import type { Log } from '../../../log.ts'
 import type { Tx } from '../../../store/store.ts'

@@ -1,8 +1,8 @@
 /** What a confirmed transaction did to pools: launches that are live now, and fees that were claimed. */
-import { type DammV2Change, dammV2ChangesIn } from '../../../chain/damm-v2/index.ts'
-import { type DbcChange, dbcChangesIn } from '../../../chain/dbc/index.ts'
-import type { DecodedMessage } from '../../../chain/localnet/messages.ts'
+import { type DammV2Change, dammV2ChangesIn } from '../../../chain/programs/damm-v2/index.ts'
+import { type DbcChange, dbcChangesIn } from '../../../chain/programs/dbc/index.ts'
 import type { Clock, Services } from '../../../context.ts'
+import type { DecodedMessage } from '../../../solana/messages.ts'
 import { findClaimBySignature, insertFeeClaim } from '../../../store/fee-claims.ts'
 import { newId } from '../../../store/id.ts'
 import { findPool } from '../../../store/pools.ts'

@@ -1,0 +1,258 @@
+/** The one path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
+import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
+import type { Meta } from '../../src/client.ts'
+import type { Context, SigningTie } from '../../src/context.ts'
+import { ApiError, badRequest } from '../../src/errors.ts'
+import { validate } from '../../src/operations/validate.ts'
+import { rehearse } from '../../src/store/rehearse.ts'
+import type { Tx } from '../../src/store/store.ts'
+import type { Kernel } from '../kernel.ts'
+import { envelope, errorAnswer, jsonResponse } from './answer.ts'
+import { type ApiKey, authenticate, requireScopes } from './bearer.ts'
+import {
+  type Body,
+  bodyCeiling,
+  declaredLength,
+  hashRequest,
+  jsonCeiling,
+  parseJsonObject,
+  readBody,
+  requireJson,
+} from './body.ts'
+import { parseForm } from './form.ts'
+import { claimKey, readIdempotencyKey } from './idempotency.ts'
+import { quotasOf, rateLimitHeaders } from './rate-limit.ts'
+import { makeRequestId, readRequestId } from './request-id.ts'
+
+export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Promise<Result<R>>
+
+/** What a `raw` route has instead of body validation: reads the bytes before the Idempotency-Key is taken. */
+export type Prepare<I> = (kernel: Kernel, raw: Uint8Array<ArrayBuffer>) => Promise<I>
+
+export interface Handler {
+  route: AnyRoute
+  // biome-ignore lint/suspicious/noExplicitAny: the pair of route and operation is checked where it is mounted
+  operation: Operation<any>
+  prepare?: Prepare<unknown>
+}
+
+/** Answers one request to a mounted route; never throws. */
+export async function answer(
+  kernel: Kernel,
+  handler: Handler,
+  request: Request,
+  params: Record<string, string>,
+): Promise<Response> {
+  const started = performance.now()
+  const response = await respond(kernel, handler, request, params)
+  const { method, path } = handler.route
+  kernel.metrics.request(method, path, response.status, (performance.now() - started) / 1000)
+  return response
+}
+
+async function respond(
+  kernel: Kernel,
+  handler: Handler,
+  request: Request,
+  params: Record<string, string>,
+): Promise<Response> {
+  const url = new URL(request.url)
+  const headers: Record<string, string> = {}
+  let requestId = makeRequestId()
+  try {
+    requestId = readRequestId(request.headers.get('x-request-id'))
+    headers['X-Request-Id'] = requestId
+    const { status, body } = await run(kernel, handler, request, url, params, requestId, headers)
+    return jsonResponse(kernel, status, body, headers)
+  } catch (thrown) {
+    const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
+    if (quotas) Object.assign(headers, rateLimitHeaders(quotas, true))
+    if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
+      headers['Retry-After'] = String(thrown.retryAfter)
+    const { status, body } = errorAnswer(kernel, thrown, requestId, url.origin)
+    return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': requestId })
+  }
+}
+
+/** Whether the caller may ask at all is told before a byte of the body is read: who has no key costs no memory. */
+async function run(
+  kernel: Kernel,
+  handler: Handler,
+  request: Request,
+  url: URL,
+  params: Record<string, string>,
+  requestId: string,
+  headers: Record<string, string>,
+): Promise<{ status: number; body: string }> {
+  const { route } = handler
+  const write = route.method !== 'get'
+  const ceiling = bodyCeiling(route, kernel.config)
+  const declared = write ? declaredLength(request, ceiling) : 0
+  const key = route.public ? undefined : await authenticate(kernel, request.headers.get('authorization'))
+  if (key) Object.assign(headers, rateLimitHeaders(await kernel.limiter.admit(key), false))
+  if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
+  if (!write) return perform(kernel, handler, { request, url, params, requestId, headers, key, body: undefined })
+
+  const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
+  try {
+    const body = await readBody(request, ceiling)
+    await kernel.bodies.turn(body.raw.byteLength)
+    return await perform(kernel, handler, { request, url, params, requestId, headers, key, body })
+  } finally {
+    release()
+  }
+}
+
+interface Asked {
+  request: Request
+  url: URL
+  params: Record<string, string>
+  requestId: string
+  /** Of the answer. */
+  headers: Record<string, string>
+  key: ApiKey | undefined
+  /** Undefined for a read. */
+  body: Body | undefined
+}
+
+async function perform(
+  kernel: Kernel,
+  { route, operation, prepare }: Handler,
+  { request, url, params, requestId, headers, key, body }: Asked,
+): Promise<{ status: number; body: string }> {
+  // The steps over a large body have a turn each, so that none of them adds to the wait of others.
+  const nextTurn = () => kernel.bodies.turn(body?.raw.byteLength ?? 0)
+  const fields = body === undefined || route.raw ? {} : await parseBody(kernel, route, body)
+  await nextTurn()
+  const signed = fields.mode === 'signed'
+  if (signed && route.signed === 'refused') {
+    throw badRequest('mode "signed" is not possible here: only the user\'s wallet may sign. Use mode "unsigned"', {
+      param: 'mode',
+    })
+  }
+  if (key && signed && route.signed) requireScopes(JSON.parse(key.scopes_json), [route.signed])
+
+  const input: Record<string, unknown> = {
+    ...(route.params ? validate(route.params, params) : {}),
+    ...(route.query ? validate(route.query, readQuery(url)) : {}),
+    ...(route.body && !route.raw ? validate(route.body, fields) : {}),
+  }
+  const dryRun = input.dry_run === true
+  if (dryRun && signed) {
+    throw badRequest('dry_run is for mode "unsigned": it shows what would be signed', { param: 'dry_run' })
+  }
+  const idempotencyKey = body ? readIdempotencyKey(request.headers.get('idempotency-key')) : undefined
+  const requestHash =
+    idempotencyKey && body ? await hashRequest(request.method, url.pathname + url.search, body) : undefined
+  if (body && prepare) {
+    requireJson(body.contentType)
+    Object.assign(input, await prepare(kernel, body.raw))
+  }
+  await nextTurn()
+  const meta: Meta = {
+    request_id: requestId,
+    ...(input.externalUid === undefined ? {} : { external_uid: input.externalUid as string }),
+    ...(input.metadata === undefined ? {} : { metadata: input.metadata as Record<string, string> }),
+  }
+  const sealed = (context: Context, result: unknown) => seal(route, context.status, result, meta)
+  if (dryRun) {
+    const context = { ...makeContext(kernel, key, meta, UNTIED, (work) => rehearse(kernel.store, work)), dryRun }
+    const data = await operation(context, input as never)
+    // Nothing was created.
+    return sealed({ ...context, status: 200 }, data)
+  }
+  if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
+    const context = makeContext(kernel, key, meta, UNTIED, (work) => kernel.store.write(work))
+    return sealed(context, await operation(context, input as never))
+  }
+
+  const claim = await claimKey(kernel, key.id, idempotencyKey, requestHash)
+  if (claim.kind === 'replay') {
+    headers['Idempotent-Replayed'] = 'true'
+    return claim
+  }
+  let stored: { status: number; body: string } | undefined
+  const context: Context = makeContext(kernel, key, meta, claim.signing, async (work) => {
+    const [data, outcome] = await kernel.store.write(async (tx) => {
+      const data = await work(tx)
+      const outcome = sealed(context, data)
+      await claim.finish(tx, outcome.status, outcome.body)
+      return [data, outcome] as const
+    })
+    stored = outcome
+    return data
+  })
+  try {
+    const result = await operation(context, input as never)
+    if (stored === undefined) {
+      const outcome = sealed(context, result)
+      await kernel.store.write((tx) => claim.finish(tx, outcome.status, outcome.body))
+      stored = outcome
+    }
+    return stored
+  } catch (thrown) {
+    // Where even that fails, the first fault is the one to tell, and the lease ends by itself.
+    if (stored === undefined)
+      await claim.free().catch((error) => kernel.log.error({ err: error }, 'an Idempotency-Key was not freed'))
+    throw thrown
+  } finally {
+    claim.end()
+  }
+}
+
+async function parseBody({ config }: Kernel, route: AnyRoute, body: Body): Promise<Record<string, unknown>> {
+  if (route.multipart === undefined || !body.multipart) return parseJsonObject(body, jsonCeiling(config))
+  return route.multipart(await parseForm(body, jsonCeiling(config)))
+}
+
+/** The query as an object; a parameter that is sent twice becomes an array, which no schema accepts. */
+function readQuery(url: URL): Record<string, unknown> {
+  const query: Record<string, unknown> = Object.create(null)
+  for (const name of new Set(url.searchParams.keys())) {
+    const values = url.searchParams.getAll(name)
+    query[name] = values.length === 1 ? values[0] : values
+  }
+  return query
+}
+
+/** Of a request without an Idempotency-Key: whoever repeats it asks for another signature. */
+const UNTIED: SigningTie = { earlier: null, async bind() {}, unbind: async () => true }
+
+function makeContext(
+  kernel: Kernel,
+  key: ApiKey | undefined,
+  meta: Meta,
+  signing: SigningTie,
+  write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+): Context {
+  let committed = false
+  return {
+    ...kernel,
+    actor: { apiKeyId: key?.id ?? '', scopes: key ? JSON.parse(key.scopes_json) : [] },
+    requestId: meta.request_id,
+    externalUid: meta.external_uid,
+    metadata: meta.metadata,
+    signing,
+    dryRun: false,
+    status: undefined,
+    commit(work) {
+      if (committed) throw new Error('an operation commits at most once')
+      committed = true
+      return write(work)
+    },
+  }
+}
+
+function seal(
+  route: AnyRoute,
+  status: number | undefined,
+  result: unknown,
+  meta: Meta,
+): { status: number; body: string } {
+  if (route.list) {
+    const { items, next_cursor } = result as Page<unknown>
+    const listMeta = { ...meta, has_more: next_cursor !== null, next_cursor, count: items.length }
+    return { status: 200, body: envelope(items, listMeta) }
+  }
+  return { status: status ?? route.status ?? 200, body: envelope(result, meta) }
+}

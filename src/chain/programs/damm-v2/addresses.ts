@@ -1,0 +1,57 @@
+/** Where cp_amm keeps what belongs to a pool and to a position; derived without its SDK. */
+import type { PublicKey } from '@solana/web3.js'
+import { PROGRAMS } from '../../../solana/programs.ts'
+
+export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
+
+async function derive(...seeds: (string | PublicKey)[]): Promise<PublicKey> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const bytes = seeds.map((seed) => (typeof seed === 'string' ? Buffer.from(seed) : seed.toBuffer()))
+  return PublicKey.findProgramAddressSync(bytes, new PublicKey(PROGRAMS.dammV2.id))[0]
+}
+
+/** The one customizable pool of a mint against SOL. */
+export async function poolAddress({ mint }: { mint: string }): Promise<string> {
+  return (await poolKey(mint)).toBase58()
+}
+
+export async function poolKey(mint: string): Promise<PublicKey> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const [greater, lesser] = [new PublicKey(mint), new PublicKey(WRAPPED_SOL)].sort((a, b) =>
+    b.toBuffer().compare(a.toBuffer()),
+  )
+  return derive('cpool', greater!, lesser!)
+}
+
+/** The position that a position NFT stands for, and the token account that the NFT is minted into. */
+export async function positionAddresses(nftMint: string): Promise<{ position: string; positionNftAccount: string }> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const { position, positionNftAccount } = await positionKeys(new PublicKey(nftMint))
+  return { position: position.toBase58(), positionNftAccount: positionNftAccount.toBase58() }
+}
+
+export async function positionKeys(
+  nftMint: PublicKey,
+): Promise<{ position: PublicKey; positionNftAccount: PublicKey }> {
+  return {
+    position: await derive('position', nftMint),
+    positionNftAccount: await derive('position_nft_account', nftMint),
+  }
+}
+
+/** Where a pool holds one of its two tokens. */
+export const vaultKey = (mint: PublicKey, pool: PublicKey): Promise<PublicKey> => derive('token_vault', mint, pool)
+
+/** Accounts that the program's instructions take whichever pool they are for. */
+export async function fixedKeys(): Promise<{
+  poolAuthority: PublicKey
+  eventAuthority: PublicKey
+  program: PublicKey
+}> {
+  const { PublicKey } = await import('@solana/web3.js')
+  return {
+    poolAuthority: await derive('pool_authority'),
+    eventAuthority: await derive('__event_authority'),
+    program: new PublicKey(PROGRAMS.dammV2.id),
+  }
+}

@@ -1,0 +1,68 @@
+/** Builds the transactions that claim the fees of a wallet's positions in a pool. */
+import type { TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../errors.ts'
+import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
+import type { DammV2Position } from './positions.ts'
+import { instructionOf } from './program.ts'
+import { chunks } from './state.ts'
+import { type PoolAccounts, poolKeys, tokenAccounts } from './swap.ts'
+
+export interface PositionClaim {
+  /** Holds the position NFTs, signs, and gets the fees. */
+  owner: string
+  /** Pays the fee and nothing else; the owner when left out. */
+  payer?: string
+  pool: PoolAccounts
+  positions: readonly Pick<DammV2Position, 'position' | 'positionNftAccount'>[]
+  recentBlockhash: string
+  /** Ahead of each transaction: compute limit and price. */
+  before?: readonly TransactionInstruction[]
+}
+
+/** The owner's accounts that a claim opens where they are missing. */
+export async function claimAccounts(pool: PoolAccounts, owner: string): Promise<string[]> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const { tokenA, tokenB } = await tokenAccounts(pool, new PublicKey(owner))
+  return [tokenA, tokenB].map((key) => key.toBase58())
+}
+
+/** With the owner as payer one more fits than with a second signer. */
+const MOST = { own: 6, other: 5 } as const
+
+/** Positions that fit in one claim beside compute limit and price. */
+export function positionsPerClaim({ owner, payer = owner }: Pick<PositionClaim, 'owner' | 'payer'>): number {
+  return payer === owner ? MOST.own : MOST.other
+}
+
+/**
+ * All fees of the given positions, `positionsPerClaim` a transaction; each stands alone, in any order. The owner pays
+ * for its token accounts where they are missing, and its wrapped SOL account is closed to it: the rent comes back, and
+ * all it held before becomes SOL. Throws bad_request without positions.
+ */
+export async function buildPositionClaim(input: PositionClaim): Promise<UnsignedTransaction[]> {
+  const { owner, payer = owner, pool, positions, recentBlockhash, before = [] } = input
+  if (positions.length === 0) {
+    throw badRequest(`${owner} has no position to claim from in the pool ${pool.address}`, { param: 'address' })
+  }
+  const { PublicKey } = await import('@solana/web3.js')
+  const ownerKey = new PublicKey(owner)
+  const [{ tokenA, tokenB, opening, closing }, keys] = await Promise.all([
+    tokenAccounts(pool, ownerKey),
+    poolKeys(pool),
+  ])
+  const claimOf = ({ position, positionNftAccount }: PositionClaim['positions'][number]) =>
+    instructionOf('claimPositionFee', [], {
+      ...keys,
+      position: new PublicKey(position),
+      positionNftAccount: new PublicKey(positionNftAccount),
+      tokenAAccount: tokenA,
+      tokenBAccount: tokenB,
+      signer: ownerKey,
+    })
+  return Promise.all(
+    chunks(positions, positionsPerClaim({ owner, payer })).map(async (part) => {
+      const claims = await Promise.all(part.map(claimOf))
+      return compileUnsigned({ payer, recentBlockhash, before }, [...opening, ...claims, ...closing])
+    }),
+  )
+}

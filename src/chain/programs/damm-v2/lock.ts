@@ -1,0 +1,87 @@
+/** Locks a new pool's position for good, and gives the platform its part of it. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../errors.ts'
+import { poolKey, positionKeys } from './addresses.ts'
+import { instructionOf, loadSdk } from './program.ts'
+
+/** The platform's part of the one position that a launch makes. */
+export interface PlatformShare {
+  wallet: string
+  /** Address of a fresh key that signs beside that of the position. */
+  positionNft: string
+  /** Whole percent, 1 to 99. */
+  percentage: number
+}
+
+interface Opened {
+  creator: PublicKey
+  mint: string
+  positionNft: string
+}
+
+/** What a split counts the whole as. */
+const WHOLE = 1_000_000_000
+
+/** The fees stay claimable; the liquidity can never be taken out. */
+export async function lockPosition({ creator, mint, positionNft }: Opened, liquidity: bigint) {
+  const { toBn } = await loadSdk()
+  return instructionOf('permanentLockPosition', [toBn(liquidity)], {
+    ...(await positionOf(positionNft)),
+    pool: await poolKey(mint),
+    signer: creator,
+  })
+}
+
+/**
+ * A second position, of the creator at first, as a split asks both owners to sign: with it the platform need not. Then
+ * the token account that holds its NFT changes hands. Throws bad_request for a percentage that leaves one of them nothing.
+ */
+export async function givePlatformShare(
+  { creator, mint, positionNft }: Opened,
+  { wallet, positionNft: second, percentage }: PlatformShare,
+): Promise<TransactionInstruction[]> {
+  if (!Number.isInteger(percentage) || percentage < 1 || percentage > 99) {
+    throw badRequest('platform_position_percentage must be a whole number from 1 to 99', {
+      param: 'platform_position_percentage',
+    })
+  }
+  const [{ PublicKey, SystemProgram }, spl] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+  ])
+  const [pool, own, given] = await Promise.all([poolKey(mint), positionOf(positionNft), positionOf(second)])
+  const { AccountOwner } = spl.AuthorityType
+  return [
+    await instructionOf('createPosition', [], {
+      ...given,
+      owner: creator,
+      positionNftMint: new PublicKey(second),
+      pool,
+      payer: creator,
+      tokenProgram: spl.TOKEN_2022_PROGRAM_ID,
+      systemProgram: SystemProgram.programId,
+    }),
+    await instructionOf('splitPosition2', [(WHOLE / 100) * percentage], {
+      pool,
+      firstPosition: own.position,
+      firstPositionNftAccount: own.positionNftAccount,
+      secondPosition: given.position,
+      secondPositionNftAccount: given.positionNftAccount,
+      firstOwner: creator,
+      secondOwner: creator,
+    }),
+    spl.createSetAuthorityInstruction(
+      given.positionNftAccount,
+      creator,
+      AccountOwner,
+      new PublicKey(wallet),
+      [],
+      spl.TOKEN_2022_PROGRAM_ID,
+    ),
+  ]
+}
+
+async function positionOf(nft: string) {
+  const { PublicKey } = await import('@solana/web3.js')
+  return positionKeys(new PublicKey(nft))
+}

@@ -1,0 +1,101 @@
+/** The opening of a single-sided pool: its prices and liquidity, checked as the program checks them, and the instruction. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../errors.ts'
+import { poolKey, positionKeys, vaultKey } from './addresses.ts'
+import type { SingleSidedPool } from './launch.ts'
+import { sqrtPriceOf } from './prices.ts'
+import { instructionOf, loadSdk, toBigint } from './program.ts'
+import type { TokenAccounts } from './swap.ts'
+
+/** What the program takes as a fee, in hundredths of a percent. */
+export const FEE_BPS = { min: 1, max: 9900 } as const
+
+/** Lamports that the program takes into a pool without any SOL: it rounds up from nothing. */
+export const LEAST_SOL = 1n
+const MAX_BUY = 2n ** 64n - 1n - LEAST_SOL
+
+const MAX_LIQUIDITY = 2n ** 128n - 1n
+
+interface Opening {
+  sqrtPrice: bigint
+  highest: bigint
+  liquidity: bigint
+}
+
+/** Throws bad_request for prices, amounts and fees that the program refuses. */
+export async function openingOf({
+  totalSupply,
+  initialMarketCapLamports,
+  feeBps,
+  buyLamports,
+}: SingleSidedPool): Promise<Opening> {
+  const { min, max } = FEE_BPS
+  if (!Number.isInteger(feeBps) || feeBps < min || feeBps > max) {
+    throw badRequest(`fee_bps must be a whole number from ${min} to ${max}`, { param: 'fee_bps' })
+  }
+  if (totalSupply <= 0n || totalSupply >= 2n ** 64n) {
+    throw badRequest(`total_supply must be from 1 to ${2n ** 64n - 1n} raw units`, { param: 'total_supply' })
+  }
+  if (buyLamports < 0n || buyLamports > MAX_BUY) {
+    throw badRequest(`buy_amount must be from 0 to ${MAX_BUY} lamports`, { param: 'buy_amount' })
+  }
+  const { sdk, toBn } = await loadSdk()
+  const sqrtPrice = initialMarketCapLamports > 0n ? sqrtPriceOf(initialMarketCapLamports, totalSupply) : 0n
+  const [lowest, highest] = [toBigint(sdk.MIN_SQRT_PRICE), toBigint(sdk.MAX_SQRT_PRICE)]
+  const refuse = (reason: string) =>
+    badRequest(
+      `initial_market_cap is ${reason} for DAMM v2: ${initialMarketCapLamports} lamports for ${totalSupply} raw units`,
+      { param: 'initial_market_cap' },
+    )
+  if (sqrtPrice < lowest) throw refuse('too low')
+  if (sqrtPrice >= highest) throw refuse('too high')
+  const mode = sdk.CollectFeeMode.OnlyB
+  const liquidity = toBigint(sdk.getLiquidityDeltaFromAmountA(toBn(totalSupply), toBn(sqrtPrice), toBn(highest), mode))
+  if (liquidity > MAX_LIQUIDITY) throw refuse('too high')
+  return { sqrtPrice, highest, liquidity }
+}
+
+/** The pool with the whole supply in it, and the creator's position. */
+export async function initialize(
+  { mint, positionNft, feeBps }: SingleSidedPool,
+  { sqrtPrice, highest, liquidity }: Opening,
+  creator: PublicKey,
+  accounts: TokenAccounts,
+): Promise<TransactionInstruction> {
+  const [{ PublicKey, SystemProgram }, spl, { sdk, toBn }] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    loadSdk(),
+  ])
+  const [tokenAMint, pool, positionNftMint] = [new PublicKey(mint), await poolKey(mint), new PublicKey(positionNft)]
+  const { FeeTimeSchedulerLinear } = sdk.BaseFeeMode
+  const baseFee = sdk.getFeeTimeSchedulerParams(feeBps, feeBps, FeeTimeSchedulerLinear, 0, 0)
+  const params = {
+    poolFees: { baseFee, compoundingFeeBps: 0, padding: 0, dynamicFee: null },
+    sqrtMinPrice: toBn(sqrtPrice),
+    sqrtMaxPrice: toBn(highest),
+    hasAlphaVault: false,
+    liquidity: toBn(liquidity),
+    sqrtPrice: toBn(sqrtPrice),
+    activationType: sdk.ActivationType.Timestamp,
+    collectFeeMode: sdk.CollectFeeMode.OnlyB,
+    activationPoint: null,
+  }
+  return instructionOf('initializeCustomizablePool', [params], {
+    ...(await positionKeys(positionNftMint)),
+    creator,
+    payer: creator,
+    positionNftMint,
+    pool,
+    tokenAMint,
+    tokenBMint: spl.NATIVE_MINT,
+    tokenAVault: await vaultKey(tokenAMint, pool),
+    tokenBVault: await vaultKey(spl.NATIVE_MINT, pool),
+    payerTokenA: accounts.tokenA,
+    payerTokenB: accounts.tokenB,
+    tokenAProgram: spl.TOKEN_PROGRAM_ID,
+    tokenBProgram: spl.TOKEN_PROGRAM_ID,
+    token2022Program: spl.TOKEN_2022_PROGRAM_ID,
+    systemProgram: SystemProgram.programId,
+  })
+}

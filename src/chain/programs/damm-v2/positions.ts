@@ -1,0 +1,66 @@
+/** The positions that a wallet holds in a pool, and the fees that wait in them. */
+import type { Connection } from '@solana/web3.js'
+import { notFound } from '../../../errors.ts'
+import { TOKEN_2022_PROGRAM } from '../../../solana/addresses.ts'
+import { askNode } from '../../rpc-faults.ts'
+import { positionKeys } from './addresses.ts'
+import { decodePool, decodePosition, loadSdk, toBigint } from './program.ts'
+import { chunks, readTogether } from './state.ts'
+
+export interface DammV2Position {
+  position: string
+  positionNftAccount: string
+  unlockedLiquidity: bigint
+  permanentLockedLiquidity: bigint
+  vestedLiquidity: bigint
+  /** Raw units of token A and token B that a claim would pay now. */
+  feeA: bigint
+  feeB: bigint
+}
+
+/** Beside the pool itself, which is read with them. */
+const POSITIONS_PER_CALL = 99
+
+/**
+ * By the position NFTs in the owner's token accounts, ordered by address. Throws not_found when the pool is
+ * gone, internal_error when the node fails.
+ */
+export async function positionsOf(connection: Connection, pool: string, owner: string): Promise<DammV2Position[]> {
+  const [{ PublicKey }, { sdk }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
+  const poolKey = new PublicKey(pool)
+  const held = await askNode('Reading the positions of a wallet', () =>
+    connection.getTokenAccountsByOwner(new PublicKey(owner), { programId: new PublicKey(TOKEN_2022_PROGRAM) }),
+  )
+  const candidates = await Promise.all(
+    held.value
+      // An NFT's token account holds one; its mint comes first, the amount behind mint and owner.
+      .filter(({ account }) => account.data.length >= 72 && account.data.readBigUInt64LE(64) === 1n)
+      .map(async ({ pubkey, account }) => ({
+        position: (await positionKeys(new PublicKey(account.data.subarray(0, 32)))).position,
+        positionNftAccount: pubkey.toBase58(),
+      })),
+  )
+  const positions: DammV2Position[] = []
+  // Without candidates the pool is asked for all the same, to tell an absent one from one without positions.
+  for (const part of candidates.length === 0 ? [[]] : chunks(candidates, POSITIONS_PER_CALL)) {
+    const keys = [poolKey, ...part.map(({ position }) => position)]
+    const [poolAccount, ...accounts] = (await readTogether(connection, 'Reading positions', keys)).accounts
+    const poolState = await decodePool(poolAccount)
+    if (poolState === null) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
+    for (const [i, { position, positionNftAccount }] of part.entries()) {
+      const state = await decodePosition(accounts[i])
+      if (!state?.pool.equals(poolKey)) continue
+      const fees = sdk.getUnClaimLpFee(poolState, state)
+      positions.push({
+        position: position.toBase58(),
+        positionNftAccount,
+        unlockedLiquidity: toBigint(state.unlockedLiquidity),
+        permanentLockedLiquidity: toBigint(state.permanentLockedLiquidity),
+        vestedLiquidity: toBigint(state.vestedLiquidity),
+        feeA: toBigint(fees.feeTokenA),
+        feeB: toBigint(fees.feeTokenB),
+      })
+    }
+  }
+  return positions.sort((a, b) => (a.position < b.position ? -1 : 1))
+}

@@ -1,0 +1,94 @@
+/** The SDK of DAMM v2, loaded on first use: its decoding, and instructions by the order of its IDL. */
+import type { PoolState, PositionState } from '@meteora-ag/cp-amm-sdk'
+import type { AccountInfo, PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type BN from 'bn.js'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { fixedKeys } from './addresses.ts'
+
+type Account = AccountInfo<Buffer> | null | undefined
+
+interface IdlInstruction {
+  name: string
+  args: { name: string }[]
+  accounts: { name: string; writable?: boolean; signer?: boolean; optional?: boolean }[]
+}
+
+export type Sdk = typeof import('@meteora-ag/cp-amm-sdk')
+
+let loaded:
+  | Promise<{ sdk: Sdk; program: InstanceType<Sdk['CpAmm']>['_program']; toBn: (value: bigint) => BN }>
+  | undefined
+
+/** Everything that talks to a node goes round the SDK's client, so that it needs no connection. */
+export function loadSdk() {
+  loaded ??= Promise.all([import('@meteora-ag/cp-amm-sdk'), import('bn.js')]).then(([sdk, bn]) => ({
+    sdk,
+    program: new sdk.CpAmm(undefined as never)._program,
+    toBn: (value: bigint) => new bn.default(value.toString()),
+  }))
+  return loaded
+}
+
+export const toBigint = (value: BN): bigint => BigInt(value.toString())
+
+/** Arguments in the IDL's order, accounts by its names; those of every instruction are filled in, optional ones left out. */
+export async function instructionOf(
+  name: string,
+  args: readonly unknown[],
+  accounts: Readonly<Record<string, PublicKey>>,
+): Promise<TransactionInstruction> {
+  const [{ TransactionInstruction }, { program }, fixed] = await Promise.all([
+    import('@solana/web3.js'),
+    loadSdk(),
+    fixedKeys(),
+  ])
+  const idl = (program.idl.instructions as unknown as IdlInstruction[]).find((each) => each.name === name)
+  if (idl === undefined) throw new Error(`cp_amm has no instruction ${name}`)
+  const known: Record<string, PublicKey> = { ...fixed, ...accounts }
+  const keys = idl.accounts.map(({ name: account, writable = false, signer = false, optional = false }) => {
+    const pubkey = known[account]
+    if (pubkey === undefined && optional) return { pubkey: fixed.program, isSigner: false, isWritable: false }
+    if (pubkey === undefined) throw new Error(`${name} of cp_amm needs the account ${account}`)
+    return { pubkey, isSigner: signer, isWritable: writable }
+  })
+  const named = Object.fromEntries(idl.args.map((arg, i) => [arg.name, args[i]]))
+  return new TransactionInstruction({
+    programId: fixed.program,
+    keys,
+    data: program.coder.instruction.encode(name, named),
+  })
+}
+
+/** Null for an account that is not there, or is no pool of the program's. */
+export const decodePool = (account: Account) => decode<PoolState>('pool', account)
+
+/** The same for a position. */
+export const decodePosition = (account: Account) => decode<PositionState>('position', account)
+
+async function decode<T>(kind: 'pool' | 'position', account: Account): Promise<T | null> {
+  // Most strangers are told by their owner, before anything heavy is loaded.
+  if (account?.owner.toBase58() !== PROGRAMS.dammV2.id) return null
+  if (!DISCRIMINATORS[kind].equals(account.data.subarray(0, 8))) return null
+  const { accounts } = (await loadSdk()).program.coder
+  return account.data.length < accounts.size(kind) ? null : accounts.decode<T>(kind, account.data)
+}
+
+/** First bytes of the accounts: the hash of their names that Anchor takes. */
+const DISCRIMINATORS = {
+  pool: Buffer.from('f19a6d0411b16dbc', 'hex'),
+  position: Buffer.from('aabc8fe47a40f7d0', 'hex'),
+}
+
+/** Numbers as digits and keys as base58; fields that only fill up are left out. */
+export function jsonSafe(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(jsonSafe)
+  if (Buffer.isBuffer(value) || value instanceof Uint8Array) return [...value]
+  if (value === null || typeof value !== 'object') return value
+  if ('toBase58' in value) return (value as PublicKey).toBase58()
+  if ('toArrayLike' in value) return value.toString()
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !/^_?padding/i.test(name))
+      .map(([name, each]) => [name, jsonSafe(each)]),
+  )
+}

@@ -1,0 +1,103 @@
+/** What a swap gives at this moment, by the program's own arithmetic. */
+import type { PoolState } from '@meteora-ag/cp-amm-sdk'
+import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
+import type BN from 'bn.js'
+import { badRequest, internal, notFound } from '../../../errors.ts'
+import { TOKEN_2022_PROGRAM } from '../../../solana/addresses.ts'
+import { CLOCK_SYSVAR } from '../../chain-clock.ts'
+import { reasonOf } from '../../rpc-faults.ts'
+import { decodePool, loadSdk, type Sdk, toBigint } from './program.ts'
+import { type DammV2Pool, readTogether } from './state.ts'
+
+export type SwapSide = 'buy' | 'sell'
+
+export interface SwapOrder {
+  /** A buy pays token B (SOL) for token A, a sell the other way. */
+  side: SwapSide
+  /** Raw units of what is paid. */
+  amount: bigint
+}
+
+export interface SwapQuote {
+  amountIn: bigint
+  /** Raw units that are received, fees taken off. */
+  estimatedOut: bigint
+  /** Raw units of whichever side pays it: token B where only that pays fees. */
+  fee: bigint
+}
+
+const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
+const MAX_AMOUNT = 2n ** 64n - 1n
+
+/**
+ * From the pool as it is now, not as `pool` was read. Throws bad_request for an amount that the pool cannot take,
+ * not_found when the pool is gone, internal_error when the node fails.
+ */
+export async function quoteSwap(
+  connection: Connection,
+  pool: Pick<DammV2Pool, 'address' | 'tokenAMint' | 'tokenBMint'>,
+  { side, amount }: SwapOrder,
+): Promise<SwapQuote> {
+  checkAmount(amount)
+  const [{ PublicKey }, { sdk, toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
+  const { address } = pool
+  const [clockKey, keyA, keyB] = [CLOCK_SYSVAR, pool.tokenAMint, pool.tokenBMint].map((key) => new PublicKey(key))
+  const keys = [new PublicKey(address), clockKey!, keyA!, keyB!]
+  const { slot, accounts } = await readTogether(connection, 'Reading a pool', keys)
+  const [account, clock, mintA, mintB] = accounts
+  const state = await decodePool(account)
+  if (state === null) throw notFound(`There is no DAMM v2 pool at ${address}`, { param: 'address' })
+  if (!clock || !mintA || !mintB) {
+    throw internal(`Reading the pool ${address} failed at the RPC node: accounts are missing in its answer`)
+  }
+  const point = toBn(state.activationType === 0 ? BigInt(slot) : await timeAt(connection, slot, clock))
+  if (!sdk.isSwapEnabled(state, point)) throw badRequest(`The pool ${address} is not open for swaps`)
+  const epoch = Number(clock.data.readBigUInt64LE(EPOCH_OFFSET))
+  const [a, b] = [[keyA!, mintA] as const, [keyB!, mintB] as const]
+  const [paid, received] = side === 'buy' ? [b, a] : [a, b]
+  const order = { side, point, amount: await afterTransferFee(toBn(amount), ...paid, epoch) }
+  const result = calculate(sdk, state, order, amount)
+  const estimatedOut = toBigint(await afterTransferFee(result.outputAmount, ...received, epoch))
+  if (estimatedOut === 0n) {
+    throw badRequest(`The amount ${amount} is too small: nothing is received for it`, { param: 'amount' })
+  }
+  const fees = [result.claimingFee, result.compoundingFee, result.protocolFee]
+  return { amountIn: amount, estimatedOut, fee: fees.reduce((sum, part) => sum + toBigint(part), 0n) }
+}
+
+/** Throws bad_request for what no instruction can carry. */
+export function checkAmount(amount: bigint): void {
+  if (amount > 0n && amount <= MAX_AMOUNT) return
+  throw badRequest(`amount must be from 1 to ${MAX_AMOUNT} raw units`, { param: 'amount' })
+}
+
+function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: BN; amount: BN }, asked: bigint) {
+  const direction = order.side === 'buy' ? sdk.TradeDirection.BtoA : sdk.TradeDirection.AtoB
+  const feeMode = sdk.getFeeMode(state.collectFeeMode, direction, false)
+  try {
+    return sdk.getSwapResultFromExactInput(state, order.amount, feeMode, direction, order.point)
+  } catch (error) {
+    const isDry = error instanceof sdk.PriceRangeViolationError || error instanceof sdk.InsufficientLiquidityError
+    const reason = isDry ? 'it holds too little for that, take a smaller amount' : reasonOf(error)
+    throw badRequest(`The pool cannot take a ${order.side} of ${asked} raw units: ${reason}`, {
+      param: 'amount',
+      cause: error,
+    })
+  }
+}
+
+/** Unix seconds. The sysvar is that of the last block; a chain without new blocks has gone on since. */
+async function timeAt(connection: Connection, slot: number, clock: AccountInfo<Buffer>) {
+  const told = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
+  // Nodes refuse this for slots whose block they do not have: then the sysvar is all there is.
+  const block = BigInt((await connection.getBlockTime(slot).catch(() => null)) ?? 0)
+  return block > told ? block : told
+}
+
+/** Raw units that arrive, where the mint takes a share of every transfer. */
+async function afterTransferFee(amount: BN, address: PublicKey, mint: AccountInfo<Buffer>, epoch: number): Promise<BN> {
+  if (mint.owner.toBase58() !== TOKEN_2022_PROGRAM) return amount
+  const [spl, { sdk }] = await Promise.all([import('@solana/spl-token'), loadSdk()])
+  const unpacked = spl.unpackMint(address, mint, mint.owner)
+  return sdk.calculateTransferFeeExcludedAmount(amount, unpacked, epoch).amount
+}

@@ -1,0 +1,156 @@
+/** Reads pools of DAMM v2, with the balances of their vaults. */
+import type { PoolState } from '@meteora-ag/cp-amm-sdk'
+import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
+import { internal } from '../../../errors.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
+import { askNode } from '../../rpc-faults.ts'
+import { priceText } from './prices.ts'
+import { decodePool, jsonSafe, toBigint } from './program.ts'
+
+export interface DammV2Pool {
+  address: string
+  tokenAMint: string
+  tokenBMint: string
+  tokenAVault: string
+  tokenBVault: string
+  /** Address of the token program of each side. */
+  tokenAProgram: string
+  tokenBProgram: string
+  tokenADecimals: number
+  tokenBDecimals: number
+  sqrtPrice: bigint
+  sqrtMinPrice: bigint
+  sqrtMaxPrice: bigint
+  liquidity: bigint
+  creator: string
+  isEnabled: boolean
+  /** `both` takes fees of what is received, `b` of token B alone, `compounding` leaves part of them in the pool. */
+  collectFeeMode: 'both' | 'b' | 'compounding'
+  /** 2 is the rate limiter of older pools. */
+  baseFeeMode: number
+  activationType: 'slot' | 'timestamp'
+  activationPoint: bigint
+  /** Raw units in the vaults, unclaimed fees among them. */
+  tokenAAmount: bigint
+  tokenBAmount: bigint
+  /** Whole B for one whole A, decimal text: SOL per token in the pools that are built here. */
+  price: string
+  /** The account as it was decoded, fit for JSON. */
+  raw: Record<string, unknown>
+}
+
+/** Accounts of one getMultipleAccounts. */
+const ACCOUNTS_PER_CALL = 100
+/** Pool, vaults and mints. */
+const ACCOUNTS_PER_POOL = 5
+const FEE_MODES = ['both', 'b', 'compounding'] as const
+const AMOUNT_OFFSET = 64
+const DECIMALS_OFFSET = 44
+
+/** Null where nothing is, or what is there is no pool of the program's. Throws internal_error when the node fails. */
+export async function readDammV2Pool(connection: Connection, address: string): Promise<DammV2Pool | null> {
+  const [pool] = await readDammV2Pools(connection, [address])
+  return pool ?? null
+}
+
+/**
+ * In the order asked, at the connection's commitment, a pool with its vaults as of one slot: one call for each hundred
+ * addresses, then one for each twenty pools among them. Throws internal_error when the node fails.
+ */
+export async function readDammV2Pools(
+  connection: Connection,
+  addresses: readonly string[],
+): Promise<(DammV2Pool | null)[]> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const keys = addresses.map((address) => new PublicKey(address))
+  const found = new Map<string, { key: PublicKey; state: PoolState }>()
+  let slot = 0
+  for (const part of chunks(keys, ACCOUNTS_PER_CALL)) {
+    const read = await readTogether(connection, 'Reading pools', part)
+    slot = Math.max(slot, read.slot)
+    for (const [i, key] of part.entries()) {
+      const state = await decodePool(read.accounts[i])
+      if (state !== null) found.set(key.toBase58(), { key, state })
+    }
+  }
+  const pools = new Map<string, DammV2Pool>()
+  for (const part of chunks([...found.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
+    const wanted = part.flatMap(({ key, state }) => [
+      key,
+      state.tokenAVault,
+      state.tokenBVault,
+      state.tokenAMint,
+      state.tokenBMint,
+    ])
+    const { accounts } = await readTogether(connection, 'Reading pools', wanted, slot)
+    for (const [i, { key }] of part.entries()) {
+      const address = key.toBase58()
+      const own = accounts.slice(i * ACCOUNTS_PER_POOL, (i + 1) * ACCOUNTS_PER_POOL)
+      pools.set(address, await poolOf(address, own))
+    }
+  }
+  return addresses.map((address) => pools.get(address) ?? null)
+}
+
+async function poolOf(address: string, accounts: readonly (AccountInfo<Buffer> | null)[]): Promise<DammV2Pool> {
+  const [account, vaultA, vaultB, mintA, mintB] = accounts
+  const state = await decodePool(account)
+  // A pool cannot be closed, nor its vaults: an answer without them is a node's fault.
+  if (state === null || !vaultA || !vaultB || !mintA || !mintB) {
+    throw internal(`Reading the pool ${address} failed at the RPC node: accounts are missing in its answer`)
+  }
+  const [tokenADecimals, tokenBDecimals] = [
+    mintA.data.readUInt8(DECIMALS_OFFSET),
+    mintB.data.readUInt8(DECIMALS_OFFSET),
+  ]
+  return {
+    address,
+    tokenAMint: state.tokenAMint.toBase58(),
+    tokenBMint: state.tokenBMint.toBase58(),
+    tokenAVault: state.tokenAVault.toBase58(),
+    tokenBVault: state.tokenBVault.toBase58(),
+    tokenAProgram: tokenProgram(state.tokenAFlag),
+    tokenBProgram: tokenProgram(state.tokenBFlag),
+    tokenADecimals,
+    tokenBDecimals,
+    sqrtPrice: toBigint(state.sqrtPrice),
+    sqrtMinPrice: toBigint(state.sqrtMinPrice),
+    sqrtMaxPrice: toBigint(state.sqrtMaxPrice),
+    liquidity: toBigint(state.liquidity),
+    creator: state.creator.toBase58(),
+    isEnabled: state.poolStatus === 0,
+    collectFeeMode: FEE_MODES[state.collectFeeMode] ?? 'both',
+    baseFeeMode: baseFeeMode(state),
+    activationType: state.activationType === 0 ? 'slot' : 'timestamp',
+    activationPoint: toBigint(state.activationPoint),
+    tokenAAmount: vaultA.data.readBigUInt64LE(AMOUNT_OFFSET),
+    tokenBAmount: vaultB.data.readBigUInt64LE(AMOUNT_OFFSET),
+    price: priceText(toBigint(state.sqrtPrice), tokenADecimals, tokenBDecimals),
+    raw: jsonSafe(state) as Record<string, unknown>,
+  }
+}
+
+const tokenProgram = (flag: number): string => (flag === 0 ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
+
+/** The eighth byte of every kind of base fee says which it is. */
+const baseFeeMode = (state: PoolState): number => state.poolFees.baseFee.baseFeeInfo.data[8] ?? 0
+
+/** At most a hundred accounts as of one slot, at least `minSlot`. Throws internal_error when the node fails. */
+export async function readTogether(
+  connection: Connection,
+  what: string,
+  keys: PublicKey[],
+  minSlot?: number,
+): Promise<{ slot: number; accounts: (AccountInfo<Buffer> | null)[] }> {
+  const { context, value } = await askNode(what, async () => {
+    const options = minSlot === undefined ? {} : { minContextSlot: minSlot }
+    const answer = await connection.getMultipleAccountsInfoAndContext(keys, options)
+    if (answer.value.length !== keys.length) throw new Error('it answers with parts missing')
+    return answer
+  })
+  return { slot: context.slot, accounts: value }
+}
+
+export function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+}

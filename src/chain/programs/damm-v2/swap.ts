@@ -1,0 +1,125 @@
+/** Builds a buy or a sell, with SOL wrapped and unwrapped on the way. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../errors.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { WRAPPED_SOL } from './addresses.ts'
+import { instructionOf, loadSdk } from './program.ts'
+import { checkAmount, type SwapOrder } from './quote.ts'
+import type { DammV2Pool } from './state.ts'
+
+/** A pool's accounts, as instructions of the program name them. */
+export type PoolAccounts = Pick<
+  DammV2Pool,
+  'address' | 'tokenAMint' | 'tokenBMint' | 'tokenAVault' | 'tokenBVault' | 'tokenAProgram' | 'tokenBProgram'
+>
+
+export interface Swap extends Envelope, SwapOrder {
+  pool: PoolAccounts & Pick<DammV2Pool, 'baseFeeMode'>
+  /** Raw units; less than this and the transaction fails with ExceededSlippage. */
+  minimumOut: bigint
+}
+
+const RATE_LIMITER = 2
+const INSTRUCTIONS_SYSVAR = 'Sysvar1nstructions1111111111111111111111111'
+
+/**
+ * The payer trades; token accounts are opened where they are missing. A wrapped SOL account of the payer's is closed
+ * in the end: all it holds becomes SOL. Throws bad_request for amounts that are none.
+ */
+export async function buildSwap(input: Swap): Promise<UnsignedTransaction> {
+  checkAmount(input.amount)
+  if (input.minimumOut < 0n) throw badRequest('minimum_out must not be below 0', { param: 'minimum_out' })
+  const { PublicKey } = await import('@solana/web3.js')
+  const payer = new PublicKey(input.payer)
+  const accounts = await tokenAccounts(input.pool, payer)
+  const { side, amount, minimumOut, pool } = input
+  return compileUnsigned(input, [
+    ...accounts.opening,
+    ...(side === 'buy' ? await wrapping(payer, pool.tokenBMint, accounts.tokenB, amount) : []),
+    ...(side === 'sell' ? await wrapping(payer, pool.tokenAMint, accounts.tokenA, amount) : []),
+    await swapInstruction({ payer, accounts, side, amount, minimumOut, pool }),
+    ...accounts.closing,
+  ])
+}
+
+export interface SwapParts extends SwapOrder {
+  payer: PublicKey
+  accounts: TokenAccounts
+  minimumOut: bigint
+  pool: PoolAccounts & Pick<DammV2Pool, 'baseFeeMode'>
+}
+
+export async function swapInstruction({ payer, accounts, side, amount, minimumOut, pool }: SwapParts) {
+  const [{ PublicKey }, { toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
+  const { tokenA, tokenB } = accounts
+  const [inputTokenAccount, outputTokenAccount] = side === 'buy' ? [tokenB, tokenA] : [tokenA, tokenB]
+  const instruction = await instructionOf('swap', [{ amountIn: toBn(amount), minimumAmountOut: toBn(minimumOut) }], {
+    ...(await poolKeys(pool)),
+    payer,
+    inputTokenAccount,
+    outputTokenAccount,
+  })
+  if (pool.baseFeeMode === RATE_LIMITER) {
+    // The rate limiter looks for other swaps in the same transaction.
+    const pubkey = new PublicKey(INSTRUCTIONS_SYSVAR)
+    instruction.keys.push({ pubkey, isSigner: false, isWritable: false })
+  }
+  return instruction
+}
+
+export async function poolKeys(pool: PoolAccounts) {
+  const { PublicKey } = await import('@solana/web3.js')
+  const key = (address: string) => new PublicKey(address)
+  return {
+    pool: key(pool.address),
+    tokenAMint: key(pool.tokenAMint),
+    tokenBMint: key(pool.tokenBMint),
+    tokenAVault: key(pool.tokenAVault),
+    tokenBVault: key(pool.tokenBVault),
+    tokenAProgram: key(pool.tokenAProgram),
+    tokenBProgram: key(pool.tokenBProgram),
+  }
+}
+
+export interface TokenAccounts {
+  tokenA: PublicKey
+  tokenB: PublicKey
+  /** Opens both where they are missing. */
+  opening: TransactionInstruction[]
+  /** Unwraps what is SOL. */
+  closing: TransactionInstruction[]
+}
+
+/** The owner's associated token accounts for both sides of a pool, at the owner's cost: their rent is the owner's to take. */
+export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey): Promise<TokenAccounts> {
+  const [spl, keys] = await Promise.all([import('@solana/spl-token'), poolKeys(pool)])
+  const accountOf = (mint: PublicKey, program: PublicKey) => {
+    const address = spl.getAssociatedTokenAddressSync(mint, owner, true, program)
+    const open = spl.createAssociatedTokenAccountIdempotentInstruction(owner, address, owner, mint, program)
+    const close = spl.createCloseAccountInstruction(address, owner, owner, [], program)
+    return { address, open, closing: mint.toBase58() === WRAPPED_SOL ? [close] : [] }
+  }
+  const a = accountOf(keys.tokenAMint, keys.tokenAProgram)
+  const b = accountOf(keys.tokenBMint, keys.tokenBProgram)
+  return {
+    tokenA: a.address,
+    tokenB: b.address,
+    opening: [a.open, b.open],
+    closing: [...a.closing, ...b.closing],
+  }
+}
+
+/** Puts lamports into a wrapped SOL account; nothing for other mints. */
+export async function wrapping(
+  payer: PublicKey,
+  mint: string,
+  account: PublicKey,
+  lamports: bigint,
+): Promise<TransactionInstruction[]> {
+  if (mint !== WRAPPED_SOL) return []
+  const [{ SystemProgram }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  return [
+    SystemProgram.transfer({ fromPubkey: payer, toPubkey: account, lamports }),
+    spl.createSyncNativeInstruction(account),
+  ]
+}

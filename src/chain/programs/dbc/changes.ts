@@ -1,0 +1,109 @@
+/** What a transaction does to launch curves, by its own instructions. */
+import { SYSTEM_PROGRAM } from '../../../solana/addresses.ts'
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+
+export interface DbcRecipient {
+  recipient: string
+  lamports: bigint
+}
+
+export type DbcChange =
+  | { kind: 'pool_created'; pool: string; config: string; mint: string; creator: string }
+  | { kind: 'swap'; pool: string; trader: string }
+  /**
+   * `lamports` is the most that is claimed. `recipients` are those of the fee claimer's transfers that follow it, up to
+   * the next instruction of the program: its splits, and whatever else it pays behind them.
+   */
+  | { kind: 'claim'; pool: string; feeClaimer: string; lamports: bigint; recipients: DbcRecipient[] }
+  | { kind: 'surplus'; pool: string; feeClaimer: string }
+  /** `dammPool` is null for the step that locks the vesting. */
+  | { kind: 'migration'; pool: string; step: 'create_locker' | 'migrate'; dammPool: string | null }
+
+type Reader = (account: (index: number) => string | undefined, data: Buffer) => DbcChange | null
+
+/** System instruction `Transfer`. */
+const TRANSFER = 2
+
+/** By the first eight bytes, hex, as the program's IDL has them. */
+const READERS: Readonly<Record<string, Reader>> = {
+  // initialize_virtual_pool_with_spl_token, …_with_token2022
+  '8c55d7b06636684f': poolCreated,
+  a976334e916edc9b: poolCreated,
+  // swap, swap2
+  f8c69e91e17587c8: swapped,
+  '414b3f4ceb5b5b88': swapped,
+  // claim_trading_fee, claim_trading_fee2
+  '08ec5931987db151': claimed,
+  '54bf473209a237c1': claimed,
+  // partner_withdraw_surplus
+  a8ad4864c962265c: (account) => whole({ kind: 'surplus', pool: account(2), feeClaimer: account(6) }),
+  // create_locker, migration_damm_v2
+  a75a899a4b2f1154: (account) => whole({ kind: 'migration', pool: account(0), step: 'create_locker', dammPool: null }),
+  '9ca9e66735e45040': (account) =>
+    whole({ kind: 'migration', pool: account(0), step: 'migrate', dammPool: account(4) }),
+}
+
+/**
+ * One change an instruction, in their order; says nothing of whether the transaction succeeds. Not seen are calls that
+ * programs make, and accounts from lookup tables.
+ */
+export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[] {
+  return instructions.flatMap((instruction, i): DbcChange[] => {
+    if (keys[instruction.programIdIndex] !== PROGRAMS.dbc.id) return []
+    const data = Buffer.from(instruction.data)
+    const discriminator = data.toString('hex', 0, 8)
+    const read = Object.hasOwn(READERS, discriminator) ? READERS[discriminator] : undefined
+    const change = read?.((index) => accountOf(keys, instruction, index), data) ?? null
+    if (change === null) return []
+    if (change.kind !== 'claim') return [change]
+    return [
+      { ...change, recipients: recipientsAfter({ keys, instructions: instructions.slice(i + 1) }, change.feeClaimer) },
+    ]
+  })
+}
+
+function poolCreated(account: (index: number) => string | undefined): DbcChange | null {
+  return whole({
+    kind: 'pool_created',
+    pool: account(5),
+    config: account(0),
+    mint: account(3),
+    creator: account(2),
+  })
+}
+
+function swapped(account: (index: number) => string | undefined): DbcChange | null {
+  return whole({ kind: 'swap', pool: account(2), trader: account(9) })
+}
+
+function claimed(account: (index: number) => string | undefined, data: Buffer): DbcChange | null {
+  // The most of the token comes ahead of the most of the quote.
+  if (data.length < 24) return null
+  const lamports = data.readBigUInt64LE(16)
+  return whole({ kind: 'claim', pool: account(2), feeClaimer: account(9), lamports, recipients: [] })
+}
+
+function recipientsAfter({ keys, instructions }: Pick<DecodedMessage, 'keys' | 'instructions'>, from: string) {
+  const recipients: DbcRecipient[] = []
+  for (const instruction of instructions) {
+    const program = keys[instruction.programIdIndex]
+    if (program === PROGRAMS.dbc.id) break
+    const data = Buffer.from(instruction.data)
+    const recipient = accountOf(keys, instruction, 1)
+    const isTransfer = program === SYSTEM_PROGRAM && data.length >= 12 && data.readUInt32LE(0) === TRANSFER
+    if (!isTransfer || recipient === undefined || accountOf(keys, instruction, 0) !== from) continue
+    recipients.push({ recipient, lamports: data.readBigUInt64LE(4) })
+  }
+  return recipients
+}
+
+function accountOf(keys: readonly string[], { accounts }: CompiledInstruction, index: number): string | undefined {
+  const key = accounts[index]
+  return key === undefined ? undefined : keys[key]
+}
+
+/** Null where an account is missing, as one from a lookup table is. */
+function whole(change: { [K in keyof DbcChange]: unknown } & Record<string, unknown>): DbcChange | null {
+  return Object.values(change).includes(undefined) ? null : (change as unknown as DbcChange)
+}

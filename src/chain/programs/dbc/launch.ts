@@ -1,0 +1,143 @@
+/** Builds the transactions that launch a token: its config, its pool, and the creator's first buy. */
+import type { TransactionInstruction } from '@solana/web3.js'
+import { ApiError } from '../../../errors.ts'
+import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
+import { openDbc, poolAddress } from './program.ts'
+import { buyInstructions } from './swaps.ts'
+import type { Curve } from './types.ts'
+
+export interface Launch {
+  /** Pays for everything, and signs. */
+  creator: string
+  /** Address of a fresh key that signs too: the token. */
+  mint: string
+  /** The same: the config account of this one pool. */
+  config: string
+  /** The partner. */
+  feeClaimer: string
+  /** Gets what rounding leaves of the supply after the migration. */
+  leftoverReceiver: string
+  curve: Curve
+  name: string
+  symbol: string
+  uri: string
+  /** Lamports of the creator's first buy; 0 for none. What would be beyond the curve's end stays with the creator. */
+  buyLamports: bigint
+  /** Goes with the last transaction. */
+  tip: { account: string; lamports: bigint } | null
+  recentBlockhash: string
+  /** Micro-lamports per unit; 0 for none. */
+  computeUnitPrice: bigint
+}
+
+/**
+ * Compute limits by what a transaction does: half as much again as the largest run used. They are fixed, as only the first
+ * transaction could be simulated: the second needs what it makes.
+ */
+export const LAUNCH_UNITS = { config: 75_000, pool: 200_000, whole: 270_000, poolAndBuy: 310_000 } as const
+
+/**
+ * In the order to be sent. Without a first buy it is one transaction where that fits; else the config comes first, and
+ * the pool with the buy is the second. Throws bad_request when the texts are too long even so.
+ */
+export async function buildLaunch(launch: Launch): Promise<UnsignedTransaction[]> {
+  const [config, pool, tip] = [await createConfig(launch), await createPool(launch), await tipOf(launch)]
+  if (launch.buyLamports === 0n) {
+    const whole = await whenItFits(compile(launch, LAUNCH_UNITS.whole, [config, pool, ...tip]))
+    if (whole !== null) return [whole]
+  }
+  const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
+  const units = launch.buyLamports === 0n ? LAUNCH_UNITS.pool : LAUNCH_UNITS.poolAndBuy
+  return [await compile(launch, LAUNCH_UNITS.config, [config]), await compile(launch, units, [pool, ...buy, ...tip])]
+}
+
+async function createConfig(launch: Launch): Promise<TransactionInstruction> {
+  const { methods, key, spl, systemProgram, events } = await openDbc()
+  return methods
+    .createConfig(launch.curve.parameters)
+    .accountsStrict({
+      config: key(launch.config),
+      feeClaimer: key(launch.feeClaimer),
+      leftoverReceiver: key(launch.leftoverReceiver),
+      quoteMint: spl.NATIVE_MINT,
+      payer: key(launch.creator),
+      systemProgram,
+      ...events,
+    })
+    .instruction()
+}
+
+async function createPool(launch: Launch): Promise<TransactionInstruction> {
+  const { methods, sdk, key, spl, systemProgram, poolAuthority, events } = await openDbc()
+  const [mint, creator, pool] = [key(launch.mint), key(launch.creator), key(await poolAddress(launch))]
+  return methods
+    .initializeVirtualPoolWithSplToken({ name: launch.name, symbol: launch.symbol, uri: launch.uri })
+    .accountsStrict({
+      config: key(launch.config),
+      poolAuthority,
+      creator,
+      baseMint: mint,
+      quoteMint: spl.NATIVE_MINT,
+      pool,
+      baseVault: sdk.deriveDbcTokenVaultAddress(pool, mint),
+      quoteVault: sdk.deriveDbcTokenVaultAddress(pool, spl.NATIVE_MINT),
+      mintMetadata: sdk.deriveMintMetadata(mint),
+      metadataProgram: sdk.METAPLEX_PROGRAM_ID,
+      payer: creator,
+      tokenQuoteProgram: spl.TOKEN_PROGRAM_ID,
+      tokenProgram: spl.TOKEN_PROGRAM_ID,
+      systemProgram,
+      ...events,
+    })
+    .instruction()
+}
+
+async function firstBuy(launch: Launch): Promise<TransactionInstruction[]> {
+  const { sdk, key, spl } = await openDbc()
+  const address = await poolAddress(launch)
+  const vault = (mint: string) => sdk.deriveDbcTokenVaultAddress(key(address), key(mint)).toBase58()
+  const quoteMint = spl.NATIVE_MINT.toBase58()
+  const pool = {
+    address,
+    config: launch.config,
+    baseMint: launch.mint,
+    quoteMint,
+    baseVault: vault(launch.mint),
+    quoteVault: vault(quoteMint),
+    baseProgram: 'spl' as const,
+    swapShowsInstructions: false,
+  }
+  // Nobody can trade ahead of it and move the price: the pool comes to be in the same transaction.
+  const minimumOut = 0n
+  return buyInstructions({ payer: launch.creator, pool, amount: launch.buyLamports, minimumOut })
+}
+
+async function tipOf({ creator, tip }: Launch): Promise<TransactionInstruction[]> {
+  if (tip === null) return []
+  const { web3, key } = await openDbc()
+  const { account, lamports } = tip
+  return [web3.SystemProgram.transfer({ fromPubkey: key(creator), toPubkey: key(account), lamports })]
+}
+
+async function compile(
+  { creator, recentBlockhash, computeUnitPrice }: Launch,
+  units: number,
+  instructions: TransactionInstruction[],
+): Promise<UnsignedTransaction> {
+  const { ComputeBudgetProgram } = (await openDbc()).web3
+  const before = [
+    ComputeBudgetProgram.setComputeUnitLimit({ units }),
+    ...(computeUnitPrice > 0n ? [ComputeBudgetProgram.setComputeUnitPrice({ microLamports: computeUnitPrice })] : []),
+  ]
+  return compileUnsigned({ payer: creator, recentBlockhash, before }, instructions)
+}
+
+/** Null for a transaction that is too large. */
+async function whenItFits(transaction: Promise<UnsignedTransaction>): Promise<UnsignedTransaction | null> {
+  try {
+    return await transaction
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'bad_request') return null
+    throw error
+  }
+}

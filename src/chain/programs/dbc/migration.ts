@@ -1,0 +1,139 @@
+/** Takes a full launch curve to its DAMM v2 pool: which step is next, and the transaction for it. Anyone may pay. */
+import { badRequest } from '../../../errors.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { baseAccount, type Dbc, openDbc } from './program.ts'
+import type { DbcPool } from './types.ts'
+
+export type MigrationStep = 'not_full' | 'create_locker' | 'migrate' | 'done'
+
+/** Compute limits where a step cannot be simulated: half as much again as the largest run used. */
+export const MIGRATION_UNITS = { create_locker: 145_000, migrate: 470_000 } as const
+
+/** By the pool's `migrationProgress`. */
+const STEPS: readonly MigrationStep[] = ['not_full', 'create_locker', 'migrate', 'done']
+const DAMM_V2 = 1
+
+export interface Migration extends Envelope {
+  pool: DbcPool
+  /** Fresh seeds of 32 bytes for the keys of the two positions' NFTs; drawn when left out. */
+  positionSeeds?: readonly [Uint8Array, Uint8Array]
+}
+
+export interface MigrationTransaction extends UnsignedTransaction {
+  step: 'create_locker' | 'migrate'
+  /** Of the position NFTs, 64 bytes each, to sign with and to forget; none for the locker. */
+  secretKeys: Uint8Array[]
+  /** The DAMM v2 pool that the curve becomes. */
+  dammPoolAddress: string
+}
+
+/** Of the pool as it was read. A curve with locked vesting needs its locker first. */
+export function migrationStep({ isMigrated, migrationProgress }: Pick<DbcPool, 'isMigrated' | 'migrationProgress'>) {
+  return isMigrated ? 'done' : (STEPS[migrationProgress] ?? 'not_full')
+}
+
+/** Address of the DAMM v2 pool that a curve becomes, which is settled by its config. */
+export async function migratedPoolAddress(
+  pool: Pick<DbcPool, 'address' | 'baseMint' | 'quoteMint' | 'migrationOption' | 'migrationFeeOption'>,
+): Promise<string> {
+  const dbc = await openDbc()
+  return dammPool(dbc, pool).toBase58()
+}
+
+/** Throws bad_request for a pool that is not full, is migrated, or goes to DAMM v1. */
+export async function buildMigrationStep(migration: Migration): Promise<MigrationTransaction> {
+  const { pool } = migration
+  const step = migrationStep(pool)
+  if (step === 'not_full') throw badRequest(`The curve of pool ${pool.address} is not full yet`, { param: 'address' })
+  if (step === 'done') throw badRequest(`Pool ${pool.address} has migrated`, { param: 'address' })
+  const dammPoolAddress = await migratedPoolAddress(pool)
+  const built = step === 'migrate' ? await migrate(migration) : await createLocker(migration)
+  return { ...built, step, dammPoolAddress }
+}
+
+async function createLocker(migration: Migration) {
+  const { sdk, key, methods, poolAuthority, systemProgram } = await openDbc()
+  const { pool } = migration
+  const base = sdk.deriveBaseKeyForLocker(key(pool.address))
+  const escrow = sdk.deriveEscrow(base)
+  const token = await baseAccount(pool, escrow, key(migration.payer))
+  const lock = await methods
+    .createLocker()
+    .accountsStrict({
+      virtualPool: key(pool.address),
+      config: key(pool.config),
+      poolAuthority,
+      baseVault: key(pool.baseVault),
+      baseMint: key(pool.baseMint),
+      base,
+      creator: key(pool.creator),
+      escrow,
+      escrowToken: token.address,
+      payer: key(migration.payer),
+      tokenProgram: token.program,
+      lockerProgram: sdk.LOCKER_PROGRAM_ID,
+      lockerEventAuthority: sdk.deriveLockerEventAuthority(),
+      systemProgram,
+    })
+    .instruction()
+  return { ...(await compileUnsigned(migration, [token.open, lock])), secretKeys: [] }
+}
+
+async function migrate(migration: Migration) {
+  const dbc = await openDbc()
+  const { sdk, spl, web3, key, methods, poolAuthority, systemProgram } = dbc
+  const { pool, positionSeeds } = migration
+  const seeds = positionSeeds ?? [
+    crypto.getRandomValues(new Uint8Array(32)),
+    crypto.getRandomValues(new Uint8Array(32)),
+  ]
+  const [first, second] = [web3.Keypair.fromSeed(seeds[0]), web3.Keypair.fromSeed(seeds[1])]
+  const address = dammPool(dbc, pool)
+  const [virtualPool, baseMint, quoteMint] = [key(pool.address), key(pool.baseMint), key(pool.quoteMint)]
+  const instruction = await methods
+    .migrationDammV2()
+    .accountsStrict({
+      virtualPool,
+      migrationMetadata: sdk.deriveDammV2MigrationMetadataAddress(virtualPool),
+      config: key(pool.config),
+      poolAuthority,
+      pool: address,
+      firstPositionNftMint: first.publicKey,
+      firstPositionNftAccount: sdk.derivePositionNftAccount(first.publicKey),
+      firstPosition: sdk.derivePositionAddress(first.publicKey),
+      secondPositionNftMint: second.publicKey,
+      secondPositionNftAccount: sdk.derivePositionNftAccount(second.publicKey),
+      secondPosition: sdk.derivePositionAddress(second.publicKey),
+      dammPoolAuthority: sdk.deriveDammV2PoolAuthority(),
+      ammProgram: sdk.DAMM_V2_PROGRAM_ID,
+      baseMint,
+      quoteMint,
+      tokenAVault: sdk.deriveDammV2TokenVaultAddress(address, baseMint),
+      tokenBVault: sdk.deriveDammV2TokenVaultAddress(address, quoteMint),
+      baseVault: key(pool.baseVault),
+      quoteVault: key(pool.quoteVault),
+      payer: key(migration.payer),
+      tokenBaseProgram: (await baseAccount(pool, virtualPool)).program,
+      tokenQuoteProgram: spl.TOKEN_PROGRAM_ID,
+      token2022Program: spl.TOKEN_2022_PROGRAM_ID,
+      systemProgram,
+      dammEventAuthority: sdk.deriveDammV2EventAuthority(),
+    })
+    .remainingAccounts([{ pubkey: dammConfig(dbc, pool), isSigner: false, isWritable: false }])
+    .instruction()
+  const built = await compileUnsigned(migration, [instruction])
+  return { ...built, secretKeys: [first.secretKey, second.secretKey] }
+}
+
+type Destined = Pick<DbcPool, 'address' | 'baseMint' | 'quoteMint' | 'migrationOption' | 'migrationFeeOption'>
+
+function dammPool(dbc: Dbc, pool: Destined) {
+  const { sdk, key } = dbc
+  return sdk.deriveDammV2PoolAddress(dammConfig(dbc, pool), key(pool.baseMint), key(pool.quoteMint))
+}
+
+function dammConfig({ sdk }: Dbc, { address, migrationOption, migrationFeeOption }: Destined) {
+  const config = sdk.DAMM_V2_MIGRATION_FEE_ADDRESS[migrationFeeOption]
+  if (migrationOption === DAMM_V2 && config !== undefined) return config
+  throw badRequest(`Pool ${address} does not migrate to DAMM v2`, { param: 'address' })
+}

@@ -1,0 +1,82 @@
+/** The SDK of Meteora DBC, loaded on first use: instructions and accounts by its IDL, no request to any node. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../errors.ts'
+import type { DbcPool } from './types.ts'
+
+export const SOL_MINT = 'So11111111111111111111111111111111111111112'
+const POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
+
+export type Dbc = Awaited<ReturnType<typeof load>>
+let loaded: Promise<Dbc> | undefined
+
+export function openDbc(): Promise<Dbc> {
+  loaded ??= load().catch((error) => {
+    loaded = undefined
+    throw error
+  })
+  return loaded
+}
+
+async function load() {
+  const [sdk, { default: BN }, web3, spl] = await Promise.all([
+    import('@meteora-ag/dynamic-bonding-curve-sdk'),
+    import('bn.js'),
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+  ])
+  // Anchor wants a connection to be made; instructions with all of their accounts never use it.
+  const { program } = sdk.createDbcProgram(new web3.Connection('http://127.0.0.1'))
+  return {
+    sdk,
+    web3,
+    spl,
+    methods: program.methods,
+    coder: program.coder.accounts,
+    bn: (amount: bigint) => new BN(amount.toString()),
+    key: (address: string) => new web3.PublicKey(address),
+    /** Accounts that nearly every instruction ends with. */
+    events: { eventAuthority: sdk.deriveDbcEventAuthority(), program: sdk.DYNAMIC_BONDING_CURVE_PROGRAM_ID },
+    poolAuthority: new web3.PublicKey(POOL_AUTHORITY),
+    systemProgram: web3.SystemProgram.programId,
+  }
+}
+
+/** Where the program keeps the pool of a mint and a config; the quote is SOL. */
+export async function poolAddress({ mint, config }: { mint: string; config: string }): Promise<string> {
+  const { sdk, key, spl } = await openDbc()
+  return sdk.deriveDbcPoolAddress(spl.NATIVE_MINT, key(mint), key(config)).toBase58()
+}
+
+/** Wrapped SOL of an owner: where it is, how it is opened, and how all of it becomes SOL again. */
+export async function wrappedSol(owner: PublicKey, funder = owner) {
+  const { spl } = await openDbc()
+  const address = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, owner, true)
+  return {
+    address,
+    open: spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, spl.NATIVE_MINT),
+    /** Also returns the rent, and whatever was wrapped before. */
+    unwrap: spl.createCloseAccountInstruction(address, owner, owner),
+  }
+}
+
+/** The account of a pool's token, and the instruction that opens it where it is missing. */
+export async function baseAccount(
+  { baseMint, baseProgram }: Pick<DbcPool, 'baseMint' | 'baseProgram'>,
+  owner: PublicKey,
+  funder = owner,
+): Promise<{ address: PublicKey; open: TransactionInstruction; program: PublicKey }> {
+  const { spl, key } = await openDbc()
+  const program = baseProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  const mint = key(baseMint)
+  const address = spl.getAssociatedTokenAddressSync(mint, owner, true, program)
+  const open = spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, mint, program)
+  return { address, open, program }
+}
+
+/** Throws bad_request for pools that trade against another token than SOL. */
+export function requireSolQuote({ address, quoteMint }: Pick<DbcPool, 'address' | 'quoteMint'>): void {
+  if (quoteMint === SOL_MINT) return
+  throw badRequest(`Pool ${address} is quoted in ${quoteMint}: only pools quoted in SOL can be built for`, {
+    param: 'address',
+  })
+}

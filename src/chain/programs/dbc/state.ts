@@ -1,0 +1,176 @@
+/** Reads launch curves from the chain: a pool with its config, many at a time, and how far they are filled. */
+import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
+import type { AccountInfo, Connection } from '@solana/web3.js'
+import { internal, notFound } from '../../../errors.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { CLOCK_SYSVAR, momentOf } from '../../chain-clock.ts'
+import { askNode } from '../../rpc-faults.ts'
+import { priceText } from './prices.ts'
+import { openDbc, SOL_MINT } from './program.ts'
+import type { DbcPool } from './types.ts'
+
+const ACCOUNTS_PER_CALL = 100
+const PROGRESS_STEPS = 1_000_000_000n
+/** Of a filled curve's surplus, what partner and creator share; the rest is Meteora's. */
+const SURPLUS_SHARE = 80n
+const POST_BONDING_CURVE = 1
+const NO_DECIMALS = 0
+const LAMPORTS_PER_SOL = 1e9
+
+type Account = AccountInfo<Buffer> | null
+
+/** Two calls at the connection's commitment. Null where no pool of the program is. Throws internal_error when the node fails. */
+export async function readDbcPool(connection: Connection, address: string): Promise<DbcPool | null> {
+  const [pool] = await readDbcPools(connection, [address])
+  return pool ?? null
+}
+
+/**
+ * In the order of the addresses, a hundred accounts a call; null where no pool of the program is. Pools of tokens with
+ * transfer hooks, which need other instructions, read as none.
+ */
+export async function readDbcPools(connection: Connection, addresses: readonly string[]): Promise<(DbcPool | null)[]> {
+  const pools = await Promise.all((await readAccounts(connection, addresses)).map(decodePool))
+  const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [pool.poolState.config.toBase58()])))]
+  const decoded = await Promise.all((await readAccounts(connection, configs)).map(decodeConfig))
+  const configOf = new Map(configs.map((address, i) => [address, decoded[i] ?? null]))
+  const described = pools.map((pool, i) => {
+    const config = pool === null ? null : (configOf.get(pool.poolState.config.toBase58()) ?? null)
+    return pool === null || config === null ? null : describe(addresses[i]!, pool, config)
+  })
+  return Promise.all(described)
+}
+
+/** From 0 to 1, rounded down to a billionth: 1 only once the curve is full. */
+export function progressOf({ quoteReserve, threshold }: Pick<DbcPool, 'quoteReserve' | 'threshold'>): number {
+  if (quoteReserve >= threshold) return 1
+  return Number((quoteReserve * PROGRESS_STEPS) / threshold) / Number(PROGRESS_STEPS)
+}
+
+/** SOL that the whole supply is worth where the pool migrates, to show; null where the quote is another token. */
+export function migrationMarketCap({
+  quoteMint,
+  migrationSqrtPrice,
+  totalSupply,
+}: Pick<DbcPool, 'quoteMint' | 'migrationSqrtPrice' | 'totalSupply'>): number | null {
+  if (quoteMint !== SOL_MINT) return null
+  return Number((migrationSqrtPrice * migrationSqrtPrice * totalSupply) >> 128n) / LAMPORTS_PER_SOL
+}
+
+/** What the program would compute a swap with, read at one slot. */
+export async function readForQuote(
+  connection: Connection,
+  { address, config }: Pick<DbcPool, 'address' | 'config'>,
+): Promise<{ pool: VirtualPool; config: PoolConfig; slot: bigint; unixSeconds: bigint }> {
+  const [first, second, clock] = await readAccounts(connection, [address, config, CLOCK_SYSVAR])
+  const [pool, settings] = [await decodePool(first ?? null), await decodeConfig(second ?? null)]
+  if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
+  const { slot, unixSeconds } = await momentOf(clock ?? null)
+  return { pool, config: settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
+}
+
+async function readAccounts(connection: Connection, addresses: readonly string[]): Promise<Account[]> {
+  const accounts: Account[] = []
+  for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
+    const { key } = await openDbc()
+    const keys = addresses.slice(at, at + ACCOUNTS_PER_CALL).map(key)
+    const part = await askNode('Reading launch curves', () => connection.getMultipleAccountsInfo(keys))
+    if (part.length !== keys.length)
+      throw internal('Reading launch curves failed at the RPC node: accounts are missing')
+    accounts.push(...part)
+  }
+  return accounts
+}
+
+const decodePool = (account: Account) => decode<VirtualPool>(account, 'virtualPool')
+const decodeConfig = (account: Account) => decode<PoolConfig>(account, 'poolConfig')
+
+/** Null for what is no such account of the program. */
+async function decode<T>(account: Account, name: 'virtualPool' | 'poolConfig'): Promise<T | null> {
+  if (account?.owner.toBase58() !== PROGRAMS.dbc.id) return null
+  const { coder } = await openDbc()
+  try {
+    return coder.decode(name, account.data) as T
+  } catch {
+    // Another kind of account, or one cut short.
+    return null
+  }
+}
+
+async function describe(address: string, pool: VirtualPool, config: PoolConfig): Promise<DbcPool> {
+  const { sdk } = await openDbc()
+  const state = pool.poolState
+  const [quoteReserve, threshold] = [big(state.quoteReserve), big(config.migrationQuoteThreshold)]
+  const quoteMint = config.quoteMint.toBase58()
+  const { baseFee } = config.poolFees
+  const vesting = config.lockedVestingConfig
+  const finishedAt = Number(state.finishCurveTimestamp)
+  const byTime = config.activationType === sdk.ActivationType.Timestamp
+  const withdrawn = state.isPartnerWithdrawSurplus === 1
+  return {
+    address,
+    config: state.config.toBase58(),
+    creator: state.creator.toBase58(),
+    baseMint: state.baseMint.toBase58(),
+    quoteMint,
+    baseVault: state.baseVault.toBase58(),
+    quoteVault: state.quoteVault.toBase58(),
+    baseProgram: state.poolType === sdk.TokenType.SPLToken ? 'spl' : 'token2022',
+    decimals: config.tokenDecimal,
+    baseReserve: big(state.baseReserve),
+    quoteReserve,
+    threshold,
+    sqrtPrice: big(state.sqrtPrice),
+    migrationSqrtPrice: big(config.migrationSqrtPrice),
+    totalSupply: supplyOf(config),
+    price: priceText(big(state.sqrtPrice), config.tokenDecimal, quoteMint === SOL_MINT ? undefined : NO_DECIMALS),
+    partnerQuoteFee: big(state.partnerQuoteFee),
+    partnerBaseFee: big(state.partnerBaseFee),
+    creatorQuoteFee: big(state.creatorQuoteFee),
+    creatorBaseFee: big(state.creatorBaseFee),
+    isMigrated: state.isMigrated === 1,
+    migrationProgress: state.migrationProgress,
+    finishedAt: finishedAt === 0 ? null : finishedAt,
+    feeClaimer: config.feeClaimer.toBase58(),
+    leftoverReceiver: config.leftoverReceiver.toBase58(),
+    migrationOption: config.migrationOption,
+    migrationFeeOption: config.migrationFeeOption,
+    surplus: {
+      withdrawn,
+      claimable:
+        withdrawn || state.migrationProgress < POST_BONDING_CURVE || quoteReserve < threshold
+          ? 0n
+          : partnerSurplus(quoteReserve - threshold, BigInt(config.creatorTradingFeePercentage)),
+    },
+    hasVesting: !vesting.cliffUnlockAmount.isZero() || !vesting.amountPerPeriod.isZero(),
+    activatedAt: byTime ? Number(state.activationPoint) : null,
+    swapShowsInstructions:
+      baseFee.baseFeeMode === sdk.BaseFeeMode.RateLimiter || config.enableFirstSwapWithMinFee === 1,
+    raw: { pool: jsonSafe(pool), config: jsonSafe(config) },
+  }
+}
+
+/** A supply that is not fixed is what the curve sells, what migrates and what is locked. */
+function supplyOf(config: PoolConfig): bigint {
+  if (config.fixedTokenSupplyFlag === 1) return big(config.preMigrationTokenSupply)
+  const { cliffUnlockAmount, amountPerPeriod, numberOfPeriod } = config.lockedVestingConfig
+  const locked = big(cliffUnlockAmount) + big(amountPerPeriod) * big(numberOfPeriod)
+  return big(config.swapBaseAmount) + big(config.migrationBaseThreshold) + locked
+}
+
+/** Each division rounds down, as in the program. */
+function partnerSurplus(surplus: bigint, creatorPercentage: bigint): bigint {
+  const shared = (surplus * SURPLUS_SHARE) / 100n
+  return shared - (shared * creatorPercentage) / 100n
+}
+
+/** Big numbers become digits, addresses base58. */
+function jsonSafe(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(jsonSafe)
+  if (typeof value !== 'object' || value === null) return value
+  if ('toBase58' in value && typeof value.toBase58 === 'function') return value.toBase58()
+  if ('toArrayLike' in value) return value.toString()
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, jsonSafe(field)]))
+}
+
+const big = (amount: { toString(): string }): bigint => BigInt(amount.toString())

@@ -1,0 +1,153 @@
+/** Buys and sells on a launch curve: quoted as the program computes them, and built with SOL wrapped and unwrapped. */
+import type { Connection, TransactionInstruction } from '@solana/web3.js'
+import { ApiError, badRequest, internal } from '../../../errors.ts'
+import { reasonOf } from '../../rpc-faults.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { baseAccount, openDbc, requireSolQuote, wrappedSol } from './program.ts'
+import { readForQuote } from './state.ts'
+import type { DbcPool } from './types.ts'
+
+/** Compute limit where a swap cannot be simulated: half as much again as the largest run used. */
+export const SWAP_UNITS = 130_000
+/** `SwapMode` of the program. */
+const [EXACT_IN, PARTIAL_FILL] = [0, 1]
+const MAX_U64 = 2n ** 64n - 1n
+
+type Side = 'buy' | 'sell'
+type Traded = Pick<
+  DbcPool,
+  'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'swapShowsInstructions'
+>
+
+export interface SwapQuote {
+  /** Raw units of the token for a buy, lamports for a sell; fees taken off. */
+  estimatedOut: bigint
+  /** In lamports where the pool takes its fees in SOL, as all that are launched here do. */
+  fee: bigint
+  /** What is really paid: less than asked for where a buy reaches the end of the curve. */
+  amountIn: bigint
+}
+
+export interface Swap extends Envelope {
+  pool: Traded
+  side: Side
+  /** What is paid at most: lamports for a buy, raw units of the token for a sell. */
+  amount: bigint
+  /** Less than this and the transaction fails. */
+  minimumOut: bigint
+  /**
+   * A buy over the end of the curve takes what is left of it, and the rest stays SOL; where this is false it fails
+   * (6033). Sells are always whole.
+   */
+  partialFill?: boolean
+}
+
+/**
+ * By the pool, its config and the clock, read at one slot. A buy fills the curve at most. Throws bad_request naming
+ * `amount` for what the pool cannot do, not_found without the pool, internal_error when the node fails.
+ */
+export async function quoteSwap(
+  connection: Connection,
+  pool: Pick<DbcPool, 'address' | 'config'>,
+  { side, amount }: { side: Side; amount: bigint },
+): Promise<SwapQuote> {
+  checkAmount(amount)
+  const { sdk, bn } = await openDbc()
+  const { pool: state, config, slot, unixSeconds } = await readForQuote(connection, pool)
+  const { quoteReserve, activationPoint } = state.poolState
+  if (quoteReserve.gte(config.migrationQuoteThreshold)) {
+    throw badRequest(`The curve of pool ${pool.address} is full: it trades in the pool that it migrates to`, {
+      param: 'address',
+    })
+  }
+  const point = bn(config.activationType === sdk.ActivationType.Slot ? slot : unixSeconds)
+  if (point.lt(activationPoint)) throw badRequest(`Pool ${pool.address} is not open yet`, { param: 'address' })
+  const compute = side === 'buy' ? sdk.swapQuotePartialFill : sdk.swapQuoteExactIn
+  try {
+    const quote = compute(state, config, side === 'sell', bn(amount), 0, false, point, false)
+    const estimatedOut = big(quote.outputAmount)
+    if (estimatedOut === 0n) throw badRequest('amount is too little: nothing would come out', { param: 'amount' })
+    const fee = big(quote.tradingFee) + big(quote.protocolFee) + big(quote.referralFee)
+    return { estimatedOut, fee, amountIn: big(quote.includedFeeInputAmount) }
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    const reason = reasonOf(error)
+    if (/liquidity|exceed|overflow|subtraction/i.test(reason)) {
+      throw badRequest(`amount is more than pool ${pool.address} can take (${reason})`, {
+        param: 'amount',
+        cause: error,
+      })
+    }
+    throw internal(`A ${side} on pool ${pool.address} could not be quoted: ${reason}`, { cause: error })
+  }
+}
+
+/** The payer trades from and into its own accounts. Wrapped SOL that it had before is unwrapped with the rest. */
+export async function buildSwap(swap: Swap): Promise<UnsignedTransaction> {
+  requireSolQuote(swap.pool)
+  checkAmount(swap.amount)
+  return compileUnsigned(swap, await (swap.side === 'buy' ? buyInstructions : sellInstructions)(swap))
+}
+
+type Trade = Pick<Swap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'>
+
+export async function buyInstructions(trade: Trade): Promise<TransactionInstruction[]> {
+  const { web3, spl, key } = await openDbc()
+  const payer = key(trade.payer)
+  const [sol, token] = [await wrappedSol(payer), await baseAccount(trade.pool, payer)]
+  return [
+    sol.open,
+    token.open,
+    web3.SystemProgram.transfer({ fromPubkey: payer, toPubkey: sol.address, lamports: trade.amount }),
+    spl.createSyncNativeInstruction(sol.address),
+    await swapInstruction('buy', trade, sol.address, token.address),
+    sol.unwrap,
+  ]
+}
+
+async function sellInstructions(trade: Trade): Promise<TransactionInstruction[]> {
+  const payer = (await openDbc()).key(trade.payer)
+  const [sol, token] = [await wrappedSol(payer), await baseAccount(trade.pool, payer)]
+  return [sol.open, await swapInstruction('sell', trade, token.address, sol.address), sol.unwrap]
+}
+
+type Key = import('@solana/web3.js').PublicKey
+
+async function swapInstruction(side: Side, trade: Trade, input: Key, output: Key): Promise<TransactionInstruction> {
+  const { methods, web3, spl, key, bn, poolAuthority, events } = await openDbc()
+  const { pool } = trade
+  const shown = pool.swapShowsInstructions
+    ? [{ pubkey: web3.SYSVAR_INSTRUCTIONS_PUBKEY, isSigner: false, isWritable: false }]
+    : []
+  return methods
+    .swap2({
+      amount0: bn(trade.amount),
+      amount1: bn(trade.minimumOut),
+      swapMode: side === 'buy' && trade.partialFill !== false ? PARTIAL_FILL : EXACT_IN,
+    })
+    .accountsStrict({
+      poolAuthority,
+      config: key(pool.config),
+      pool: key(pool.address),
+      inputTokenAccount: input,
+      outputTokenAccount: output,
+      baseVault: key(pool.baseVault),
+      quoteVault: key(pool.quoteVault),
+      baseMint: key(pool.baseMint),
+      quoteMint: key(pool.quoteMint),
+      payer: key(trade.payer),
+      tokenBaseProgram: (await baseAccount(pool, key(trade.payer))).program,
+      tokenQuoteProgram: spl.TOKEN_PROGRAM_ID,
+      referralTokenAccount: null,
+      ...events,
+    })
+    .remainingAccounts(shown)
+    .instruction()
+}
+
+function checkAmount(amount: bigint): void {
+  if (amount > 0n && amount <= MAX_U64) return
+  throw badRequest(`amount must be from 1 to ${MAX_U64}`, { param: 'amount' })
+}
+
+const big = (amount: { toString(): string }): bigint => BigInt(amount.toString())

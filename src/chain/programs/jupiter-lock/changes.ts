@@ -1,0 +1,60 @@
+/** What a transaction does to gold locks, by its own instructions. */
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { oddityOf, type Schedule } from './escrow.ts'
+import { INSTRUCTIONS } from './program.ts'
+
+export type GoldLockChange =
+  /** `amount` in raw units, `unlocksAt` in Unix seconds. */
+  | { kind: 'locked'; escrow: string; user: string; mint: string; amount: bigint; unlocksAt: number }
+  /** Closing proves that all was paid out. */
+  | { kind: 'unlocked'; escrow: string; user: string }
+
+/** Discriminator, parameters and an option. */
+const LEAST_BYTES = 8 + 50 + 1
+
+/**
+ * Locks of `mint` alone, none without it; unlockings of every mint. Says nothing of whether the transaction succeeds. Not
+ * seen are calls that programs make, and accounts from lookup tables.
+ */
+export function goldLockChangesIn({ keys, instructions }: DecodedMessage, mint: string | undefined): GoldLockChange[] {
+  return instructions.flatMap((instruction): GoldLockChange[] => {
+    if (keys[instruction.programIdIndex] !== PROGRAMS.lock.id) return []
+    const data = Buffer.from(instruction.data)
+    const kind = data.toString('hex', 0, 8)
+    const account = (index: number) => accountOf(keys, instruction, index)
+    if (kind === INSTRUCTIONS.close) {
+      const [escrow, user] = [account(0), account(5)]
+      return escrow === undefined || user === undefined ? [] : [{ kind: 'unlocked', escrow, user }]
+    }
+    if (kind !== INSTRUCTIONS.create || data.length < LEAST_BYTES) return []
+    const change = lockedBy(account, data)
+    return change !== null && change.mint === mint ? [change] : []
+  })
+}
+
+function lockedBy(account: (index: number) => string | undefined, data: Buffer) {
+  const [base, escrow, mint, , creator, , recipient] = Array.from({ length: 7 }, (_, i) => account(i))
+  if (base === undefined || escrow === undefined || mint === undefined) return null
+  if (creator === undefined || recipient === undefined) return null
+  const u64 = (index: number) => data.readBigUInt64LE(8 + index * 8)
+  const schedule: Schedule = {
+    base,
+    creator,
+    recipient,
+    cliffTime: u64(1),
+    cliffAmount: u64(3),
+    amountPerPeriod: u64(4),
+    periods: u64(5),
+    updateRecipientMode: data.readUInt8(56),
+    cancelMode: data.readUInt8(57),
+  }
+  if (oddityOf(schedule) !== null) return null
+  const { cliffAmount: amount, cliffTime } = schedule
+  return { kind: 'locked' as const, escrow, user: base, mint, amount, unlocksAt: Number(cliffTime) }
+}
+
+function accountOf(keys: readonly string[], { accounts }: CompiledInstruction, index: number): string | undefined {
+  const key = accounts[index]
+  return key === undefined ? undefined : keys[key]
+}

@@ -1,0 +1,64 @@
+/** What a transaction does to airdrops, by its own instructions. */
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { INSTRUCTIONS } from './layout.ts'
+
+export type DistributorChange =
+  | {
+      kind: 'created'
+      distributor: string
+      mint: string
+      /** The program's version, which may be beyond what an airdrop_count can be. */
+      version: bigint
+      /** Hex, no prefix. */
+      root: string
+      admin: string
+    }
+  | {
+      kind: 'claimed'
+      distributor: string
+      claimer: string
+      /** Raw units. */
+      amount: bigint
+      locked: bigint
+      /** 32 bytes each, leaf to root. */
+      proof: Uint8Array[]
+    }
+  | { kind: 'clawed_back'; distributor: string; receiver: string }
+
+/**
+ * One change an instruction, in their order; says nothing of whether the transaction succeeds. Not seen are calls that
+ * programs make, and accounts from lookup tables.
+ */
+export function distributorChangesIn({ keys, instructions }: DecodedMessage): DistributorChange[] {
+  return instructions.flatMap((instruction) => {
+    if (keys[instruction.programIdIndex] !== PROGRAMS.distributor.id) return []
+    const change = read(keys, instruction)
+    return change === null ? [] : [change]
+  })
+}
+
+function read(keys: readonly string[], { accounts, data: bytes }: CompiledInstruction): DistributorChange | null {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const account = (index: number) => keys[accounts[index] ?? -1]
+  const is = (name: keyof typeof INSTRUCTIONS) => INSTRUCTIONS[name].equals(data.subarray(0, 8))
+  const distributor = account(0)
+  if (distributor === undefined) return null
+  if (is('newDistributor')) {
+    const [mint, admin] = [account(2), account(4)]
+    if (mint === undefined || admin === undefined || data.length < 48) return null
+    const [version, root] = [data.readBigUInt64LE(8), data.toString('hex', 16, 48)]
+    return { kind: 'created', distributor, mint, version, root, admin }
+  }
+  if (is('newClaim')) {
+    const claimer = account(4)
+    if (claimer === undefined || data.length < 28) return null
+    const siblings = data.readUInt32LE(24)
+    if (data.length < 28 + 32 * siblings) return null
+    const proof = Array.from({ length: siblings }, (_, i) => Uint8Array.from(data.subarray(28 + 32 * i, 60 + 32 * i)))
+    const [amount, locked] = [data.readBigUInt64LE(8), data.readBigUInt64LE(16)]
+    return { kind: 'claimed', distributor, claimer, amount, locked, proof }
+  }
+  const receiver = account(2)
+  return is('clawback') && receiver !== undefined ? { kind: 'clawed_back', distributor, receiver } : null
+}

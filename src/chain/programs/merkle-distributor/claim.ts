@@ -1,0 +1,51 @@
+/** Builds a wallet's claim: what its leaf says, paid into its own token account. */
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { claimStatusAddress, tokenAccountAddress } from './addresses.ts'
+import { INSTRUCTIONS, u32, u64 } from './layout.ts'
+
+export interface DistributorClaim extends Envelope {
+  distributor: string
+  mint: string
+  /** Raw units. */
+  amount: bigint
+  /** Sibling hashes of 32 bytes, leaf to root. */
+  proof: readonly Uint8Array[]
+  /** The claimer's token account is opened too; the claimer pays. */
+  opensAccount: boolean
+}
+
+/** Compute limit where it cannot be tried: half as much again as the largest run used. */
+export const CLAIM_UNITS = 90_000
+/** Siblings that fit beside a new token account, a platform fee and the compute budget. */
+export const MOST_SIBLINGS = 20
+
+/** The payer claims, and alone signs. */
+export async function buildClaim(input: DistributorClaim): Promise<UnsignedTransaction> {
+  const [web3, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  const key = (address: string) => new web3.PublicKey(address)
+  const [claimant, mint] = [key(input.payer), key(input.mint)]
+  const account = key(await tokenAccountAddress(input.mint, input.payer))
+  const claim = new web3.TransactionInstruction({
+    programId: key(PROGRAMS.distributor.id),
+    keys: [
+      { pubkey: key(input.distributor), isSigner: false, isWritable: true },
+      { pubkey: key(await claimStatusAddress(input.distributor, input.payer)), isSigner: false, isWritable: true },
+      { pubkey: key(await tokenAccountAddress(input.mint, input.distributor)), isSigner: false, isWritable: true },
+      { pubkey: account, isSigner: false, isWritable: true },
+      { pubkey: claimant, isSigner: true, isWritable: true },
+      { pubkey: spl.TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
+      { pubkey: web3.SystemProgram.programId, isSigner: false, isWritable: false },
+    ],
+    data: claimData(input),
+  })
+  const opening = input.opensAccount
+    ? [spl.createAssociatedTokenAccountIdempotentInstruction(claimant, account, claimant, mint)]
+    : []
+  return compileUnsigned(input, [...opening, claim])
+}
+
+/** Unlocked amount, locked amount (always 0 here), then the proof with its length. */
+export function claimData({ amount, proof }: Pick<DistributorClaim, 'amount' | 'proof'>): Buffer {
+  return Buffer.concat([INSTRUCTIONS.newClaim, u64(amount), u64(0n), u32(proof.length), ...proof])
+}

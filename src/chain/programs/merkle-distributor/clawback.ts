@@ -1,0 +1,42 @@
+/** Builds the withdrawal of what is left in a vault, which the program sends to the stored receiver and nobody else. */
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { tokenAccountAddress } from './addresses.ts'
+import { INSTRUCTIONS } from './layout.ts'
+
+export interface Clawback extends Envelope {
+  distributor: string
+  mint: string
+  /** Token account that the distributor names. */
+  receiver: string
+  /** The receiver is opened again first, for this owner, whose associated token account it is. */
+  opensReceiverFor: string | null
+}
+
+/** Compute limit where it cannot be tried: half as much again as the largest run used. */
+export const CLAWBACK_UNITS = 45_000
+
+/** The payer signs as whoever asks for it: anybody may, after the clawback time. */
+export async function buildClawback(input: Clawback): Promise<UnsignedTransaction> {
+  const [web3, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  const key = (address: string) => new web3.PublicKey(address)
+  const [payer, receiver] = [key(input.payer), key(input.receiver)]
+  const clawback = new web3.TransactionInstruction({
+    programId: key(PROGRAMS.distributor.id),
+    keys: [
+      { pubkey: key(input.distributor), isSigner: false, isWritable: true },
+      { pubkey: key(await tokenAccountAddress(input.mint, input.distributor)), isSigner: false, isWritable: true },
+      { pubkey: receiver, isSigner: false, isWritable: true },
+      { pubkey: payer, isSigner: true, isWritable: false },
+      { pubkey: web3.SystemProgram.programId, isSigner: false, isWritable: false },
+      { pubkey: spl.TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
+    ],
+    data: INSTRUCTIONS.clawback,
+  })
+  const owner = input.opensReceiverFor
+  const opening =
+    owner === null
+      ? []
+      : [spl.createAssociatedTokenAccountIdempotentInstruction(payer, receiver, key(owner), key(input.mint))]
+  return compileUnsigned(input, [...opening, clawback])
+}

@@ -1,0 +1,75 @@
+/** Builds the transaction that puts an airdrop on chain: distributor, vault and, in the same one, its funding. */
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { type AirdropKey, distributorAddress, tokenAccountAddress } from './addresses.ts'
+import { INSTRUCTIONS, i64, u64 } from './layout.ts'
+
+export interface Creation extends Envelope, AirdropKey {
+  /** Hex, no prefix. */
+  root: string
+  /** Raw units, and wallets, that can be claimed at most. */
+  maxTotal: bigint
+  maxNodes: bigint
+  /** Unix seconds; must lie in the future when it lands, the end after the start, the clawback a day after that. */
+  startsAt: bigint
+  endsAt: bigint
+  clawbackAt: bigint
+  /** Decimals of the mint, which must be of SPL Token. */
+  decimals: number
+  /** Raw units that go from the payer's token account into the vault; 0n: none. */
+  deposit: bigint
+  /** The payer's token account, which receives what is left in the end, is opened too. */
+  opensReceiver: boolean
+}
+
+/** Compute limit where it cannot be tried: half as much again as the largest run used. */
+export const CREATION_UNITS = 140_000
+
+/** The payer is admin, and its associated token account the receiver of the clawback. */
+export async function buildCreation(input: Creation): Promise<UnsignedTransaction> {
+  const [web3, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  const key = (address: string) => new web3.PublicKey(address)
+  const [payer, mint] = [key(input.payer), key(input.mint)]
+  const distributor = key(await distributorAddress(input))
+  const vault = key(await tokenAccountAddress(input.mint, distributor.toBase58()))
+  const receiver = key(await tokenAccountAddress(input.mint, input.payer))
+  const creation = new web3.TransactionInstruction({
+    programId: key(PROGRAMS.distributor.id),
+    keys: [
+      { pubkey: distributor, isSigner: false, isWritable: true },
+      { pubkey: receiver, isSigner: false, isWritable: true },
+      { pubkey: mint, isSigner: false, isWritable: false },
+      { pubkey: vault, isSigner: false, isWritable: true },
+      { pubkey: payer, isSigner: true, isWritable: true },
+      { pubkey: web3.SystemProgram.programId, isSigner: false, isWritable: false },
+      { pubkey: spl.ASSOCIATED_TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
+      { pubkey: spl.TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
+    ],
+    data: creationData(input),
+  })
+  const { decimals, deposit, opensReceiver } = input
+  return compileUnsigned(input, [
+    ...(opensReceiver ? [spl.createAssociatedTokenAccountIdempotentInstruction(payer, receiver, payer, mint)] : []),
+    creation,
+    ...(deposit > 0n ? [spl.createTransferCheckedInstruction(receiver, mint, vault, payer, deposit, decimals)] : []),
+  ])
+}
+
+type Arguments = Pick<
+  Creation,
+  'airdropCount' | 'root' | 'maxTotal' | 'maxNodes' | 'startsAt' | 'endsAt' | 'clawbackAt'
+>
+
+/** Version, root, both caps, then the three times. */
+export function creationData(input: Arguments): Buffer {
+  return Buffer.concat([
+    INSTRUCTIONS.newDistributor,
+    u64(BigInt(input.airdropCount)),
+    Buffer.from(input.root, 'hex'),
+    u64(input.maxTotal),
+    u64(input.maxNodes),
+    i64(input.startsAt),
+    i64(input.endsAt),
+    i64(input.clawbackAt),
+  ])
+}

@@ -1,0 +1,152 @@
+/** What a transaction does to assets of Metaplex Core, by its own instructions and the memos beside them. */
+import { base58 } from '@scure/base'
+import { borshReader } from '../../../solana/borsh.ts'
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { MEMO_PROGRAM } from '../../memos.ts'
+import { readStakeMemo } from './memos.ts'
+
+interface OfAsset {
+  asset: string
+  /** Null outside of collections. */
+  collection: string | null
+}
+
+interface Staked extends OfAsset {
+  /** Null where the instruction does not tell it. */
+  owner: string | null
+  /** Who can thaw it, or has done so: an address, the owner's too; null for a class of keys, as the update authority is. */
+  holder: string | null
+  /** Of the memo that names the asset; null without one. */
+  platformId: string | null
+}
+
+export type AssetChange =
+  | ({ kind: 'minted'; owner: string; name: string; uri: string } & OfAsset)
+  | ({ kind: 'frozen'; isNew: boolean } & Staked)
+  | ({ kind: 'released' } & Staked)
+  | ({ kind: 'transferred'; owner: string } & OfAsset)
+  | ({ kind: 'burned' } & OfAsset)
+
+/** First byte of the instructions' data (mpl-core, `MplAssetInstruction`). */
+const [CREATE_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN, BURN, TRANSFER, CREATE_V2] = [0, 2, 4, 6, 12, 14, 20]
+/** Second byte of the plugin instructions: `PluginType`; the third says whether it is frozen. */
+const FREEZE_DELEGATE = 1
+/** Of `PluginAuthority`, behind the plugin. */
+const [OWNER, ADDRESS] = [1, 3]
+
+/**
+ * In the order of the message; says nothing of whether the transaction succeeds. Not seen are calls that programs make,
+ * plugins that an asset is minted with, and what is done to or with accounts from lookup tables.
+ */
+export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetChange[] {
+  const memos = instructions.flatMap(({ programIdIndex, accounts, data }) => {
+    const memo = keys[programIdIndex] === MEMO_PROGRAM ? readStakeMemo(data) : null
+    return memo === null ? [] : [{ ...memo, signer: keyAt(keys, accounts[0]) }]
+  })
+  const changes: AssetChange[] = []
+  for (const instruction of instructions) {
+    if (keys[instruction.programIdIndex] !== PROGRAMS.core.id) continue
+    const read = accountsOf(keys, instruction)
+    const asset = read(0)
+    if (!asset) continue
+    const change = changeIn(asset, instruction.data, read)
+    if (change?.kind === 'frozen' || change?.kind === 'released') {
+      const verb = change.kind === 'frozen' ? 'stake' : 'release'
+      const memo = memos.find((each) => each.verb === verb && each.asset === asset)
+      const acting = actingIn(read)
+      if (memo !== undefined && memo.signer === acting) change.owner ??= acting
+      changes.push({ ...change, platformId: memo?.platformId ?? null })
+    } else if (change !== null) {
+      changes.push(change)
+    } else if (isRemoval(instruction.data)) {
+      // The owner's, while a release before it may have been another's.
+      const release = changes.findLast((each) => each.kind === 'released' && each.asset === asset)
+      if (release?.kind === 'released') release.owner ??= actingIn(read)
+    }
+  }
+  return changes
+}
+
+/** Null where it is left out, which the program itself in its place says; undefined where a lookup table has it. */
+type Read = (place: number) => string | null | undefined
+
+const accountsOf =
+  (keys: readonly string[], { accounts }: CompiledInstruction): Read =>
+  (place) => {
+    const index = accounts[place]
+    if (index === undefined) return null
+    const key = keys[index]
+    return key === PROGRAMS.core.id ? null : key
+  }
+
+/** A signer, which no lookup table can have. */
+const actingIn = (read: Read): string | null => read(3) ?? read(2) ?? null
+
+const keyAt = (keys: readonly string[], index: number | undefined): string | null =>
+  index === undefined ? null : (keys[index] ?? null)
+
+const isRemoval = (data: Uint8Array) => data[0] === REMOVE_PLUGIN && data[1] === FREEZE_DELEGATE
+
+/** Null for instructions that do none of it. */
+function changeIn(asset: string, data: Uint8Array, read: Read): AssetChange | null {
+  const [collection, acting] = [read(1) ?? null, actingIn(read)]
+  switch (data[0]) {
+    case CREATE_V1:
+    case CREATE_V2: {
+      const texts = textsIn(data)
+      const owner = [4, 5, 3].map(read).find((key) => key !== null)
+      // What is not told is better than a wrong owner, or none of its collection.
+      return texts === null || !owner || read(1) === undefined
+        ? null
+        : { kind: 'minted', asset, collection, owner, ...texts }
+    }
+    case ADD_PLUGIN:
+      // The owner alone can add it.
+      if (data[1] !== FREEZE_DELEGATE || data[2] !== 1) return null
+      return {
+        kind: 'frozen',
+        isNew: true,
+        asset,
+        collection,
+        owner: acting,
+        holder: holderIn(data, acting),
+        platformId: null,
+      }
+    case UPDATE_PLUGIN: {
+      if (data[1] !== FREEZE_DELEGATE) return null
+      const staked = { asset, collection, owner: null, holder: acting, platformId: null }
+      return data[2] === 1 ? { kind: 'frozen', isNew: false, ...staked } : { kind: 'released', ...staked }
+    }
+    case TRANSFER: {
+      const owner = read(4)
+      return !owner ? null : { kind: 'transferred', asset, collection, owner }
+    }
+    case BURN:
+      return { kind: 'burned', asset, collection }
+    default:
+      return null
+  }
+}
+
+/** Who an added plugin is given to: the owner, who adds it, unless the instruction tells another. */
+function holderIn(data: Uint8Array, owner: string | null): string | null {
+  const [isGiven, type] = [data[3], data[4]]
+  if (isGiven !== 1 || type === OWNER) return owner
+  return type === ADDRESS && data.length >= 37 ? base58.encode(data.subarray(5, 37)) : null
+}
+
+/** After the code and where the data is kept; null where they are cut short. */
+function textsIn(data: Uint8Array): { name: string; uri: string } | null {
+  const fields = borshReader(data)
+  try {
+    fields.take(2)
+    return { name: storable(fields.string()), uri: storable(fields.string()) }
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** Texts of strangers may hold anything, and PostgreSQL keeps no NUL. */
+export const storable = (text: string): string => text.replaceAll('\0', '')

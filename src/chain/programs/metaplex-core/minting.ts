@@ -1,0 +1,73 @@
+/** Builds the transactions that make a collection, mint an asset into one, and burn an asset. */
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { loadCore } from './sdk.ts'
+import type { AssetState, CollectionState } from './types.ts'
+
+interface Texts {
+  name: string
+  uri: string
+}
+
+export interface CollectionCreation extends Envelope, Texts {
+  /** Address of a fresh key that signs too. */
+  collection: string
+  /** Who may mint into it and change it; need not sign. */
+  updateAuthority: string
+}
+
+export async function buildCollectionCreation(input: CollectionCreation): Promise<UnsignedTransaction> {
+  const { core, context, signer, key, instructions } = await loadCore()
+  const { collection, payer, updateAuthority, name, uri } = input
+  const builder = core.createCollection(context, {
+    collection: signer(collection),
+    payer: signer(payer),
+    updateAuthority: key(updateAuthority),
+    name,
+    uri,
+  })
+  return compileUnsigned(input, instructions(builder))
+}
+
+export interface Mint extends Envelope, Texts {
+  /** Address of a fresh key that signs too. */
+  asset: string
+  collection: CollectionState
+  /** Update authority or delegate of the collection; signs. */
+  authority: string
+  owner: string
+}
+
+export async function buildMint(input: Mint): Promise<UnsignedTransaction> {
+  const { core, context, signer, key, instructions } = await loadCore()
+  const { asset, collection, authority, payer, owner, name, uri } = input
+  const builder = core.create(context, {
+    asset: signer(asset),
+    collection: collection.decoded,
+    authority: signer(authority),
+    payer: signer(payer),
+    owner: key(owner),
+    name,
+    uri,
+  })
+  return compileUnsigned(input, instructions(builder))
+}
+
+export interface Burn extends Envelope {
+  /** Its owner is the payer. */
+  asset: AssetState
+  collection: CollectionState
+}
+
+/** The rent goes to the payer, but for a byte that keeps the address taken. */
+export async function buildBurn(input: Burn): Promise<UnsignedTransaction> {
+  const { core, context, signer, instructions } = await loadCore()
+  const { asset, collection, payer } = input
+  const owner = signer(payer)
+  const builder = core.burn(context, {
+    asset: asset.decoded,
+    collection: collection.decoded,
+    payer: owner,
+    authority: owner,
+  })
+  return compileUnsigned(input, instructions(builder))
+}

@@ -1,0 +1,81 @@
+/** Builds the transactions that freeze an asset in its owner's wallet, and that release it. */
+import type { TransactionInstruction } from '@solana/web3.js'
+import { memoInstruction } from '../../memos.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { stakeMemo } from './memos.ts'
+import { loadCore } from './sdk.ts'
+import type { AssetState } from './types.ts'
+
+interface OfAsset extends Envelope {
+  /** Owned by the payer, in a collection. */
+  asset: AssetState
+  platformId: string
+}
+
+export interface Freeze extends OfAsset {
+  /** Who can release it: the owner where null, else the address of a key that has to sign the release. */
+  authority: string | null
+  /** What becomes of a plugin that is there, and not frozen: used as it is, or replaced, as its authority is another. */
+  existing: 'none' | 'use' | 'replace'
+}
+
+/** The owner alone signs. */
+export async function buildFreeze(input: Freeze): Promise<UnsignedTransaction> {
+  const { core, context, signer, key, instructions } = await loadCore()
+  const { asset, payer, authority, existing, platformId } = input
+  const own = {
+    asset: key(asset.address),
+    ...(asset.collection === null ? {} : { collection: key(asset.collection) }),
+    payer: signer(payer),
+    authority: signer(payer),
+  }
+  const plugin = {
+    type: 'FreezeDelegate',
+    frozen: true,
+    authority:
+      authority === null ? ({ type: 'Owner' } as const) : ({ type: 'Address', address: key(authority) } as const),
+  } as const
+  const builders =
+    existing === 'use'
+      ? [core.updatePlugin(context, { ...own, plugin: { type: 'FreezeDelegate', frozen: true } })]
+      : [
+          ...(existing === 'replace'
+            ? [core.removePlugin(context, { ...own, plugin: { type: 'FreezeDelegate' } })]
+            : []),
+          core.addPlugin(context, { ...own, plugin }),
+        ]
+  return compileUnsigned(input, [...instructions(...builders), ...(await memoOf('stake', input, platformId))])
+}
+
+export interface Release extends OfAsset {
+  /** Address of the key that the plugin was given to, which signs too; null where it is the owner's. */
+  authority: string | null
+}
+
+/** Thawed by whom the plugin is given to, removed by the owner: the asset is as it was before. */
+export async function buildRelease(input: Release): Promise<UnsignedTransaction> {
+  const { core, context, signer, key, instructions } = await loadCore()
+  const { asset, payer, authority, platformId } = input
+  const accounts = {
+    asset: key(asset.address),
+    ...(asset.collection === null ? {} : { collection: key(asset.collection) }),
+    payer: signer(payer),
+  }
+  const thaw = core.updatePlugin(context, {
+    ...accounts,
+    authority: signer(authority ?? payer),
+    plugin: { type: 'FreezeDelegate', frozen: false },
+  })
+  const remove = core.removePlugin(context, {
+    ...accounts,
+    authority: signer(payer),
+    plugin: { type: 'FreezeDelegate' },
+  })
+  return compileUnsigned(input, [...instructions(thaw, remove), ...(await memoOf('release', input, platformId))])
+}
+
+const memoOf = async (
+  verb: 'stake' | 'release',
+  { asset, payer }: OfAsset,
+  platformId: string,
+): Promise<TransactionInstruction[]> => [await memoInstruction(stakeMemo(verb, asset.address, platformId), [payer])]

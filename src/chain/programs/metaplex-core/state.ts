@@ -1,0 +1,146 @@
+/** Reads assets and collections from the chain, decoded by the SDK. */
+import type { AssetV1, CollectionV1, PluginAuthority as SdkAuthority } from '@metaplex-foundation/mpl-core'
+import type { RpcAccount } from '@metaplex-foundation/umi'
+import type { Connection } from '@solana/web3.js'
+import { badRequest, notFound } from '../../../errors.ts'
+import type { ChainAccount } from '../../../solana/accounts.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { accountsAt, readingOf } from '../../runs.ts'
+import { storable } from './changes.ts'
+import { loadCore } from './sdk.ts'
+import type { AssetFinding, AssetState, CollectionState, PluginAuthority } from './types.ts'
+
+/** First byte of an account: `Key` of the program. */
+const [KEY_ASSET, KEY_HASHED_ASSET, KEY_COLLECTION] = [1, 2, 5]
+
+type Account = Pick<ChainAccount, 'data' | 'owner'> | null
+
+/** One call at the connection's commitment; `slot` is what the node had reached. Throws internal_error where it fails. */
+export async function readAsset(
+  connection: Connection,
+  address: string,
+): Promise<{ slot: number; found: AssetFinding }> {
+  const { oldest: slot, accounts } = await readingOf(connection, [address])
+  return { slot, found: await decodeAsset(address, accounts[0] ?? null) }
+}
+
+/** Throws not_found where no collection is. */
+export async function readCollection(connection: Connection, address: string): Promise<CollectionState> {
+  const [account = null] = await accountsAt(connection, [address])
+  return decodedCollection(address, account)
+}
+
+/** Both in one call, so that they fit together. The collection is null where none is at its address; `isTaken` is any account's. */
+export async function readAssetIn(
+  connection: Connection,
+  asset: string,
+  collection: string,
+): Promise<{ slot: number; found: AssetFinding; isTaken: boolean; collection: CollectionState | null }> {
+  const { oldest: slot, accounts } = await readingOf(connection, [asset, collection])
+  return {
+    slot,
+    found: await decodeAsset(asset, accounts[0] ?? null),
+    isTaken: (accounts[0] ?? null) !== null,
+    collection: await decodeCollection(collection, accounts[1] ?? null),
+  }
+}
+
+/** Throws bad_request for an asset that is compressed, or that this version of the SDK cannot read. */
+export async function decodeAsset(address: string, account: Account): Promise<AssetFinding> {
+  if (account === null || account.owner !== PROGRAMS.core.id) return { kind: 'absent' }
+  const { data } = account
+  if (data.length === 1) return { kind: 'burned' }
+  if (data[0] === KEY_HASHED_ASSET) {
+    throw badRequest(`The asset ${address} is compressed: only its hash is on chain`, { param: 'asset' })
+  }
+  if (data[0] !== KEY_ASSET) return { kind: 'absent' }
+  const { core } = await loadCore()
+  const decoded = await decodedBy(core.deserializeAssetV1, address, account, 'asset')
+  const { freezeDelegate, permanentFreezeDelegate } = decoded
+  const asset: AssetState = {
+    address,
+    owner: decoded.owner,
+    collection: core.collectionAddress(decoded) ?? null,
+    name: storable(decoded.name),
+    uri: storable(decoded.uri),
+    freeze:
+      freezeDelegate === undefined
+        ? null
+        : { frozen: freezeDelegate.frozen, authority: authorityOf(freezeDelegate.authority) },
+    permanentFreeze: permanentFreezeDelegate?.frozen ?? null,
+    decoded,
+  }
+  return { kind: 'asset', asset }
+}
+
+/** Null where no collection is. Throws bad_request for one that this version of the SDK cannot read. */
+export async function decodeCollection(address: string, account: Account): Promise<CollectionState | null> {
+  if (account === null || account.owner !== PROGRAMS.core.id) return null
+  if (account.data[0] !== KEY_COLLECTION) return null
+  const { core } = await loadCore()
+  const decoded = await decodedBy(core.deserializeCollectionV1, address, account, 'collection')
+  return {
+    address,
+    name: storable(decoded.name),
+    uri: storable(decoded.uri),
+    updateAuthority: decoded.updateAuthority,
+    updateDelegates: delegatesOf(decoded),
+    minted: decoded.numMinted,
+    size: decoded.currentSize,
+    permanentFreeze: decoded.permanentFreezeDelegate?.frozen ?? null,
+    decoded,
+  }
+}
+
+/** Whether it can be given away or burned; the asset's own plugin goes before that of its collection. */
+export function isFrozen({ freeze, permanentFreeze }: AssetState, collection: CollectionState | null): boolean {
+  return freeze?.frozen === true || isFrozenByIssuer({ permanentFreeze }, collection)
+}
+
+/** Frozen by those who made it or its collection: no stake, and no release ends it. */
+export const isFrozenByIssuer = (
+  { permanentFreeze }: Pick<AssetState, 'permanentFreeze'>,
+  collection: CollectionState | null,
+): boolean => permanentFreeze ?? collection?.permanentFreeze ?? false
+
+async function decodedCollection(address: string, account: Account): Promise<CollectionState> {
+  const collection = await decodeCollection(address, account)
+  if (collection === null) throw notFound(`There is no collection at ${address}`, { param: 'collection' })
+  return collection
+}
+
+async function decodedBy<T extends AssetV1 | CollectionV1>(
+  decode: (account: RpcAccount) => T,
+  address: string,
+  { data, owner }: NonNullable<Account>,
+  what: 'asset' | 'collection',
+): Promise<T> {
+  const { key } = await loadCore()
+  const account = {
+    publicKey: key(address),
+    owner: key(owner),
+    // Nothing of an asset is decoded from its rent.
+    lamports: { basisPoints: 0n, identifier: 'SOL', decimals: 9 },
+    executable: false,
+    data: Uint8Array.from(data),
+  } as const
+  try {
+    return decode(account)
+  } catch (cause) {
+    const message = `The ${what} ${address} has parts that this version cannot read: upgrade svc`
+    throw badRequest(message, { param: what, cause })
+  }
+}
+
+function authorityOf({ type, address }: SdkAuthority): PluginAuthority {
+  if (type === 'Address') return { type, address: String(address) }
+  return { type }
+}
+
+/** The plugin's own authority where it is an address, and those that it names. */
+function delegatesOf({ updateDelegate, updateAuthority }: CollectionV1): string[] {
+  if (updateDelegate === undefined) return []
+  const { authority, additionalDelegates } = updateDelegate
+  const own = authority.type === 'Address' ? [String(authority.address)] : []
+  return [...new Set([...own, ...additionalDelegates.map(String)])].filter((address) => address !== updateAuthority)
+}

@@ -1,0 +1,72 @@
+/** What a transaction does to tokens, by its own instructions: which it creates, and whose authorities it takes away. */
+import { createHash } from 'node:crypto'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
+import type { DecodedMessage } from '../../../solana/messages.ts'
+import type { TokenAuthority } from './types.ts'
+
+export interface TokenChange {
+  mint: string
+  created: boolean
+  /** In the order mint, freeze, metadata. A mint created without freeze authority counts as one that lost it. */
+  revoked: TokenAuthority[]
+}
+
+const [INITIALIZE_MINT, SET_AUTHORITY, INITIALIZE_MINT_2] = [0, 6, 20]
+/** `AuthorityType` of SetAuthority. */
+const MINT_OR_FREEZE: readonly (TokenAuthority | undefined)[] = ['mint', 'freeze']
+/** Of the token metadata interface; the new authority follows. */
+const UPDATE_AUTHORITY = createHash('sha256')
+  .update('spl_token_metadata_interface:update_the_authority')
+  .digest()
+  .subarray(0, 8)
+const ORDER: readonly TokenAuthority[] = ['mint', 'freeze', 'metadata']
+
+/**
+ * One change a mint, in the order of their first instructions; says nothing of whether the transaction succeeds. Not
+ * seen are calls that programs make, accounts from lookup tables, and Metaplex metadata, whose instructions do not
+ * name the mint.
+ */
+export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenChange[] {
+  const changes = new Map<string, { created: boolean; revoked: Set<TokenAuthority> }>()
+  for (const { programIdIndex, accounts, data } of instructions) {
+    const mint = accounts[0] === undefined ? undefined : keys[accounts[0]]
+    const found = changeIn(keys[programIdIndex], data)
+    if (mint === undefined || found === null) continue
+    const change = changes.get(mint) ?? { created: false, revoked: new Set() }
+    change.created ||= found.created
+    if (found.revoked !== null) change.revoked.add(found.revoked)
+    changes.set(mint, change)
+  }
+  return Array.from(changes, ([mint, { created, revoked }]) => ({
+    mint,
+    created,
+    revoked: ORDER.filter((authority) => revoked.has(authority)),
+  }))
+}
+
+/** Of the instruction's first account; null for instructions that do neither. */
+function changeIn(
+  program: string | undefined,
+  data: Uint8Array,
+): { created: boolean; revoked: TokenAuthority | null } | null {
+  if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return null
+  if (program === TOKEN_2022_PROGRAM && data.length >= 40 && UPDATE_AUTHORITY.equals(data.subarray(0, 8))) {
+    return data.subarray(8, 40).every((byte) => byte === 0) ? { created: false, revoked: 'metadata' } : null
+  }
+  if (data[0] === INITIALIZE_MINT || data[0] === INITIALIZE_MINT_2) {
+    // Decimals and mint authority come first.
+    const freeze = optionAt(data, 34)
+    return freeze === null ? null : { created: true, revoked: freeze === 'none' ? 'freeze' : null }
+  }
+  if (data[0] === SET_AUTHORITY) {
+    const revoked = MINT_OR_FREEZE[data[1] ?? -1]
+    return revoked !== undefined && optionAt(data, 2) === 'none' ? { created: false, revoked } : null
+  }
+  return null
+}
+
+/** An optional key: a byte that says whether it is there, then the key. Null where the data is none the program takes. */
+function optionAt(data: Uint8Array, offset: number): 'none' | 'some' | null {
+  if (data[offset] === 0) return 'none'
+  return data[offset] === 1 && data.length >= offset + 33 ? 'some' : null
+}

@@ -1,0 +1,113 @@
+/** Builds the transaction that creates a token: mint, metadata, first supply and the authorities it starts without. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../errors.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { extensionBytes, initializeMetadata } from './metadata-extension.ts'
+import { createMetadata } from './metaplex.ts'
+import type { TokenProgram } from './types.ts'
+
+/** Bytes of UTF-8 that Metaplex takes; Token-2022 has no limits of its own and gets the same. */
+export const TEXT_LIMITS = { name: 32, symbol: 10, uri: 200 } as const
+const MAX_SUPPLY = 2n ** 64n - 1n
+
+export interface TokenCreation extends Envelope {
+  /** Address of a fresh key that signs too. */
+  mint: string
+  name: string
+  symbol: string
+  /** 0 to 9. */
+  decimals: number
+  /** Raw units; goes to the payer's associated token account, which is not opened for 0. */
+  initialSupply: bigint
+  uri: string
+  revokeMintAuthority: boolean
+  revokeFreezeAuthority: boolean
+  /** Metadata that nobody can change, from the start; SPL only. */
+  immutableMetadata?: boolean
+  tokenProgram: TokenProgram
+  /** Lamports that keep `mintBytes(input)` bytes rent-exempt. */
+  rent: bigint
+}
+
+type Sized = Pick<TokenCreation, 'tokenProgram' | 'name' | 'symbol' | 'uri'>
+
+/** Bytes that the new mint pays rent for. Metaplex takes the rent of its own account from the payer. */
+export async function mintBytes(input: Sized): Promise<number> {
+  const spl = await import('@solana/spl-token')
+  if (input.tokenProgram === 'spl') return spl.MINT_SIZE
+  const bytes = spl.getMintLen([spl.ExtensionType.MetadataPointer]) + extensionBytes(input)
+  // A mint as long as a multisig would be taken for one: the program adds an empty extension's type.
+  return bytes === spl.MULTISIG_SIZE ? bytes + spl.TYPE_SIZE : bytes
+}
+
+/**
+ * The payer becomes mint authority, unless that is revoked, and update authority of metadata that is mutable. A freeze
+ * authority to revoke is never set: the mint is the same to wallets and explorers, and no history shows such a power.
+ * Throws bad_request naming the field for texts, decimals or a supply that the programs refuse.
+ */
+export async function buildTokenCreation(input: TokenCreation): Promise<UnsignedTransaction> {
+  check(input)
+  const { PublicKey } = await import('@solana/web3.js')
+  const [payer, mint] = [new PublicKey(input.payer), new PublicKey(input.mint)]
+  const spl = await import('@solana/spl-token')
+  const program = input.tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  const instructions = [
+    ...(await openMint(input, payer, mint)),
+    // Both need the mint authority: they come before it goes.
+    await (input.tokenProgram === 'spl' ? createMetadata : initializeMetadata)(mint, payer, input),
+  ]
+  if (input.initialSupply > 0n) {
+    const account = spl.getAssociatedTokenAddressSync(mint, payer, true, program)
+    instructions.push(
+      spl.createAssociatedTokenAccountIdempotentInstruction(payer, account, payer, mint, program),
+      spl.createMintToInstruction(mint, account, payer, input.initialSupply, [], program),
+    )
+  }
+  if (input.revokeMintAuthority) {
+    instructions.push(spl.createSetAuthorityInstruction(mint, payer, spl.AuthorityType.MintTokens, null, [], program))
+  }
+  return compileUnsigned(input, instructions)
+}
+
+async function openMint(input: TokenCreation, payer: PublicKey, mint: PublicKey): Promise<TransactionInstruction[]> {
+  const [{ SystemProgram }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  const { decimals, rent, revokeFreezeAuthority, tokenProgram } = input
+  const freezeAuthority = revokeFreezeAuthority ? null : payer
+  const create = (space: number, programId: PublicKey) =>
+    SystemProgram.createAccount({
+      fromPubkey: payer,
+      newAccountPubkey: mint,
+      space,
+      lamports: Number(rent),
+      programId,
+    })
+  if (tokenProgram === 'spl') {
+    return [
+      create(spl.MINT_SIZE, spl.TOKEN_PROGRAM_ID),
+      spl.createInitializeMint2Instruction(mint, decimals, payer, freezeAuthority),
+    ]
+  }
+  const program = spl.TOKEN_2022_PROGRAM_ID
+  return [
+    // Space for the pointer alone: the program lengthens the mint when the metadata is written.
+    create(spl.getMintLen([spl.ExtensionType.MetadataPointer]), program),
+    // Nobody may point away from the mint, so the update authority alone decides on the metadata.
+    spl.createInitializeMetadataPointerInstruction(mint, null, mint, program),
+    spl.createInitializeMint2Instruction(mint, decimals, payer, freezeAuthority, program),
+  ]
+}
+
+function check(input: TokenCreation): void {
+  if (input.immutableMetadata && input.tokenProgram !== 'spl') throw new Error('only SPL metadata starts immutable')
+  for (const [param, limit] of Object.entries(TEXT_LIMITS) as [keyof typeof TEXT_LIMITS, number][]) {
+    const bytes = Buffer.byteLength(input[param])
+    if (bytes > limit) throw badRequest(`${param} takes ${bytes} bytes as UTF-8, at most ${limit} fit`, { param })
+  }
+  const { decimals, initialSupply } = input
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) {
+    throw badRequest('decimals must be a whole number from 0 to 9', { param: 'decimals' })
+  }
+  if (initialSupply < 0n || initialSupply > MAX_SUPPLY) {
+    throw badRequest(`initial_supply must be from 0 to ${MAX_SUPPLY} raw units`, { param: 'initial_supply' })
+  }
+}

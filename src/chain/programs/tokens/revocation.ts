@@ -1,0 +1,60 @@
+/** Builds the transaction that takes an authority of a token away from everybody, for good. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { badRequest } from '../../../errors.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { dropUpdateAuthority } from './metadata-extension.ts'
+import { freezeMetadata } from './metaplex.ts'
+import type { TokenAuthority, TokenProgram, TokenState } from './types.ts'
+
+export interface AuthorityRevocation extends Envelope {
+  mint: string
+  type: TokenAuthority
+  tokenProgram: TokenProgram
+  /** The token as it was read; without it, it is taken to be as `buildTokenCreation` makes them. */
+  token?: Pick<TokenState, 'metadata' | 'metadataPointerAuthority'>
+}
+
+/**
+ * The payer must hold the authority. `metadata` is gone when nobody can change it: with Metaplex `is_mutable` is set
+ * to false (its update authority cannot be none), in Token-2022 the update authority is set to none, and the
+ * pointer's too where it has one. Throws bad_request when there is no metadata authority to revoke.
+ */
+export async function buildAuthorityRevocation(input: AuthorityRevocation): Promise<UnsignedTransaction> {
+  const { PublicKey } = await import('@solana/web3.js')
+  const [payer, mint] = [new PublicKey(input.payer), new PublicKey(input.mint)]
+  if (input.type === 'metadata') return compileUnsigned(input, await metadataInstructions(input, payer, mint))
+  const { AuthorityType } = await import('@solana/spl-token')
+  const type = input.type === 'mint' ? AuthorityType.MintTokens : AuthorityType.FreezeAccount
+  return compileUnsigned(input, [await dropAuthority(input.tokenProgram, mint, payer, type)])
+}
+
+async function metadataInstructions(
+  { tokenProgram, token }: AuthorityRevocation,
+  payer: PublicKey,
+  mint: PublicKey,
+): Promise<TransactionInstruction[]> {
+  const instructions: TransactionInstruction[] = []
+  const source = token === undefined ? (tokenProgram === 'spl' ? 'metaplex' : 'extension') : token.metadata?.source
+  if (token === undefined || token.metadata?.isMutable) {
+    instructions.push(await (source === 'metaplex' ? freezeMetadata : dropUpdateAuthority)(mint, payer))
+  }
+  if (token !== undefined && token.metadataPointerAuthority !== null) {
+    const { AuthorityType } = await import('@solana/spl-token')
+    instructions.push(await dropAuthority(tokenProgram, mint, payer, AuthorityType.MetadataPointer))
+  }
+  if (instructions.length === 0) {
+    throw badRequest(`Token ${mint.toBase58()} has no metadata authority to revoke`, { param: 'type' })
+  }
+  return instructions
+}
+
+async function dropAuthority(
+  tokenProgram: TokenProgram,
+  mint: PublicKey,
+  holder: PublicKey,
+  type: import('@solana/spl-token').AuthorityType,
+): Promise<TransactionInstruction> {
+  const spl = await import('@solana/spl-token')
+  const program = tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  return spl.createSetAuthorityInstruction(mint, holder, type, null, [], program)
+}

@@ -1,0 +1,69 @@
+/** Blockhashes of the embedded chain: derived from the chain's seed and the slot, so that none needs to be stored. */
+import { createHash } from 'node:crypto'
+import { base58 } from '@scure/base'
+import { BLOCKHASH_SLOTS, SLOT_HASHES } from '../solana/constants.ts'
+
+export class Blockhashes {
+  readonly #seed: Uint8Array
+  /** Usable blockhashes, oldest first. */
+  readonly #slots = new Map<string, number>()
+  #newest = Number.NEGATIVE_INFINITY
+
+  constructor(seed: Uint8Array) {
+    this.#seed = seed
+  }
+
+  bytes(slot: number): Buffer {
+    const number = Buffer.alloc(8)
+    number.writeBigUInt64LE(BigInt(slot))
+    return createHash('sha256').update(this.#seed).update('blockhash').update(number).digest()
+  }
+
+  text(slot: number): string {
+    return base58.encode(this.bytes(slot))
+  }
+
+  /** Slot of a blockhash that can still be used at `current`, else null. */
+  slotOf(blockhash: string, current: number): number | null {
+    this.#roll(current)
+    return this.#slots.get(blockhash) ?? null
+  }
+
+  #roll(current: number): void {
+    if (current === this.#newest) return
+    if (current - this.#newest > BLOCKHASH_SLOTS) this.#slots.clear()
+    for (let slot = Math.max(this.#newest + 1, current - BLOCKHASH_SLOTS); slot <= current; slot++) {
+      this.#slots.set(this.text(slot), slot)
+    }
+    for (const [text, slot] of this.#slots) {
+      if (slot >= current - BLOCKHASH_SLOTS) break
+      this.#slots.delete(text)
+    }
+    this.#newest = current
+  }
+}
+
+/** The SlotHashes sysvar, kept for the slot that runs: newest first, its own slot included. */
+export class SlotHashes {
+  readonly #blockhashes: Blockhashes
+  readonly #data = Buffer.alloc(8 + SLOT_HASHES * 40)
+  #newest = Number.NEGATIVE_INFINITY
+
+  constructor(blockhashes: Blockhashes) {
+    this.#blockhashes = blockhashes
+    this.#data.writeBigUInt64LE(BigInt(SLOT_HASHES))
+  }
+
+  /** Account data of the sysvar at a slot; the buffer is used again by the next call. */
+  at(slot: number): Buffer {
+    const fresh = Math.min(slot - this.#newest, SLOT_HASHES)
+    if (fresh <= 0) return this.#data
+    this.#data.copyWithin(8 + fresh * 40, 8, 8 + (SLOT_HASHES - fresh) * 40)
+    for (let i = 0; i < fresh; i++) {
+      this.#data.writeBigUInt64LE(BigInt(slot - i), 8 + i * 40)
+      this.#blockhashes.bytes(slot - i).copy(this.#data, 16 + i * 40)
+    }
+    this.#newest = slot
+    return this.#data
+  }
+}

@@ -1,0 +1,141 @@
+/** The methods of Jito's block engine over the embedded chain: a bundle lands whole, in one slot, or not at all. */
+import { bundleIdOf, TIP_ACCOUNTS } from '../solana/bundles.ts'
+import { SLOT_MS } from '../solana/constants.ts'
+import { TransactionRefused } from '../solana/execution.ts'
+import { GENESIS_SLOT } from './clock.ts'
+import { invalidParams } from './rpc/errors.ts'
+import type { Method, Methods } from './rpc/method.ts'
+import { withContext } from './rpc/method.ts'
+import { asConfig, asList, requireParams } from './rpc/params.ts'
+import { commitmentReached } from './rpc/transactions.ts'
+import { type TransactionParam, transactionParam, wireEncodingOf } from './rpc/wire-param.ts'
+import type { BundleOutcome, LocalChain } from './types.ts'
+
+const MAX_TRANSACTIONS = 5
+const MAX_IDS = 5
+/** Outcomes kept in memory; the oldest go first. */
+const MAX_OUTCOMES = 50_000
+/** What the block engine looks back for statuses in flight. */
+const IN_FLIGHT_SLOTS = (5 * 60 * 1000) / SLOT_MS
+/** How much history is read once after a start to know the bundles of before. */
+const RESTORED = { transactions: 5_000, windows: 300 }
+
+type Outcome = { landed: true; slot: number; signatures: string[] } | { landed: false; slot: number }
+
+function readBundle(params: readonly unknown[]): TransactionParam[] {
+  requireParams(params, 1)
+  const list = asList(params[0])
+  if (list.length === 0 || list.length > MAX_TRANSACTIONS) {
+    throw invalidParams(`A bundle has 1 to ${MAX_TRANSACTIONS} transactions, got ${list.length}`)
+  }
+  const encoding = wireEncodingOf(asConfig(params[1]).encoding)
+  const bundle = list.map((text) => transactionParam(text, encoding))
+  if (new Set(bundle.map(({ signature }) => signature)).size < bundle.length) {
+    throw invalidParams('A bundle cannot hold the same transaction twice')
+  }
+  return bundle
+}
+
+function readIds(params: readonly unknown[]): string[] {
+  requireParams(params, 1)
+  const ids = asList(params[0])
+  if (ids.length > MAX_IDS) throw invalidParams(`Too many bundle ids provided; max ${MAX_IDS}`)
+  for (const id of ids) if (typeof id !== 'string') throw invalidParams('Invalid params: a bundle id is a string')
+  return ids as string[]
+}
+
+/** Every run of up to five neighbours in a slot could have been a bundle, and its id says whether it was asked for. */
+function addRuns(outcomes: Map<string, Outcome>, slot: number, signatures: readonly string[]): void {
+  for (let start = 0; start < signatures.length; start++) {
+    for (let length = 1; length <= MAX_TRANSACTIONS && start + length <= signatures.length; length++) {
+      const run = signatures.slice(start, start + length)
+      outcomes.set(bundleIdOf(run), { landed: true, slot, signatures: run })
+    }
+  }
+}
+
+function restore(chain: LocalChain): Map<string, Outcome> {
+  const outcomes = new Map<string, Outcome>()
+  let left = RESTORED.transactions
+  let end = chain.slot()
+  for (let window = 0; window < RESTORED.windows && left > 0 && end >= GENESIS_SLOT; window++) {
+    const start = end - IN_FLIGHT_SLOTS + 1
+    for (const slot of chain.slotsWithTransactions(start, end, IN_FLIGHT_SLOTS).reverse()) {
+      const signatures = chain.transactionsInSlot(slot).map(({ signature }) => signature)
+      addRuns(outcomes, slot, signatures)
+      left -= signatures.length
+      if (left <= 0) break
+    }
+    end = start - 1
+  }
+  return outcomes
+}
+
+/** Outcomes by bundle id: those of this process, then, read once, those that history shows. */
+function createOutcomes() {
+  const own = new Map<string, Outcome>()
+  let before: Map<string, Outcome> | undefined
+  return {
+    add(id: string, outcome: Outcome): void {
+      const known = own.get(id)
+      if (known?.landed) return
+      own.delete(id)
+      own.set(id, outcome)
+      if (own.size > MAX_OUTCOMES) own.delete(own.keys().next().value!)
+    },
+    find(chain: LocalChain, id: string): Outcome | undefined {
+      const known = own.get(id)
+      if (known?.landed) return known
+      before ??= restore(chain)
+      return before.get(id) ?? known
+    },
+  }
+}
+
+function land(chain: LocalChain, raws: readonly Uint8Array[]): BundleOutcome | { landed: false } {
+  try {
+    return chain.sendBundle(raws)
+  } catch (error) {
+    if (error instanceof TransactionRefused) return { landed: false }
+    throw error
+  }
+}
+
+/** The four methods, with the outcomes they share. */
+export function bundleMethods(): Methods {
+  const outcomes = createOutcomes()
+
+  const sendBundle: Method = (chain, params) => {
+    const bundle = readBundle(params)
+    const id = bundleIdOf(bundle.map(({ signature }) => signature))
+    const outcome = land(
+      chain,
+      bundle.map(({ raw }) => raw),
+    )
+    outcomes.add(id, outcome.landed ? outcome : { landed: false, slot: chain.slot() })
+    return id
+  }
+
+  const getBundleStatuses: Method = (chain, params) => {
+    const value = readIds(params).flatMap((bundle_id) => {
+      const outcome = outcomes.find(chain, bundle_id)
+      if (!outcome?.landed) return []
+      const { slot, signatures: transactions } = outcome
+      const confirmation_status = commitmentReached(chain, slot) ?? 'processed'
+      return [{ bundle_id, transactions, slot, confirmation_status, err: { Ok: null } }]
+    })
+    return withContext(chain, 'processed', value)
+  }
+
+  const getInflightBundleStatuses: Method = (chain, params) => {
+    const value = readIds(params).map((bundle_id) => {
+      const outcome = outcomes.find(chain, bundle_id)
+      const known = outcome !== undefined && outcome.slot >= chain.slot() - IN_FLIGHT_SLOTS
+      const status = !known ? 'Invalid' : outcome.landed ? 'Landed' : 'Failed'
+      return { bundle_id, status, landed_slot: status === 'Landed' ? outcome!.slot : null }
+    })
+    return withContext(chain, 'processed', value)
+  }
+
+  return { sendBundle, getBundleStatuses, getInflightBundleStatuses, getTipAccounts: () => [...TIP_ACCOUNTS] }
+}

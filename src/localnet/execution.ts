@@ -1,0 +1,164 @@
+/** Checks a transaction in a validator's order, runs it, and records all that it changed. */
+
+import type { ChainAccount } from '../solana/accounts.ts'
+import { NATIVE_LOADER, SYSVAR_OWNER } from '../solana/addresses.ts'
+import {
+  type Execution,
+  type TokenBalance,
+  type TransactionErrorJson,
+  TransactionRefused,
+} from '../solana/execution.ts'
+import { unitPriceOf } from '../solana/fees.ts'
+import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
+import { checkLocks, type DecodedTransaction, isWritable } from '../solana/messages.ts'
+import { signaturesHold } from '../solana/signatures.ts'
+import type { AccountIndex } from './account-index.ts'
+import type { Blockhashes } from './blockhashes.ts'
+import type { Tick } from './clock.ts'
+import type { Landing } from './history.ts'
+import { advanceNonce, nonceAccountOf } from './nonces.ts'
+import type { Runtime } from './runtime.ts'
+
+export interface CheckedTransaction {
+  transaction: DecodedTransaction
+  accountKeys: string[]
+  loadedAddresses: LoadedAddresses
+  writable: boolean[]
+  /** Nonce account that stands for the blockhash; null for an ordinary transaction. */
+  nonce: string | null
+}
+
+export interface CheckOptions {
+  sigVerify: boolean
+  /** Skips the blockhash and the duplicate check. */
+  anyBlockhash?: boolean
+}
+
+export interface Landed extends Landing {
+  changed: Map<string, ChainAccount | null>
+}
+
+export interface ExecutionParts {
+  runtime: Runtime
+  index: AccountIndex
+  blockhashes: Blockhashes
+  /** Whether a transaction, or its message under other signatures, has landed. */
+  hasTransaction(transaction: Pick<DecodedTransaction, 'signature' | 'raw'>): boolean
+}
+
+/** Everything a validator looks at before it loads the accounts. Throws TransactionRefused. */
+export function checkTransaction(
+  { runtime, blockhashes, hasTransaction }: ExecutionParts,
+  transaction: DecodedTransaction,
+  { slot }: Tick,
+  { sigVerify, anyBlockhash = false }: CheckOptions,
+): CheckedTransaction {
+  const { message } = transaction
+  const account = (address: string) => runtime.get(address)
+  try {
+    if (!anyBlockhash && hasTransaction(transaction)) throw new TransactionRefused('AlreadyProcessed')
+    const usable = anyBlockhash || blockhashes.slotOf(message.recentBlockhash, slot) !== null
+    const nonce = usable ? null : nonceAccountOf(message, account)
+    if (!usable && nonce === null) throw new TransactionRefused('BlockhashNotFound')
+    const loadedAddresses = loadAddresses(message.lookups, slot, account)
+    const accountKeys = [...message.keys, ...loadedAddresses.writable, ...loadedAddresses.readonly]
+    checkLocks(accountKeys)
+    const writable = accountKeys.map((_, i) => isWritable(message, loadedAddresses.writable.length, i))
+    return { transaction, accountKeys, loadedAddresses, writable, nonce }
+  } catch (error) {
+    // The runtime checks signatures when it runs; what never gets there is checked here, for they come first.
+    if (sigVerify && error instanceof TransactionRefused && !signaturesHold(transaction)) {
+      throw new TransactionRefused('SignatureFailure')
+    }
+    throw error
+  }
+}
+
+/** Runs a checked transaction. The runtime has changed when this returns; nothing has when it throws TransactionRefused. */
+export function land(
+  parts: ExecutionParts,
+  checked: CheckedTransaction,
+  { slot, unixTimestamp }: Tick,
+  place: number,
+): Landed {
+  const { runtime, index } = parts
+  const { transaction, accountKeys, loadedAddresses, writable, nonce } = checked
+  for (const key of accountKeys) if (index.get(key) === undefined) index.update(key, runtime.get(key))
+  const preBalances = accountKeys.map((key) => index.get(key)?.lamports ?? 0n)
+  const preTokenBalances = tokenBalancesOf(index, accountKeys)
+
+  const execution = runtime.run(transaction.raw)
+  const failed = execution.err !== null
+  const payer = accountKeys[0]!
+  if (failed && runtime.balance(payer) === preBalances[0]) {
+    throw new TransactionRefused(refine(execution.err!, runtime, checked), execution)
+  }
+  if (failed && nonce !== null) {
+    runtime.set(nonce, advanceNonce(runtime.get(nonce)!, transaction.message.recentBlockhash))
+  }
+
+  const changed = new Map<string, ChainAccount | null>()
+  for (const [i, key] of accountKeys.entries()) {
+    if (failed ? key !== payer && key !== nonce : !writable[i]) continue
+    const before = index.get(key)
+    if (before?.owner === SYSVAR_OWNER || before?.owner === NATIVE_LOADER) continue
+    const after = runtime.get(key)
+    if (before === undefined && after === null) continue
+    index.update(key, after)
+    changed.set(key, after)
+  }
+  const postBalances = accountKeys.map((key) => index.get(key)?.lamports ?? 0n)
+  return {
+    unitPrice: unitPriceOf(transaction.message),
+    writable,
+    changed,
+    transaction: {
+      ...execution,
+      signature: transaction.signature,
+      slot,
+      index: place,
+      blockTime: unixTimestamp,
+      raw: transaction.raw,
+      // Lamports only move between the accounts of a message: what is missing afterwards is the fee.
+      fee: sum(preBalances) - sum(postBalances),
+      accountKeys,
+      loadedAddresses,
+      preBalances,
+      postBalances,
+      preTokenBalances,
+      postTokenBalances: tokenBalancesOf(index, accountKeys),
+    },
+  }
+}
+
+/** Whether a run got as far as executing an instruction. */
+export function wasExecuted({ err, logs }: Execution): boolean {
+  return err === null || logs.length > 0 || (typeof err === 'object' && 'InstructionError' in err)
+}
+
+/** The runtime has one error for programs that do not exist and for accounts that are none. */
+export function refine(
+  err: TransactionErrorJson,
+  runtime: Runtime,
+  { transaction }: CheckedTransaction,
+): TransactionErrorJson {
+  if (err !== 'InvalidProgramForExecution') return err
+  const { instructions, keys } = transaction.message
+  const missing = instructions.some(({ programIdIndex }) => runtime.get(keys[programIdIndex]!) === null)
+  return missing ? 'ProgramAccountNotFound' : err
+}
+
+function tokenBalancesOf(index: AccountIndex, accountKeys: readonly string[]): TokenBalance[] {
+  const balances: TokenBalance[] = []
+  for (const [accountIndex, key] of accountKeys.entries()) {
+    const entry = index.get(key)
+    if (entry === undefined || entry.token === null) continue
+    const { mint, wallet, amount } = entry.token
+    const decimals = index.get(mint)?.decimals
+    if (decimals === null || decimals === undefined) continue
+    balances.push({ accountIndex, mint, owner: wallet, programId: entry.owner, amount, decimals })
+  }
+  return balances
+}
+
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)

@@ -1,0 +1,163 @@
+/** Transactions that landed, in the journal: written once, found by signature, address and slot. */
+import { createHash } from 'node:crypto'
+import { base58 } from '@scure/base'
+import type { Database } from 'better-sqlite3'
+import { addressBytes } from '../solana/addresses.ts'
+import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
+import { messageBytesOf } from '../solana/messages.ts'
+import { encodeMeta, fromRow, type TransactionRow } from './transaction-rows.ts'
+import type { LandedTransaction, SignatureInfo } from './types.ts'
+
+/** Transactions kept in memory for clients that ask for a status again and again. */
+const RECENT = 256
+
+export interface Landing {
+  transaction: LandedTransaction
+  /** Micro-lamports per compute unit. */
+  unitPrice: bigint
+  /** For each account key whether the message marks it as writable. */
+  writable: boolean[]
+}
+
+/** Prepared reads and writes of the history tables. */
+export function openHistory(db: Database) {
+  const insert = db.prepare(
+    'INSERT INTO transactions (seq, signature, slot, place, block_time, unit_price, err, raw, meta) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const mention = db.prepare('INSERT INTO mentions VALUES (?, ?, ?)')
+  const bySignature = db.prepare<[Uint8Array], TransactionRow>('SELECT * FROM transactions WHERE signature = ?')
+  const seqOf = db.prepare<[Uint8Array], number>('SELECT seq FROM transactions WHERE signature = ?').pluck()
+  const bySlot = db.prepare<[number], TransactionRow>('SELECT * FROM transactions WHERE slot = ? ORDER BY seq')
+  const slots = db
+    .prepare<[number, number, number], number>(
+      'SELECT DISTINCT slot FROM transactions WHERE slot BETWEEN ? AND ? ORDER BY slot LIMIT ?',
+    )
+    .pluck()
+  const timeOf = db.prepare<[number], number>('SELECT block_time FROM transactions WHERE slot = ? LIMIT 1').pluck()
+  const last = db.prepare<[], TransactionRow>('SELECT * FROM transactions ORDER BY seq DESC LIMIT 1')
+  const mentionsOf = db.prepare<
+    [Uint8Array, number, number, number],
+    Pick<TransactionRow, 'signature' | 'slot' | 'err' | 'block_time'>
+  >(
+    `SELECT signature, slot, err, block_time FROM mentions JOIN transactions USING (seq)
+     WHERE address = ? AND seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?`,
+  )
+  const prices = db.prepare<[number], { slot: number; seq: number; unit_price: number }>(
+    'SELECT slot, seq, unit_price FROM transactions WHERE slot > ? ORDER BY seq',
+  )
+  const writers = db
+    .prepare<[Uint8Array, number], number>('SELECT seq FROM mentions WHERE address = ? AND seq >= ? AND writable = 1')
+    .pluck()
+  const living = db.prepare<[number], Pick<TransactionRow, 'slot' | 'raw'>>(
+    'SELECT slot, raw FROM transactions WHERE slot >= ? ORDER BY seq',
+  )
+  const recent = new Map<string, LandedTransaction>()
+  /** Slots of the messages whose blockhash may still live, oldest first. */
+  const messages = new Map<string, number>()
+  const newest = last.get()
+  let count = newest?.seq ?? 0
+  for (const { slot, raw } of living.iterate((newest?.slot ?? 0) - BLOCKHASH_SLOTS))
+    messages.set(messageHash(raw), slot)
+
+  function noteMessage({ raw, slot }: LandedTransaction): void {
+    messages.set(messageHash(raw), slot)
+    for (const [hash, at] of messages) {
+      if (at >= slot - BLOCKHASH_SLOTS) break
+      messages.delete(hash)
+    }
+  }
+
+  function remember(transaction: LandedTransaction): LandedTransaction {
+    recent.delete(transaction.signature)
+    recent.set(transaction.signature, transaction)
+    if (recent.size > RECENT) recent.delete(recent.keys().next().value!)
+    return transaction
+  }
+
+  return {
+    /** Writes inside the caller's database transaction. */
+    record({ transaction, unitPrice, writable }: Landing): void {
+      const { signature, slot, index, blockTime, err, raw, accountKeys } = transaction
+      const seq = count + 1
+      const error = err === null ? null : JSON.stringify(err)
+      const price = Number(unitPrice > MAX_PRICE ? MAX_PRICE : unitPrice)
+      const name = base58.decode(signature)
+      insert.run(seq, name, slot, index, blockTime, price, error, raw, encodeMeta(transaction))
+      for (const [i, key] of accountKeys.entries()) mention.run(addressBytes(key), seq, writable[i] ? 1 : 0)
+      count = seq
+    },
+    /** After it was recorded for good. */
+    remember(transaction: LandedTransaction): void {
+      noteMessage(transaction)
+      remember(transaction)
+    },
+    transactionCount: () => count,
+    /** After a rolled back write. */
+    recount(): void {
+      count = last.get()?.seq ?? 0
+    },
+    lastTransaction(): LandedTransaction | null {
+      const row = last.get()
+      return row === undefined ? null : fromRow(row)
+    },
+    /** Whether it landed, be it under other signatures: its message counts, as on a validator. */
+    hasTransaction({ signature, raw }: Pick<LandedTransaction, 'signature' | 'raw'>): boolean {
+      if (recent.has(signature) || messages.has(messageHash(raw))) return true
+      return seqOf.get(base58.decode(signature)) !== undefined
+    },
+    transaction(signature: string): LandedTransaction | null {
+      const known = recent.get(signature)
+      if (known !== undefined) return known
+      const name = signatureBytes(signature)
+      const row = name === null ? undefined : bySignature.get(name)
+      return row === undefined ? null : remember(fromRow(row))
+    },
+    transactionsInSlot: (slot: number): LandedTransaction[] => bySlot.all(slot).map(fromRow),
+    slotsWithTransactions: (from: number, to: number, limit: number): number[] => slots.all(from, to, limit),
+    blockTimeOf: (slot: number): number | null => timeOf.get(slot) ?? null,
+    signaturesFor(
+      address: string,
+      { limit, before, until }: { limit: number; before?: string; until?: string },
+    ): SignatureInfo[] {
+      const place = (signature: string): number | undefined => {
+        const name = signatureBytes(signature)
+        return name === null ? undefined : seqOf.get(name)
+      }
+      const below = before === undefined ? Number.MAX_SAFE_INTEGER : place(before)
+      if (below === undefined) return []
+      const above = until === undefined ? 0 : (place(until) ?? 0)
+      return mentionsOf.all(addressBytes(address), below, above, limit).map((row) => ({
+        signature: base58.encode(row.signature),
+        slot: row.slot,
+        err: row.err === null ? null : JSON.parse(row.err),
+        blockTime: row.block_time,
+      }))
+    },
+    prioritizationFees(addresses: readonly string[], slot: number): { slot: number; prioritizationFee: number }[] {
+      let rows = prices.all(slot - BLOCKHASH_SLOTS)
+      const first = rows[0]?.seq
+      if (first === undefined) return []
+      for (const address of addresses) {
+        const seqs = new Set(writers.all(addressBytes(address), first))
+        rows = rows.filter(({ seq }) => seqs.has(seq))
+      }
+      const lowest = new Map<number, number>()
+      for (const row of rows) lowest.set(row.slot, Math.min(row.unit_price, lowest.get(row.slot) ?? row.unit_price))
+      return Array.from(lowest, ([at, prioritizationFee]) => ({ slot: at, prioritizationFee }))
+    },
+  }
+}
+
+function messageHash(raw: Uint8Array): string {
+  return createHash('sha256').update(messageBytesOf(raw)).digest('base64')
+}
+
+const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER)
+
+function signatureBytes(signature: string): Uint8Array | null {
+  try {
+    return base58.decode(signature)
+  } catch {
+    return null
+  }
+}

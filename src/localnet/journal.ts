@@ -1,0 +1,146 @@
+/** The journal of the embedded chain: touched accounts, history and clock in one SQLite file, held by one process. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type BetterSqlite3 from 'better-sqlite3'
+import { makeDataFolder, makeOwnDatabase, replaceOwn } from '../files.ts'
+import type { ChainAccount } from '../solana/accounts.ts'
+import { addressBytes, addressOf } from '../solana/addresses.ts'
+import { openHistory } from './history.ts'
+
+const VERSION = 1
+const SCHEMA = `
+  CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+  CREATE TABLE accounts (
+    address BLOB PRIMARY KEY, lamports INTEGER NOT NULL, owner BLOB NOT NULL, executable INTEGER NOT NULL, data BLOB NOT NULL
+  );
+  CREATE TABLE transactions (
+    seq INTEGER PRIMARY KEY, signature BLOB NOT NULL UNIQUE, slot INTEGER NOT NULL, place INTEGER NOT NULL,
+    block_time INTEGER NOT NULL, unit_price INTEGER NOT NULL, err TEXT, raw BLOB NOT NULL, meta TEXT NOT NULL
+  );
+  CREATE INDEX transactions_slot ON transactions (slot);
+  CREATE TABLE mentions (
+    address BLOB NOT NULL, seq INTEGER NOT NULL, writable INTEGER NOT NULL, PRIMARY KEY (address, seq)
+  ) WITHOUT ROWID;
+`
+
+/** Another process holds the chain's data folder. */
+export class ChainLockedError extends Error {
+  override readonly name = 'ChainLockedError'
+  readonly file: string
+  /** Process that holds it, where it left its number. */
+  readonly pid: number | null
+
+  constructor(file: string, pid: number | null) {
+    const owner = pid === null ? 'another process' : `process ${pid}`
+    super(`The embedded chain in ${file} is in use by ${owner}: use that one, stop it, or choose another data folder`)
+    this.file = file
+    this.pid = pid
+  }
+}
+
+export interface Journal extends ReturnType<typeof openHistory> {
+  setting(name: string): Buffer | null
+  saveSetting(name: string, value: Uint8Array | string): void
+  /** Every account that was ever touched, programs last; null for those of the genesis that were closed. */
+  accounts(): Iterable<readonly [address: string, account: ChainAccount | null]>
+  saveAccount(address: string, account: ChainAccount | null): void
+  /** Forgets an account that a new chain would not have. */
+  dropAccount(address: string): void
+  /** Runs `work` in one durable transaction. */
+  commit<T>(work: () => T): T
+  close(): void
+}
+
+/** Opens (or begins) `chain.db` in a folder. Throws ChainLockedError. */
+export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Journal {
+  makeDataFolder(dataDir)
+  const file = join(dataDir, 'chain.db')
+  const pidFile = join(dataDir, 'chain.pid')
+  makeOwnDatabase(file)
+  const db = new Database(file, { timeout: 0 })
+  try {
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = FULL')
+    db.pragma('wal_autocheckpoint = 2000')
+    db.transaction(() => prepareSchema(db, file)).immediate()
+  } catch (error) {
+    db.close()
+    if (isBusy(error)) throw new ChainLockedError(file, readPid(pidFile))
+    throw error
+  }
+  replaceOwn(pidFile, `${process.pid}\n`)
+
+  const select = db.prepare<[string], Buffer>('SELECT value FROM settings WHERE name = ?').pluck()
+  const save = db.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)')
+  const saveAccount = db.prepare('INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?)')
+  const dropAccount = db.prepare('DELETE FROM accounts WHERE address = ?')
+  const allAccounts = db
+    .prepare<[], AccountRow>('SELECT address, lamports, owner, executable, data FROM accounts ORDER BY executable')
+    .safeIntegers()
+  const begin = db.transaction(<T>(work: () => T) => work())
+  return {
+    ...openHistory(db),
+    setting: (name) => select.get(name) ?? null,
+    saveSetting: (name, value) => void save.run(name, Buffer.from(value as Uint8Array)),
+    *accounts() {
+      for (const row of allAccounts.iterate()) yield [addressOf(row.address), fromRow(row)] as const
+    },
+    saveAccount(address, account) {
+      const { lamports, owner, executable, data } = account ?? CLOSED
+      saveAccount.run(addressBytes(address), BigInt.asIntN(64, lamports), addressBytes(owner), Number(executable), data)
+    },
+    dropAccount: (address) => void dropAccount.run(addressBytes(address)),
+    commit: (work) => begin.immediate(work) as ReturnType<typeof work>,
+    close: () => void db.close(),
+  }
+}
+
+interface AccountRow {
+  address: Buffer
+  lamports: bigint
+  owner: Buffer
+  executable: bigint
+  data: Buffer
+}
+
+const CLOSED: ChainAccount = {
+  lamports: 0n,
+  owner: addressOf(new Uint8Array(32)),
+  data: Buffer.alloc(0),
+  executable: false,
+}
+
+function fromRow({ lamports, owner, executable, data }: AccountRow): ChainAccount | null {
+  if (lamports === 0n) return null
+  return {
+    lamports: BigInt.asUintN(64, lamports),
+    owner: addressOf(owner),
+    executable: executable !== 0n,
+    data,
+  }
+}
+
+function prepareSchema(db: BetterSqlite3.Database, file: string): void {
+  const version = db.pragma('user_version', { simple: true }) as number
+  if (version > VERSION) {
+    throw new Error(`${file} was written by a newer release (version ${version}): upgrade, or reset the embedded chain`)
+  }
+  if (version === 0) {
+    db.exec(SCHEMA)
+    db.pragma(`user_version = ${VERSION}`)
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+}
+
+function readPid(file: string): number | null {
+  try {
+    const pid = Number(readFileSync(file, 'utf8'))
+    return Number.isInteger(pid) && pid > 0 ? pid : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,238 @@
+/** What changes the embedded chain: a change has run, is in the journal and is told, in this order, or it stops the chain. */
+
+import type { ChainAccount } from '../solana/accounts.ts'
+import { addressBytes } from '../solana/addresses.ts'
+import { TransactionRefused } from '../solana/execution.ts'
+import { decodeTransaction, messageBytesOf } from '../solana/messages.ts'
+import type { AccountIndex } from './account-index.ts'
+import type { Blockhashes } from './blockhashes.ts'
+import type { SlotClock, Tick } from './clock.ts'
+import { type CheckedTransaction, checkTransaction, type ExecutionParts, type Landed, land } from './execution.ts'
+import type { Faucet } from './faucet.ts'
+import type { Journal } from './journal.ts'
+import type { Runtime } from './runtime.ts'
+import type { BundleOutcome, ChainListener, LandedTransaction, LocalnetStatus } from './types.ts'
+
+export interface ChainParts {
+  journal: Journal
+  clock: SlotClock
+  genesisMs: number
+  genesisHash: string
+  blockhashes: Blockhashes
+  runtime: Runtime
+  index: AccountIndex
+  faucet: Faucet
+  /** Addresses that exist before anything has happened. */
+  genesis: ReadonlySet<string>
+  programs: LocalnetStatus['programs']
+  warnings: string[]
+  dataDir: string
+}
+
+export class Ledger {
+  readonly execution: ExecutionParts
+  readonly #parts: ChainParts
+  readonly #listeners = new Set<ChainListener>()
+  /** Why nothing can be asked any more. */
+  #ended: string | null = null
+  #place = { slot: -1, next: 0 }
+
+  constructor(parts: ChainParts) {
+    const { journal, clock, runtime, index, blockhashes } = parts
+    this.#parts = parts
+    this.execution = { runtime, index, blockhashes, hasTransaction: journal.hasTransaction }
+    const last = journal.lastTransaction()
+    if (last === null) return
+    clock.resume({ slot: last.slot, unixTimestamp: last.blockTime })
+    this.#place = { slot: last.slot, next: last.index + 1 }
+  }
+
+  advance(seconds: number): void {
+    const { clock } = this.#parts
+    const journal = this.journal
+    clock.advance(seconds)
+    this.#durably(() => this.#saveClock(journal))
+  }
+
+  send(raw: Uint8Array): LandedTransaction {
+    const transaction = decodeTransaction(raw)
+    const tick = this.enterSlot()
+    const checked = checkTransaction(this.execution, transaction, tick, { sigVerify: true })
+    const landed = this.#land(this.execution, checked, tick, this.#placeIn(tick))
+    this.#keep([landed])
+    return landed.transaction
+  }
+
+  sendBundle(raws: readonly Uint8Array[]): BundleOutcome {
+    const transactions = raws.map((raw) => decodeTransaction(raw))
+    const tick = this.enterSlot()
+    const before = new Map<string, ChainAccount | null>()
+    const landed: Landed[] = []
+    const hasTransaction: ExecutionParts['hasTransaction'] = (asked) =>
+      landed.some(({ transaction }) => isSameMessage(transaction.raw, asked.raw)) ||
+      this.execution.hasTransaction(asked)
+    for (const transaction of transactions) {
+      try {
+        const parts = { ...this.execution, hasTransaction }
+        const checked = checkTransaction(parts, transaction, tick, { sigVerify: true })
+        this.#remember(checked, before)
+        landed.push(this.#land(parts, checked, tick, this.#placeIn(tick) + landed.length))
+      } catch (error) {
+        this.#undo(before)
+        if (!(error instanceof TransactionRefused)) throw error
+        const logs = error.execution?.logs ?? []
+        return { landed: false, signature: transaction.signature, err: error.err, logs }
+      }
+      const { err, logs } = landed.at(-1)!.transaction
+      if (err === null) continue
+      this.#undo(before)
+      return { landed: false, signature: transaction.signature, err, logs }
+    }
+    this.#keep(landed)
+    return { landed: true, slot: tick.slot, signatures: transactions.map(({ signature }) => signature) }
+  }
+
+  setAccount(address: string, account: ChainAccount): void {
+    const { runtime, index } = this.#parts
+    const journal = this.journal
+    addressBytes(address)
+    runtime.set(address, account)
+    const kept = runtime.get(address)
+    index.update(address, kept)
+    this.#durably(() => this.#saveAccount(journal, address, kept))
+  }
+
+  subscribe(listener: ChainListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    if (this.#ended === CLOSED) return
+    const { journal } = this.#parts
+    try {
+      if (this.#ended === null) journal.commit(() => this.#saveClock(journal))
+    } finally {
+      this.#ended = CLOSED
+      this.#listeners.clear()
+      journal.close()
+    }
+  }
+
+  /** The journal, while the chain is open. */
+  get journal(): Journal {
+    this.assertOpen()
+    return this.#parts.journal
+  }
+
+  assertOpen(): void {
+    if (this.#ended !== null) throw new Error(this.#ended)
+  }
+
+  /** Slot and time of a run that begins now; the runtime is brought there. */
+  enterSlot(): Tick {
+    this.assertOpen()
+    const tick = this.#parts.clock.tick()
+    this.#parts.runtime.enter(tick)
+    return tick
+  }
+
+  #placeIn({ slot }: Tick): number {
+    if (this.#place.slot !== slot) this.#place = { slot, next: 0 }
+    return this.#place.next
+  }
+
+  /** Makes what landed durable and only then tells anybody. */
+  #keep(landed: readonly Landed[]): void {
+    const journal = this.journal
+    this.#durably(() => {
+      const accounts = new Map<string, ChainAccount | null>()
+      for (const landing of landed) {
+        journal.record(landing)
+        for (const [address, account] of landing.changed) accounts.set(address, account)
+      }
+      for (const [address, account] of accounts) this.#saveAccount(journal, address, account)
+    })
+    this.#place.next += landed.length
+    for (const { transaction, changed } of landed) {
+      journal.remember(transaction)
+      for (const listener of this.#listeners) tell(listener, transaction, changed)
+    }
+  }
+
+  #land(...run: Parameters<typeof land>): Landed {
+    try {
+      return land(...run)
+    } catch (error) {
+      throw error instanceof TransactionRefused ? error : this.#stop('a transaction could not be recorded', error)
+    }
+  }
+
+  /** One database transaction. */
+  #durably(write: () => void): void {
+    try {
+      this.journal.commit(write)
+    } catch (error) {
+      throw this.#stop('its journal could not be written', error)
+    }
+  }
+
+  /** The runtime or the clock is ahead of the journal, so nothing more may build on it. */
+  #stop(what: string, cause: unknown): Error {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    this.#ended = `The embedded chain in ${this.#parts.dataDir} stopped: ${what} (${reason}); open it again`
+    return new Error(this.#ended, { cause })
+  }
+
+  #saveAccount(journal: Journal, address: string, account: ChainAccount | null): void {
+    if (account === null && !this.#parts.genesis.has(address)) journal.dropAccount(address)
+    else journal.saveAccount(address, account)
+  }
+
+  #saveClock(journal: Journal): void {
+    const { clock, genesisMs } = this.#parts
+    const lastMs = clock.ms()
+    journal.saveSetting('clock', JSON.stringify({ genesisMs, offsetMs: clock.offsetMs, lastMs }))
+  }
+
+  #remember({ accountKeys, writable }: CheckedTransaction, before: Map<string, ChainAccount | null>): void {
+    for (const [i, key] of accountKeys.entries()) {
+      if (writable[i] && !before.has(key)) before.set(key, this.#parts.runtime.get(key))
+    }
+  }
+
+  #undo(before: ReadonlyMap<string, ChainAccount | null>): void {
+    const { runtime, index } = this.#parts
+    // Programs last: the runtime loads them from the data account that belongs to them.
+    const accounts = [...before].sort(([, a], [, b]) => Number(a?.executable ?? false) - Number(b?.executable ?? false))
+    for (const [address, account] of accounts) {
+      const now = runtime.get(address)
+      if (isSame(now, account)) continue
+      runtime.set(address, account)
+      index.update(address, account)
+    }
+  }
+}
+
+const CLOSED = 'The embedded chain was closed'
+
+/** What landed has landed, whatever a listener makes of it. */
+function tell(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
+  try {
+    listener.landed?.(...news)
+  } catch (error) {
+    process.emitWarning(`A listener of the embedded chain failed: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+const isSameMessage = (a: Uint8Array, b: Uint8Array) => Buffer.compare(messageBytesOf(a), messageBytesOf(b)) === 0
+
+function isSame(a: ChainAccount | null, b: ChainAccount | null): boolean {
+  if (a === null || b === null) return a === b
+  return (
+    a.lamports === b.lamports &&
+    a.owner === b.owner &&
+    a.executable === b.executable &&
+    Buffer.compare(a.data, b.data) === 0
+  )
+}

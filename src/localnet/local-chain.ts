@@ -1,0 +1,191 @@
+/** The embedded chain itself: answers come from runtime, index and journal; changes go through the ledger. */
+
+import type { ChainAccount } from '../solana/accounts.ts'
+import { addressBytes } from '../solana/addresses.ts'
+import { BLOCKHASH_SLOTS, COMMITMENT_DEPTH, type Commitment } from '../solana/constants.ts'
+import { TransactionRefused } from '../solana/execution.ts'
+import { feeOf } from '../solana/fees.ts'
+import { decodeMessage } from '../solana/messages.ts'
+import type { Journal } from './journal.ts'
+import { type ChainParts, Ledger } from './ledger.ts'
+import { nonceAccountOf } from './nonces.ts'
+import { simulate } from './simulation.ts'
+import type {
+  BundleOutcome,
+  ChainListener,
+  LandedTransaction,
+  LocalChain,
+  LocalnetStatus,
+  SignatureInfo,
+  SimulateOptions,
+  Simulation,
+} from './types.ts'
+
+const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
+
+export class EmbeddedChain implements LocalChain {
+  readonly genesisHash: string
+  readonly #parts: ChainParts
+  readonly #ledger: Ledger
+
+  constructor(parts: ChainParts) {
+    this.genesisHash = parts.genesisHash
+    this.#parts = parts
+    this.#ledger = new Ledger(parts)
+  }
+
+  slot(commitment: Commitment = 'processed'): number {
+    return this.#parts.clock.slot() - COMMITMENT_DEPTH[commitment]
+  }
+
+  unixTimestamp(): number {
+    return Math.floor(this.#parts.clock.ms() / 1000)
+  }
+
+  blockTime(slot: number): number {
+    return this.#journal.blockTimeOf(slot) ?? this.#parts.clock.startOf(slot)
+  }
+
+  blockhashOf(slot: number): string {
+    return this.#parts.blockhashes.text(slot)
+  }
+
+  latestBlockhash(commitment: Commitment = 'processed'): { blockhash: string; lastValidBlockHeight: number } {
+    this.#ledger.assertOpen()
+    const slot = this.slot(commitment)
+    return { blockhash: this.blockhashOf(slot), lastValidBlockHeight: slot + BLOCKHASH_SLOTS }
+  }
+
+  isBlockhashValid(blockhash: string): boolean {
+    return this.#parts.blockhashes.slotOf(blockhash, this.slot()) !== null
+  }
+
+  advance(seconds: number): void {
+    this.#ledger.advance(seconds)
+  }
+
+  account(address: string): ChainAccount | null {
+    this.#ledger.assertOpen()
+    // The runtime sets its clock when a transaction runs: who reads it in between means the time now.
+    if (address === CLOCK_SYSVAR) this.#ledger.enterSlot()
+    return this.#parts.runtime.get(address)
+  }
+
+  accountsOwnedBy(program: string): Iterable<readonly [string, ChainAccount]> {
+    return this.#existing(this.#parts.index.ownedBy(program))
+  }
+
+  tokenAccountsOf(wallet: string): Iterable<readonly [string, ChainAccount]> {
+    return this.#existing(this.#parts.index.ofWallet(wallet))
+  }
+
+  tokenAccountsOfMint(mint: string): Iterable<readonly [string, ChainAccount]> {
+    return this.#existing(this.#parts.index.ofMint(mint))
+  }
+
+  minimumBalance(space: number): bigint {
+    return this.#parts.runtime.minimumBalance(space)
+  }
+
+  feeForMessage(bytes: Uint8Array): bigint | null {
+    const message = decodeMessage(bytes)
+    const usable =
+      this.isBlockhashValid(message.recentBlockhash) ||
+      nonceAccountOf(message, (address) => this.account(address)) !== null
+    return usable ? feeOf(message) : null
+  }
+
+  send(raw: Uint8Array): LandedTransaction {
+    return this.#ledger.send(raw)
+  }
+
+  sendBundle(raws: readonly Uint8Array[]): BundleOutcome {
+    return this.#ledger.sendBundle(raws)
+  }
+
+  simulate(raw: Uint8Array, options: SimulateOptions = {}): Simulation {
+    const tick = this.#ledger.enterSlot()
+    return simulate(this.#ledger.execution, raw, tick, options, this.latestBlockhash())
+  }
+
+  airdrop(address: string, lamports: bigint): string {
+    addressBytes(address)
+    const { index, faucet } = this.#parts
+    const balance = index.get(faucet.address)?.lamports ?? 0n
+    const held = index.get(address)
+    const least = held === undefined ? this.minimumBalance(0) : 1n
+    if (lamports < least) {
+      throw new RangeError(
+        `An airdrop to ${address} must be at least ${least} lamports${held === undefined ? ', the rent of a new account' : ''}, got ${lamports}`,
+      )
+    }
+    if (lamports + 5000n + this.minimumBalance(0) > balance) {
+      throw new RangeError(`The faucet has ${balance} lamports left, which is not enough for an airdrop of ${lamports}`)
+    }
+    const { blockhash } = this.latestBlockhash()
+    const landed = this.send(faucet.transfer(address, lamports, blockhash, this.transactionCount()))
+    if (landed.err !== null) throw new TransactionRefused(landed.err, landed)
+    return landed.signature
+  }
+
+  setAccount(address: string, account: ChainAccount): void {
+    this.#ledger.setAccount(address, account)
+  }
+
+  transaction(signature: string): LandedTransaction | null {
+    return this.#journal.transaction(signature)
+  }
+
+  signaturesFor(address: string, options: { limit: number; before?: string; until?: string }): SignatureInfo[] {
+    return this.#journal.signaturesFor(address, options)
+  }
+
+  transactionsInSlot(slot: number): LandedTransaction[] {
+    return this.#journal.transactionsInSlot(slot)
+  }
+
+  slotsWithTransactions(from: number, to: number, limit: number): number[] {
+    return this.#journal.slotsWithTransactions(from, to, limit)
+  }
+
+  transactionCount(): number {
+    return this.#journal.transactionCount()
+  }
+
+  prioritizationFees(addresses: readonly string[]): { slot: number; prioritizationFee: number }[] {
+    return this.#journal.prioritizationFees(addresses, this.slot())
+  }
+
+  subscribe(listener: ChainListener): () => void {
+    return this.#ledger.subscribe(listener)
+  }
+
+  status(): LocalnetStatus {
+    const { index, programs, warnings, dataDir } = this.#parts
+    return {
+      slot: this.slot(),
+      unixTimestamp: this.unixTimestamp(),
+      transactionCount: this.transactionCount(),
+      accountCount: index.size,
+      programs,
+      warnings,
+      dataDir,
+    }
+  }
+
+  close(): void {
+    this.#ledger.close()
+  }
+
+  /** The journal, while the chain is open. */
+  get #journal(): Journal {
+    return this.#ledger.journal
+  }
+
+  *#existing(addresses: readonly string[]): Iterable<readonly [string, ChainAccount]> {
+    for (const address of addresses) {
+      const account = this.account(address)
+      if (account !== null) yield [address, account]
+    }
+  }
+}

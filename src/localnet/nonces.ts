@@ -1,0 +1,44 @@
+/** Durable nonces: transactions whose blockhash is the value of a nonce account that they advance first. */
+import { createHash } from 'node:crypto'
+import { base58 } from '@scure/base'
+import type { ChainAccount } from '../solana/accounts.ts'
+import { addressOf, SYSTEM_PROGRAM } from '../solana/addresses.ts'
+import { type DecodedMessage, isWritable } from '../solana/messages.ts'
+
+const ADVANCE_NONCE_ACCOUNT = 4
+const NONCE_BYTES = 80
+const AUTHORITY = 8
+const VALUE = 40
+
+/** Address of the nonce account that makes a message's blockhash valid; null when there is none. */
+export function nonceAccountOf(
+  message: DecodedMessage,
+  account: (address: string) => ChainAccount | null,
+): string | null {
+  const first = message.instructions[0]
+  if (first === undefined || message.keys[first.programIdIndex] !== SYSTEM_PROGRAM) return null
+  if (
+    first.data.length < 4 ||
+    new DataView(Uint8Array.from(first.data).buffer).getUint32(0, true) !== ADVANCE_NONCE_ACCOUNT
+  ) {
+    return null
+  }
+  const index = first.accounts[0]
+  if (index === undefined || index >= message.keys.length || !isWritable(message, 0, index)) return null
+  const address = message.keys[index]!
+  const nonce = account(address)
+  if (nonce === null || nonce.owner !== SYSTEM_PROGRAM || nonce.data.length !== NONCE_BYTES) return null
+  const view = new DataView(nonce.data.buffer, nonce.data.byteOffset, nonce.data.byteLength)
+  if (view.getUint32(0, true) !== 1 || view.getUint32(4, true) !== 1) return null
+  if (base58.encode(nonce.data.subarray(VALUE, VALUE + 32)) !== message.recentBlockhash) return null
+  const authority = addressOf(nonce.data.subarray(AUTHORITY, AUTHORITY + 32))
+  const signed = first.accounts.some((i) => i < message.signers && message.keys[i] === authority)
+  return signed ? address : null
+}
+
+/** The nonce account as it is after a transaction that used `blockhash`: a validator advances it even when that fails. */
+export function advanceNonce(nonce: ChainAccount, blockhash: string): ChainAccount {
+  const data = Uint8Array.from(nonce.data)
+  data.set(createHash('sha256').update('DURABLE_NONCE').update(base58.decode(blockhash)).digest(), VALUE)
+  return { ...nonce, data }
+}

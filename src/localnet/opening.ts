@@ -1,0 +1,79 @@
+/** Builds the parts of the embedded chain from its folder: genesis, program cache, and what the journal adds to them. */
+import { createHash, randomBytes } from 'node:crypto'
+import { base58 } from '@scure/base'
+import { SYSTEM_PROGRAM } from '../solana/addresses.ts'
+import { AccountIndex } from './account-index.ts'
+import { Blockhashes } from './blockhashes.ts'
+import { type ClockState, SlotClock } from './clock.ts'
+import { FAUCET_LAMPORTS, openFaucet } from './faucet.ts'
+import { type Journal, openJournal } from './journal.ts'
+import type { ChainParts } from './ledger.ts'
+import { loadPrograms } from './programs-dir.ts'
+import { Runtime } from './runtime.ts'
+import type { LocalChainOptions } from './types.ts'
+
+/** Loads the SDKs, takes the journal and fills the runtime. Throws ChainLockedError. */
+export async function openParts({ dataDir, programsDir, now = Date.now }: LocalChainOptions): Promise<ChainParts> {
+  const [{ default: Database }, { default: native }] = await Promise.all([
+    import('better-sqlite3'),
+    import('litesvm/dist/internal.js'),
+  ])
+  const journal = openJournal(Database, dataDir)
+  try {
+    const { seed, clockState } = genesisOf(journal, now)
+    const clock = new SlotClock(clockState, now)
+    const blockhashes = new Blockhashes(seed)
+    const runtime = new Runtime(native, clock, blockhashes)
+    const faucet = openFaucet(seed)
+    const { programs, warnings, accounts } = loadPrograms(runtime, programsDir)
+    const base = { lamports: FAUCET_LAMPORTS, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false }
+    runtime.set(faucet.address, base)
+
+    const index = new AccountIndex()
+    for (const [address, account] of runtime.builtInAccounts()) index.update(address, account)
+    for (const address of accounts) index.update(address, runtime.get(address))
+    const genesis = index.addresses()
+    for (const [address, account] of journal.accounts()) {
+      try {
+        runtime.set(address, account)
+        index.update(address, account)
+      } catch (error) {
+        warnings.push(`Not restored: ${error instanceof Error ? error.message : error}`)
+      }
+    }
+    return {
+      journal,
+      clock,
+      genesisMs: clockState.genesisMs,
+      genesisHash: base58.encode(createHash('sha256').update(seed).update('genesis').digest()),
+      blockhashes,
+      runtime,
+      index,
+      faucet,
+      genesis,
+      programs,
+      warnings,
+      dataDir,
+    }
+  } catch (error) {
+    journal.close()
+    throw error
+  }
+}
+
+/** The seed and clock that a chain was begun with, made on its first opening. */
+function genesisOf(journal: Journal, now: () => number): { seed: Uint8Array; clockState: ClockState } {
+  const known = journal.setting('seed')
+  if (known !== null) {
+    const clockState: ClockState = JSON.parse(journal.setting('clock')!.toString())
+    return { seed: known, clockState }
+  }
+  const seed = randomBytes(32)
+  const ms = Math.floor(now())
+  const clockState = { genesisMs: ms, offsetMs: 0, lastMs: ms }
+  journal.commit(() => {
+    journal.saveSetting('seed', seed)
+    journal.saveSetting('clock', JSON.stringify(clockState))
+  })
+  return { seed, clockState }
+}

@@ -1,0 +1,76 @@
+/** Accounts in the encodings of JSON-RPC. */
+import { base58 } from '@scure/base'
+import type { ChainAccount } from '../../solana/accounts.ts'
+import type { LocalChain } from '../types.ts'
+import { parseAccount } from './account-parsing.ts'
+import { CODE, RpcError } from './errors.ts'
+import { asConfig, asInteger, type Config, oneOf } from './params.ts'
+import { zstdFrame } from './zstd.ts'
+
+const BASE58_MAX_BYTES = 128
+/** Accounts are rent-exempt: they carry this epoch, u64::MAX. */
+const RENT_EPOCH = (1n << 64n) - 1n
+
+export type AccountEncoding = 'binary' | 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed'
+const ENCODINGS: Readonly<Record<AccountEncoding, AccountEncoding>> = {
+  binary: 'binary',
+  base58: 'base58',
+  base64: 'base64',
+  'base64+zstd': 'base64+zstd',
+  jsonParsed: 'jsonParsed',
+}
+
+export interface AccountView {
+  encoding: AccountEncoding
+  slice: { offset: number; length: number } | null
+}
+
+export interface EncodedAccount {
+  lamports: bigint
+  owner: string
+  data: unknown
+  executable: boolean
+  rentEpoch: bigint
+  space: number
+}
+
+/** Reads `encoding` and `dataSlice` of a config. */
+export function viewOf(config: Config, otherwise: AccountEncoding = 'binary'): AccountView {
+  const { encoding, dataSlice } = config
+  return {
+    encoding: encoding === undefined || encoding === null ? otherwise : oneOf(encoding, ENCODINGS),
+    slice:
+      dataSlice === undefined || dataSlice === null
+        ? null
+        : { offset: asInteger(asConfig(dataSlice).offset), length: asInteger(asConfig(dataSlice).length) },
+  }
+}
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+
+function encodeBase58(bytes: Uint8Array): string {
+  if (bytes.length > BASE58_MAX_BYTES) {
+    throw new RpcError(
+      CODE.invalidRequest,
+      'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.',
+    )
+  }
+  return base58.encode(bytes)
+}
+
+function encodeData(chain: LocalChain, account: ChainAccount, { encoding, slice }: AccountView): unknown {
+  const data = slice ? account.data.subarray(slice.offset, slice.offset + slice.length) : account.data
+  if (encoding === 'binary') return encodeBase58(data)
+  if (encoding === 'base58') return [encodeBase58(data), 'base58']
+  if (encoding === 'base64+zstd') return [base64(zstdFrame(data)), encoding]
+  const parsed = encoding === 'jsonParsed' ? parseAccount(chain, account) : null
+  return parsed ?? [base64(data), 'base64']
+}
+
+/** An account as answers and notifications carry it. */
+export function encodeAccount(chain: LocalChain, account: ChainAccount, view: AccountView): EncodedAccount {
+  const { lamports, owner, executable } = account
+  const space = account.data.length
+  return { lamports, owner, data: encodeData(chain, account, view), executable, rentEpoch: RENT_EPOCH, space }
+}

@@ -1,0 +1,74 @@
+/** The jsonParsed form of accounts whose program is known. */
+import { base58 } from '@scure/base'
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
+import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
+import type { LocalChain } from '../types.ts'
+import { parseTokenState } from './token-state.ts'
+
+const NONCE_SIZE = 80
+const LOOKUP_TABLE_HEADER = 56
+
+export interface ParsedAccount {
+  program: string
+  parsed: { type: string; info?: object }
+  space: number
+}
+
+function parseNonce(data: Uint8Array): ParsedAccount['parsed'] {
+  const reader = new ByteReader(data, 4)
+  if (reader.u32() === 0) return { type: 'uninitialized' }
+  const authority = reader.key()
+  const blockhash = reader.key()
+  return {
+    type: 'initialized',
+    info: { authority, blockhash, feeCalculator: { lamportsPerSignature: reader.u64().toString() } },
+  }
+}
+
+function lookupTableAddresses(data: Uint8Array): string[] {
+  const addresses: string[] = []
+  for (let at = LOOKUP_TABLE_HEADER; at + 32 <= data.length; at += 32) {
+    addresses.push(base58.encode(data.subarray(at, at + 32)))
+  }
+  return addresses
+}
+
+function parseLookupTable(data: Uint8Array): ParsedAccount['parsed'] {
+  const reader = new ByteReader(data)
+  if (reader.u32() === 0) return { type: 'uninitialized' }
+  const deactivationSlot = reader.u64()
+  const lastExtendedSlot = reader.u64()
+  const lastExtendedSlotStartIndex = reader.u8()
+  const authority = reader.u8() === 1 ? reader.key() : undefined
+  return {
+    type: 'lookupTable',
+    info: {
+      deactivationSlot: deactivationSlot.toString(),
+      lastExtendedSlot: lastExtendedSlot.toString(),
+      lastExtendedSlotStartIndex,
+      ...(authority && { authority }),
+      addresses: lookupTableAddresses(data),
+    },
+  }
+}
+
+function parse(chain: LocalChain, account: ChainAccount): [program: string, parsed: ParsedAccount['parsed'] | null] {
+  const token = TOKEN_PROGRAM_NAMES[account.owner]
+  if (token) return [token, parseTokenState(chain, account)]
+  if (account.owner === SYSTEM_PROGRAM && account.data.length === NONCE_SIZE) return ['nonce', parseNonce(account.data)]
+  if (account.owner === LOOKUP_TABLE_PROGRAM) return ['address-lookup-table', parseLookupTable(account.data)]
+  return ['', null]
+}
+
+/** The parsed form, or null when the program is not known or the data is not its layout. */
+export function parseAccount(chain: LocalChain, account: ChainAccount): ParsedAccount | null {
+  try {
+    const [program, parsed] = parse(chain, account)
+    return parsed && { program, parsed, space: account.data.length }
+  } catch (error) {
+    if (error instanceof ShortData) return null
+    throw error
+  }
+}

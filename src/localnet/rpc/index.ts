@@ -1,0 +1,135 @@
+/** JSON-RPC 2.0 over the embedded chain, as a validator answers it. */
+
+import { parseJson, toJson } from '../../solana/json.ts'
+import { bundleMethods } from '../bundles.ts'
+import type { LocalChain } from '../types.ts'
+import { accountMethods } from './accounts.ts'
+import { blockMethods } from './blocks.ts'
+import { clusterMethods } from './cluster.ts'
+import { CODE, RpcError } from './errors.ts'
+import type { Methods } from './method.ts'
+import { operatorMethods } from './operator.ts'
+import { programAccountMethods } from './program-accounts.ts'
+import { sendingMethods } from './sending.ts'
+import { simulationMethods } from './simulation.ts'
+import { tokenMethods } from './tokens.ts'
+import { transactionMethods } from './transactions.ts'
+
+export interface RpcOptions {
+  /** Told of faults that are not the client's; they are answered as `Internal error`. */
+  onError?: (error: unknown, method: string) => void
+}
+
+export interface HandleOptions {
+  /** Whether the operator's own methods (`svc_*`) may be called; true by default. */
+  operator?: boolean
+}
+
+export interface Rpc {
+  readonly chain: LocalChain
+  /** Answers a request or a batch; undefined when there is nothing to answer (notifications alone). Never throws. */
+  handle(body: string | Uint8Array, options?: HandleOptions): Promise<string | undefined>
+}
+
+/** Characters that the answers of one batch may have together; a body of 1 MiB could ask for gigabytes. */
+const MAX_BATCH_ANSWER = 64 * 1024 * 1024
+
+type Id = string | number | bigint | null
+
+const ok = (id: Id, result: unknown): string =>
+  `{"jsonrpc":"2.0","result":${toJson(result ?? null)},"id":${toJson(id)}}`
+
+/** An answer with `error`, as text. */
+export function errorAnswer(id: Id, { code, message, data }: RpcError): string {
+  return toJson({ jsonrpc: '2.0', error: { code, message, ...(data !== undefined && { data }) }, id })
+}
+
+export interface Request {
+  id: Id
+  method: string
+  params: readonly unknown[]
+}
+
+const isId = (id: unknown): id is Id =>
+  id === null || typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
+
+/** Reads one request; null for a notification. Throws RpcError with -32600 or -32602. */
+export function readRequest(value: unknown): Request | null {
+  const invalid = new RpcError(CODE.invalidRequest, 'Invalid request')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid
+  const { jsonrpc, id, method, params = [] } = value as Record<string, unknown>
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || (id !== undefined && !isId(id))) throw invalid
+  if (id === undefined) return null
+  if (params !== null && !Array.isArray(params)) {
+    throw new RpcError(CODE.invalidParams, 'Invalid params: invalid type: map, expected a sequence.')
+  }
+  return { id, method, params: params ?? [] }
+}
+
+/** The id to answer a request with that may not be one. */
+export function idOf(value: unknown): Id {
+  const id = typeof value === 'object' && value !== null ? (value as { id?: unknown }).id : null
+  return isId(id) ? id : null
+}
+
+const textOf = (body: string | Uint8Array): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
+
+const batchTooLarge = () =>
+  new RpcError(CODE.internal, 'The answers of this batch are too large: ask in smaller batches')
+
+/** Serves a chain; `handle` takes the body of a POST. */
+export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc {
+  const methods: Methods = {
+    ...accountMethods,
+    ...programAccountMethods,
+    ...tokenMethods,
+    ...transactionMethods,
+    ...blockMethods,
+    ...clusterMethods,
+    ...sendingMethods,
+    ...simulationMethods,
+    ...bundleMethods(),
+  }
+
+  function call(request: Request, operator: boolean): unknown {
+    const table = operator && Object.hasOwn(operatorMethods, request.method) ? operatorMethods : methods
+    const method = Object.hasOwn(table, request.method) ? table[request.method] : undefined
+    if (!method) throw new RpcError(CODE.methodNotFound, 'Method not found')
+    return method(chain, request.params)
+  }
+
+  function answer(value: unknown, operator: boolean): string | undefined {
+    try {
+      const request = readRequest(value)
+      return request ? ok(request.id, call(request, operator)) : undefined
+    } catch (error) {
+      if (error instanceof RpcError) return errorAnswer(idOf(value), error)
+      onError?.(error, String((value as { method?: unknown }).method))
+      return errorAnswer(idOf(value), new RpcError(CODE.internal, 'Internal error'))
+    }
+  }
+
+  return {
+    chain,
+    async handle(body, { operator = true } = {}) {
+      let request: unknown
+      try {
+        request = parseJson(textOf(body))
+      } catch {
+        return errorAnswer(null, new RpcError(CODE.parse, 'Parse error'))
+      }
+      if (!Array.isArray(request)) return answer(request, operator)
+      if (request.length === 0) return errorAnswer(null, new RpcError(CODE.invalidRequest, 'Invalid request'))
+      const answers: string[] = []
+      let size = 0
+      for (const one of request) {
+        const text = size <= MAX_BATCH_ANSWER ? answer(one, operator) : errorAnswer(idOf(one), batchTooLarge())
+        if (text !== undefined) answers.push(text)
+        size += text?.length ?? 0
+        // A long batch lets other requests in between.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      return answers.length > 0 ? `[${answers.join(',')}]` : undefined
+    },
+  }
+}

@@ -1,0 +1,36 @@
+/** What a method of the JSON-RPC server is, and the answers that carry a context. */
+
+import type { Commitment } from '../../solana/constants.ts'
+import type { LocalChain } from '../types.ts'
+import { minContextSlotNotReached } from './errors.ts'
+import { asInteger, type Config, commitmentOf } from './params.ts'
+
+/** Answers one request; throws RpcError. */
+export type Method = (chain: LocalChain, params: readonly unknown[]) => unknown
+export type Methods = Readonly<Record<string, Method>>
+
+/** Version this server answers as: the runtime it executes is Agave's. */
+export const API_VERSION = '3.0.0'
+
+export interface WithContext<T> {
+  context: { slot: number; apiVersion: string }
+  value: T
+}
+
+/** Wraps a value as of the slot at a commitment. */
+export function withContext<T>(chain: LocalChain, commitment: Commitment, value: T): WithContext<T> {
+  return { context: { slot: chain.slot(commitment), apiVersion: API_VERSION }, value }
+}
+
+/** The commitment of a config, once its `minContextSlot` is reached. Throws -32016. */
+export function readableAt(chain: LocalChain, config: Config, otherwise: Commitment = 'finalized'): Commitment {
+  const commitment = commitmentOf(config, otherwise)
+  requireMinContextSlot(chain, config, commitment)
+  return commitment
+}
+
+export function requireMinContextSlot(chain: LocalChain, config: Config, commitment: Commitment): void {
+  if (config.minContextSlot === undefined || config.minContextSlot === null) return
+  const slot = chain.slot(commitment)
+  if (slot < asInteger(config.minContextSlot)) throw minContextSlotNotReached(slot)
+}

@@ -1,0 +1,44 @@
+/** getProgramAccounts, from the index that narrows it most. */
+import { base58 } from '@scure/base'
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
+import type { LocalChain } from '../types.ts'
+import { encodeAccount, viewOf } from './account-encoding.ts'
+import { type Filters, matches, readFilters } from './filters.ts'
+import { type Methods, readableAt, withContext } from './method.ts'
+import { asBoolean, asConfig, asPubkey, requireParams } from './params.ts'
+
+const TOKEN_ACCOUNT_SIZE = 165
+const MINT_OFFSET = 0
+const OWNER_OFFSET = 32
+
+type Accounts = Iterable<readonly [address: string, account: ChainAccount]>
+
+/** Token accounts are indexed by wallet and by mint; only filters that name nothing else may use those indexes. */
+function candidates(chain: LocalChain, program: string, filters: Filters): Accounts {
+  const tokenAccounts = filters.tokenAccountState || filters.dataSizes.includes(TOKEN_ACCOUNT_SIZE)
+  if (!TOKEN_PROGRAM_NAMES[program] || !tokenAccounts) return chain.accountsOwnedBy(program)
+  const keyAt = (offset: number) =>
+    filters.memcmps.find((memcmp) => memcmp.offset === offset && memcmp.bytes.length === 32)?.bytes
+  const owner = keyAt(OWNER_OFFSET)
+  if (owner) return chain.tokenAccountsOf(base58.encode(owner))
+  const mint = keyAt(MINT_OFFSET)
+  return mint ? chain.tokenAccountsOfMint(base58.encode(mint)) : chain.accountsOwnedBy(program)
+}
+
+function programAccounts(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const program = asPubkey(params[0])
+  const config = asConfig(params[1])
+  const filters = readFilters(config.filters)
+  const view = viewOf(config)
+  const commitment = readableAt(chain, config)
+  const found: unknown[] = []
+  for (const [pubkey, account] of candidates(chain, program, filters)) {
+    if (account.owner !== program || !matches(account, filters)) continue
+    found.push({ pubkey, account: encodeAccount(chain, account, view) })
+  }
+  return asBoolean(config.withContext) ? withContext(chain, commitment, found) : found
+}
+
+export const programAccountMethods: Methods = { getProgramAccounts: programAccounts }

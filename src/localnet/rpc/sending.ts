@@ -1,0 +1,91 @@
+/** Methods that send transactions and what is needed to make them. */
+
+import { type Execution, type TransactionErrorJson, TransactionRefused } from '../../solana/execution.ts'
+import type { LocalChain } from '../types.ts'
+import { describeTransactionError } from './error-messages.ts'
+import { CODE, invalidParams, RpcError } from './errors.ts'
+import { type Methods, readableAt, requireMinContextSlot, withContext } from './method.ts'
+import { asAmount, asBoolean, asConfig, asList, asPubkey, commitmentOf, decodeBase58, requireParams } from './params.ts'
+import { runSimulation, simulationAnswer } from './simulation.ts'
+import { messageParam, transactionParam, wireEncodingOf } from './wire-param.ts'
+
+const MAX_FEE_ACCOUNTS = 128
+
+const preflightFailure = (execution: Execution): RpcError =>
+  new RpcError(
+    CODE.preflight,
+    `Transaction simulation failed: ${describeTransactionError(execution.err ?? 'CommitCancelled')}`,
+    simulationAnswer({ ...execution, accounts: [], replacementBlockhash: null }, {}),
+  )
+
+function sendTransaction(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const config = asConfig(params[1])
+  const { raw, signature } = transactionParam(params[0], wireEncodingOf(config.encoding))
+  const skipPreflight = asBoolean(config.skipPreflight)
+  requireMinContextSlot(chain, config, commitmentOf(config, 'finalized', 'preflightCommitment'))
+  if (!skipPreflight) {
+    const preflight = runSimulation(chain, raw, { sigVerify: true })
+    if (preflight.err !== null) throw preflightFailure(preflight)
+  }
+  try {
+    chain.send(raw)
+  } catch (error) {
+    if (!(error instanceof TransactionRefused)) throw error
+    // A validator forwards what it did not check; the leader then drops it without a word.
+    if (!skipPreflight) throw preflightFailure(refusedExecution(error.err, error.execution))
+  }
+  return signature
+}
+
+export function refusedExecution(err: TransactionErrorJson, execution: Execution | null): Execution {
+  return { logs: [], unitsConsumed: 0, returnData: null, innerInstructions: [], ...execution, err }
+}
+
+function airdrop(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 2)
+  const address = asPubkey(params[0])
+  const lamports = asAmount(params[1])
+  try {
+    return chain.airdrop(address, lamports)
+  } catch (error) {
+    if (error instanceof RangeError) throw invalidParams(`Invalid param: ${error.message}`)
+    if (!(error instanceof TransactionRefused)) throw error
+    throw new RpcError(CODE.internal, `airdrop request failed: ${describeTransactionError(error.err)}`)
+  }
+}
+
+function latestBlockhash(chain: LocalChain, params: readonly unknown[]) {
+  const commitment = readableAt(chain, asConfig(params[0]))
+  return withContext(chain, commitment, chain.latestBlockhash(commitment))
+}
+
+function blockhashValid(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  if (typeof params[0] !== 'string') throw invalidParams('Invalid params: invalid type, expected a string.')
+  decodeBase58(params[0], 32)
+  const commitment = readableAt(chain, asConfig(params[1]))
+  return withContext(chain, commitment, chain.isBlockhashValid(params[0]))
+}
+
+function feeForMessage(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const message = messageParam(params[0])
+  const commitment = readableAt(chain, asConfig(params[1]))
+  return withContext(chain, commitment, chain.feeForMessage(message))
+}
+
+function prioritizationFees(chain: LocalChain, params: readonly unknown[]) {
+  const list = params[0] === undefined || params[0] === null ? [] : asList(params[0])
+  if (list.length > MAX_FEE_ACCOUNTS) throw invalidParams(`Too many inputs provided; max ${MAX_FEE_ACCOUNTS}`)
+  return chain.prioritizationFees(list.map(asPubkey))
+}
+
+export const sendingMethods: Methods = {
+  sendTransaction,
+  requestAirdrop: airdrop,
+  getLatestBlockhash: latestBlockhash,
+  isBlockhashValid: blockhashValid,
+  getFeeForMessage: feeForMessage,
+  getRecentPrioritizationFees: prioritizationFees,
+}

@@ -1,0 +1,97 @@
+/** simulateTransaction, and the shape that a preflight failure shares with it. */
+
+import { TransactionRefused } from '../../solana/execution.ts'
+import { loadAddresses } from '../../solana/lookup-tables.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+import type { LocalChain, SimulateOptions, Simulation } from '../types.ts'
+import { encodeAccount, viewOf } from './account-encoding.ts'
+import { invalidParams, invalidTransaction, signatureVerificationFailure } from './errors.ts'
+import { type Methods, readableAt, withContext } from './method.ts'
+import { asBoolean, asConfig, asList, asPubkey, type Config, requireParams } from './params.ts'
+import { encodeInnerInstructions, encodeReturnData } from './transaction-encoding.ts'
+import { transactionParam, wireEncodingOf } from './wire-param.ts'
+
+/** Simulates; what a validator refuses before it runs anything becomes RpcError or a simulation with its `err`. */
+export function runSimulation(chain: LocalChain, raw: Uint8Array, options: SimulateOptions): Simulation {
+  try {
+    const simulation = chain.simulate(raw, options)
+    if (simulation.err === 'SignatureFailure') throw signatureVerificationFailure()
+    return simulation
+  } catch (error) {
+    if (!(error instanceof TransactionRefused)) throw error
+    if (error.err === 'SignatureFailure') throw signatureVerificationFailure()
+    if (error.err === 'SanitizeFailure') throw invalidTransaction(error.err)
+    const nothing = { logs: [], unitsConsumed: 0, returnData: null, innerInstructions: [] }
+    return { ...nothing, ...error.execution, err: error.err, accounts: [], replacementBlockhash: null }
+  }
+}
+
+interface Wanted {
+  accounts?: unknown[] | null
+  innerInstructions?: object[] | null
+}
+
+/** The `value` of simulateTransaction and the `data` of a preflight failure. */
+export function simulationAnswer(simulation: Simulation, wanted: Wanted) {
+  return {
+    accounts: wanted.accounts ?? null,
+    err: simulation.err,
+    innerInstructions: wanted.innerInstructions ?? null,
+    loadedAccountsDataSize: null,
+    logs: simulation.logs,
+    replacementBlockhash: simulation.replacementBlockhash,
+    returnData: encodeReturnData(simulation.returnData),
+    unitsConsumed: simulation.unitsConsumed,
+  }
+}
+
+const loadedCount = ({ lookups }: DecodedMessage): number =>
+  lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
+
+/** Inner instructions against all keys: where there are any, the lookup tables were read without fault. */
+function innerInstructionsOf(chain: LocalChain, message: DecodedMessage, { innerInstructions }: Simulation) {
+  if (innerInstructions.length === 0) return []
+  const { writable, readonly } = loadAddresses(message.lookups, chain.slot(), (address) => chain.account(address))
+  return encodeInnerInstructions(innerInstructions, [...message.keys, ...writable, ...readonly], true)
+}
+
+function readAccounts(config: Config, keys: number): { addresses: string[]; view: ReturnType<typeof viewOf> } | null {
+  if (config.accounts === undefined || config.accounts === null) return null
+  const accounts = asConfig(config.accounts)
+  const view = viewOf({ encoding: accounts.encoding }, 'base64')
+  if (view.encoding === 'base58' || view.encoding === 'binary') throw invalidParams('base58 encoding not supported')
+  const list = asList(accounts.addresses)
+  if (list.length > keys) throw invalidParams(`Too many accounts provided; max ${keys}`)
+  return { addresses: list.map(asPubkey), view }
+}
+
+function simulateTransaction(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const config = asConfig(params[1])
+  const { raw, message } = transactionParam(params[0], wireEncodingOf(config.encoding))
+  const sigVerify = asBoolean(config.sigVerify)
+  const replaceRecentBlockhash = asBoolean(config.replaceRecentBlockhash)
+  if (sigVerify && replaceRecentBlockhash) {
+    throw invalidParams('sigVerify may not be used with replaceRecentBlockhash')
+  }
+  const commitment = readableAt(chain, config)
+  const asked = readAccounts(config, message.keys.length + loadedCount(message))
+  const accounts = asked?.addresses ?? []
+  const simulation = runSimulation(chain, raw, { sigVerify, replaceRecentBlockhash, accounts })
+  const inner = asBoolean(config.innerInstructions)
+  return withContext(
+    chain,
+    commitment,
+    simulationAnswer(simulation, {
+      accounts:
+        asked &&
+        accounts.map((_, i) => {
+          const account = simulation.accounts[i]
+          return account ? encodeAccount(chain, account, asked.view) : null
+        }),
+      innerInstructions: inner ? innerInstructionsOf(chain, message, simulation) : null,
+    }),
+  )
+}
+
+export const simulationMethods: Methods = { simulateTransaction }

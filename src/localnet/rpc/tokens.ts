@@ -1,0 +1,111 @@
+/** Methods that read token accounts and mints of both token programs. */
+
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { type MintState, readMint, readTokenAccount } from '../../solana/token-accounts.ts'
+import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
+import type { LocalChain } from '../types.ts'
+import { encodeAccount, viewOf } from './account-encoding.ts'
+import { uiTokenAmount } from './amounts.ts'
+import { invalidParams } from './errors.ts'
+import { type Methods, readableAt, withContext } from './method.ts'
+import { asConfig, asPubkey, type Config, requireParams } from './params.ts'
+
+const LARGEST = 20
+
+type Entry = readonly [address: string, account: ChainAccount]
+
+function mintAt(chain: LocalChain, address: string): MintState {
+  const account = chain.account(address)
+  if (!account) throw invalidParams('Invalid param: could not find mint')
+  const mint = readMint(account)
+  if (!mint) throw invalidParams('Invalid param: not a Token mint')
+  return mint
+}
+
+function tokenAccountBalance(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const address = asPubkey(params[0])
+  const commitment = readableAt(chain, asConfig(params[1]))
+  const account = chain.account(address)
+  if (!account) throw invalidParams('Invalid param: could not find account')
+  const state = readTokenAccount(account)
+  if (!state) throw invalidParams('Invalid param: not a Token account')
+  return withContext(chain, commitment, uiTokenAmount(state.amount, mintAt(chain, state.mint).decimals))
+}
+
+function tokenSupply(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const address = asPubkey(params[0])
+  const commitment = readableAt(chain, asConfig(params[1]))
+  const account = chain.account(address)
+  if (!account) throw invalidParams('Invalid param: could not find account')
+  const { supply, decimals } = mintAt(chain, address)
+  return withContext(chain, commitment, uiTokenAmount(supply, decimals))
+}
+
+function tokenLargestAccounts(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const mint = asPubkey(params[0])
+  const commitment = readableAt(chain, asConfig(params[1]))
+  const { decimals } = mintAt(chain, mint)
+  const holders: { address: string; amount: bigint }[] = []
+  for (const [address, account] of chain.tokenAccountsOfMint(mint)) {
+    holders.push({ address, amount: readTokenAccount(account)?.amount ?? 0n })
+  }
+  holders.sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0))
+  const value = holders
+    .slice(0, LARGEST)
+    .map(({ address, amount }) => ({ address, ...uiTokenAmount(amount, decimals) }))
+  return withContext(chain, commitment, value)
+}
+
+/** The `{ mint }` or `{ programId }` that narrows a search, as a test of one account. */
+function readNarrowing(chain: LocalChain, value: unknown): (entry: Entry) => boolean {
+  const { mint, programId } = asConfig(value)
+  if (typeof mint === 'string') {
+    const address = asPubkey(mint)
+    mintAt(chain, address)
+    return ([, account]) => readTokenAccount(account)?.mint === address
+  }
+  if (typeof programId !== 'string') {
+    throw invalidParams('Invalid params: unknown variant, expected one of `mint`, `programId`.')
+  }
+  const program = asPubkey(programId)
+  if (!TOKEN_PROGRAM_NAMES[program]) throw invalidParams('Invalid param: unrecognized Token program id')
+  return ([, account]) => account.owner === program
+}
+
+function answer(chain: LocalChain, entries: Iterable<Entry>, keep: (entry: Entry) => boolean, config: Config) {
+  const view = viewOf(config)
+  const commitment = readableAt(chain, config)
+  const value: unknown[] = []
+  for (const entry of entries) {
+    if (keep(entry)) value.push({ pubkey: entry[0], account: encodeAccount(chain, entry[1], view) })
+  }
+  return withContext(chain, commitment, value)
+}
+
+function tokenAccountsByOwner(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 2)
+  const owner = asPubkey(params[0])
+  return answer(chain, chain.tokenAccountsOf(owner), readNarrowing(chain, params[1]), asConfig(params[2]))
+}
+
+function tokenAccountsByDelegate(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 2)
+  const delegate = asPubkey(params[0])
+  const narrowing = readNarrowing(chain, params[1])
+  const keep = (entry: Entry) => readTokenAccount(entry[1])?.delegate === delegate && narrowing(entry)
+  const { mint, programId } = asConfig(params[1])
+  const entries =
+    typeof mint === 'string' ? chain.tokenAccountsOfMint(mint) : chain.accountsOwnedBy(asPubkey(programId))
+  return answer(chain, entries, keep, asConfig(params[2]))
+}
+
+export const tokenMethods: Methods = {
+  getTokenAccountBalance: tokenAccountBalance,
+  getTokenSupply: tokenSupply,
+  getTokenLargestAccounts: tokenLargestAccounts,
+  getTokenAccountsByOwner: tokenAccountsByOwner,
+  getTokenAccountsByDelegate: tokenAccountsByDelegate,
+}

@@ -1,0 +1,183 @@
+/** Landed transactions in the encodings of JSON-RPC. */
+import { base58 } from '@scure/base'
+import type { InnerInstructions, TokenBalance, TransactionErrorJson } from '../../solana/execution.ts'
+import { type DecodedMessage, type DecodedTransaction, decodeTransaction, isWritable } from '../../solana/messages.ts'
+import type { LandedTransaction } from '../types.ts'
+import { uiTokenAmount } from './amounts.ts'
+import { unsupportedTransactionVersion } from './errors.ts'
+import { parseInstruction } from './instructions/index.ts'
+import { asInteger, type Config, oneOf } from './params.ts'
+
+export type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed'
+const ENCODINGS: Readonly<Record<TransactionEncoding, TransactionEncoding>> = {
+  binary: 'binary',
+  base64: 'base64',
+  base58: 'base58',
+  json: 'json',
+  jsonParsed: 'jsonParsed',
+}
+
+export interface TransactionView {
+  encoding: TransactionEncoding
+  /** Highest version the client reads; null reads legacy alone, and answers carry no `version`. */
+  maxVersion: number | null
+}
+
+/** Reads `encoding` and `maxSupportedTransactionVersion` of a config. */
+export function transactionViewOf(config: Config): TransactionView {
+  const { encoding, maxSupportedTransactionVersion: version } = config
+  return {
+    encoding: encoding === undefined || encoding === null ? 'json' : oneOf(encoding, ENCODINGS),
+    maxVersion: version === undefined || version === null ? null : asInteger(version),
+  }
+}
+
+export const statusOf = (err: TransactionErrorJson | null): object => (err === null ? { Ok: null } : { Err: err })
+
+function compiled(message: DecodedMessage) {
+  return message.instructions.map(({ programIdIndex, accounts, data }) => ({
+    programIdIndex,
+    accounts: [...accounts],
+    data: base58.encode(data),
+    stackHeight: 1,
+  }))
+}
+
+function lookupsOf(message: DecodedMessage) {
+  if (message.version === 'legacy') return {}
+  const { lookups } = message
+  return {
+    addressTableLookups: lookups.map(({ table, writable, readonly }) => ({
+      accountKey: table,
+      writableIndexes: [...writable],
+      readonlyIndexes: [...readonly],
+    })),
+  }
+}
+
+function jsonMessage(message: DecodedMessage) {
+  return {
+    header: {
+      numRequiredSignatures: message.signers,
+      numReadonlySignedAccounts: message.readonlySigners,
+      numReadonlyUnsignedAccounts: message.readonlyOthers,
+    },
+    accountKeys: message.keys,
+    recentBlockhash: message.recentBlockhash,
+    instructions: compiled(message),
+    ...lookupsOf(message),
+  }
+}
+
+/** The keys with their roles; programs that are called are never writable, whatever the header says. */
+function parsedKeys(message: DecodedMessage, keys: readonly string[]) {
+  const called = new Set(message.instructions.map(({ programIdIndex }) => programIdIndex))
+  const loadedWritable = message.lookups.reduce((sum, { writable }) => sum + writable.length, 0)
+  return keys.map((pubkey, index) => ({
+    pubkey,
+    signer: index < message.signers,
+    writable: isWritable(message, loadedWritable, index) && !called.has(index),
+    source: index < message.keys.length ? 'transaction' : 'lookupTable',
+  }))
+}
+
+function parsedMessage(message: DecodedMessage, keys: readonly string[]) {
+  return {
+    accountKeys: parsedKeys(message, keys),
+    recentBlockhash: message.recentBlockhash,
+    instructions: message.instructions.map((instruction) => parseInstruction(instruction, keys)),
+    ...lookupsOf(message),
+  }
+}
+
+export const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+
+const signaturesOf = ({ signatures }: DecodedTransaction): string[] => signatures.map((bytes) => base58.encode(bytes))
+
+function encodeWire(wire: DecodedTransaction, transaction: LandedTransaction, encoding: TransactionEncoding): unknown {
+  switch (encoding) {
+    case 'binary':
+      return base58.encode(transaction.raw)
+    case 'base58':
+      return [base58.encode(transaction.raw), encoding]
+    case 'base64':
+      return [base64(transaction.raw), encoding]
+    case 'json':
+      return { signatures: signaturesOf(wire), message: jsonMessage(wire.message) }
+    case 'jsonParsed':
+      return { signatures: signaturesOf(wire), message: parsedMessage(wire.message, transaction.accountKeys) }
+  }
+}
+
+/** Inner instructions, compiled or parsed against the transaction's keys. */
+export function encodeInnerInstructions(inner: readonly InnerInstructions[], keys: readonly string[], parsed: boolean) {
+  return inner.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((instruction) =>
+      parsed ? parseInstruction(instruction, keys) : { ...instruction, data: base58.encode(instruction.data) },
+    ),
+  }))
+}
+
+function tokenBalances(balances: readonly TokenBalance[]) {
+  return balances.map(({ accountIndex, mint, owner, programId, amount, decimals }) => {
+    const uiAmount = uiTokenAmount(amount, decimals)
+    // History stores a zero as no amount, and a validator answers it so.
+    const shown = amount === 0n ? { ...uiAmount, uiAmount: null } : uiAmount
+    return { accountIndex, mint, owner, programId, uiTokenAmount: shown }
+  })
+}
+
+export function encodeReturnData(returnData: LandedTransaction['returnData']) {
+  return returnData && { programId: returnData.programId, data: [base64(returnData.data), 'base64'] }
+}
+
+function balancesOf(transaction: LandedTransaction) {
+  return {
+    err: transaction.err,
+    status: statusOf(transaction.err),
+    fee: transaction.fee,
+    preBalances: transaction.preBalances,
+    postBalances: transaction.postBalances,
+    preTokenBalances: tokenBalances(transaction.preTokenBalances),
+    postTokenBalances: tokenBalances(transaction.postTokenBalances),
+  }
+}
+
+function metaOf(transaction: LandedTransaction, encoding: TransactionEncoding) {
+  const parsed = encoding === 'jsonParsed'
+  const returnData = encodeReturnData(transaction.returnData)
+  return {
+    ...balancesOf(transaction),
+    innerInstructions: encodeInnerInstructions(transaction.innerInstructions, transaction.accountKeys, parsed),
+    logMessages: transaction.logs,
+    rewards: [],
+    ...(!parsed && { loadedAddresses: transaction.loadedAddresses }),
+    ...(returnData && { returnData }),
+    computeUnitsConsumed: transaction.unitsConsumed,
+  }
+}
+
+/** The version to answer, nothing when the client named none. Throws -32015 for one it cannot read. */
+function versionOf({ version }: DecodedMessage, maxVersion: number | null): { version?: 'legacy' | number } {
+  if (version !== 'legacy' && (maxVersion === null || version > maxVersion))
+    throw unsupportedTransactionVersion(version)
+  return maxVersion === null ? {} : { version }
+}
+
+/** `{ transaction, meta, version? }` of getTransaction and getBlock. Throws -32015. */
+export function encodeTransaction(transaction: LandedTransaction, { encoding, maxVersion }: TransactionView) {
+  const wire = decodeTransaction(transaction.raw)
+  const version = versionOf(wire.message, maxVersion)
+  return { transaction: encodeWire(wire, transaction, encoding), meta: metaOf(transaction, encoding), ...version }
+}
+
+/** The same with accounts only, for `transactionDetails: "accounts"`. Throws -32015. */
+export function encodeTransactionAccounts(transaction: LandedTransaction, { maxVersion }: TransactionView) {
+  const wire = decodeTransaction(transaction.raw)
+  const { message } = wire
+  const version = versionOf(message, maxVersion)
+  const accountKeys = parsedKeys(message, transaction.accountKeys)
+  return { transaction: { signatures: signaturesOf(wire), accountKeys }, meta: balancesOf(transaction), ...version }
+}

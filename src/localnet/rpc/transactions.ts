@@ -1,0 +1,121 @@
+/** Methods that read history by signature or address. */
+
+import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
+import { decodeTransaction } from '../../solana/messages.ts'
+import { MEMO_PROGRAMS } from '../../solana/token-programs.ts'
+import type { LandedTransaction, LocalChain } from '../types.ts'
+import { invalidParams } from './errors.ts'
+import { type Methods, readableAt, withContext } from './method.ts'
+import { asBoolean, asConfig, asInteger, asList, asPubkey, asSignature, type Config, requireParams } from './params.ts'
+import { encodeTransaction, statusOf, transactionViewOf } from './transaction-encoding.ts'
+
+const MAX_STATUSES = 256
+const MAX_SIGNATURES = 1000
+/** Slots after finality for which a node knows a status without searching its history (Agave's status cache). */
+const RECENT_SLOTS = 300
+
+/** Commitment a slot has reached; null before `processed`. */
+export function commitmentReached(chain: LocalChain, slot: number): Commitment | null {
+  if (slot <= chain.slot('finalized')) return 'finalized'
+  if (slot <= chain.slot('confirmed')) return 'confirmed'
+  return slot <= chain.slot('processed') ? 'processed' : null
+}
+
+/** History is not served below `confirmed`. */
+export function historyCommitment(chain: LocalChain, config: Config): Commitment {
+  const commitment = readableAt(chain, config)
+  if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')
+  return commitment
+}
+
+function status(chain: LocalChain, transaction: LandedTransaction | null, searched: boolean) {
+  if (!transaction) return null
+  const { slot, err } = transaction
+  const depth = chain.slot() - slot
+  if (!searched && depth > COMMITMENT_DEPTH.finalized + RECENT_SLOTS) return null
+  const confirmationStatus = commitmentReached(chain, slot) ?? 'processed'
+  const confirmations = confirmationStatus === 'finalized' ? null : depth
+  return { slot, confirmations, status: statusOf(err), err, confirmationStatus }
+}
+
+function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const list = asList(params[0])
+  if (list.length > MAX_STATUSES) throw invalidParams(`Too many inputs provided; max ${MAX_STATUSES}`)
+  const signatures = list.map(asSignature)
+  const searched = asBoolean(asConfig(params[1]).searchTransactionHistory)
+  const value = signatures.map((signature) => status(chain, chain.transaction(signature), searched))
+  return withContext(chain, 'processed', value)
+}
+
+/** The memos of a transaction as history lists them: `[length] text`, joined by `; `. */
+function memoOf(transaction: LandedTransaction | null): string | null {
+  if (!transaction?.accountKeys.some((key) => MEMO_PROGRAMS.includes(key))) return null
+  const { message } = decodeTransaction(transaction.raw)
+  const memos = message.instructions
+    .filter(({ programIdIndex }) => MEMO_PROGRAMS.includes(transaction.accountKeys[programIdIndex] ?? ''))
+    .map(({ data }) => `[${data.length}] ${new TextDecoder().decode(data)}`)
+  return memos.length > 0 ? memos.join('; ') : null
+}
+
+function signaturesForAddress(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const address = asPubkey(params[0])
+  const config = asConfig(params[1])
+  const limit = config.limit === undefined || config.limit === null ? MAX_SIGNATURES : asInteger(config.limit)
+  if (limit === 0 || limit > MAX_SIGNATURES) throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`)
+  const bounds = {
+    ...(typeof config.before === 'string' && { before: asSignature(config.before) }),
+    ...(typeof config.until === 'string' && { until: asSignature(config.until) }),
+  }
+  const newest = chain.slot(historyCommitment(chain, config))
+  return visibleSignatures(chain, address, { ...bounds, limit }, newest).map(({ signature, slot, err, blockTime }) => ({
+    signature,
+    slot,
+    err,
+    memo: memoOf(chain.transaction(signature)),
+    blockTime,
+    confirmationStatus: commitmentReached(chain, slot) ?? 'processed',
+  }))
+}
+
+/** Pages past what is too young for the commitment, so that a full page can still be answered. */
+function visibleSignatures(
+  chain: LocalChain,
+  address: string,
+  options: { limit: number; before?: string; until?: string },
+  newest: number,
+) {
+  const visible: ReturnType<LocalChain['signaturesFor']> = []
+  for (let before = options.before; ; ) {
+    const page = chain.signaturesFor(address, { ...options, ...(before && { before }) })
+    for (const info of page) if (info.slot <= newest && visible.length < options.limit) visible.push(info)
+    before = page.at(-1)?.signature
+    if (page.length < options.limit || visible.length >= options.limit) return visible
+  }
+}
+
+/** Clients of old pass the encoding alone where the config stands. */
+export const configOrEncoding = (value: unknown): Config =>
+  typeof value === 'string' ? { encoding: value } : asConfig(value)
+
+function transaction(chain: LocalChain, params: readonly unknown[]) {
+  requireParams(params, 1)
+  const signature = asSignature(params[0])
+  const config = configOrEncoding(params[1])
+  const view = transactionViewOf(config)
+  const newest = chain.slot(historyCommitment(chain, config))
+  const found = chain.transaction(signature)
+  if (!found || found.slot > newest) return null
+  return { slot: found.slot, ...encodeTransaction(found, view), blockTime: found.blockTime }
+}
+
+export const transactionMethods: Methods = {
+  getSignatureStatuses: signatureStatuses,
+  getSignaturesForAddress: signaturesForAddress,
+  getTransaction: transaction,
+  getTransactionCount: (chain, params) => {
+    readableAt(chain, asConfig(params[0]))
+    return chain.transactionCount()
+  },
+}

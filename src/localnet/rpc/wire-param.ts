@@ -1,0 +1,70 @@
+/** Transactions and messages as params: base58 or base64 text of at most one packet. */
+import { base58 } from '@scure/base'
+import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
+import { type DecodedMessage, decodeMessage, decodeTransaction, MalformedTransaction } from '../../solana/messages.ts'
+import { invalidParams } from './errors.ts'
+
+const MAX_TEXT = { base58: 1683, base64: 1644 } as const
+export type WireEncoding = keyof typeof MAX_TEXT
+
+const TRANSACTION = 'solana_transaction::versioned::VersionedTransaction'
+const MESSAGE = 'solana_message::versions::VersionedMessage'
+
+/** The `encoding` of a config; base58 where none is set, as of old. */
+export function wireEncodingOf(encoding: unknown, otherwise: WireEncoding = 'base58'): WireEncoding {
+  if (encoding === undefined || encoding === null) return otherwise
+  if (encoding === 'base58' || encoding === 'base64') return encoding
+  if (typeof encoding !== 'string') throw invalidParams('Invalid params: invalid type, expected a string.')
+  throw invalidParams(`unsupported encoding: ${encoding}. Supported encodings: base58, base64`)
+}
+
+function decodeText(text: string, encoding: WireEncoding): Uint8Array {
+  if (encoding === 'base58') {
+    try {
+      return base58.decode(text)
+    } catch {
+      throw invalidParams('invalid base58 encoding: InvalidCharacter')
+    }
+  }
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.toString('base64') !== text) throw invalidParams('invalid base64 encoding: InvalidByte')
+  return bytes
+}
+
+function decode<T>(value: unknown, encoding: WireEncoding, type: string, read: (bytes: Uint8Array) => T) {
+  if (typeof value !== 'string') throw invalidParams('Invalid params: invalid type, expected a string.')
+  const limits = `max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_TRANSACTION_BYTES}`
+  if (value.length > MAX_TEXT[encoding]) {
+    throw invalidParams(`${encoding} encoded ${type} too large: ${value.length} bytes (${limits})`)
+  }
+  const bytes = decodeText(value, encoding)
+  if (bytes.length > MAX_TRANSACTION_BYTES) {
+    throw invalidParams(`decoded ${type} too large: ${bytes.length} bytes (max: ${MAX_TRANSACTION_BYTES} bytes)`)
+  }
+  try {
+    return read(bytes)
+  } catch (error) {
+    if (error instanceof MalformedTransaction) throw invalidParams(`failed to deserialize ${type}: ${error.message}`)
+    throw error
+  }
+}
+
+export interface TransactionParam {
+  raw: Uint8Array
+  /** Base58 of the first signature. */
+  signature: string
+  message: DecodedMessage
+}
+
+/** Decodes and sanitizes a transaction. Throws -32602. */
+export function transactionParam(value: unknown, encoding: WireEncoding): TransactionParam {
+  return decode(value, encoding, TRANSACTION, decodeTransaction)
+}
+
+/** Bytes of a base64 message that can be decoded. Throws -32602. */
+export function messageParam(value: unknown): Uint8Array {
+  return decode(value, 'base64', MESSAGE, (bytes) => {
+    decodeMessage(bytes)
+    return bytes
+  })
+}

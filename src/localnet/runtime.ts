@@ -1,0 +1,180 @@
+/** LiteSVM behind our nouns: accounts, the clock, and runs of transactions that were decoded and checked before. */
+import type { EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js'
+import type { ChainAccount } from '../solana/accounts.ts'
+import {
+  addressBytes,
+  addressOf,
+  BUILT_IN_OWNERS,
+  SLOT_HASHES_SYSVAR,
+  SYSTEM_PROGRAM,
+  SYSVAR_OWNER,
+} from '../solana/addresses.ts'
+import type { Execution, InnerInstructions } from '../solana/execution.ts'
+import { type Blockhashes, SlotHashes } from './blockhashes.ts'
+import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'
+import { transactionErrorJson } from './transaction-errors.ts'
+
+/** The native module: the package's own wrapper would decode and encode every transaction and address anew. */
+type Native = typeof import('litesvm/dist/internal.js')
+
+const MAX_LAMPORTS = 2n ** 64n - 1n
+const DEFAULT_RENT_EPOCH = 2n ** 64n - 1n
+
+export class Runtime {
+  readonly #native: Native
+  readonly #svm: LiteSvm
+  readonly #clock: SlotClock
+  readonly #slotHashes: SlotHashes
+  #slot = -1
+
+  constructor(native: Native, clock: SlotClock, blockhashes: Blockhashes) {
+    this.#native = native
+    this.#clock = clock
+    this.#slotHashes = new SlotHashes(blockhashes)
+    this.#svm = new native.LiteSvm()
+    this.#svm.withNativeMints()
+    this.#svm.setBlockhashCheck(false)
+    this.#svm.setTransactionHistory(0n)
+    const slots = BigInt(SLOTS_PER_EPOCH)
+    const schedule: EpochSchedule = new native.EpochSchedule(slots, slots, false, 0n, 0n)
+    this.#svm.setEpochSchedule(schedule)
+    // The runtime's own faucet: lamports come from the chain's faucet alone.
+    for (const { address } of this.#svm.getProgramAccounts(addressBytes(SYSTEM_PROGRAM))) {
+      this.set(addressOf(address), null)
+    }
+  }
+
+  /** Accounts of a fresh runtime, sysvars and built-in programs included. */
+  *builtInAccounts(): Iterable<readonly [string, ChainAccount]> {
+    for (const owner of BUILT_IN_OWNERS) yield* this.ownedBy(owner)
+  }
+
+  /** Accounts of a program by walking over all there are: slow, the index answers the chain's own questions. */
+  ownedBy(program: string): (readonly [string, ChainAccount])[] {
+    return this.#svm
+      .getProgramAccounts(addressBytes(program))
+      .map((found) => [addressOf(found.address), toChainAccount(found.account())] as const)
+  }
+
+  get(address: string): ChainAccount | null {
+    const account = this.#svm.getAccount(addressBytes(address))
+    return account === null ? null : toChainAccount(account)
+  }
+
+  balance(address: string): bigint {
+    return this.#svm.getBalance(addressBytes(address)) ?? 0n
+  }
+
+  /** Overwrites an account; null (or no lamports) deletes it. Throws an Error that names the address. */
+  set(address: string, account: ChainAccount | null): void {
+    const { lamports, owner, data, executable } = account ?? {
+      lamports: 0n,
+      owner: SYSTEM_PROGRAM,
+      data: new Uint8Array(),
+      executable: false,
+    }
+    if (lamports < 0n || lamports > MAX_LAMPORTS) {
+      throw new Error(`Account ${address}: lamports must be from 0 to ${MAX_LAMPORTS}, got ${lamports}`)
+    }
+    const native = new this.#native.Account(lamports, data, addressBytes(owner), executable, DEFAULT_RENT_EPOCH)
+    try {
+      this.#svm.setAccount(addressBytes(address), native)
+    } catch (error) {
+      throw new Error(`Account ${address} cannot be set: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+
+  /** Loads an SBF program from its ELF file's bytes. Throws when they are none. */
+  addProgram(id: string, elf: Uint8Array): void {
+    this.#svm.addProgram(addressBytes(id), elf)
+  }
+
+  minimumBalance(space: number): bigint {
+    return this.#svm.minimumBalanceForRentExemption(BigInt(space))
+  }
+
+  /** Brings Clock and SlotHashes to a slot; needed before a run. */
+  enter({ slot, unixTimestamp }: Tick): void {
+    if (slot === this.#slot) return
+    const epoch = Math.floor(slot / SLOTS_PER_EPOCH)
+    const epochStart = Math.max(epoch * SLOTS_PER_EPOCH, GENESIS_SLOT)
+    this.#svm.setClock(
+      new this.#native.Clock(
+        BigInt(slot),
+        BigInt(this.#clock.startOf(epochStart)),
+        BigInt(epoch),
+        BigInt(epoch + 1),
+        BigInt(unixTimestamp),
+      ),
+    )
+    this.set(SLOT_HASHES_SYSVAR, {
+      lamports: 1n,
+      owner: SYSVAR_OWNER,
+      data: this.#slotHashes.at(slot),
+      executable: false,
+    })
+    this.#slot = slot
+  }
+
+  /** Runs a transaction and keeps what it did; a failed one costs its fee unless it could not be loaded. */
+  run(raw: Uint8Array): Execution {
+    const result = this.#svm.sendVersionedTransaction(raw)
+    if (result instanceof this.#native.FailedTransactionMetadata) {
+      return { ...toExecution(result.meta()), err: transactionErrorJson(result.err()) }
+    }
+    return toExecution(result)
+  }
+
+  /** Runs a transaction without keeping anything; `after` are the accounts it would have written. */
+  simulate(raw: Uint8Array, sigVerify: boolean): { execution: Execution; after: Map<string, ChainAccount> } {
+    this.#svm.setSigverify(sigVerify)
+    try {
+      const result = this.#svm.simulateVersionedTransaction(raw)
+      if (result instanceof this.#native.FailedTransactionMetadata) {
+        const err = transactionErrorJson(result.err())
+        return { execution: { ...toExecution(result.meta()), err }, after: new Map() }
+      }
+      const after = result
+        .postAccounts()
+        .map((post) => [addressOf(post.address), toChainAccount(post.account())] as const)
+      return { execution: toExecution(result.meta()), after: new Map(after) }
+    } finally {
+      this.#svm.setSigverify(true)
+    }
+  }
+}
+
+function toChainAccount(account: import('litesvm/dist/internal.js').Account): ChainAccount {
+  return {
+    lamports: account.lamports(),
+    owner: addressOf(account.owner()),
+    data: account.data(),
+    executable: account.executable(),
+  }
+}
+
+function toExecution(meta: TransactionMetadata): Execution {
+  const returned = meta.returnData()
+  const returnedData = returned.data()
+  const innerInstructions: InnerInstructions[] = []
+  for (const [index, group] of meta.innerInstructions().entries()) {
+    if (group.length === 0) continue
+    const instructions = group.map((inner) => {
+      const compiled = inner.instruction()
+      return {
+        programIdIndex: compiled.programIdIndex(),
+        accounts: [...compiled.accounts()],
+        data: compiled.data(),
+        stackHeight: inner.stackHeight(),
+      }
+    })
+    innerInstructions.push({ index, instructions })
+  }
+  return {
+    err: null,
+    logs: meta.logs(),
+    unitsConsumed: Number(meta.computeUnitsConsumed()),
+    returnData: returnedData.length === 0 ? null : { programId: addressOf(returned.programId()), data: returnedData },
+    innerInstructions,
+  }
+}

@@ -1,0 +1,41 @@
+/** Runs a transaction for its result alone: nothing that it does is kept. */
+import { base58 } from '@scure/base'
+import { TransactionRefused } from '../solana/execution.ts'
+import { type DecodedTransaction, decodeTransaction } from '../solana/messages.ts'
+import type { Tick } from './clock.ts'
+import { checkTransaction, type ExecutionParts, refine, wasExecuted } from './execution.ts'
+import type { SimulateOptions, Simulation } from './types.ts'
+
+/** Simulates at a slot that the runtime has entered. Throws TransactionRefused for what cannot be run at all. */
+export function simulate(
+  parts: ExecutionParts,
+  raw: Uint8Array,
+  tick: Tick,
+  { sigVerify = false, replaceRecentBlockhash = false, accounts = [] }: SimulateOptions,
+  latest: { blockhash: string; lastValidBlockHeight: number },
+): Simulation {
+  const given = decodeTransaction(raw)
+  const transaction = replaceRecentBlockhash ? withBlockhash(given, latest.blockhash) : given
+  const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
+  const { execution, after } = parts.runtime.simulate(transaction.raw, sigVerify)
+  if (execution.err !== null) execution.err = refine(execution.err, parts.runtime, checked)
+  if (!wasExecuted(execution)) throw new TransactionRefused(execution.err!, execution)
+  const written = new Set(checked.accountKeys.filter((_, i) => checked.writable[i]))
+  const stateOf = (address: string) => {
+    const found = written.has(address) ? (after.get(address) ?? null) : parts.runtime.get(address)
+    return found === null || found.lamports === 0n ? null : found
+  }
+  return {
+    ...execution,
+    // A validator shows no accounts of a failed run.
+    accounts: accounts.map((address) => (execution.err === null ? stateOf(address) : null)),
+    replacementBlockhash: replaceRecentBlockhash ? latest : null,
+  }
+}
+
+function withBlockhash(transaction: DecodedTransaction, blockhash: string): DecodedTransaction {
+  const { raw, messageBytes, message } = transaction
+  const changed = Uint8Array.from(raw)
+  changed.set(base58.decode(blockhash), raw.length - messageBytes.length + message.blockhashOffset)
+  return decodeTransaction(changed)
+}

@@ -1,0 +1,110 @@
+/** What can be subscribed to over WebSocket, and what a landed transaction means to each. */
+
+import type { ChainAccount } from '../solana/accounts.ts'
+import { SYSTEM_PROGRAM } from '../solana/addresses.ts'
+import type { Commitment } from '../solana/constants.ts'
+import type { TransactionErrorJson } from '../solana/execution.ts'
+import { toJson } from '../solana/json.ts'
+import { type AccountView, encodeAccount, viewOf } from './rpc/account-encoding.ts'
+import { invalidParams, RpcError } from './rpc/errors.ts'
+import { type Filters, matches, readFilters } from './rpc/filters.ts'
+import { asBoolean, asConfig, asList, asPubkey, asSignature, requireParams } from './rpc/params.ts'
+import type { LandedTransaction, LocalChain } from './types.ts'
+
+/** What takes a text to the client. */
+export type Send = (text: string) => void
+
+export interface Landed {
+  transaction: LandedTransaction
+  changed: ReadonlyMap<string, ChainAccount | null>
+}
+
+export type Topic =
+  | { kind: 'slot' | 'root' }
+  | {
+      kind: 'signature'
+      signature: string
+      received: boolean
+      landed: { slot: number; err: TransactionErrorJson | null } | null
+    }
+  | { kind: 'account'; address: string; view: AccountView }
+  | { kind: 'program'; program: string; filters: Filters; view: AccountView }
+  | { kind: 'logs'; mentions: string | null }
+
+export interface Subscription {
+  id: number
+  send: Send
+  /** Ids of its connection's subscriptions. */
+  siblings: Set<number>
+  commitment: Commitment
+  topic: Topic
+}
+
+const DELETED: ChainAccount = { lamports: 0n, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false }
+
+function readLogsFilter(value: unknown): string | null {
+  if (value === 'all' || value === 'allWithVotes') return null
+  const mentions = asList(asConfig(value).mentions)
+  if (mentions.length !== 1) throw invalidParams('Invalid Request: Only 1 address supported')
+  return asPubkey(mentions[0])
+}
+
+/** The topics that can be subscribed to, by method, and how their params are read. */
+export const TOPICS: Readonly<Record<string, (chain: LocalChain, params: readonly unknown[]) => Topic>> = {
+  slotSubscribe: () => ({ kind: 'slot' }),
+  rootSubscribe: () => ({ kind: 'root' }),
+  signatureSubscribe(chain, params) {
+    requireParams(params, 1)
+    const signature = asSignature(params[0])
+    const received = asBoolean(asConfig(params[1]).enableReceivedNotification)
+    return { kind: 'signature', signature, received, landed: chain.transaction(signature) }
+  },
+  accountSubscribe(_, params) {
+    requireParams(params, 1)
+    return { kind: 'account', address: asPubkey(params[0]), view: viewOf(asConfig(params[1])) }
+  },
+  programSubscribe(_, params) {
+    requireParams(params, 1)
+    const config = asConfig(params[1])
+    return { kind: 'program', program: asPubkey(params[0]), filters: readFilters(config.filters), view: viewOf(config) }
+  },
+  logsSubscribe(_, params) {
+    requireParams(params, 1)
+    return { kind: 'logs', mentions: readLogsFilter(params[0]) }
+  },
+}
+
+export function notify({ id, send, topic }: Subscription, result: unknown): void {
+  send(toJson({ jsonrpc: '2.0', method: `${topic.kind}Notification`, params: { result, subscription: id } }))
+}
+
+export const inContext = (slot: number, value: unknown) => ({ context: { slot }, value })
+
+/** Where an answer refuses base58 of long data, a notification says so in its place, as a validator's does. */
+function encodeForNotice(chain: LocalChain, account: ChainAccount, view: AccountView) {
+  try {
+    return encodeAccount(chain, account, view)
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    const encoded = encodeAccount(chain, account, { ...view, slice: { offset: 0, length: 0 } })
+    return { ...encoded, data: 'error: data too large for bs58 encoding' }
+  }
+}
+
+/** Tells one subscription what a landed transaction means to it. */
+export function tell(chain: LocalChain, subscription: Subscription, { transaction, changed }: Landed): void {
+  const { topic } = subscription
+  const { slot, signature, err, logs } = transaction
+  if (topic.kind === 'logs') {
+    if (topic.mentions !== null && !transaction.accountKeys.includes(topic.mentions)) return
+    notify(subscription, inContext(slot, { signature, err, logs }))
+  } else if (topic.kind === 'account' && changed.has(topic.address)) {
+    const account = changed.get(topic.address) ?? DELETED
+    notify(subscription, inContext(slot, encodeForNotice(chain, account, topic.view)))
+  } else if (topic.kind === 'program') {
+    for (const [pubkey, account] of changed) {
+      if (account?.owner !== topic.program || !matches(account, topic.filters)) continue
+      notify(subscription, inContext(slot, { pubkey, account: encodeForNotice(chain, account, topic.view) }))
+    }
+  }
+}

@@ -1,0 +1,216 @@
+/** Subscriptions of JSON-RPC's WebSocket side: what lands is told at each commitment it reaches. */
+
+import type { Commitment } from '../solana/constants.ts'
+import { parseJson, toJson } from '../solana/json.ts'
+import { CODE, invalidParams, RpcError } from './rpc/errors.ts'
+import { errorAnswer, idOf, type Request, readRequest } from './rpc/index.ts'
+import { asConfig, asInteger, commitmentOf, requireParams } from './rpc/params.ts'
+import type { LandedTransaction, LocalChain } from './types.ts'
+import {
+  inContext,
+  type Landed,
+  notify,
+  type Send,
+  type Subscription,
+  TOPICS,
+  type Topic,
+  tell,
+} from './websocket-topics.ts'
+
+/** How often slots are looked at while anybody listens: a quarter of a slot. */
+const TICK_MS = 100
+const MAX_SUBSCRIPTIONS = 10_000
+/** After a jump of the clock only this many slots are told one by one. */
+const MAX_SLOTS_TOLD = 32
+const LEVELS = ['processed', 'confirmed', 'finalized'] as const satisfies readonly Commitment[]
+
+/** Topics that what landed must be kept for; signatures and slots are asked of the chain. */
+const OF_LANDED: ReadonlySet<Topic['kind']> = new Set(['account', 'program', 'logs'])
+
+export interface SubscriptionConnection {
+  /** Takes one message of the client. */
+  receive(text: string): void
+  close(): void
+}
+
+export interface SubscriptionsOptions {
+  /** Told of faults that are not the client's. */
+  onError?: (error: unknown, method: string) => void
+}
+
+export interface Subscriptions {
+  connect(send: Send): SubscriptionConnection
+  close(): void
+}
+
+/** Serves subscriptions on a chain; its one timer runs only while there are any. */
+export function createSubscriptions(chain: LocalChain, { onError }: SubscriptionsOptions = {}): Subscriptions {
+  const subscriptions = new Map<number, Subscription>()
+  /** Landed and not yet told at every commitment that somebody listens at, oldest first. */
+  let landed: Landed[] = []
+  const told: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 }
+  let lastId = 0
+  let slot = chain.slot()
+  let timer: NodeJS.Timeout | undefined
+
+  const listeners = (commitment: Commitment) =>
+    [...subscriptions.values()].filter((one) => one.commitment === commitment && OF_LANDED.has(one.topic.kind))
+
+  function remove(id: number): boolean {
+    subscriptions.get(id)?.siblings.delete(id)
+    const removed = subscriptions.delete(id)
+    if (subscriptions.size > 0) return removed
+    clearInterval(timer)
+    timer = undefined
+    landed = []
+    for (const level of LEVELS) told[level] = 0
+    return removed
+  }
+
+  function add(subscription: Subscription): void {
+    subscriptions.set(subscription.id, subscription)
+    if (timer) return
+    slot = chain.slot()
+    timer = setInterval(() => safely(tick), TICK_MS)
+    timer.unref()
+  }
+
+  /** A signature is told once, at its commitment, and its subscription ends. */
+  function tellSignature(subscription: Subscription): void {
+    const { topic } = subscription
+    if (topic.kind !== 'signature' || !topic.landed) return
+    if (topic.received) {
+      topic.received = false
+      notify(subscription, inContext(topic.landed.slot, 'receivedSignature'))
+    }
+    if (topic.landed.slot > chain.slot(subscription.commitment)) return
+    notify(subscription, inContext(topic.landed.slot, { err: topic.landed.err }))
+    remove(subscription.id)
+  }
+
+  function tellLanded(commitment: Commitment): void {
+    const reached = chain.slot(commitment)
+    const waiting = listeners(commitment)
+    let next = told[commitment]
+    for (; next < landed.length && landed[next]!.transaction.slot <= reached; next++) {
+      for (const subscription of waiting) tell(chain, subscription, landed[next]!)
+    }
+    told[commitment] = next
+  }
+
+  function forget(): void {
+    const done = Math.min(...LEVELS.map((level) => (listeners(level).length > 0 ? told[level] : landed.length)))
+    if (done === 0) return
+    landed = landed.slice(done)
+    for (const level of LEVELS) told[level] = Math.max(0, told[level] - done)
+  }
+
+  function tellSlots(): void {
+    const now = chain.slot()
+    if (now === slot) return
+    const root = chain.slot('finalized')
+    for (let at = Math.max(slot + 1, now - MAX_SLOTS_TOLD + 1); at <= now; at++) {
+      for (const subscription of subscriptions.values()) {
+        const { kind } = subscription.topic
+        if (kind === 'slot') notify(subscription, { slot: at, parent: at - 1, root: root - (now - at) })
+        else if (kind === 'root') notify(subscription, root - (now - at))
+      }
+    }
+    slot = now
+  }
+
+  /** A fault in telling is nobody's reason to fail: the chain calls this after a transaction has landed. */
+  function safely(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      onError?.(error, 'notification')
+    }
+  }
+
+  function tick(): void {
+    tellSlots()
+    for (const level of LEVELS) tellLanded(level)
+    for (const subscription of [...subscriptions.values()]) tellSignature(subscription)
+    forget()
+  }
+
+  function hear(transaction: LandedTransaction, changed: Landed['changed']): void {
+    if (subscriptions.size === 0) return
+    landed.push({ transaction, changed })
+    tellLanded('processed')
+    for (const subscription of [...subscriptions.values()]) {
+      const { topic } = subscription
+      if (topic.kind !== 'signature' || topic.signature !== transaction.signature) continue
+      topic.landed = { slot: transaction.slot, err: transaction.err }
+      tellSignature(subscription)
+    }
+  }
+
+  const unsubscribe = chain.subscribe({ landed: (transaction, changed) => safely(() => hear(transaction, changed)) })
+
+  return {
+    connect(send) {
+      const own = new Set<number>()
+
+      function subscribe(topic: Topic, config: Record<string, unknown>): Subscription {
+        if (own.size >= MAX_SUBSCRIPTIONS) {
+          throw new RpcError(CODE.internal, 'Internal Error: Subscription refused. Node subscription limit reached')
+        }
+        const commitment = commitmentOf(config)
+        const subscription = { id: ++lastId, send, siblings: own, commitment, topic }
+        own.add(subscription.id)
+        add(subscription)
+        return subscription
+      }
+
+      function call({ id, method, params }: Request): void {
+        if (Object.hasOwn(TOPICS, method)) {
+          const subscription = subscribe(TOPICS[method]!(chain, params), asConfig(params[1]))
+          send(toJson({ jsonrpc: '2.0', result: subscription.id, id }))
+          tellSignature(subscription)
+          return
+        }
+        const topic = method.endsWith('Unsubscribe') ? method.replace(/Unsubscribe$/, 'Subscribe') : ''
+        if (!Object.hasOwn(TOPICS, topic)) throw new RpcError(CODE.methodNotFound, 'Method not found')
+        requireParams(params, 1)
+        const subscribed = asInteger(params[0])
+        if (!own.has(subscribed)) throw invalidParams('Invalid subscription id.')
+        remove(subscribed)
+        send(toJson({ jsonrpc: '2.0', result: true, id }))
+      }
+
+      function answer(value: unknown): void {
+        try {
+          const request = readRequest(value)
+          if (request) call(request)
+        } catch (error) {
+          if (!(error instanceof RpcError)) onError?.(error, 'subscription')
+          const known = error instanceof RpcError ? error : new RpcError(CODE.internal, 'Internal error')
+          send(errorAnswer(idOf(value), known))
+        }
+      }
+
+      return {
+        receive(text) {
+          let value: unknown
+          try {
+            value = parseJson(text)
+          } catch {
+            return send(errorAnswer(null, new RpcError(CODE.parse, 'Parse error')))
+          }
+          for (const one of Array.isArray(value) ? value : [value]) answer(one)
+        },
+        close() {
+          for (const id of [...own]) remove(id)
+        },
+      }
+    },
+    close() {
+      unsubscribe()
+      subscriptions.clear()
+      clearInterval(timer)
+      timer = undefined
+    },
+  }
+}

@@ -1,0 +1,35 @@
+/** The public programs that svc builds on, and what the embedded chain needs of each. */
+
+export interface Program {
+  name: string
+  id: string
+  /** Accounts beside the program that its instructions read; `svc localnet pull` clones them. */
+  accounts: readonly string[]
+}
+
+export const PROGRAMS = {
+  dbc: {
+    name: 'Meteora DBC',
+    id: 'dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN',
+    // Its pool authority pays for the accounts of a migration.
+    accounts: ['FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'],
+  },
+  dammV2: {
+    name: 'Meteora DAMM v2',
+    id: 'cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG',
+    // The configs that pools migrate to, by migration fee option 0 to 6.
+    accounts: [
+      '7F6dnUcRuyM2TwR8myT1dYypFXpPSxqwKNSFNkxyNESd',
+      '2nHK1kju6XjphBLbNxpM5XRGFj7p9U8vvNzyZiha1z6k',
+      'Hv8Lmzmnju6m7kcokVKvwqz7QPmdX9XfKjJsXz8RXcjp',
+      '2c4cYd4reUYVRAB9kUUkrq55VPyy2FNQ3FDL4o12JXmq',
+      'AkmQWebAwFvWk55wBoCr5D62C6VVDTzi84NJuD9H7cFD',
+      'DbCRBj8McvPYHJG1ukj8RE15h2dCNUdTAESG49XpQ44u',
+      'A8gMrEPJkacWkcb3DGwtJwTe16HktSEfvwtuDh2MCtck',
+    ],
+  },
+  tokenMetadata: { name: 'Metaplex Token Metadata', id: 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s', accounts: [] },
+  core: { name: 'Metaplex Core', id: 'CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d', accounts: [] },
+  lock: { name: 'Jupiter Lock', id: 'LocpQgucEQHbqNABEYvBvwoxCPsSbG91A1QaQhQQqjn', accounts: [] },
+  distributor: { name: 'Jito merkle distributor', id: 'mERKcfxMC5SqJn4Ld4BUris3WKZZ1ojjWJ3A3J5CKxv', accounts: [] },
+} as const satisfies Record<string, Program>

@@ -1,0 +1,77 @@
+/** Token accounts and mints of both token programs, decoded. */
+import type { ChainAccount } from './accounts.ts'
+import { TOKEN_2022_PROGRAM } from './addresses.ts'
+import { ByteReader } from './byte-reader.ts'
+import { TOKEN_PROGRAM_NAMES } from './token-programs.ts'
+
+const ACCOUNT_SIZE = 165
+const MINT_SIZE = 82
+const MULTISIG_SIZE = 355
+const STATES = ['uninitialized', 'initialized', 'frozen'] as const
+
+export interface TokenAccountState {
+  mint: string
+  owner: string
+  amount: bigint
+  delegate: string | null
+  state: (typeof STATES)[number]
+  /** Lamports kept for rent by a wrapped-SOL account; null for any other mint. */
+  nativeReserve: bigint | null
+  delegatedAmount: bigint
+  closeAuthority: string | null
+}
+
+export interface MintState {
+  mintAuthority: string | null
+  supply: bigint
+  decimals: number
+  isInitialized: boolean
+  freezeAuthority: string | null
+}
+
+/** Byte 165 of a Token-2022 account with extensions says what it is: 1 a mint, 2 a token account. */
+const hasKind = ({ owner, data }: ChainAccount, kind: number): boolean =>
+  owner === TOKEN_2022_PROGRAM &&
+  data.length > ACCOUNT_SIZE &&
+  data.length !== MULTISIG_SIZE &&
+  data[ACCOUNT_SIZE] === kind
+
+/** Decodes a token account; null for anything else, uninitialized ones included. */
+export function readTokenAccount(account: ChainAccount): TokenAccountState | null {
+  if (!TOKEN_PROGRAM_NAMES[account.owner]) return null
+  if (account.data.length !== ACCOUNT_SIZE && !hasKind(account, 2)) return null
+  const reader = new ByteReader(account.data)
+  const mint = reader.key()
+  const owner = reader.key()
+  const amount = reader.u64()
+  const delegate = reader.optionKey()
+  const state = STATES[reader.u8()]
+  const native = reader.u32() === 1
+  const reserve = reader.u64()
+  const delegatedAmount = reader.u64()
+  const closeAuthority = reader.optionKey()
+  if (!state || state === 'uninitialized') return null
+  return {
+    mint,
+    owner,
+    amount,
+    delegate,
+    state,
+    nativeReserve: native ? reserve : null,
+    delegatedAmount,
+    closeAuthority,
+  }
+}
+
+/** Decodes a mint; null for anything else. */
+export function readMint(account: ChainAccount): MintState | null {
+  if (!TOKEN_PROGRAM_NAMES[account.owner]) return null
+  if (account.data.length !== MINT_SIZE && !hasKind(account, 1)) return null
+  const reader = new ByteReader(account.data)
+  const mintAuthority = reader.optionKey()
+  const supply = reader.u64()
+  const decimals = reader.u8()
+  const isInitialized = reader.bool()
+  const freezeAuthority = reader.optionKey()
+  return isInitialized ? { mintAuthority, supply, decimals, isInitialized, freezeAuthority } : null
+}
