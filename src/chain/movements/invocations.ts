@@ -1,6 +1,6 @@
-/** Every instruction that a run executes, the message's own and inner ones, in jsonParsed form. */
+/** Every instruction that a run executes: the message's own, read from its bytes, and inner ones, as a node shows them. */
 
-import { parseInstruction } from '../../localnet/rpc/instructions/index.ts'
+import { decodeInstruction } from '../../solana/instructions/index.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import { isTokenProgram } from './holdings.ts'
 
@@ -12,8 +12,9 @@ export interface Instruction {
   where: string
   /** Addresses that it names. */
   accounts: string[]
-  /** As a validator names it; null where it was not parsed. */
+  /** As a validator names it; null where it is not known. */
   type: string | null
+  /** Its accounts and fields: an own one's as decoded here, amounts as bigint; an inner one's as the node shows them. */
   info: Readonly<Record<string, unknown>>
 }
 
@@ -29,11 +30,12 @@ interface Shown {
 
 /** `keys` are the message's own and the loaded addresses. */
 export function ownInstructions({ instructions }: DecodedMessage, keys: readonly string[]): Instruction[] {
-  return instructions.map((instruction, i) => {
-    const shown = instructionOf(parseInstruction(instruction, keys), i, `instruction ${i}`, 1)
-    const isBatch = isTokenProgram(shown.program) && instruction.data[0] === BATCH
-    const accounts = Array.from(instruction.accounts, (index) => keys[index]!)
-    return { ...shown, accounts, ...(isBatch && { type: 'batch' }) }
+  return instructions.map(({ programIdIndex, accounts: places, data }, i) => {
+    const program = keys[programIdIndex] ?? ''
+    const accounts = Array.from(places, (place) => keys[place] ?? '')
+    const { type, ...info } = decodeInstruction(program, accounts, data)?.instruction ?? { type: null }
+    const isBatch = isTokenProgram(program) && data[0] === BATCH
+    return { program, index: i, depth: 1, where: `instruction ${i}`, accounts, type: isBatch ? 'batch' : type, info }
   })
 }
 

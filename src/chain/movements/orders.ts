@@ -133,9 +133,11 @@ function mintsOf({ mint, source, destination }: Instruction['info'], holdings: H
 }
 
 /** What a mint of the same transaction prints has no worth yet. */
-function mayPrint(wallet: string, { mint, mintAuthority, signers }: Instruction['info'], holdings: Holdings): boolean {
+function mayPrint(wallet: string, info: Instruction['info'], holdings: Holdings): boolean {
+  // An inner instruction is as the node shows it, which has a name of its own for who may print.
+  const { mint, signers, authority = info.mintAuthority } = info
   if (holdings.get(String(mint))?.before.account === null) return false
-  return mintAuthority === wallet || (Array.isArray(signers) && signers.includes(wallet))
+  return authority === wallet || (Array.isArray(signers) && signers.includes(wallet))
 }
 
 const lamportsIn = ({ lamports, holdings }: Reading, address: string): bigint =>

@@ -5,7 +5,7 @@ import { type DecodedMessage, type DecodedTransaction, decodeTransaction, isWrit
 import type { LandedTransaction } from '../types.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { unsupportedTransactionVersion } from './errors.ts'
-import { parseInstruction } from './instructions/index.ts'
+import { parseInstruction } from './instructions.ts'
 import { asInteger, type Config, oneOf } from './params.ts'
 
 export type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed'

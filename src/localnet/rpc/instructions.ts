@@ -1,0 +1,184 @@
+/** Instructions in jsonParsed form: made of the typed ones as validators show them, partially decoded elsewhere. */
+import { base58 } from '@scure/base'
+import { type DecodedInstruction, decodeInstruction } from '../../solana/instructions/index.ts'
+import type { Authorized, Pointer, TokenInstruction } from '../../solana/instructions/token.ts'
+import { uiTokenAmount } from './amounts.ts'
+import { extensionName } from './token-extensions.ts'
+
+type Info = Record<string, unknown>
+
+/** A validator names both token programs the same in instructions, though not in accounts. */
+const NAMES = {
+  system: 'system',
+  token: 'spl-token',
+  'associated-token': 'spl-associated-token-account',
+  'lookup-table': 'address-lookup-table',
+  memo: 'spl-memo',
+} as const satisfies Record<DecodedInstruction['program'], string>
+
+export interface RawInstruction {
+  programIdIndex: number
+  accounts: readonly number[] | Uint8Array
+  data: Uint8Array
+  stackHeight?: number
+}
+
+/** One instruction; `keys` are the message's static and loaded addresses. */
+export function parseInstruction(instruction: RawInstruction, keys: readonly string[]): object {
+  const { data, stackHeight = 1 } = instruction
+  const programId = keys[instruction.programIdIndex] ?? ''
+  const accounts = Array.from(instruction.accounts, (index) => keys[index] ?? '')
+  const decoded = decodeInstruction(programId, accounts, data)
+  if (decoded === null) return { programId, accounts, data: base58.encode(data), stackHeight }
+  return { program: NAMES[decoded.program], parsed: parsed(decoded), programId, stackHeight }
+}
+
+function parsed(decoded: DecodedInstruction): unknown {
+  if (decoded.program === 'memo') return decoded.instruction.text
+  if (decoded.program === 'token') return { type: decoded.instruction.type, info: tokenInfo(decoded.instruction) }
+  const { type, ...info } = decoded.instruction
+  return { type, info }
+}
+
+/** Without what is not set. */
+const present = (info: Info): Info => Object.fromEntries(Object.entries(info).filter(([, value]) => value !== null))
+
+const checked = ({ amount, decimals }: { amount: bigint; decimals: number }): Info => ({
+  tokenAmount: uiTokenAmount(amount, decimals),
+})
+
+const AUTHORITY_TYPES = [
+  'mintTokens',
+  'freezeAccount',
+  'accountOwner',
+  'closeAccount',
+  'transferFeeConfig',
+  'withheldWithdraw',
+  'closeMint',
+  'interestRate',
+  'permanentDelegate',
+  'confidentialTransferMint',
+  'transferHookProgramId',
+  'confidentialTransferFeeConfig',
+  'metadataPointer',
+  'groupPointer',
+  'groupMemberPointer',
+  'scaledUiAmount',
+  'pause',
+]
+/** Authorities of a token account; all others belong to the mint. */
+const OF_ACCOUNT = new Set([2, 3])
+
+const POINTERS: Record<Pointer, string> = {
+  MetadataPointer: 'metadataAddress',
+  GroupPointer: 'groupAddress',
+  GroupMemberPointer: 'memberAddress',
+}
+
+/** The authority by its name in this instruction, or a multisig with the signers after it. */
+function signedBy({ authority, signers }: Authorized, name = 'authority'): Info {
+  const multisig = `multisig${name[0]!.toUpperCase()}${name.slice(1)}`
+  return signers.length > 0 ? { [multisig]: authority, signers } : { [name]: authority }
+}
+
+function tokenInfo(instruction: TokenInstruction): Info {
+  switch (instruction.type) {
+    case 'transfer': {
+      const { source, destination, amount } = instruction
+      return { source, destination, amount: String(amount), ...signedBy(instruction) }
+    }
+    case 'transferChecked': {
+      const { source, mint, destination } = instruction
+      return { source, mint, destination, ...checked(instruction), ...signedBy(instruction) }
+    }
+    case 'approve': {
+      const { source, delegate, amount } = instruction
+      return { source, delegate, amount: String(amount), ...signedBy(instruction, 'owner') }
+    }
+    case 'approveChecked': {
+      const { source, mint, delegate } = instruction
+      return { source, mint, delegate, ...checked(instruction), ...signedBy(instruction, 'owner') }
+    }
+    case 'revoke':
+      return { source: instruction.source, ...signedBy(instruction, 'owner') }
+    case 'setAuthority': {
+      const { account, kind, newAuthority } = instruction
+      const authorityType = AUTHORITY_TYPES[kind] ?? 'unknown'
+      const owned = OF_ACCOUNT.has(kind) ? { account } : { mint: account }
+      return { ...owned, authorityType, newAuthority, ...signedBy(instruction) }
+    }
+    case 'mintTo': {
+      const { mint, account, amount } = instruction
+      return { mint, account, amount: String(amount), ...signedBy(instruction, 'mintAuthority') }
+    }
+    case 'mintToChecked': {
+      const { mint, account } = instruction
+      return { mint, account, ...checked(instruction), ...signedBy(instruction, 'mintAuthority') }
+    }
+    case 'burn': {
+      const { account, mint, amount } = instruction
+      return { account, mint, amount: String(amount), ...signedBy(instruction) }
+    }
+    case 'burnChecked': {
+      const { account, mint } = instruction
+      return { account, mint, ...checked(instruction), ...signedBy(instruction) }
+    }
+    case 'closeAccount': {
+      const { account, destination } = instruction
+      return { account, destination, ...signedBy(instruction, 'owner') }
+    }
+    case 'freezeAccount':
+    case 'thawAccount': {
+      const { account, mint } = instruction
+      return { account, mint, ...signedBy(instruction, 'freezeAuthority') }
+    }
+    default:
+      return settingInfo(instruction)
+  }
+}
+
+/** Of the instructions that set up mints and accounts, which nobody has to allow but for a pointer's change. */
+function settingInfo(instruction: Exclude<TokenInstruction, { type: Moving }>): Info {
+  const { type, ...info } = instruction
+  switch (instruction.type) {
+    case 'getAccountDataSize': {
+      const names = instruction.extensionTypes.map(extensionName)
+      return { mint: instruction.mint, ...(names.length > 0 && { extensionTypes: names }) }
+    }
+    case 'amountToUiAmount':
+      return { mint: instruction.mint, amount: String(instruction.amount) }
+    case 'initializeMintCloseAuthority':
+      return info
+    case 'initializeMetadataPointer':
+    case 'initializeGroupPointer':
+    case 'initializeGroupMemberPointer': {
+      const { mint, authority, pointsTo } = instruction
+      return present({ mint, authority, [pointerName(type)]: pointsTo })
+    }
+    case 'updateMetadataPointer':
+    case 'updateGroupPointer':
+    case 'updateGroupMemberPointer': {
+      const { mint, pointsTo } = instruction
+      return { ...present({ mint, [pointerName(type)]: pointsTo }), ...signedBy(instruction) }
+    }
+    default:
+      return present(info)
+  }
+}
+
+const pointerName = (type: string): string => POINTERS[type.replace(/^(initialize|update)/, '') as Pointer]
+
+type Moving =
+  | 'transfer'
+  | 'transferChecked'
+  | 'approve'
+  | 'approveChecked'
+  | 'revoke'
+  | 'setAuthority'
+  | 'mintTo'
+  | 'mintToChecked'
+  | 'burn'
+  | 'burnChecked'
+  | 'closeAccount'
+  | 'freezeAccount'
+  | 'thawAccount'

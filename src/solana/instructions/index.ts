@@ -1,0 +1,55 @@
+/** Instructions as data: what the System, token, associated token, lookup table and memo programs are told. */
+import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../addresses.ts'
+import { ByteReader, ShortData } from '../byte-reader.ts'
+import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAMS } from '../token-programs.ts'
+import { type AssociatedTokenInstruction, decodeAssociatedToken } from './associated-token.ts'
+import { decodeLookupTable, type LookupTableInstruction } from './lookup-table.ts'
+import { decodeSystem, type SystemInstruction } from './system.ts'
+import { decodeToken, type TokenInstruction } from './token.ts'
+
+export type { AssociatedTokenInstruction, LookupTableInstruction, SystemInstruction, TokenInstruction }
+
+/** `program` tells the programs apart; both token programs are `token`, as their instructions are the same. */
+export type DecodedInstruction =
+  | { program: 'system'; instruction: SystemInstruction }
+  | { program: 'token'; instruction: TokenInstruction }
+  | { program: 'associated-token'; instruction: AssociatedTokenInstruction }
+  | { program: 'lookup-table'; instruction: LookupTableInstruction }
+  | { program: 'memo'; instruction: { type: 'memo'; text: string } }
+
+type Decode = (reader: ByteReader, at: (index: number) => string, all: readonly string[]) => DecodedInstruction | null
+
+const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+  [SYSTEM_PROGRAM, (...given) => of('system', decodeSystem(...given))],
+  [TOKEN_PROGRAM, (...given) => of('token', decodeToken(...given))],
+  [TOKEN_2022_PROGRAM, (...given) => of('token', decodeToken(...given))],
+  [ASSOCIATED_TOKEN_PROGRAM, (...given) => of('associated-token', decodeAssociatedToken(...given))],
+  [LOOKUP_TABLE_PROGRAM, (...given) => of('lookup-table', decodeLookupTable(...given))],
+])
+
+const of = <P extends string, I>(program: P, instruction: I | null) =>
+  instruction === null ? null : { program, instruction }
+
+/** Null for a program or an instruction that is not known here, and where the data or the accounts end early. */
+export function decodeInstruction(
+  programId: string,
+  accounts: readonly string[],
+  data: Uint8Array,
+): DecodedInstruction | null {
+  const at = (index: number): string => {
+    const address = accounts[index]
+    if (address === undefined) throw new ShortData()
+    return address
+  }
+  try {
+    if (MEMO_PROGRAMS.includes(programId)) {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(data)
+      return { program: 'memo', instruction: { type: 'memo', text } }
+    }
+    return DECODERS.get(programId)?.(new ByteReader(data), at, accounts) ?? null
+  } catch (error) {
+    // A text that is not UTF-8 is a TypeError.
+    if (error instanceof ShortData || error instanceof TypeError) return null
+    throw error
+  }
+}
