@@ -24,11 +24,7 @@ export function auditWalk(vault: Sealing, wanted: string | undefined, each: (ent
 
   async function forward(reader: Reader): Promise<AuditVerdict> {
     for (;;) {
-      const next = reader
-        .selectFrom('audit_entries')
-        .selectAll()
-        .where('sequence', '>', entries)
-        .orderBy('sequence')
+      const next = reader.selectFrom('audit_entries').selectAll().where('sequence', '>', entries).orderBy('sequence')
       const weights = { details_json: 1 }
       const { rows, end } = await rowsWithin(next, { limit: ENTRIES_PER_READ, place: 'sequence', weights })
       for (const row of rows) {
