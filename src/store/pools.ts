@@ -33,8 +33,7 @@ export async function duePools(reader: Reader, genesis: string, now: number, lim
     .where('genesis', '=', genesis)
     .orderBy('next_check_at')
     .orderBy('seq')
-    .limit(limit)
-  return (await rowsWithin(due, 'seq', { metadata_json: 1 })).rows
+  return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
 /** Whether there is a pool to look at on any chain. */
