@@ -14,6 +14,7 @@ import {
   bodyCeiling,
   declaredLength,
   hashRequest,
+  inspectorOf,
   jsonCeiling,
   parseJsonObject,
   readBody,
@@ -95,7 +96,8 @@ async function run(
 
   const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
   try {
-    const body = await readBody(request, ceiling)
+    const inspect = inspectorOf(route, request.headers.get('content-type') ?? '', jsonCeiling(kernel.config))
+    const body = await readBody(request, { ceiling, declared, inspect })
     await kernel.bodies.turn(body.raw.byteLength)
     return await perform(kernel, handler, { request, url, params, requestId, headers, key, body })
   } finally {
@@ -201,7 +203,7 @@ async function perform(
 }
 
 async function parseBody({ config }: Kernel, route: AnyRoute, body: Body): Promise<Record<string, unknown>> {
-  if (route.multipart === undefined || !body.multipart) return parseJsonObject(body, jsonCeiling(config))
+  if (route.multipart === undefined || !body.multipart) return parseJsonObject(body)
   return route.multipart(await parseForm(body, jsonCeiling(config)))
 }
 
