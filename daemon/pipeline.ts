@@ -143,13 +143,12 @@ async function perform(
   if (dryRun && signed) {
     throw badRequest('dry_run is for mode "unsigned": it shows what would be signed', { param: 'dry_run' })
   }
+  // Before the body is hashed: the parts of a form are counted only where a form is taken.
+  if (body && prepare) requireJson(body.contentType)
   const idempotencyKey = body ? readIdempotencyKey(request.headers.get('idempotency-key')) : undefined
   const requestHash =
     idempotencyKey && body ? await hashRequest(request.method, url.pathname + url.search, body) : undefined
-  if (body && prepare) {
-    requireJson(body.contentType)
-    Object.assign(input, await prepare(kernel, body.raw))
-  }
+  if (body && prepare) Object.assign(input, await prepare(kernel, body.raw))
   await nextTurn()
   const meta: Meta = {
     request_id: requestId,

@@ -213,6 +213,16 @@ describe('a form', () => {
     expect(image.json.error.param).toBe('creator')
   })
 
+  it('is not even taken apart where JSON is asked for, also with an Idempotency-Key', async () => {
+    const service = await startService()
+    for (const path of ['/v2/merkle-trees', '/v2/api-keys']) {
+      const headers = { 'content-type': 'multipart/form-data; boundary=x', 'idempotency-key': 'form' }
+      const { status, json } = await service.request('POST', path, { body: 'no form at all', headers })
+      expect([status, json.error.param]).toEqual([400, 'Content-Type'])
+      expect(json.error.message).toContain('Content-Type must be application/json')
+    }
+  })
+
   it('without a boundary, or with one that is no boundary, is refused', async () => {
     const service = await startService()
     for (const boundary of ['', '; boundary=', `; boundary=${'x'.repeat(71)}`]) {
