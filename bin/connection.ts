@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import type { Transport } from '../src/client.ts'
-import { type Config, DAEMON_FILE, OPERATOR_KEY_FILE, type Origin } from '../src/config.ts'
+import { type Config, DAEMON_FILE, DAEMON_LOCK_FILE, OPERATOR_KEY_FILE, type Origin } from '../src/config.ts'
+import { isLocked } from '../src/file-lock.ts'
 import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../src/files.ts'
 import { type HttpTransport, openHttp } from './http-transport.ts'
 
@@ -118,7 +119,10 @@ function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (t
   else throw usage(what, { next: 'leave --url out, stop the daemon, or choose another --data-dir' })
 }
 
-/** What daemon.json says, when the process it names is alive. Throws FileFault where others could have written it. */
+/**
+ * What daemon.json says, when the process it names is alive and the folder is really some daemon's: a folder that came
+ * with its daemon.json, in a clone or an archive, holds no lock. Throws FileFault where others could have written it.
+ */
 export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   if (!existsSync(dataDir)) return undefined
   requireDataFolder(dataDir)
@@ -129,7 +133,8 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
     const { pid, url, cluster } = JSON.parse(text) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return undefined
-    return isAlive(pid) ? { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined } : undefined
+    if (!isAlive(pid) || !isLocked(join(dataDir, DAEMON_LOCK_FILE))) return undefined
+    return { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined }
   } catch {
     return undefined
   }

@@ -33,7 +33,7 @@ ${rows.join('\n')}
 ## Files
 
 - The data folder is this user's and nobody else can write it; every command that uses it refuses another. It is made 0700 and its files 0600; where others could read an existing folder or database, that is closed.
-- \`daemon.json\`, \`localnet.json\`, the databases and every key file (\`operator.key\`, \`encryption.key\`, \`--api-key-file\`, \`signer.keypair\`, \`-k\`, \`--secret-file\`) are opened without following links, and refused where they belong to another user or lie in a folder that others can write. A key that others can read is refused. Files of your own in a folder like \`/tmp\` (with its sticky bit) are taken.
+- \`daemon.json\`, \`localnet.json\`, the databases and every key file (\`operator.key\`, \`encryption.key\`, \`--api-key-file\`, \`signer.keypair\`, \`-k\`, \`--secret-file\`) are opened without following links, and refused where they belong to another user or lie in a folder that others can write. A key that others can read is refused. Files of your own in a folder like \`/tmp\` (with its sticky bit) are taken. \`daemon.json\` and \`localnet.json\` count only while a process holds the lock beside them: a folder that came with them, in a clone or an archive, leads nowhere.
 - A database that holds data and not this installation's fingerprint is refused, and so is an empty one beside the keys of an earlier one (\`encryption.key\`, \`operator.key\`): restore what is missing, or remove those keys to begin anew.
 
 ## Cluster

@@ -5,6 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { Config } from '../src/config.ts'
 import { badRequest } from '../src/errors.ts'
 import type { App } from './app.ts'
+import { oneAtATime } from './pipelining.ts'
 
 const FAULTS: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The request line and headers are larger than 16 KiB',
@@ -13,6 +14,8 @@ const FAULTS: Record<string, string> = {
 
 /** How often Node looks for clients that are too slow; its own half minute would add to every bound. */
 const LOOK_MS = 1_000
+/** A connection on which nothing moves: its client takes no answer. The longest request has its answer in half of that. */
+const SILENCE_MS = 300_000
 
 /** Clients are bounded in time and in number: a connection that says nothing costs a place, and loses it soon. */
 export function createHttpServer(app: App, { values }: Pick<Config, 'values'>): Server {
@@ -28,8 +31,9 @@ export function createHttpServer(app: App, { values }: Pick<Config, 'values'>): 
       requestTimeout,
       connectionsCheckingInterval: LOOK_MS,
     },
-    (request, response) => void listener(request, response),
+    oneAtATime((request, response) => void listener(request, response)),
   )
+  server.timeout = SILENCE_MS
   server.maxConnections = values['max-connections']
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()

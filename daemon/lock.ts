@@ -1,9 +1,10 @@
 /** One daemon per data folder, one server per chain: SQLite's file lock, which the system takes back however the process ends. */
 import { join } from 'node:path'
 import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
+import { DAEMON_LOCK_FILE } from '../src/config.ts'
 import { makeOwnDatabase } from '../src/files.ts'
 
-const LOCK_FILES = { daemon: 'daemon.lock', chain: CHAIN_LOCK_FILE } as const
+const LOCK_FILES = { daemon: DAEMON_LOCK_FILE, chain: CHAIN_LOCK_FILE } as const
 /** Longer than anybody looks whether it is held. */
 const PATIENCE_MS = 100
 

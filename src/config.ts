@@ -24,6 +24,8 @@ export interface Config {
 
 /** In the data folder: who answers for the running daemon, who serves the embedded chain, and the operator's key (0600). */
 export const DAEMON_FILE = 'daemon.json'
+/** A database that the running daemon locks. */
+export const DAEMON_LOCK_FILE = 'daemon.lock'
 export const LOCALNET_FILE = 'localnet.json'
 export const OPERATOR_KEY_FILE = 'operator.key'
 export const ENCRYPTION_KEY_FILE = 'encryption.key'

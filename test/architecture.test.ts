@@ -49,6 +49,7 @@ const ROOMS = [
   'src/project-file.ts',
   'src/errors.ts',
   'src/files.ts',
+  'src/file-lock.ts',
   'src/deadline.ts',
   'src/log.ts',
   'src/redaction.ts',
@@ -61,6 +62,7 @@ const roomOf = (file: string): Room | undefined => ROOMS.find((room) => file ===
 const ROOMS_BELOW = [
   'src/errors.ts',
   'src/files.ts',
+  'src/file-lock.ts',
   'src/deadline.ts',
   'src/log.ts',
   'src/config.ts',
@@ -109,6 +111,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/settings.ts': { value: [] },
   'src/errors.ts': { value: [] },
   'src/files.ts': { value: ['src/errors.ts'] },
+  'src/file-lock.ts': { value: [] },
   'src/deadline.ts': { value: [] },
   'src/log.ts': { value: [] },
   'src/redaction.ts': { value: ['src/config.ts'] },

@@ -246,6 +246,24 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     expect((await get(`/v2/pools/${pool.address}`)).data).toMatchObject({ status: 'live', type: 'damm_v2' })
   })
 
+  it('of a damm_v2 pool of the signer, of which another platform wallet has its part, is signed with every key', async () => {
+    const presets = join(temporaryFolder(), 'presets.json')
+    writeFileSync(presets, JSON.stringify({ parted: PARTED }))
+    const settings = { 'pools.presets': presets, 'platform-wallet': address(Keypair.generate()) }
+    const { post, wallet, settle, get, chain, clock } = await setting({ settings })
+    const moving = setInterval(() => {
+      chain.advance(1)
+      clock.advance(5_000)
+    }, 100)
+    const body = { creator: address(wallet), mode: 'signed', type: 'damm_v2', preset: 'parted' }
+    const created = await post(body).finally(() => clearInterval(moving))
+    expect([created.status, created.json.error]).toEqual([201, undefined])
+    const { pool, platform_position_percentage, required_signers } = created.json.data
+    expect([platform_position_percentage, Object.values(required_signers).flat()]).toEqual([25, []])
+    await settle()
+    expect((await get(`/v2/pools/${pool.address}`)).data).toMatchObject({ status: 'live', type: 'damm_v2' })
+  })
+
   it('takes a form with the image as a file', async () => {
     const { app, body, operator } = await setting()
     const form = new FormData()

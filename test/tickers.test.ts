@@ -1,5 +1,11 @@
 /** One ticker, two launches: the second to appear is refused on submit, or told of as failed; on both databases. */
-import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import {
+  Keypair,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { afterAll, describe, expect, it } from 'vitest'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
@@ -68,6 +74,22 @@ async function setting(settings: ServiceOptions['settings'] = {}) {
   return { ...service, chain, creator, post, build, submit, settle, statusOf, eventsOf }
 }
 
+/** The instruction that creates the pool, with nobody's signature asked for. */
+function creationIn({ raws, pool }: Built): TransactionInstruction {
+  for (const raw of raws) {
+    const { instructions } = TransactionMessage.decompile(VersionedTransaction.deserialize(raw).message)
+    const found = instructions.find(
+      ({ programId, keys }) =>
+        programId.toBase58() === PROGRAMS.dbc.id && keys.some(({ pubkey }) => pubkey.toBase58() === pool),
+    )
+    if (found !== undefined) {
+      const keys = found.keys.map((key) => ({ ...key, isSigner: false }))
+      return new TransactionInstruction({ programId: found.programId, keys, data: found.data })
+    }
+  }
+  throw new Error('no instruction creates the pool')
+}
+
 const refusal = (symbol: string, holder: string) => ({
   code: 'bad_request',
   message: expect.stringMatching(`The ticker ${symbol} is taken by the pool ${holder} until 20..-`),
@@ -91,6 +113,29 @@ function suite(settingsOf: () => Promise<ServiceOptions['settings']>): void {
     await settle()
     expect([await statusOf(first.pool), await statusOf(second.pool)]).toEqual(['live', 'pending'])
     expect((await post()).json.error).toMatchObject({ ...refusal('MTK', first.pool), param: 'symbol' })
+  })
+
+  it('is taken from nobody by a stranger who builds in the name of its creator and submits what that never signed', async () => {
+    const { build, submit, settle, statusOf, chain } = await setting(await settingsOf())
+    const own = await build()
+    const planted = await build()
+    const stranger = Keypair.generate()
+    chain.airdrop(address(stranger), SOL)
+    const { recentBlockhash } = VersionedTransaction.deserialize(own.raws[0]!).message
+    const sent = (instructions: TransactionInstruction[]) => {
+      const message = new TransactionMessage({ payerKey: stranger.publicKey, recentBlockhash, instructions })
+      const transaction = new VersionedTransaction(message.compileToV0Message())
+      transaction.sign([stranger])
+      return Buffer.from(transaction.serialize())
+    }
+    const idle = SystemProgram.transfer({ fromPubkey: stranger.publicKey, toPubkey: stranger.publicKey, lamports: 1 })
+    const tracked_resource = { resource_type: 'pool', resource_id: planted.pool }
+    expect((await submit(sent([idle]), { tracked_resource })).status).toBe(200)
+    expect((await submit(sent([creationIn(planted)]), { skip_preflight: true })).status).toBe(200)
+    const submitted = await submit(own.raws[0]!)
+    expect([submitted.status, submitted.json.error]).toEqual([200, undefined])
+    await settle()
+    expect([await statusOf(own.pool), await statusOf(planted.pool)]).toEqual(['live', 'pending'])
   })
 
   it('goes to one of two that are submitted at once, every time', async () => {

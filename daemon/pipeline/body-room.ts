@@ -3,13 +3,15 @@
 const MIB = 1024 * 1024
 /** Bodies up to this size are not counted: connections are, and they bound them. */
 const SMALL = MIB
+/** Bodies up to this size take milliseconds all together, even when every connection sends one at the same moment. */
+const QUICK = MIB / 32
 const PER_KEY = 32 * MIB
 const OVERALL = 128 * MIB
 
 export interface BodyRoom {
   /** Resolves with the call that gives the room back, once there is room for so many bytes. */
   take(keyId: string, bytes: number): Promise<() => void>
-  /** Resolves in a turn of the event loop in which no other large body is parsed. */
+  /** Resolves in a turn of the event loop in which no other body is parsed that takes its time. */
   turn(bytes: number): Promise<void>
 }
 
@@ -66,7 +68,7 @@ export function createBodyRoom(): BodyRoom {
       })
     },
     turn(bytes) {
-      if (bytes <= SMALL) return Promise.resolve()
+      if (bytes <= QUICK) return Promise.resolve()
       turns = turns.then(() => new Promise((settle) => setImmediate(settle)))
       return turns
     },

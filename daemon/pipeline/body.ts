@@ -5,7 +5,7 @@ import type { AnyRoute } from '../../src/api/route.ts'
 import type { Config } from '../../src/config.ts'
 import { type ApiError, badRequest } from '../../src/errors.ts'
 import { LARGE_FIELD, readForm } from './form.ts'
-import { requireBounded } from './json-bounds.ts'
+import { JsonBounds } from './json-bounds.ts'
 
 export interface Body {
   raw: Uint8Array<ArrayBuffer>
@@ -35,31 +35,58 @@ function tooLarge(ceiling: number): ApiError {
 /** The length that the request declares, 0 for none; throws bad_request where that is beyond the ceiling. */
 export function declaredLength(request: Request, ceiling: number): number | undefined {
   const header = request.headers.get('content-length')
-  if (header === null) return undefined
+  if (header === null || !/^\d+$/.test(header)) return undefined
   const length = Number(header)
   if (length > ceiling) throw tooLarge(ceiling)
   return length
 }
 
-/** Reads at most `ceiling` bytes; throws bad_request beyond, without reading on. */
-export async function readBody(request: Request, ceiling: number): Promise<Body> {
+/** Takes each piece of a body as it arrives; throws where the rest is not worth reading. */
+export type Inspect = (piece: Uint8Array) => void
+
+const isForm = (contentType: string) => /^multipart\/form-data\b/i.test(contentType)
+
+/** What looks at a body while it arrives: at JSON for its bounds; none for a form, and where the route reads the bytes itself. */
+export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, limit: number): Inspect | undefined {
+  if (raw || (multipart && isForm(contentType))) return undefined
+  const bounds = new JsonBounds({ large: LARGE_FIELD, limit })
+  return (piece) => {
+    requireJson(contentType)
+    bounds.push(piece)
+  }
+}
+
+export interface Reading {
+  ceiling: number
+  /** Bytes that the request says it has: room for them is made once, and filled as they come. */
+  declared: number | undefined
+  inspect: Inspect | undefined
+}
+
+/** Reads at most `ceiling` bytes; throws bad_request beyond, or where `inspect` does, without reading on. */
+export async function readBody(request: Request, { ceiling, declared = 0, inspect }: Reading): Promise<Body> {
   const contentType = request.headers.get('content-type') ?? ''
-  const chunks: Uint8Array[] = []
+  let raw = new Uint8Array(declared)
   let size = 0
   if (request.body) {
-    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-      size += chunk.byteLength
-      if (size > ceiling) throw tooLarge(ceiling)
-      chunks.push(chunk)
+    for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) {
+      if (size + piece.byteLength > ceiling) throw tooLarge(ceiling)
+      inspect?.(piece)
+      if (size + piece.byteLength > raw.byteLength) raw = grown(raw, size + piece.byteLength, ceiling)
+      raw.set(piece, size)
+      size += piece.byteLength
     }
   }
-  const raw = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    raw.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return { raw, multipart: /^multipart\/form-data\b/i.test(contentType), contentType }
+  // Whole, so that it can be handed to a worker as it is.
+  if (size < raw.byteLength) raw = raw.slice(0, size)
+  return { raw, multipart: isForm(contentType), contentType }
+}
+
+/** A copy with room for `needed` bytes, and for as many again, so that a body without a length is copied a few times only. */
+function grown(bytes: Uint8Array<ArrayBuffer>, needed: number, ceiling: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.min(2 * needed, ceiling))
+  larger.set(bytes)
+  return larger
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -68,11 +95,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 const textOf = (raw: Uint8Array<ArrayBuffer>): string =>
   isAscii(raw) ? Buffer.from(raw.buffer).toString('latin1') : decoder.decode(raw)
 
-/** The JSON object in the body; an empty body is an empty object. `limit` bounds all but the one field that may be large. */
-export function parseJsonObject({ raw, contentType }: Body, limit: number): Record<string, unknown> {
+/** The JSON object in the body, whose bounds were told while it was read; an empty body is an empty object. */
+export function parseJsonObject({ raw, contentType }: Body): Record<string, unknown> {
   if (raw.byteLength === 0) return {}
   requireJson(contentType)
-  requireBounded(raw, { large: LARGE_FIELD, limit })
   let value: unknown
   try {
     value = JSON.parse(textOf(raw))

@@ -1,4 +1,4 @@
-/** Bounds of a JSON text, told from its bytes in one pass: what is too deep or too wide is never parsed. */
+/** Bounds of a JSON text, told from its bytes as they arrive: what is too deep or too wide is never parsed, nor read to its end. */
 import { type ApiError, badRequest } from '../../src/errors.ts'
 
 /** Objects and lists inside one another. */
@@ -20,44 +20,83 @@ export interface Bounds {
   limit?: number
 }
 
-/** Throws bad_request where the text is too deep, too wide or too large; whether it is JSON is told elsewhere. */
-export function requireBounded(bytes: Uint8Array, { param, large, limit }: Bounds = {}): void {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let [depth, values, exempt] = [0, 0, 0]
-  let [isValue, isLarge] = [false, false]
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]!
+/** Reads a JSON text as it arrives, and throws bad_request at the first piece with which it is too deep, too wide or too large. */
+export class JsonBounds {
+  private readonly bounds: Bounds
+  private depth = 0
+  private values = 0
+  /** Bytes seen, but for those of the field that may be large. */
+  private counted = 0
+  private inString = false
+  /** The next byte of the string belongs to an escape. */
+  private escaped = false
+  private isValue = false
+  private isLarge = false
+  /** Start of the name that is being read, as long as it takes to tell whether it is that of the large field. */
+  private name = ''
+
+  constructor(bounds: Bounds = {}) {
+    this.bounds = bounds
+  }
+
+  /** Takes the next piece; whether the whole is JSON is told elsewhere. */
+  push(piece: Uint8Array): void {
+    const { param, large, limit } = this.bounds
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+    for (let at = 0; at < bytes.length; ) {
+      if (this.inString) at = this.passString(bytes, at)
+      else this.passByte(bytes[at++]!, param)
+    }
+    this.counted += bytes.length
+    if (limit !== undefined && this.counted > limit) throw tooLargeBeside(large, limit, param)
+  }
+
+  private passByte(byte: number, param?: string): void {
     if (byte === QUOTE) {
-      const end = endOfString(buffer, at)
-      if (isValue && isLarge && depth === 1) exempt += end - at
-      if (!isValue)
-        isLarge =
-          large !== undefined && end - at - 1 === large.length && buffer.toString('latin1', at + 1, end) === large
-      at = end
-    } else if (byte === COLON) isValue = true
+      this.inString = true
+      this.name = ''
+    } else if (byte === COLON) this.isValue = true
     else if (byte === COMMA) {
-      values++
-      isValue = false
+      this.values++
+      this.isValue = false
     }
     // Setting one bit turns `[` into `{`, and `]` into `}`.
     else if ((byte | 32) === 123) {
-      values++
-      isValue = false
-      if (++depth > MOST_DEPTH) throw tooDeep(param)
-    } else if ((byte | 32) === 125) depth--
-    if (values > MOST_VALUES) throw tooMany(param)
+      this.values++
+      this.isValue = false
+      if (++this.depth > MOST_DEPTH) throw tooDeep(param)
+    } else if ((byte | 32) === 125) this.depth--
+    if (this.values > MOST_VALUES) throw tooMany(param)
   }
-  if (limit !== undefined && bytes.length - exempt > limit) throw tooLargeBeside(large, limit)
-}
 
-/** Place of the quote that ends the string at `start`, or the end of the bytes: searched natively up to the first escape. */
-function endOfString(buffer: Buffer, start: number): number {
-  const quote = buffer.indexOf(QUOTE, start + 1)
-  if (quote === -1) return buffer.length
-  if (buffer[quote - 1] !== BACKSLASH) return quote
-  let at = start + 1
-  while (at < buffer.length && buffer[at] !== QUOTE) at += buffer[at] === BACKSLASH ? 2 : 1
-  return at
+  /** Passes what the piece holds of the string at the cursor; answers the place behind it. */
+  private passString(bytes: Buffer, from: number): number {
+    const quote = this.endOfString(bytes, from)
+    const end = Math.min(quote, bytes.length)
+    const { large } = this.bounds
+    if (this.isValue) {
+      if (this.isLarge && this.depth === 1) this.counted -= end - from
+    } else if (large !== undefined && this.name.length <= large.length) {
+      this.name += bytes.toString('latin1', from, Math.min(end, from + large.length + 1))
+    }
+    if (quote >= bytes.length) return bytes.length
+    this.inString = false
+    if (!this.isValue) this.isLarge = this.name === large
+    return quote + 1
+  }
+
+  /** Place of the closing quote, or at least the length where it is still to come: searched natively up to the first escape. */
+  private endOfString(bytes: Buffer, from: number): number {
+    const start = this.escaped ? from + 1 : from
+    this.escaped = false
+    const quote = bytes.indexOf(QUOTE, start)
+    if (quote === start || (quote !== -1 && bytes[quote - 1] !== BACKSLASH)) return quote
+    if (quote === -1 && bytes.at(-1) !== BACKSLASH) return bytes.length
+    let at = start
+    while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
+    this.escaped = at > bytes.length
+    return at
+  }
 }
 
 /** The refusal of a body that is large by anything but the field that may be. */

@@ -14,6 +14,7 @@ import {
   bodyCeiling,
   declaredLength,
   hashRequest,
+  inspectorOf,
   jsonCeiling,
   parseJsonObject,
   readBody,
@@ -95,7 +96,8 @@ async function run(
 
   const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
   try {
-    const body = await readBody(request, ceiling)
+    const inspect = inspectorOf(route, request.headers.get('content-type') ?? '', jsonCeiling(kernel.config))
+    const body = await readBody(request, { ceiling, declared, inspect })
     await kernel.bodies.turn(body.raw.byteLength)
     return await perform(kernel, handler, { request, url, params, requestId, headers, key, body })
   } finally {
@@ -141,13 +143,12 @@ async function perform(
   if (dryRun && signed) {
     throw badRequest('dry_run is for mode "unsigned": it shows what would be signed', { param: 'dry_run' })
   }
+  // Before the body is hashed: the parts of a form are counted only where a form is taken.
+  if (body && prepare) requireJson(body.contentType)
   const idempotencyKey = body ? readIdempotencyKey(request.headers.get('idempotency-key')) : undefined
   const requestHash =
     idempotencyKey && body ? await hashRequest(request.method, url.pathname + url.search, body) : undefined
-  if (body && prepare) {
-    requireJson(body.contentType)
-    Object.assign(input, await prepare(kernel, body.raw))
-  }
+  if (body && prepare) Object.assign(input, await prepare(kernel, body.raw))
   await nextTurn()
   const meta: Meta = {
     request_id: requestId,
@@ -201,7 +202,7 @@ async function perform(
 }
 
 async function parseBody({ config }: Kernel, route: AnyRoute, body: Body): Promise<Record<string, unknown>> {
-  if (route.multipart === undefined || !body.multipart) return parseJsonObject(body, jsonCeiling(config))
+  if (route.multipart === undefined || !body.multipart) return parseJsonObject(body)
   return route.multipart(await parseForm(body, jsonCeiling(config)))
 }
 

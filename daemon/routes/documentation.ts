@@ -93,19 +93,20 @@ export function documentation(hono: Hono, refuse: (request: Request, fault: unkn
       if (!c.res.headers.has('X-Request-Id')) c.res.headers.set('X-Request-Id', id)
     })
   }
-  let json: string | undefined
-  hono.get('/v2/openapi.json', async (c) => {
-    json ??= JSON.stringify((await import('../../src/api/openapi.ts')).openApiDocument())
-    return c.body(json, 200, {
-      'content-type': 'application/json; charset=utf-8',
-      'x-content-type-options': 'nosniff',
-    })
+  const openapi = once(async () =>
+    Buffer.from(JSON.stringify((await import('../../src/api/openapi.ts')).openApiDocument())),
+  )
+  hono.get('/v2/openapi.json', async () => {
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'x-content-type-options': 'nosniff' }
+    return new Response(await openapi(), { headers })
   })
+  const built = new Map<string, () => Promise<Buffer<ArrayBuffer>>>(
+    FILES.map((file) => [file, once(() => readFile(builtFile(file)) as Promise<Buffer<ArrayBuffer>>)]),
+  )
   hono.get('/v2/docs', (c) => c.body(page(), 200, { 'content-type': 'text/html; charset=utf-8', ...SECURITY }))
   hono.get('/assets/docs/:file', async (c, next) => {
     const file = c.req.param('file')
-    const content =
-      PAGE_FILES.get(file) ?? (FILES.some((known) => known === file) ? await readFile(builtFile(file)) : undefined)
+    const content = PAGE_FILES.get(file) ?? (await built.get(file)?.())
     if (content === undefined) return next()
     const type = TYPES[file.slice(file.lastIndexOf('.') + 1)]!
     return new Response(content, {
@@ -116,6 +117,18 @@ export function documentation(hono: Hono, refuse: (request: Request, fault: unkn
       },
     })
   })
+}
+
+/** Made once and shared by every answer: nobody needs a key for it, and a copy each would be whoever asks' to multiply. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
 }
 
 /** Beside the built program, or in dist/ when run from source. */

@@ -1,4 +1,5 @@
 /** When workers act: the schedule and the timers, so that a test can hold both in its hand. */
+import { everySlot } from './cron.ts'
 
 /** A regular moment of Unix time: every so many milliseconds, so long after each multiple of that. */
 export interface Schedule {
@@ -20,35 +21,6 @@ export const systemTiming: Timing = {
     const timer = setTimeout(act, milliseconds)
     return () => clearTimeout(timer)
   },
-  every: (schedule, act) => everySlot(schedule, act, { now: Date.now, after: systemTiming.after }),
+  every: (schedule, act) => everySlot(schedule, act, systemTiming),
   elapsed: () => performance.now(),
-}
-
-interface WallClock {
-  now(): number
-  after: Timing['after']
-}
-
-/**
- * The moments of a schedule by a clock that may be set at any time. Each wait is at most one period, so that a clock that
- * was set back is noticed within one; a moment that a busy process missed is made up for by the next.
- */
-export function everySlot(
-  { everyMs, offsetMs = 0 }: Schedule,
-  act: (slot: number) => void,
-  { now, after }: WallClock,
-): () => void {
-  const slotAt = (at: number) => Math.floor((at - offsetMs) / everyMs) * everyMs + offsetMs
-  let cancel = () => {}
-  const plan = (last: number) => {
-    const wait = slotAt(now()) + everyMs - now()
-    cancel = after(Math.max(1, Math.min(wait, everyMs)), () => {
-      const slot = slotAt(now())
-      // A timer may fire a moment early; a slot that is behind the last one tells of a clock that was set back.
-      if (slot !== last) act(slot)
-      plan(slot)
-    })
-  }
-  plan(slotAt(now()))
-  return () => cancel()
 }

@@ -1,9 +1,8 @@
 /** Who serves the embedded chain of a data folder: a lock that it holds, and a file that says where it is. */
 import { existsSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type BetterSqlite3 from 'better-sqlite3'
 import { LOCALNET_FILE } from '../config.ts'
+import { isLocked } from '../file-lock.ts'
 import { readOwnIfThere, replaceOwn, requireDataFolder } from '../files.ts'
 
 /** Beside LOCALNET_FILE; a database that its server locks, so that the system takes the lock back however that ends. */
@@ -25,7 +24,9 @@ export function chainOwner(dataDir: string): ChainOwner | undefined {
     const { pid, rpc_url, ws_url } = JSON.parse(text) as ChainOwner
     if (typeof pid !== 'number' || typeof rpc_url !== 'string' || typeof ws_url !== 'string') return undefined
     // A process may have ended without a word and its id gone to another: the lock tells.
-    return pid !== process.pid && isAlive(pid) && isLocked(dataDir) ? { pid, rpc_url, ws_url } : undefined
+    return pid !== process.pid && isAlive(pid) && isLocked(join(dataDir, CHAIN_LOCK_FILE))
+      ? { pid, rpc_url, ws_url }
+      : undefined
   } catch {
     return undefined
   }
@@ -44,23 +45,5 @@ function isAlive(pid: number): boolean {
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Looks without taking: whoever reads shares the lock with other readers, but not with its owner. */
-function isLocked(dataDir: string): boolean {
-  const file = join(dataDir, CHAIN_LOCK_FILE)
-  if (!existsSync(file)) return false
-  const Database = createRequire(import.meta.url)('better-sqlite3') as typeof BetterSqlite3
-  let database: BetterSqlite3.Database | undefined
-  try {
-    database = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 })
-    database.pragma('schema_version')
-    return false
-  } catch (error) {
-    // Where the lock cannot be looked at, the living process is believed.
-    return (error as { code?: string }).code !== 'SQLITE_NOTADB'
-  } finally {
-    database?.close()
   }
 }

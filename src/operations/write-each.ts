@@ -1,4 +1,4 @@
-/** Many rows in one write, and one bad row among them never stops the others. */
+/** Many rows in few writes, and one bad row among them never stops the others. */
 import { ApiError } from '../errors.ts'
 import { probeWrite } from '../store/settings.ts'
 import type { Store, Tx } from '../store/store.ts'
@@ -11,6 +11,9 @@ export interface Fault<R> {
   error: unknown
 }
 
+/** In one transaction at most: a process that waits for the locks of many would be told that the database is busy. */
+const ROWS_PER_WRITE = 64
+
 /**
  * Answers the rows that could not be written, found by halving; all others are. Throws where the database is away or busy
  * or takes no write at all, which is no row's fault, and between two writes once `signal` is aborted.
@@ -21,7 +24,20 @@ export async function writeEach<R>(
   write: (tx: Tx, rows: readonly R[]) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<Fault<R>[]> {
-  if (rows.length === 0) return []
+  const faults: Fault<R>[] = []
+  for (let from = 0; from < rows.length; from += ROWS_PER_WRITE) {
+    if (from > 0) signal?.throwIfAborted()
+    faults.push(...(await writeHalves(store, rows.slice(from, from + ROWS_PER_WRITE), write, signal)))
+  }
+  return faults
+}
+
+async function writeHalves<R>(
+  store: Store,
+  rows: readonly R[],
+  write: (tx: Tx, rows: readonly R[]) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<Fault<R>[]> {
   const failed = await attempt(store, rows, write)
   if (failed === null) return []
   signal?.throwIfAborted()
@@ -31,9 +47,9 @@ export async function writeEach<R>(
     return again === null ? [] : [{ row: rows[0]!, error: again.error }]
   }
   const half = Math.floor(rows.length / 2)
-  const first = await writeEach(store, rows.slice(0, half), write, signal)
+  const first = await writeHalves(store, rows.slice(0, half), write, signal)
   signal?.throwIfAborted()
-  return [...first, ...(await writeEach(store, rows.slice(half), write, signal))]
+  return [...first, ...(await writeHalves(store, rows.slice(half), write, signal))]
 }
 
 /** Null where they are written, or else why not. */

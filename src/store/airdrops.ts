@@ -1,5 +1,5 @@
 /** Airdrops: the stored merkle trees seen through their life on chain. */
-import { rowsWithin } from './paging.ts'
+import { rowsWithin, type Taken } from './paging.ts'
 import { finding, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -18,8 +18,7 @@ export async function dueAirdrops(reader: Reader, now: number, limit: number): P
     .where('next_check_at', '<=', now)
     .orderBy('next_check_at')
     .orderBy('seq')
-    .limit(limit)
-  return (await rowsWithin(due, 'seq', { metadata_json: 1 })).rows
+  return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
 /** Moves the airdrop from the state that it was read in; false where another process has moved it since. */
@@ -46,15 +45,10 @@ export interface TreeScan {
   limit: number
 }
 
-/** Stored trees, newest first; `more` where the limit or the size of the rows has cut them off. */
-export async function scanTrees(
-  reader: Reader,
-  { mint, before, limit }: TreeScan,
-): Promise<{ rows: Row<'merkle_trees'>[]; more: boolean }> {
+/** Stored trees, newest first, as many as the limit and the size of the rows allow. */
+export function scanTrees(reader: Reader, { mint, before, limit }: TreeScan): Promise<Taken<Row<'merkle_trees'>>> {
   let query = reader.selectFrom('merkle_trees').selectAll()
   if (mint !== undefined) query = query.where('mint', '=', mint)
   if (before !== undefined) query = query.where('seq', '<', before)
-  const scan = query.orderBy('seq', 'desc').limit(limit + 1)
-  const { rows, cut } = await rowsWithin(scan, 'seq', { metadata_json: 1 })
-  return { rows: rows.slice(0, limit), more: cut || rows.length > limit }
+  return rowsWithin(query.orderBy('seq', 'desc'), { limit, place: 'seq', weights: { metadata_json: 1 } })
 }

@@ -24,13 +24,9 @@ export function auditWalk(vault: Sealing, wanted: string | undefined, each: (ent
 
   async function forward(reader: Reader): Promise<AuditVerdict> {
     for (;;) {
-      const next = reader
-        .selectFrom('audit_entries')
-        .selectAll()
-        .where('sequence', '>', entries)
-        .orderBy('sequence')
-        .limit(ENTRIES_PER_READ)
-      const { rows, cut } = await rowsWithin(next, 'sequence', { details_json: 1 })
+      const next = reader.selectFrom('audit_entries').selectAll().where('sequence', '>', entries).orderBy('sequence')
+      const weights = { details_json: 1 }
+      const { rows, end } = await rowsWithin(next, { limit: ENTRIES_PER_READ, place: 'sequence', weights })
       for (const row of rows) {
         if (row.sequence !== entries + 1) return broken(entries + 1, 'the entry is missing')
         if (row.previous_hash !== head) return broken(row.sequence, 'it does not continue the entry before it')
@@ -39,7 +35,7 @@ export function auditWalk(vault: Sealing, wanted: string | undefined, each: (ent
         ;[entries, head, found] = [row.sequence, row.hash, found || row.hash === wanted]
         each(row)
       }
-      if (!cut && rows.length < ENTRIES_PER_READ) return whole()
+      if (end === null) return whole()
       // On SQLite nothing else makes room for other requests.
       await nextTurn()
     }

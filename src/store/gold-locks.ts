@@ -113,16 +113,15 @@ export async function dueGoldLocks(
 ): Promise<GoldLockRow[]> {
   const of = (status: GoldLockRow['status']) =>
     reader.selectFrom('gold_locks').selectAll().where('genesis', '=', genesis).where('status', '=', status)
-  const within = (due: SelectQueryBuilder<Tables, 'gold_locks', GoldLockRow>) =>
-    rowsWithin(due, 'seq', { metadata_json: 1 })
+  const within = (due: SelectQueryBuilder<Tables, 'gold_locks', GoldLockRow>, most: number) =>
+    rowsWithin(due, { limit: most, place: 'seq', weights: { metadata_json: 1 } })
   const come = of('locked')
     .where('unlocks_at', '<=', chainNow)
     .where((is) => is.or([is('next_check_at', 'is', null), is('next_check_at', '<=', now)]))
     .orderBy('unlocks_at')
     .orderBy('seq')
-    .limit(limit)
-  const { rows, cut } = await within(come)
-  if (cut || rows.length >= limit) return rows
+  const { rows, end } = await within(come, limit)
+  if (end !== null || rows.length >= limit) return rows
   const again = of('unlockable').where('next_check_at', '<=', now).orderBy('next_check_at').orderBy('seq')
-  return [...rows, ...(await within(again.limit(limit - rows.length))).rows]
+  return [...rows, ...(await within(again, limit - rows.length)).rows]
 }

@@ -1,6 +1,6 @@
 /** Keyset pages over a table's order of creation, and the opaque cursors between them. */
 import { createHash } from 'node:crypto'
-import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { ExpressionWrapper, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { badRequest } from '../errors.ts'
 
 export type Order = 'asc' | 'desc'
@@ -66,18 +66,23 @@ export function weightOf(weights: Readonly<Record<string, number | undefined>>) 
   return sql<number>`${sql.join(terms, sql` + `)}`
 }
 
+export interface Taken<R> {
+  rows: R[]
+  /** Place of the last row that was taken, where others come after it; null where these are all. */
+  end: number | null
+}
+
 /**
- * The first rows of a query in its order, as many as fit into `PAGE_BYTES`, but one at least. They are measured before they
- * are read: a hundred rows of an earlier version may be more than the memory holds. `cut`: there were more than fitted.
+ * The first `limit` rows of a query in its order, as many as fit into `PAGE_BYTES`, but one at least. They are measured
+ * before they are read: a hundred rows of an earlier version may be more than the memory holds.
  */
 export async function rowsWithin<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>(
   query: SelectQueryBuilder<DB, TB, R>,
-  place: P,
-  weights: Weights<R>,
-): Promise<{ rows: R[]; cut: boolean }> {
-  if (Object.keys(weights).length === 0) return { rows: await query.execute(), cut: false }
+  { limit, place, weights }: { limit: number; place: P; weights: Weights<R> },
+): Promise<Taken<R>> {
   const column = sql.ref<number>(place)
   const measured = await query
+    .limit(limit + 1)
     .clearSelect()
     .select([column.as('place'), weightOf(weights as Record<string, number>).as('weight')])
     .$castTo<{ place: number; weight: number | string }>()
@@ -85,13 +90,30 @@ export async function rowsWithin<DB, TB extends keyof DB, P extends 'seq' | 'seq
   let bytes = 0
   const fitting = measured.findIndex(({ weight }, i) => {
     bytes += Number(weight)
-    return i > 0 && bytes > PAGE_BYTES
+    return i === limit || (i > 0 && bytes > PAGE_BYTES)
   })
-  const cut = fitting !== -1
-  const places = (cut ? measured.slice(0, fitting) : measured).map(({ place }) => place)
-  if (places.length === 0) return { rows: [], cut }
-  const within = sql<SqlBool>`${column} in (${sql.join(places)})`
-  return { rows: await query.where(within).execute(), cut }
+  const places = (fitting === -1 ? measured : measured.slice(0, fitting)).map((row) => row.place)
+  if (places.length === 0) return { rows: [], end: null }
+  return { rows: await readAt(query, place, places), end: fitting === -1 ? null : places.at(-1)! }
+}
+
+/** The rows at these places in their order, without those that the query does not ask for any more. */
+async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>(
+  query: SelectQueryBuilder<DB, TB, R>,
+  place: P,
+  places: readonly number[],
+): Promise<R[]> {
+  const asked = query.toOperationNode().where?.where
+  let found = query
+    .clearWhere()
+    .clearOrderBy()
+    .clearLimit()
+    .where(sql<SqlBool>`${sql.ref(place)} in (${sql.join(places)})`)
+  // Inside `case` no filter tempts a planner to another index than that of the places.
+  if (asked) found = found.where(sql<SqlBool>`case when ${new ExpressionWrapper(asked)} then 1 else 0 end = 1`)
+  const turns = new Map(places.map((at, turn) => [at, turn]))
+  const turn = (row: R) => turns.get(row[place])!
+  return (await found.execute()).sort((one, other) => turn(one) - turn(other))
 }
 
 /**
@@ -116,13 +138,11 @@ export async function page<DB, TB extends keyof DB, P extends 'seq' | 'sequence'
 }): Promise<Page<R>> {
   const name = `${list}:${order}`
   const column = sql.ref<number>(place)
-  let wanted = query.orderBy(column, order).limit(limit + 1)
+  let wanted = query.orderBy(column, order)
   if (cursor !== undefined) {
     const after = decodeCursor(name, cursor)
     wanted = wanted.where(order === 'desc' ? sql<SqlBool>`${column} < ${after}` : sql<SqlBool>`${column} > ${after}`)
   }
-  const { rows, cut } = await rowsWithin(wanted, place, weights)
-  const shown = rows.slice(0, limit)
-  const last = cut || rows.length > limit ? shown.at(-1) : undefined
-  return { rows: shown, next_cursor: last ? encodeCursor(name, last[place]) : null }
+  const { rows, end } = await rowsWithin(wanted, { limit, place, weights })
+  return { rows, next_cursor: end === null ? null : encodeCursor(name, end) }
 }

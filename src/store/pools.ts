@@ -33,8 +33,7 @@ export async function duePools(reader: Reader, genesis: string, now: number, lim
     .where('genesis', '=', genesis)
     .orderBy('next_check_at')
     .orderBy('seq')
-    .limit(limit)
-  return (await rowsWithin(due, 'seq', { metadata_json: 1 })).rows
+  return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
 /** Whether there is a pool to look at on any chain. */
@@ -103,15 +102,16 @@ export interface Ticker {
   since: number
 }
 
-/** A pool holds its ticker unless it failed or is another chain's; against its own creator only once something was submitted. */
-export async function isHeldAgainst(
-  reader: Reader,
+/**
+ * A pool holds its ticker unless it failed or is another chain's; against its own creator only once its creator has signed
+ * and submitted it: anybody can build in a creator's name, and have any transaction of their own track the pool.
+ */
+export function isHeldAgainst(
   holder: Row<'pools'> | null,
   { creator, genesis }: Pick<Ticker, 'creator' | 'genesis'>,
-): Promise<boolean> {
+): boolean {
   if (holder === null || holder.status === 'failed' || holder.genesis !== genesis) return false
-  const isUntouched = holder.status === 'pending' && holder.creator === creator && holder.submitted_at === null
-  return !isUntouched || (await lastTracked(reader, holder.address)) !== null
+  return holder.status !== 'pending' || holder.creator !== creator || holder.submitted_at !== null
 }
 
 /**
@@ -139,7 +139,7 @@ export async function takeTicker(
     .executeTakeFirstOrThrow()
   if (held.pool_address === pool) return null
   const holder = await findPool(tx, held.pool_address)
-  if (held.taken_at > since && (await isHeldAgainst(tx, holder, { creator, genesis }))) return held
+  if (held.taken_at > since && isHeldAgainst(holder, { creator, genesis })) return held
   await tx.updateTable('tickers').set(row).where('symbol', '=', upper).execute()
   return null
 }

@@ -59,8 +59,7 @@ export async function dueTransactions(
     .where('genesis', 'in', ['', genesis])
     .orderBy('next_check_at')
     .orderBy('seq')
-    .limit(limit)
-  return (await rowsWithin(due, 'seq', { metadata_json: 1 })).rows
+  return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
 /** Those of one chain that were submitted after `since`, and that nobody has seen confirmed or ended, with their bytes. */

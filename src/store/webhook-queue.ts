@@ -1,4 +1,5 @@
 /** The queue of deliveries: what is to be sent to whom, and when. */
+import { sql } from 'kysely'
 import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -72,7 +73,7 @@ export async function sendable(
     )
     .where('q.sequence', '<=', cursor)
   // Each by an index of its own: a million that wait for their next attempt are not looked through.
-  const retries = waiting.where('q.attempts', '>', 0).orderBy('q.next_attempt_at').limit(limit)
+  const retries = waiting.where('q.attempts', '>', sql.lit(0)).orderBy('q.next_attempt_at').limit(limit)
   const due = await retries.where('q.next_attempt_at', '<=', now).execute()
   // No retry is planned so far ahead: a clock that was ahead has written it.
   const stray = await retries.where('q.next_attempt_at', '>', now + LONGEST_WAIT_MS + CLOCK_SLACK_MS).execute()

@@ -4,7 +4,8 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { commandLine, PROGRAM } from './command-line.ts'
 
@@ -18,6 +19,13 @@ beforeAll(async () => {
   daemon = await startDaemon({ dataDir: cli.dataDir })
 })
 afterAll(() => daemon?.stop())
+
+/** As a daemon holds it, until the test is over. */
+function heldLock(dataDir: string) {
+  const database = new Database(join(dataDir, 'daemon.lock'))
+  database.exec('begin exclusive')
+  onTestFinished(() => void database.close())
+}
 
 const elsewhere = () => ['--data-dir', join(cli.home, 'elsewhere')]
 
@@ -132,6 +140,8 @@ describe('a command', () => {
     writeFileSync(join(dead, 'daemon.json'), JSON.stringify({ pid: 2 ** 22 + 1, url: 'http://127.0.0.1:1' }))
     expect(await svc(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
     writeFileSync(join(dead, 'daemon.json'), JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1' }))
+    expect(await svc(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+    heldLock(dead)
     const reused = await svc(['pools', 'list', '--json', '--data-dir', dead])
     expect(reused).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: expect.stringContaining('nothing listens') })
   })
@@ -159,6 +169,7 @@ describe('a command', () => {
     await svc(['keys', 'list', '--data-dir', folder])
     const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
     writeFileSync(join(folder, 'daemon.json'), JSON.stringify({ pid: process.pid, url }))
+    heldLock(folder)
     const { exitCode, stderr } = await svc(['keys', 'list', '--data-dir', folder])
     await new Promise((resolve) => stranger.close(resolve))
     expect(exitCode).toBe(1)

@@ -209,6 +209,32 @@ describe("a stranger's svc.json", () => {
 describe('a file of the data folder', () => {
   const key = { SVC_API_KEY: 'svc_live_own' }
 
+  it('gets no key sent where daemon.json came with the folder and no daemon holds it', async () => {
+    const lock = (make: (file: string) => void) => {
+      const dataDir = planted(folder(0o700))
+      make(join(dataDir, 'daemon.lock'))
+      return dataDir
+    }
+    const elsewhere = new Database(join(folder(0o700), 'held.lock'))
+    elsewhere.exec('begin exclusive')
+    const wal = join(folder(0o700), 'wal.lock')
+    new Database(wal).exec('pragma journal_mode = wal; create table t (a)')
+    const folders = [
+      lock(() => {}),
+      lock((file) => writeFileSync(file, '', { mode: 0o600 })),
+      lock((file) => writeFileSync(file, 'no database at all '.repeat(100), { mode: 0o600 })),
+      lock((file) => mkdirSync(file)),
+      lock((file) => symlinkSync(elsewhere.name, file)),
+      lock((file) => cpSync(wal, file)),
+    ]
+    for (const dataDir of folders) {
+      expect(await svc(['keys', 'list', '--data-dir', dataDir])).toMatchObject({ exitCode: 0 })
+      const refused = await svc(['keys', 'list', '--data-dir', dataDir], { env: key })
+      expectRefused(refused, 4, 'Invalid or revoked API key')
+    }
+    elsewhere.close()
+  })
+
   it.runIf(IS_ROOT)(
     "gets no key sent where daemon.json is another's, behind a link or for others to write",
     async () => {

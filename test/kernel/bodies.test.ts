@@ -9,14 +9,15 @@ const MINT = wallet(0)
 const TREE = 'A'.repeat(46)
 const filled = (path: string) => path.replace(/\{id\}/g, TREE).replace(/\{\w+\}/g, MINT)
 
-/** A body that counts how often it is asked for more, and never ends. */
-function endless(): { stream: ReadableStream<Uint8Array>; pulls(): number } {
+/** A body that counts how often it is asked for more, and never ends: all of it the one field that may be large. */
+function endless(start = '{"image":"'): { stream: ReadableStream<Uint8Array>; pulls(): number } {
   let pulls = 0
   const stream = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        pulls++
-        controller.enqueue(new Uint8Array(64 * KIB).fill(32))
+        const piece = Buffer.alloc(64 * KIB, ' ')
+        if (pulls++ === 0) piece.write(start)
+        controller.enqueue(new Uint8Array(piece))
       },
     },
     { highWaterMark: 0 },
@@ -24,8 +25,8 @@ function endless(): { stream: ReadableStream<Uint8Array>; pulls(): number } {
   return { stream, pulls: () => pulls }
 }
 
-async function stream({ app }: Service, path: string, method: string, headers: Record<string, string>) {
-  const { stream: body, pulls } = endless()
+async function stream({ app }: Service, path: string, method: string, headers: Record<string, string>, start?: string) {
+  const { stream: body, pulls } = endless(start)
   const init = { method, body, duplex: 'half', headers: { 'content-type': 'application/json', ...headers } }
   const response = await app.fetch(new Request(`${ORIGIN}${path}`, init as RequestInit))
   return { status: response.status, pulls: pulls(), text: await response.text() }
@@ -106,6 +107,28 @@ describe('the largest body', () => {
     expect(image.json.error.param).toBe('creator')
   })
 
+  it('of a pool is read no further than to where it is refused', async () => {
+    const service = await startService()
+    const authorization = `Bearer ${service.operator}`
+    const refused: [string, number, object][] = [
+      ['', 5, { limit_bytes: 256 * KIB }],
+      ['{"name":"', 5, { limit_bytes: 256 * KIB }],
+      ['{"image":"x","name":"', 5, { limit_bytes: 256 * KIB }],
+      ['['.repeat(40), 1, { limit_depth: 32 }],
+      [`[${','.repeat(10_000)}`, 1, { limit_values: 10_000 }],
+    ]
+    for (const [start, pieces, details] of refused) {
+      const { text, pulls } = await stream(service, '/v2/pools', 'POST', { authorization }, start)
+      expect([start.slice(0, 30), JSON.parse(text).error.details]).toEqual([start.slice(0, 30), details])
+      // One more may have been asked for ahead.
+      expect(pulls).toBeLessThanOrEqual(pieces + 1)
+    }
+    const type = { authorization, 'content-type': 'text/plain' }
+    const plain = await stream(service, '/v2/pools', 'POST', type)
+    expect(JSON.parse(plain.text).error.param).toBe('Content-Type')
+    expect(plain.pulls).toBeLessThanOrEqual(2)
+  })
+
   it('is what the settings say', async () => {
     const service = await startService({ settings: { 'body-limit-mib': 1, 'json-limit-kib': 64 } })
     const asked = (path: string, size: number) => service.request('POST', path, { body: '{}'.padEnd(size) })
@@ -179,8 +202,25 @@ describe('a form', () => {
     expect(text.json.error).toMatchObject({ param: 'description', details: { limit_bytes: 256 * KIB } })
     const file = await form(service, [['website', new Blob(['x'.repeat(257 * KIB)])]])
     expect(file.json.error).toMatchObject({ param: 'website', details: { limit_bytes: 256 * KIB } })
+    const both = ['description', 'website'].map((name): [string, string] => [name, 'x'.repeat(130 * KIB)])
+    expect((await form(service, both)).json.error).toMatchObject({ param: 'website' })
+    for (const name of ['n'.repeat(5 * KIB), `image${'n'.repeat(5 * KIB)}`]) {
+      const head = (await form(service, [[name, '']])).json.error
+      expect(head).toMatchObject({ code: 'bad_request', details: { limit_bytes: 4 * KIB } })
+      expect(head.message).toBe('The head of a part of the form is longer than 4 KiB: send shorter names')
+    }
     const image = await form(service, [['image', new Blob([new Uint8Array(300 * KIB)])]])
     expect(image.json.error.param).toBe('creator')
+  })
+
+  it('is not even taken apart where JSON is asked for, also with an Idempotency-Key', async () => {
+    const service = await startService()
+    for (const path of ['/v2/merkle-trees', '/v2/api-keys']) {
+      const headers = { 'content-type': 'multipart/form-data; boundary=x', 'idempotency-key': 'form' }
+      const { status, json } = await service.request('POST', path, { body: 'no form at all', headers })
+      expect([status, json.error.param]).toEqual([400, 'Content-Type'])
+      expect(json.error.message).toContain('Content-Type must be application/json')
+    }
   })
 
   it('without a boundary, or with one that is no boundary, is refused', async () => {

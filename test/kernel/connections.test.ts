@@ -1,7 +1,9 @@
 /** Connections of a real daemon: who has no key costs neither memory nor a place for long. */
 import { readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createHttpServer } from '../../daemon/http-server.ts'
+import { loadConfig } from '../../src/config.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -56,6 +58,59 @@ async function pour({ socket }: Line, bytes: number): Promise<void> {
     }
   }
 }
+
+describe('one connection without a key', () => {
+  const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+
+  it('that asks for the largest page a thousand times in one packet, and reads nothing, costs one page', async () => {
+    const daemon = await daemonWith()
+    for (const path of ['/assets/docs/swagger-ui-bundle.js', '/v2/openapi.json']) {
+      await (await fetch(daemon.url + path)).arrayBuffer()
+      const before = residentOf(daemon)
+      const line = await open(daemon)
+      line.socket.pause().write(ask(path).repeat(101))
+      for (let look = 0; look < 20; look++) {
+        expect((await daemon.request('GET', '/v2/health')).status).toBe(200)
+        expect((residentOf(daemon) - before) / MIB).toBeLessThan(60)
+      }
+      line.socket.destroy()
+      const greedy = await open(daemon)
+      greedy.socket.write(ask(path).repeat(1_000))
+      await greedy.closed
+      expect((residentOf(daemon) - before) / MIB).toBeLessThan(60)
+    }
+  })
+
+  it('that takes nothing of its answer loses its place', async () => {
+    const app = {
+      fetch: async () => new Response(Buffer.alloc(32 * MIB)),
+      refuse: () => new Response(),
+      close: async () => {},
+    }
+    const server = createHttpServer(app, loadConfig({ env: {}, cwd: temporaryFolder() }))
+    onTestFinished(() => void server.close())
+    // Five minutes; nobody waits for them here.
+    expect(server.timeout).toBe(300_000)
+    server.timeout = 1_000
+    await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
+    const { port } = server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1').pause()
+    socket.write(ask('/'))
+    const ended = await new Promise((settle) => server.once('connection', (taken) => taken.once('close', settle)))
+    expect(ended).toBe(false)
+    socket.destroy()
+  })
+
+  it('that sends ahead has its answers in the order of its requests', async () => {
+    const daemon = await daemonWith()
+    const line = await open(daemon)
+    const paths = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? `/nowhere/${n}` : '/v2/health'))
+    line.socket.write(paths.map(ask).join(''))
+    const answers = () => line.answer().match(/There is no \/nowhere\/\d+|"healthy"/g) ?? []
+    await expect.poll(() => answers().length, { timeout: 10_000 }).toBe(50)
+    expect(answers()).toEqual(paths.map((path) => (path === '/v2/health' ? '"healthy"' : `There is no ${path}`)))
+  })
+})
 
 describe('sixty connections without a key', () => {
   it('that announce 15 MB each, and send it, keep memory flat, are answered at once and then closed', async () => {

@@ -29,6 +29,9 @@ async function subscribe({ request }: Service, count: number, prefix = 'a'): Pro
 
 /** Paths of all lists, their parameters filled with what exists. */
 async function listPaths(service: Service): Promise<string[]> {
+  const recorded = { external_uid: null, metadata_json: null, created_at: 0, occurred_at: 0 }
+  const claim = { id: 'fc_1', type: 'fee_claim.executed' as const, pool_address: A, ...recorded, ...UNSIGNED }
+  await service.services.store.write((tx) => tx.insertInto('fee_claims').values(claim).execute())
   const [hook] = await subscribe(service, 1)
   const { json } = await service.request('POST', '/v2/merkle-trees', { body: { mint: A, entries: entries(3) } })
   return lists.map(([name, { path }]) =>

@@ -275,7 +275,9 @@ describe('an empty service', () => {
     for (const [name, route] of lists) {
       const path = route.path.replace('{address}', A).replace('{wallet}', A).replace('{id}', TREE)
       const answer = await request('GET', path)
-      if (path.includes(TREE)) expect([name, answer.status]).toEqual([name, 404])
+      // A list below a record that does not exist, which is another answer than an empty list.
+      const below = path.includes(TREE) || path.startsWith(`/v2/pools/${A}/`)
+      if (below) expect([name, answer.status]).toEqual([name, 404])
       else expect([name, answer.status, answer.json.data.length <= 1]).toEqual([name, 200, true])
     }
   })

@@ -54,10 +54,12 @@ describe.each([
         options.databaseUrl = await server.createDatabase()
         Object.assign(env, { SVC_DATABASE_URL: options.databaseUrl, SVC_ENCRYPTION_KEY: ENCRYPTION_KEY })
       }
+      const start = () => startDaemon({ dataDir, flags: ['--rpc-port', '0'], env })
+      // A database with rows is taken for an installation's only where one has begun it.
+      await (await start()).stop()
       await happened(options, name, count)
       const receiver = await openReceiver()
       onTestFinished(() => receiver.close())
-      const start = () => startDaemon({ dataDir, flags: ['--rpc-port', '0'], env })
       let daemon: Daemon = await start()
       onTestFinished(() => daemon.stop('SIGKILL'))
       const store = await openStore(options)

@@ -1,7 +1,7 @@
 /** Suite: pages are whole and in order while rows are added, and only a list's own cursor continues it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { insertPool, pagePools } from '../../src/store/pools.ts'
+import { insertPool, pagePools, updatePool } from '../../src/store/pools.ts'
 import type { NewRow } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { insertToken, pageTokens } from '../../src/store/tokens.ts'
@@ -84,6 +84,26 @@ export function pagingSuite(database: TestDatabase): void {
       expect(await count({ creator: 'a', status: 'live' })).toBe(1)
       expect(await count({ type: 'damm_v2' })).toBe(0)
       expect(await count({ creator: undefined })).toBe(3)
+    })
+
+    test('leave out what no longer fits the filter once it is read, and go on behind it', async () => {
+      const store = await freshStore(database)
+      await add(store, 'a', 4)
+      const all = (await pagePools(store.db, { limit: 4 })).rows.map((row) => row.address)
+      let results = 0
+      const moved = store.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        // The rows of the page are known by then, and have yet to be read.
+        async transformResult({ result }) {
+          const change = { status: 'pending' as const }
+          if (++results === 1) await store.write((tx) => updatePool(tx, all[0]!, change))
+          return result
+        },
+      })
+      const first = await pagePools(moved, { limit: 2, status: 'live' })
+      expect(first.rows.map((row) => row.address)).toEqual([all[1]])
+      const rest = await pagePools(store.db, { limit: 2, status: 'live', cursor: first.next_cursor! })
+      expect(rest.rows.map((row) => row.address)).toEqual([all[2], all[3]])
     })
 
     test('are refused for the cursor of another list, a torn or a changed one', async () => {

@@ -1,16 +1,21 @@
 /** What a database says of how it will run a statement, and what is wrong with that. */
-import { CompiledQuery, type KyselyPlugin, sql } from 'kysely'
+import { CompiledQuery, type KyselyPlugin, type QueryId, sql } from 'kysely'
 import type { Store } from '../../src/store/store.ts'
 
-/** The store, and every statement that goes through it from then on. */
+/** The store, and every statement that was run through it from then on. */
 export function watched(store: Store): { store: Store; statements: CompiledQuery[] } {
   const statements: CompiledQuery[] = []
+  const built = new WeakMap<QueryId, CompiledQuery>()
   const plugin: KyselyPlugin = {
     transformQuery({ node, queryId }) {
-      statements.push(store.db.getExecutor().compileQuery(node, queryId))
+      built.set(queryId, store.db.getExecutor().compileQuery(node, queryId))
       return node
     },
-    transformResult: async ({ result }) => result,
+    // What is only built, to be taken apart for another statement, has no result.
+    async transformResult({ queryId, result }) {
+      statements.push(built.get(queryId)!)
+      return result
+    },
   }
   const write: Store['write'] = (work) => store.write((tx) => work(tx.withPlugin(plugin)))
   return { store: { ...store, db: store.db.withPlugin(plugin), write }, statements }

@@ -120,6 +120,31 @@ export function writeEachSuite(database: TestDatabase): void {
       expect(counted.writes).toBe(3)
     })
 
+    test('are at most 64 under one transaction, in their order, and each bad one of hundreds is answered', async () => {
+      const store = await freshStore(database)
+      const parts: number[] = []
+      const rows = numbers(300).map((n) => (n === 70 || n === 299 ? `bad ${n}` : `${1000 + n}`))
+      const faults = await writeEach(store, rows, async (tx, part) => {
+        parts.push(part.length)
+        await insertAll(tx, part)
+      })
+      expect(Math.max(...parts)).toBe(64)
+      expect(faults.map(({ row }) => row)).toEqual(['bad 70', 'bad 299'])
+      expect(await mints(store)).toEqual(rows.filter((row) => !row.startsWith('bad')))
+    })
+
+    test('are written no further once that is aborted between two transactions', async () => {
+      const store = await freshStore(database)
+      const aborting = new AbortController()
+      const write = async (tx: Tx, part: readonly string[]) => {
+        await insertAll(tx, part)
+        aborting.abort(new Error('its time is over'))
+      }
+      const rows = numbers(200).map((n) => `${n}`)
+      await expect(writeEach(store, rows, write, aborting.signal)).rejects.toThrow('its time is over')
+      expect(await mints(store)).toHaveLength(64)
+    })
+
     if (database.kind === 'sqlite') {
       test('are not looked through where the disk is full', async () => {
         const store = await freshStore(database)

@@ -42,8 +42,8 @@ export function clockSuite(database: TestDatabase): void {
       ['a slot and an end', START + HOUR, START + HOUR],
     ])('with %s to come holds up no tick, and is told once in the log and counted', async (_, until, slot) => {
       const store = await freshStore(database)
-      await leave(store, until, slot)
       const { workers, logged, metricsText } = await startFrame(store, [definition(async () => {})])
+      await leave(store, until, slot)
       expect(await workers.runOnce(NAME, START)).toBe('done')
       expect(await workers.runOnce(NAME, START + 2_000)).toBe('done')
       expect(await findLease(store.db, NAME)).toMatchObject({ slot: START + 2_000, until: 0, done: 2 })
@@ -55,8 +55,8 @@ export function clockSuite(database: TestDatabase): void {
 
     test('is still believed within a lease: clocks may differ by so much', async () => {
       const store = await freshStore(database)
-      await leave(store, START + 2 * LEASE_MS, 0)
       const { workers } = await startFrame(store, [definition(async () => {})])
+      await leave(store, START + 2 * LEASE_MS, 0)
       expect(await workers.runOnce(NAME, START)).toBe('idle')
     })
   })
@@ -222,7 +222,10 @@ export function clockSuite(database: TestDatabase): void {
         queued('a retry of tomorrow', START + 24 * HOUR, 0),
         queued('under way', START, START + 10_000),
       ]
-      await store.write((tx) => tx.insertInto('webhook_queue').values(rows).execute())
+      await store.write(async (tx) => {
+        await tx.insertInto('webhook_subscriptions').values(subscriptionRow('s')).execute()
+        await tx.insertInto('webhook_queue').values(rows).execute()
+      })
       const due = await sendable(store.db, { id: 's', cursor: 1 }, START, 10)
       expect(due.map(({ event_id }) => event_id).sort()).toEqual(['claimed ahead', 'planned ahead'])
       const seqs = (await store.db.selectFrom('webhook_queue').select('seq').execute()).map(({ seq }) => seq)
@@ -239,6 +242,13 @@ export function clockSuite(database: TestDatabase): void {
       expect(await take('other', START + 1)).toEqual({ kind: 'conflict', reason: 'running' })
     })
   })
+}
+
+function subscriptionRow(id: string) {
+  return {
+    ...{ id, url: 'https://example.com', enabled_events_json: '["*"]', active: 1, secret: Buffer.of() },
+    ...{ secret_preview: 'abcd', disabled_reason: null, created_at: START, updated_at: START },
+  }
 }
 
 function transactionRow(signature: string, at: number) {

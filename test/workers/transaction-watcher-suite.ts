@@ -230,12 +230,12 @@ export function transactionWatcherSuite(database: TestDatabase): void {
       const store = await freshStore(database)
       const clock = testClock()
       const node = fakeNode(clock)
+      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
       const old = { since_slot: node.slot() - 400, created_at: START - 160_000, blockhash: 'old' }
       const expired = await insertPending(store, 300, () => old)
       node.gone.add('old')
       const bad = expired[7]!
       const allow = await forbidFailed(store, bad)
-      const { workers } = await startWatcher(store, { clock, fetch: node.fetch })
       const [landed] = await insertPending(store, 1, () => ({ tracked_resource_json: '{' }))
       node.landed.set(landed!, node.slot() - 50)
       expect(await workers.runOnce(NAME, START)).toBe('failed')

@@ -37,7 +37,7 @@ export async function lookUpAirdrops(context: Context, input: Input<Route>): Pro
   const { wallet, mint, limit, cursor } = input
   const list = `wallet_airdrops:${wallet}:${mint ?? ''}`
   const before = cursor === undefined ? undefined : decodeCursor(list, cursor)
-  const { rows, more } = await scanTrees(context.store.db, { mint, before, limit: TREES_PER_PAGE })
+  const { rows, end } = await scanTrees(context.store.db, { mint, before, limit: TREES_PER_PAGE })
   const entitled: Entitled[] = []
   let looked = 0
   for (const row of rows) {
@@ -46,7 +46,8 @@ export async function lookUpAirdrops(context: Context, input: Input<Route>): Pro
     const amount = await amountIn(context, row, wallet)
     if (amount !== null) entitled.push({ row, amount })
   }
-  const next_cursor = more || looked < rows.length ? encodeCursor(list, rows[looked - 1]!.seq) : null
+  const last = looked < rows.length ? rows[looked - 1]!.seq : end
+  const next_cursor = last === null ? null : encodeCursor(list, last)
   return { items: await readEntitlements(context, wallet, entitled), next_cursor }
 }
 

@@ -138,12 +138,8 @@ const restored = ({ launch, ...kept }: Kept): Prepared => ({
 async function stepOf({ chain }: Context, { launch }: Kept, step: number): Promise<Built> {
   const recentBlockhash = await latestBlockhash(await chain.connection())
   const unsigned = await withBlockhash(Buffer.from(launch.transactions[step]!, 'base64'), recentBlockhash)
-  const { base_mint_secret_key, config_secret_key, position_nft_secret_key = [] } = launch.requiredSigners
-  const keys = [base_mint_secret_key, config_secret_key, position_nft_secret_key].filter(({ length }) => length > 0)
-  const signed = cosignedBy(
-    unsigned,
-    keys.map((key) => Uint8Array.from(key)),
-  )
+  const keys = Object.values(launch.requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))
+  const signed = cosignedBy(unsigned, keys)
   return { ...signed, uncapped: [launch.mint] }
 }
 

@@ -30,7 +30,9 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
   const { store, chain, clock } = context
   const created = submitted.flatMap(({ transaction: { message }, param }) =>
     [...dbcChangesIn(message), ...dammV2ChangesIn(message)].flatMap((change) =>
-      change.kind === 'pool_created' ? [{ address: change.pool, param }] : [],
+      change.kind === 'pool_created'
+        ? [{ address: change.pool, param, signers: message.keys.slice(0, message.signers) }]
+        : [],
     ),
   )
   const rows = await Promise.all(created.map(({ address }) => findPool(store.db, address)))
@@ -45,10 +47,12 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
       for (const [i, rival] of rivals.entries()) {
         if (found[i]) await emitAll(tx, clock, (await markLive(context, tx, rival)).told)
       }
-      for (const { address, param } of created) {
+      for (const { address, param, signers } of created) {
         const row = await findPool(tx, address)
         if (row === null || row.symbol === null || (row.status !== 'pending' && row.status !== 'failed')) continue
         const { symbol, creator, genesis } = row
+        // An instruction can name a creator that knows nothing of it: no ticker is taken from anybody by that.
+        if (creator === null || !signers.includes(creator)) continue
         const held = await takeFor(context, tx, { symbol, creator, pool: address, genesis })
         if (held !== null) throw taken(context, symbol, held, param)
         await updatePool(tx, address, { submitted_at: clock.now() })

@@ -22,7 +22,7 @@ export async function requireFreeTicker(
   if (held === undefined || held.taken_at <= sinceOf(context)) return
   const holder = await findPool(db, held.pool_address)
   const genesis = await context.chain.genesisHash()
-  if (await isHeldAgainst(db, holder, { creator, genesis })) throw taken(context, symbol, held)
+  if (isHeldAgainst(holder, { creator, genesis })) throw taken(context, symbol, held)
 }
 
 export interface Taking {
