@@ -1,7 +1,7 @@
 /** Bounds of a JSON text that arrives in pieces: wherever it is cut, the same is told as of the whole. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Bounds, JsonBounds } from '../../daemon/middleware/json-bounds.ts'
+import { type Bounds, JsonBounds } from '../../daemon/pipeline/json-bounds.ts'
 import { ApiError } from '../../src/errors.ts'
 
 const BOUNDS: Bounds = { large: 'image', limit: 100 }
