@@ -20,15 +20,19 @@ export function decimalOf(raw: bigint, digits: number): string {
   return `${text.slice(0, text.length - digits)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
+/** Raw units of an answer as decimal text; what is no amount comes back as it is, as another server may say anything. */
+export const wholeOf = (value: unknown, decimals: number): unknown =>
+  typeof value === 'string' && /^\d+$/.test(value) ? decimalOf(BigInt(value), decimals) : value
+
 /** The same fields for a person: those named, raw units of so many decimals each, as decimal text. */
 export function inWhole(
   fields: Readonly<Record<string, unknown>>,
   decimals: Readonly<Record<string, number>>,
 ): Record<string, unknown> {
-  const shown = ([name, value]: [string, unknown]) =>
-    typeof value === 'string' && /^\d+$/.test(value) && decimals[name] !== undefined
-      ? [name, decimalOf(BigInt(value), decimals[name])]
-      : [name, value]
+  const shown = ([name, value]: [string, unknown]) => [
+    name,
+    decimals[name] === undefined ? value : wholeOf(value, decimals[name]),
+  ]
   return Object.fromEntries(Object.entries(fields).map(shown))
 }
 
