@@ -1,8 +1,9 @@
 /** Amounts as people write them: decimal digits to raw units and back, exactly. */
+export { MAX_AMOUNT as MAX_U64 } from '../src/merkle/amounts.ts'
+
 import { usage } from './ui/problem.ts'
 
 export const LAMPORT_DIGITS = 9
-export const MAX_U64 = 2n ** 64n - 1n
 
 /** Decimal text to raw units; a usage problem names `shown` and what does not fit. */
 export function rawUnits(text: string, digits: number, shown: string): bigint {

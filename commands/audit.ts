@@ -107,9 +107,9 @@ const LAMPORTS = /_?lamports_?/
 /** `per day 2 SOL, paused false`; what is deeper stands in brackets. */
 function spoken(fields: object): string {
   return Object.entries(fields)
-    .filter(([name]) => !HASH.test(name))
+    .filter(([name, value]) => !HASH.test(name) && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => {
-      if (Array.isArray(value)) return `${words(name)} ${value.length === 0 ? 'none' : value.map(textOf).join(' ')}`
+      if (Array.isArray(value)) return `${words(name)} ${value.map(textOf).join(' ')}`
       if (typeof value === 'object' && value !== null) return `${words(name)} (${spoken(value)})`
       if (!LAMPORTS.test(name)) return `${words(name)} ${value}`
       return `${words(name.replace(LAMPORTS, ''))} ${wholeOf(value, LAMPORT_DIGITS)} SOL`.trimStart()
