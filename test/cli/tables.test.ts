@@ -207,7 +207,6 @@ describe('on a terminal of 80 columns', () => {
   it.each([[['--help']], [[]], [['status']], [['doctor']]])('every line of `svc %s` fits', async (args) => {
     const { exitCode, screen } = await onTerminal(cli, args, [], 80)
     expect(exitCode, screen).toBe(0)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal takes as its colours
     const all = screen
       .replace(/\u001b\[[0-9;]*m/g, '')
       .trimEnd()
