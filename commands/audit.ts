@@ -87,7 +87,7 @@ export const noun: Noun = {
 
 /** For a person: amounts in SOL, the signature whole, and no hashes, which JSON holds. */
 function tableOf(entries: readonly AuditEntry[]): Rows {
-  const isSigned = entries.some(({ details }) => 'signature' in details)
+  const isSigned = entries.some(({ details }) => details.signature !== undefined)
   return {
     columns: ['sequence', 'at', 'action', 'details', 'api_key_id', ...(isSigned ? ['signature'] : [])],
     rows: entries.map(({ sequence, at, action, details: { signature, ...details }, api_key_id }) => [

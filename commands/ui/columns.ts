@@ -47,7 +47,7 @@ export function columnsOf(headings: readonly string[], rows: readonly (readonly 
       isAddress &&= ADDRESS.test(cell)
       isNumber &&= NUMBER.test(cell)
       isDate &&= DATE.test(cell)
-      if (cell.includes('/')) widestPasted = Math.max(widestPasted, ...pastedIn(cell).map(widthOf))
+      if (cell.includes('/')) widestPasted = Math.max(widestPasted, widestPastedIn(cell))
     }
     isAddress &&= widest > SHORT_WORD
     const isName = !isNamed && (isAddress || WHOLE_NAMES.test(heading))
@@ -80,5 +80,6 @@ export function fitted(columns: readonly Column[], width: number): number[] | nu
   return capped(cap)
 }
 
-const pastedIn = (cell: string) => cell.split(' ').filter((word) => PASTED.test(word))
+const widestPastedIn = (cell: string) =>
+  cell.split(' ').reduce((most, word) => (PASTED.test(word) ? Math.max(most, widthOf(word)) : most), 0)
 const sum = (widths: readonly number[]) => widths.reduce((total, one) => total + one, 0)
