@@ -1,4 +1,5 @@
 /** What an airdrop is made with, checked against the stored tree and the chain, and the transaction that makes it. */
+
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
@@ -9,6 +10,7 @@ import type { ChainAccount } from '../../chain/localnet/types.ts'
 import { buildCreation, CREATION_UNITS, tokenAccountAddress } from '../../chain/merkle-distributor/index.ts'
 import { PROGRAMS, requireProgram } from '../../chain/programs.ts'
 import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { MAX_U64 } from '../../chain/u64.ts'
 import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
@@ -22,7 +24,6 @@ import { isOpen, readAirdrop } from './on-chain.ts'
 type Wanted = Input<Api['airdrops']['create']>
 type Tree = Row<'merkle_trees'> | null
 
-const MAX_U64 = 2n ** 64n - 1n
 const DAY_S = 86_400n
 /**
  * The program wants a start in the future when it lands, and pays before it all the same: longer than any blockhash lives,
