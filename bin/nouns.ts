@@ -109,24 +109,37 @@ export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
 ]
 
 export const EXIT_CODES = [
-  '0 done · 1 failed · 2 usage or bad input · 3 not found · 4 not allowed',
-  '5 conflict · 6 rate-limited · 130 cancelled',
+  '0 done · 1 failed · 2 usage or bad input · 3 not found',
+  '4 not allowed · 5 conflict · 6 rate-limited · 130 cancelled',
 ]
 
-const line = (name: string, about: string, width: number) => `  ${name.padEnd(width)}  ${about}\n`
+/** Lines of whole words; a word that is longer than the width has a line of its own. */
+function wrapped(text: string, width: number): string[] {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!
+    if (line === '') lines[lines.length - 1] = word
+    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
 
-/** Help of `svc` itself. */
-export function rootHelp(): string {
+/** Help of `svc` itself, of so many columns. */
+export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
   const width = Math.max(...GLOBAL_OPTIONS.map(({ flags }) => flags.length))
+  const lead = width + 4
+  const line = (name: string, about: string) =>
+    `  ${name.padEnd(width)}  ${wrapped(about, columns - lead).join(`\n${' '.repeat(lead)}`)}\n`
   return [
     'Usage: svc <noun> <verb> [options]\n\n',
     'Token launches on Solana: one command line and a self-hosted HTTP API.\n\n',
     'Commands:\n',
-    ...NOUNS.map(({ name, summary }) => line(name, summary, width)),
+    ...NOUNS.map(({ name, summary }) => line(name, summary)),
     '\nOptions of every command:\n',
-    ...GLOBAL_OPTIONS.map(({ flags, about }) => line(flags, about, width)),
-    line('-V, --version', 'Print the version', width),
-    line('-h, --help', 'Help of svc or of a command', width),
+    ...GLOBAL_OPTIONS.map(({ flags, about }) => line(flags, about)),
+    line('-V, --version', 'Print the version'),
+    line('-h, --help', 'Help of svc or of a command'),
     `\nExit codes: ${EXIT_CODES.join('\n            ')}\n`,
     '\n`svc <noun> --help` shows the verbs, `svc <noun> <verb> --help` its flags.\n',
   ].join('')

@@ -62,7 +62,7 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
     })
     .helpCommand(false)
     .exitOverride()
-  program.helpInformation = rootHelp
+  program.helpInformation = () => rootHelp(process.stdout.columns)
   for (const entry of NOUNS) {
     const command = program.command(entry.name).description(entry.summary)
     if (entry.name !== wanted || loaded === undefined) continue

@@ -26,7 +26,7 @@ const argv = process.argv.slice(2)
 const [only] = argv
 if (argv.length === 1 && (only === '--version' || only === '-V')) process.stdout.write(`${VERSION}\n`)
 else if (argv.length === 0 || (argv.length === 1 && (only === '--help' || only === '-h' || only === 'help')))
-  process.stdout.write(rootHelp())
+  process.stdout.write(rootHelp(process.stdout.columns))
 else {
   const { main } = await import('./main.ts')
   process.exitCode = await main(argv)

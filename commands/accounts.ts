@@ -2,7 +2,7 @@
 
 import type { Account } from '../src/api/accounts.ts'
 import { paths } from '../src/api/paths.ts'
-import { solOf } from './amounts.ts'
+import { LAMPORT_DIGITS, wholeOf } from './amounts.ts'
 import { list, type Noun, required, text, verb } from './command.ts'
 
 const COLUMNS = ['lamports', 'owner', 'executable', 'space', 'slot'] as const
@@ -16,7 +16,7 @@ export const noun: Noun = {
       async run(input, { client }) {
         const { data } = await client.accounts.get(input)
         const { address, lamports, ...rest } = data
-        return { data, record: { address, sol: solOf(BigInt(lamports)), ...rest } }
+        return { data, record: { address, sol: wholeOf(lamports, LAMPORT_DIGITS), ...rest } }
       },
     }),
     batch: verb({
@@ -42,6 +42,6 @@ export const noun: Noun = {
 
 const shownOf = (address: string, account: Account | null, columns: readonly (keyof Account)[]) => [
   address,
-  account === null ? null : solOf(BigInt(account.lamports)),
+  wholeOf(account?.lamports, LAMPORT_DIGITS),
   ...columns.map((column) => account?.[column]),
 ]

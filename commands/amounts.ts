@@ -1,8 +1,9 @@
 /** Amounts as people write them: decimal digits to raw units and back, exactly. */
+export { MAX_AMOUNT as MAX_U64 } from '../src/merkle/amounts.ts'
+
 import { usage } from './ui/problem.ts'
 
 export const LAMPORT_DIGITS = 9
-export const MAX_U64 = 2n ** 64n - 1n
 
 /** Decimal text to raw units; a usage problem names `shown` and what does not fit. */
 export function rawUnits(text: string, digits: number, shown: string): bigint {
@@ -20,15 +21,19 @@ export function decimalOf(raw: bigint, digits: number): string {
   return `${text.slice(0, text.length - digits)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
+/** Raw units of an answer as decimal text; what is no amount comes back as it is, as another server may say anything. */
+export const wholeOf = (value: unknown, decimals: number): unknown =>
+  typeof value === 'string' && /^\d+$/.test(value) ? decimalOf(BigInt(value), decimals) : value
+
 /** The same fields for a person: those named, raw units of so many decimals each, as decimal text. */
 export function inWhole(
   fields: Readonly<Record<string, unknown>>,
   decimals: Readonly<Record<string, number>>,
 ): Record<string, unknown> {
-  const shown = ([name, value]: [string, unknown]) =>
-    typeof value === 'string' && /^\d+$/.test(value) && decimals[name] !== undefined
-      ? [name, decimalOf(BigInt(value), decimals[name])]
-      : [name, value]
+  const shown = ([name, value]: [string, unknown]) => [
+    name,
+    decimals[name] === undefined ? value : wholeOf(value, decimals[name]),
+  ]
   return Object.fromEntries(Object.entries(fields).map(shown))
 }
 

@@ -2,7 +2,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import type { AuditEntry } from '../src/api/audit-entries.ts'
 import { paths } from '../src/api/paths.ts'
-import { choice, flag, type Noun, required, text, verb } from './command.ts'
+import { LAMPORT_DIGITS, wholeOf } from './amounts.ts'
+import { choice, flag, type Noun, type Rows, required, text, verb } from './command.ts'
 import { listVerb } from './reads.ts'
 import { reason } from './ui/files.ts'
 import { EXIT, usage } from './ui/problem.ts'
@@ -33,6 +34,7 @@ export const noun: Noun = {
         order: choice(['asc', 'desc'], 'asc: oldest first'),
       },
       columns: ['sequence', 'at', 'action', 'details', 'api_key_id'],
+      table: tableOf,
       call: (client, query) => client.auditEntries.list(query),
     }),
     verify: verb({
@@ -82,6 +84,41 @@ export const noun: Noun = {
     }),
   },
 }
+
+/** For a person: amounts in SOL, the signature whole, and no hashes, which JSON holds. */
+function tableOf(entries: readonly AuditEntry[]): Rows {
+  const isSigned = entries.some(({ details }) => details.signature !== undefined)
+  return {
+    columns: ['sequence', 'at', 'action', 'details', 'api_key_id', ...(isSigned ? ['signature'] : [])],
+    rows: entries.map(({ sequence, at, action, details: { signature, ...details }, api_key_id }) => [
+      sequence,
+      at,
+      action,
+      spoken(details),
+      api_key_id,
+      ...(isSigned ? [signature] : []),
+    ]),
+  }
+}
+
+const HASH = /_sha256$/
+const LAMPORTS = /_?lamports_?/
+
+/** `per day 2 SOL, paused false`; what is deeper stands in brackets. */
+function spoken(fields: object): string {
+  return Object.entries(fields)
+    .filter(([name, value]) => !HASH.test(name) && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => {
+      if (Array.isArray(value)) return `${words(name)} ${value.map(textOf).join(' ')}`
+      if (typeof value === 'object' && value !== null) return `${words(name)} (${spoken(value)})`
+      if (!LAMPORTS.test(name)) return `${words(name)} ${value}`
+      return `${words(name.replace(LAMPORTS, ''))} ${wholeOf(value, LAMPORT_DIGITS)} SOL`.trimStart()
+    })
+    .join(', ')
+}
+
+const words = (name: string) => name.replaceAll('_', ' ')
+const textOf = (value: unknown) => (typeof value === 'object' && value !== null ? `(${spoken(value)})` : String(value))
 
 /** Readable by this user alone; a file that is there is kept unless `force`. */
 function writeNew(file: string, text: string, force: boolean): void {

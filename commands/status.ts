@@ -12,7 +12,11 @@ export const noun: Noun = {
       const cluster = await session.cluster()
       const counts = ['name', 'running', 'last_tick_at', 'ticks_total', 'errors_total'] as const
       const columns = [...counts, 'last_error', 'stalled_reason'] as const
-      return { ...listOutcome(data.workers, columns), data, notes: cluster === null ? [] : [`Cluster: ${cluster}`] }
+      // What is empty for every worker has no column for a person.
+      const shown = columns.filter((column) => data.workers.some((worker) => worker[column] !== null))
+      const table = listOutcome(data.workers, shown).rows!
+      const notes = cluster === null ? [] : [`Cluster: ${cluster}`]
+      return { ...listOutcome(data.workers, columns), table, data, notes }
     },
   }),
 }

@@ -1,13 +1,14 @@
 /** `svc airdrops`: from a list of recipients to funded distributors, claims, and what is left. */
 import { paths } from '../../src/api/paths.ts'
-import { type Noun, required, text } from '../command.ts'
-import { listVerb, recordVerb } from '../reads.ts'
+import { inWhole } from '../amounts.ts'
+import { type Noun, required, text, verb } from '../command.ts'
+import { listVerb } from '../reads.ts'
 import { claim } from './claim.ts'
 import { eligibility } from './eligibility.ts'
 import { exportProofs } from './export.ts'
 import { init } from './init.ts'
 import { launch } from './launch.ts'
-import { status } from './status.ts'
+import { decimalsOf, status } from './status.ts'
 import { withdraw } from './withdraw.ts'
 
 const list = listVerb({
@@ -18,12 +19,19 @@ const list = listVerb({
   call: (client, query) => client.airdrops.list(query),
 })
 
-const get = recordVerb({
+const get = verb({
   about: 'Read one airdrop',
-  at: paths.airdrops.get,
+  calls: [paths.airdrops.get, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
-  call: (client, input) => client.airdrops.get(input),
+  async run(input, session) {
+    const { data } = await session.client.airdrops.get(input)
+    const decimals = await decimalsOf(session, data.mint)
+    if (decimals === null) return { data }
+    return { data, record: inWhole(data, Object.fromEntries(AMOUNTS.map((name) => [name, decimals]))) }
+  },
 })
+/** Raw units in the answer. */
+const AMOUNTS = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as const
 
 export const noun: Noun = {
   verbs: { launch, init, claim, withdraw, status, eligibility, export: exportProofs, list, get },

@@ -81,5 +81,6 @@ export function claimSigned(session: Session, input: OneClaimFlags, wanted: Want
     },
     preview: (data) => amountLines(data, wanted),
     show: shownOf,
+    decimals: { estimated_quote: LAMPORT_DIGITS },
   })
 }

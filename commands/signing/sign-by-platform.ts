@@ -1,4 +1,5 @@
 /** One command that the platform wallet signs: shown by an unsigned build of the same, asked for, signed once, waited for. */
+import { inWhole } from '../amounts.ts'
 import type { Outcome, Session } from '../command.ts'
 import { EXIT } from '../ui/problem.ts'
 import { platformAddress, signedOnce } from './by-platform.ts'
@@ -27,6 +28,8 @@ export interface PlatformCommand<D extends { transaction: string }> {
   preview?(data: D): readonly string[]
   /** Fields that the answer of a dry run starts with. */
   show(data: D): Record<string, unknown>
+  /** Decimals of the fields of `shown` that are raw units: a person reads those as whole tokens. */
+  decimals?: Readonly<Record<string, number>>
 }
 
 export async function signByPlatform<D extends { transaction: string }>(
@@ -67,11 +70,12 @@ async function signed<D extends { transaction: string }>(
   const { signature, shown } = await signedOnce(session, flags.idempotency_key ?? crypto.randomUUID(), (options) =>
     command.sign(payer, options),
   )
-  if (flags.wait === 'none') return { data: { ...shown, signature, lifecycle: 'submitted' } }
+  const answer = (data: Record<string, unknown>): Outcome => ({ data, record: inWhole(data, command.decimals ?? {}) })
+  if (flags.wait === 'none') return answer({ ...shown, signature, lifecycle: 'submitted' })
   const landed = await follow(session, signature, flags.wait ?? 'confirmed')
   if (landed.lifecycle === 'failed') {
     if (transaction !== undefined) throw await didFail(session, transaction, landed)
     throw failedAs(landed)
   }
-  return { data: { ...shown, signature, lifecycle: landed.lifecycle, slot: landed.slot } }
+  return answer({ ...shown, signature, lifecycle: landed.lifecycle, slot: landed.slot })
 }

@@ -29,7 +29,7 @@ const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
 const NUMBER = /^(?:-?\d+(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
 const DATE = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|-?)$/
 /** What is pasted elsewhere as it stands. */
-const PASTED = /^(?:https?:\/\/\S+|\/\S+)$/
+const PASTED = /^(?:https?:\/\/|\/)./
 const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
 
 /** Columns on a terminal, East Asian and emoji widths included. */
@@ -39,7 +39,7 @@ export const widthOf = (text: string): number => (PRINTABLE.test(text) ? text.le
 export function columnsOf(headings: readonly string[], rows: readonly (readonly string[])[]): Column[] {
   let isNamed = false
   return headings.map((heading, i) => {
-    let [widest, hasSpace, isAddress, isNumber, isDate, isPasted] = [1, false, true, true, true, false]
+    let [widest, widestPasted, hasSpace, isAddress, isNumber, isDate] = [1, 0, false, true, true, true]
     for (const row of rows) {
       const cell = row[i]!
       widest = Math.max(widest, widthOf(cell))
@@ -47,14 +47,14 @@ export function columnsOf(headings: readonly string[], rows: readonly (readonly 
       isAddress &&= ADDRESS.test(cell)
       isNumber &&= NUMBER.test(cell)
       isDate &&= DATE.test(cell)
-      isPasted ||= PASTED.test(cell)
+      if (cell.includes('/')) widestPasted = Math.max(widestPasted, widestPastedIn(cell))
     }
     isAddress &&= widest > SHORT_WORD
     const isName = !isNamed && (isAddress || WHOLE_NAMES.test(heading))
     isNamed ||= isName
     const isOneWord = isDate || isNumber || (!hasSpace && widest <= SHORT_WORD)
-    const isWhole = isName || isPasted || isOneWord || (!isAddress && WHOLE_NAMES.test(heading))
-    const shortest = isWhole ? widest : Math.min(widest, isAddress ? LEAST_ADDRESS : LEAST_TEXT)
+    const isWhole = isName || (widestPasted > 0 && !hasSpace) || isOneWord || (!isAddress && WHOLE_NAMES.test(heading))
+    const shortest = isWhole ? widest : Math.max(widestPasted, Math.min(widest, isAddress ? LEAST_ADDRESS : LEAST_TEXT))
     const longestWord = Math.max(0, ...heading.split(' ').map(({ length }) => length))
     return {
       heading,
@@ -80,4 +80,6 @@ export function fitted(columns: readonly Column[], width: number): number[] | nu
   return capped(cap)
 }
 
+const widestPastedIn = (cell: string) =>
+  cell.split(' ').reduce((most, word) => (PASTED.test(word) ? Math.max(most, widthOf(word)) : most), 0)
 const sum = (widths: readonly number[]) => widths.reduce((total, one) => total + one, 0)

@@ -36,7 +36,16 @@ export function hanging(text: string, width: number): string {
     .flatMap((line) => {
       if (widthOf(line) <= width) return [line]
       const [lead = ''] = /^\s*(?:\S+(?: \S+){0,2} {2,})?/.exec(line) ?? []
-      const indent = widthOf(lead) > width / 2 ? /^ */.exec(line)![0].length + INDENT.length : widthOf(lead)
+      const isLong = widthOf(lead) > width / 2
+      const indent = isLong ? /^ */.exec(line)![0].length + INDENT.length : widthOf(lead)
+      // A beginning that leaves no room for a word has its own lines.
+      if (isLong && widthOf(lead) + widthOf(/^\S*/.exec(line.slice(lead.length))![0]) > width) {
+        const margin = ' '.repeat(indent)
+        const begun = wrapped(lead.trim(), width - indent).map(
+          (one, i) => `${i === 0 ? margin.slice(INDENT.length) : margin}${one}`,
+        )
+        return [...begun, ...wrapped(line.slice(lead.length), width - indent).map((one) => `${margin}${one}`)]
+      }
       const [first = '', ...rest] = wrapped(line.slice(lead.length), width - widthOf(lead))
       const more = rest.length === 0 ? [] : wrapped(rest.join(' '), width - indent)
       return [`${lead}${first}`, ...more.map((one) => `${' '.repeat(indent)}${one}`)]

@@ -87,6 +87,9 @@ function field(name: string, value: unknown, width: number): string {
   const moment = momentIn(name, value)
   if (moment !== null) return zonedTime(moment)
   const line = cell(name, value)
+  // A comma beside what is copied would be copied with it.
+  if (Array.isArray(value) && value.length > 1 && !/^[[{]/.test(line) && line.length > width)
+    return value.map((one) => cell(name, one)).join('\n')
   if (typeof value !== 'object' || value === null || !/^[[{]/.test(line) || line.length <= width / 2) return line
   return JSON.stringify(value, undefined, 2).split('\n').map(cleaned).join('\n')
 }

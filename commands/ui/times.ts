@@ -19,7 +19,7 @@ export function zonedTime(moment: string | number): string {
   return `${localTime(moment)} ${minutes < 0 ? '-' : '+'}${two(hours)}:${two(rest)}`
 }
 
-const NAMES_A_MOMENT = /(?:^|_)at$/
+const NAMES_A_MOMENT = /(?:^|_)at$|^timestamp$/
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 
 /** Milliseconds of a field that holds a moment, as ISO 8601 or, in `created`, in Unix seconds; null for any other field. */

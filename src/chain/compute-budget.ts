@@ -2,6 +2,7 @@
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { decodeTransaction, isWritable } from '../solana/messages.ts'
+import { MAX_U64 } from '../solana/u64.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 /** Most that one transaction can ask for. */
@@ -9,7 +10,6 @@ export const MAX_UNITS = 1_400_000
 const SPARE_UNITS = 1_000
 const PERCENTILE = 75n
 const MICRO_LAMPORTS = 1_000_000n
-const MAX_PRICE = 2n ** 64n - 1n
 
 export interface BudgetServices {
   connection: Connection
@@ -97,7 +97,7 @@ export function unitsFor(used: number): number {
 /** Micro-lamports per unit, lowered until the priority fee of `units`, rounded up as the chain does, is within `cap` lamports. */
 export function cappedPrice(price: bigint, units: number, cap: bigint): bigint {
   const highest = (cap * MICRO_LAMPORTS) / BigInt(units)
-  return [price, highest, MAX_PRICE].reduce((least, each) => (each < least ? each : least))
+  return [price, highest, MAX_U64].reduce((least, each) => (each < least ? each : least))
 }
 
 /** The 75th percentile by nearest rank; 0 of none. */

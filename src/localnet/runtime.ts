@@ -10,6 +10,7 @@ import {
   SYSVAR_OWNER,
 } from '../solana/addresses.ts'
 import type { Execution, InnerInstructions } from '../solana/execution.ts'
+import { MAX_U64 } from '../solana/u64.ts'
 import { type Blockhashes, SlotHashes } from './blockhashes.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'
 import { transactionErrorJson } from './transaction-errors.ts'
@@ -17,8 +18,7 @@ import { transactionErrorJson } from './transaction-errors.ts'
 /** The native module: the package's own wrapper would decode and encode every transaction and address anew. */
 type Native = typeof import('litesvm/dist/internal.js')
 
-const MAX_LAMPORTS = 2n ** 64n - 1n
-const DEFAULT_RENT_EPOCH = 2n ** 64n - 1n
+const DEFAULT_RENT_EPOCH = MAX_U64
 
 export class Runtime {
   readonly #native: Native
@@ -73,8 +73,8 @@ export class Runtime {
       data: new Uint8Array(),
       executable: false,
     }
-    if (lamports < 0n || lamports > MAX_LAMPORTS) {
-      throw new Error(`Account ${address}: lamports must be from 0 to ${MAX_LAMPORTS}, got ${lamports}`)
+    if (lamports < 0n || lamports > MAX_U64) {
+      throw new Error(`Account ${address}: lamports must be from 0 to ${MAX_U64}, got ${lamports}`)
     }
     const native = new this.#native.Account(lamports, data, addressBytes(owner), executable, DEFAULT_RENT_EPOCH)
     try {

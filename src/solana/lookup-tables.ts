@@ -5,10 +5,11 @@ import { addressOf, LOOKUP_TABLE_PROGRAM } from './addresses.ts'
 import { SLOT_HASHES } from './constants.ts'
 import { TransactionRefused } from './execution.ts'
 import type { TableLookup } from './messages.ts'
+import { MAX_U64 } from './u64.ts'
 
 /** Bytes before the addresses. */
 const META_BYTES = 56
-const NEVER = 2n ** 64n - 1n
+const NEVER = MAX_U64
 
 export interface LoadedAddresses {
   writable: string[]

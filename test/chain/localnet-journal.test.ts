@@ -206,7 +206,7 @@ describe('the folder of a chain', () => {
   it('belongs to one process, and the second is told which', async () => {
     const { chain, dataDir } = await openTestChain()
     const script = `
-      import { openLocalChain } from './src/chain/localnet/index.ts'
+      import { openLocalChain } from './src/localnet/index.ts'
       await openLocalChain({ dataDir: ${JSON.stringify(dataDir)}, programsDir: '/nonexistent' })
         .catch((error) => console.log(error.name, error.pid, error.message))
     `

@@ -132,7 +132,7 @@ describe('what the chain holds', () => {
 
   it('is shown of one account and of many, an absent one as an empty row', async () => {
     const one = await svc(['accounts', 'get', MINT])
-    expect(one.stdout, one.stderr).toMatch(/^LAMPORTS +\d+$/m)
+    expect(one.stdout, one.stderr).toMatch(/^SOL +\d+(\.\d+)?$/m)
     expect(one.stdout).toMatch(/^SPACE +82$/m)
     const many = await svc(['accounts', 'batch', MINT, ABSENT, '--json'])
     const { accounts } = JSON.parse(many.stdout)

@@ -82,6 +82,20 @@ describe('a table that must fit', () => {
     expect(shown[0]).not.toContain('RATE LIMIT PER MINUTE')
   })
 
+  it('breaks a text that names a file or a URL between its words, and neither of these', () => {
+    const [file, url] = ['/home/somebody/.local/share/svc/operator.key', 'http://127.0.0.1:8787']
+    const rows = [
+      ['ok', 'key file', file],
+      ['ok', 'chain file', `${file} is in use by another; it is looked at when nobody serves it`],
+      ['ok', 'daemon', `pid 12 at ${url}`],
+    ]
+    const shown = lines(['STATUS', 'CHECK', 'DETAIL'], rows, 70)!
+    expect(shown[0]).toMatch(/^STATUS {2}CHECK +DETAIL$/)
+    expect(shown.every((line) => line.length <= 70)).toBe(true)
+    expect(shown.filter((line) => line.includes(file))).toHaveLength(2)
+    expect(shown.join('\n')).toContain(`pid 12 at ${url}`)
+  })
+
   it('becomes a list of records where no columns do', async () => {
     const columns = ['id', 'signature', 'a_long_status', 'another_long_status', 'occurred_at']
     const row = [ID, SIGNATURE, 'migration_triggered', 'migration_triggered', '2026-11-22T06:00:00.000Z']
@@ -140,6 +154,19 @@ describe('a record that must fit', () => {
     expect(all.filter((line) => line.includes('word')).length).toBeGreaterThan(2)
   })
 
+  it('puts several signatures on a line each, with nothing beside them', async () => {
+    const signatures = [SIGNATURE, SIGNATURE.replaceAll('5', '6')]
+    const shown = await render({ data: { status: 'live', signatures } }, 'table', { paint, width: 80 })
+    expect(shown.split('\n')).toEqual(expect.arrayContaining(signatures.map((one) => `  ${one}`)))
+  })
+
+  it('breaks a laid-out line whose beginning alone is too wide', async () => {
+    const text = `    ${A} (of ${B})  -31080797.086181 of ${A}`
+    const shown = await render({ data: null, text }, 'table', { paint, width: 80 })
+    expect(shown.split('\n').filter((line) => line.length > 80)).toEqual([])
+    expect(shown.replace(/\s+/g, ' ').trim()).toBe(text.trim().replace(/\s+/g, ' '))
+  })
+
   it('indents what is deep, a line for each field', async () => {
     const data = { id: 'evt_1', data: { object: { address: A, owner: B, more: 'and more' } } }
     const shown = await render({ data }, 'table', { paint, width: 80 })
@@ -175,5 +202,15 @@ describe('on a terminal of 80 columns', () => {
     const all = screen.trimEnd().split('\r\n')
     expect(all.filter((line) => stringWidth(line) > 80)).toEqual([])
     expect(screen).toContain(JSON.parse(stdout).id)
+  })
+
+  it.each([[['--help']], [[]], [['status']], [['doctor']]])('every line of `svc %s` fits', async (args) => {
+    const { exitCode, screen } = await onTerminal(cli, args, [], 80)
+    expect(exitCode, screen).toBe(0)
+    const all = screen
+      .replace(/\u001b\[[0-9;]*m/g, '')
+      .trimEnd()
+      .split('\r\n')
+    expect(all.filter((line) => stringWidth(line) > 80 && !line.includes(cli.home))).toEqual([])
   })
 })

@@ -327,7 +327,7 @@ describe('webhooks subscribe', () => {
       ],
     )
     expect(exitCode, screen).toBe(0)
-    expect(screen).toMatch(/ENABLED EVENTS +pool\.live,pool\.failed/)
+    expect(screen).toMatch(/ENABLED EVENTS +pool\.live, pool\.failed/)
   })
 
   it.each([

@@ -1,5 +1,6 @@
 /** One JSON-RPC call to a cluster without an SDK; what goes wrong never says more of the URL than its caller does. */
 
+import { retryAfterMs, whyUnanswered } from '../../deadline.ts'
 import { urlRedactor } from '../../redaction.ts'
 
 export interface RpcOptions {
@@ -45,16 +46,14 @@ async function ask(send: typeof fetch, url: string, body: string, timeoutMs: num
     response = await send(href, { method: 'POST', headers, body, signal: AbortSignal.timeout(timeoutMs) })
     text = await response.text()
   } catch (error) {
-    const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
-    const why = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'the connection broke')
-    return { fault: `the RPC node cannot be reached (${why})`, again: cause?.code === 'ECONNRESET' }
+    const why = whyUnanswered(error)
+    return { fault: `the RPC node cannot be reached (${why})`, again: why === 'ECONNRESET' }
   }
   if (!response.ok) {
-    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
     return {
       fault: `the RPC node answers ${response.status}`,
       again: response.status === 429 || response.status >= 500,
-      afterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+      afterMs: retryAfterMs(response.headers) ?? undefined,
     }
   }
   return readAnswer(urlRedactor(url).json(text))

@@ -1,4 +1,5 @@
 /** What an airdrop is made with, checked against the stored tree and the chain, and the transaction that makes it. */
+
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
@@ -15,6 +16,7 @@ import type { ChainAccount } from '../../solana/accounts.ts'
 import { TOKEN_PROGRAM } from '../../solana/addresses.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { readMint } from '../../solana/token-accounts.ts'
+import { MAX_U64 } from '../../solana/u64.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
 import { refuseTaken } from './free-count.ts'
@@ -23,7 +25,6 @@ import { isOpen, readAirdrop } from './on-chain.ts'
 type Wanted = Input<Api['airdrops']['create']>
 type Tree = Row<'merkle_trees'> | null
 
-const MAX_U64 = 2n ** 64n - 1n
 const DAY_S = 86_400n
 /**
  * The program wants a start in the future when it lands, and pays before it all the same: longer than any blockhash lives,

@@ -1,6 +1,8 @@
 /** The opening of a single-sided pool: its prices and liquidity, checked as the program checks them, and the instruction. */
+
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
+import { MAX_U64 } from '../../../solana/u64.ts'
 import { poolKey, positionKeys, vaultKey } from './addresses.ts'
 import type { SingleSidedPool } from './launch.ts'
 import { sqrtPriceOf } from './prices.ts'
@@ -12,7 +14,7 @@ export const FEE_BPS = { min: 1, max: 9900 } as const
 
 /** Lamports that the program takes into a pool without any SOL: it rounds up from nothing. */
 export const LEAST_SOL = 1n
-const MAX_BUY = 2n ** 64n - 1n - LEAST_SOL
+const MAX_BUY = MAX_U64 - LEAST_SOL
 
 const MAX_LIQUIDITY = 2n ** 128n - 1n
 
@@ -33,8 +35,8 @@ export async function openingOf({
   if (!Number.isInteger(feeBps) || feeBps < min || feeBps > max) {
     throw badRequest(`fee_bps must be a whole number from ${min} to ${max}`, { param: 'fee_bps' })
   }
-  if (totalSupply <= 0n || totalSupply >= 2n ** 64n) {
-    throw badRequest(`total_supply must be from 1 to ${2n ** 64n - 1n} raw units`, { param: 'total_supply' })
+  if (totalSupply <= 0n || totalSupply > MAX_U64) {
+    throw badRequest(`total_supply must be from 1 to ${MAX_U64} raw units`, { param: 'total_supply' })
   }
   if (buyLamports < 0n || buyLamports > MAX_BUY) {
     throw badRequest(`buy_amount must be from 0 to ${MAX_BUY} lamports`, { param: 'buy_amount' })

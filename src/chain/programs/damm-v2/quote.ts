@@ -4,6 +4,7 @@ import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
 import type BN from 'bn.js'
 import { badRequest, internal, notFound } from '../../../errors.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/addresses.ts'
+import { MAX_U64 } from '../../../solana/u64.ts'
 import { CLOCK_SYSVAR } from '../../chain-clock.ts'
 import { reasonOf } from '../../rpc-faults.ts'
 import { decodePool, loadSdk, type Sdk, toBigint } from './program.ts'
@@ -27,7 +28,6 @@ export interface SwapQuote {
 }
 
 const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
-const MAX_AMOUNT = 2n ** 64n - 1n
 
 /**
  * From the pool as it is now, not as `pool` was read. Throws bad_request for an amount that the pool cannot take,
@@ -67,8 +67,8 @@ export async function quoteSwap(
 
 /** Throws bad_request for what no instruction can carry. */
 export function checkAmount(amount: bigint): void {
-  if (amount > 0n && amount <= MAX_AMOUNT) return
-  throw badRequest(`amount must be from 1 to ${MAX_AMOUNT} raw units`, { param: 'amount' })
+  if (amount > 0n && amount <= MAX_U64) return
+  throw badRequest(`amount must be from 1 to ${MAX_U64} raw units`, { param: 'amount' })
 }
 
 function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: BN; amount: BN }, asked: bigint) {

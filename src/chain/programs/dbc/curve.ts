@@ -1,14 +1,15 @@
 /** Turns a preset into the curve that the program takes: one segment of constant product between two market caps. */
+
 import type { BaseFeeParams, ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../../api/pools.ts'
 import { ApiError, badRequest } from '../../../errors.ts'
+import { MAX_U64 } from '../../../solana/u64.ts'
 import { squareRoot } from '../../square-root.ts'
 import { atFault, type RawPreset, rawPreset } from './presets.ts'
 import { priceText } from './prices.ts'
 import { type Dbc, openDbc, SOL_MINT } from './program.ts'
 import type { Curve } from './types.ts'
 
-const MAX_U64 = 2n ** 64n - 1n
 const MAX_U128 = 2n ** 128n - 1n
 /** Each round takes away what was too much; more than a few are never needed. */
 const MAX_ROUNDS = 100

@@ -1,8 +1,8 @@
 /** Presets in raw units: every rule of the program that one field alone can break, told with that field's name. */
 import type { CurvePreset } from '../../../api/pools.ts'
 import { type ApiError, badRequest } from '../../../errors.ts'
+import { MAX_U64 } from '../../../solana/u64.ts'
 
-const MAX_U64 = 2n ** 64n - 1n
 const SOL_DECIMALS = 9
 /** The program wants a tenth of the migrated liquidity locked for at least a day. */
 const LEAST_LOCKED = 10

@@ -1,6 +1,8 @@
 /** Buys and sells on a launch curve: quoted as the program computes them, and built with SOL wrapped and unwrapped. */
+
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest, internal } from '../../../errors.ts'
+import { MAX_U64 } from '../../../solana/u64.ts'
 import { reasonOf } from '../../rpc-faults.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { baseAccount, openDbc, requireSolQuote, wrappedSol } from './program.ts'
@@ -11,7 +13,6 @@ import type { DbcPool } from './types.ts'
 export const SWAP_UNITS = 130_000
 /** `SwapMode` of the program. */
 const [EXACT_IN, PARTIAL_FILL] = [0, 1]
-const MAX_U64 = 2n ** 64n - 1n
 
 type Side = 'buy' | 'sell'
 type Traded = Pick<

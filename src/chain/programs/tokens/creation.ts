@@ -1,6 +1,7 @@
 /** Builds the transaction that creates a token: mint, metadata, first supply and the authorities it starts without. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
+import { MAX_U64 } from '../../../solana/u64.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { extensionBytes, initializeMetadata } from './metadata-extension.ts'
 import { createMetadata } from './metaplex.ts'
@@ -8,7 +9,6 @@ import type { TokenProgram } from './types.ts'
 
 /** Bytes of UTF-8 that Metaplex takes; Token-2022 has no limits of its own and gets the same. */
 export const TEXT_LIMITS = { name: 32, symbol: 10, uri: 200 } as const
-const MAX_SUPPLY = 2n ** 64n - 1n
 
 export interface TokenCreation extends Envelope {
   /** Address of a fresh key that signs too. */
@@ -107,7 +107,7 @@ function check(input: TokenCreation): void {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) {
     throw badRequest('decimals must be a whole number from 0 to 9', { param: 'decimals' })
   }
-  if (initialSupply < 0n || initialSupply > MAX_SUPPLY) {
-    throw badRequest(`initial_supply must be from 0 to ${MAX_SUPPLY} raw units`, { param: 'initial_supply' })
+  if (initialSupply < 0n || initialSupply > MAX_U64) {
+    throw badRequest(`initial_supply must be from 0 to ${MAX_U64} raw units`, { param: 'initial_supply' })
   }
 }
