@@ -118,6 +118,22 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/version.ts': { value: [] },
 }
 
+/** Each circle of files that import one another, from where it was come upon. */
+function circlesOf(imports: readonly Import[]): string[] {
+  const graph = new Map<string, string[]>()
+  for (const { from, to } of imports) graph.set(from, [...(graph.get(from) ?? []), to])
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (path.includes(file) || done.has(file)) return
+    for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file, [])
+  return circles
+}
+
 /** Packages that cost start-up time or memory: loaded by import() where they are used. */
 const HEAVY = [/^@solana\//, /^@meteora-ag\//, /^@metaplex-foundation\//, /^litesvm$/]
 const DRIVERS = ['better-sqlite3', 'pg']
@@ -150,23 +166,21 @@ describe('the architecture', () => {
     expect(eager.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  it('has no circle of operations', () => {
-    const graph = new Map<string, string[]>()
-    for (const { from, to } of IMPORTS) {
-      if (from.startsWith('src/operations/') && to.startsWith('src/operations/')) {
-        graph.set(from, [...(graph.get(from) ?? []), to])
-      }
-    }
-    const circles: string[] = []
-    const visit = (file: string, path: string[]) => {
-      if (path.includes(file)) {
-        circles.push([...path, file].join(' → '))
-        return
-      }
-      for (const next of graph.get(file) ?? []) visit(next, [...path, file])
-    }
-    for (const file of graph.keys()) visit(file, [])
-    expect(circles).toEqual([])
+  it('has no circle of operations, and none of values anywhere', () => {
+    const isOperation = (file: string) => file.startsWith('src/operations/')
+    expect(circlesOf(IMPORTS.filter(({ from, to }) => isOperation(from) && isOperation(to)))).toEqual([])
+    expect(circlesOf(IMPORTS.filter(({ kind }) => kind === 'static'))).toEqual([])
+  })
+
+  it('reaches into the embedded chain from few places: the connection, who serves it, and who looks at its journal', () => {
+    const inside = (file: string) => file.startsWith('src/localnet/')
+    const reaching = IMPORTS.filter(({ from, to }) => inside(to) && !inside(from))
+    expect([...new Set(reaching.map(({ from }) => from))].sort()).toEqual([
+      'bin/localnet.ts',
+      'daemon/localnet.ts',
+      'src/chain/connection.ts',
+    ])
+    expect(reaching.length).toBeLessThanOrEqual(7)
   })
 
   it('names files in kebab-case and has no drawer for leftovers', () => {
