@@ -74,7 +74,7 @@ const ROOMS_BELOW = [
 const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?: readonly Room[] }> = {
   bin: { value: ROOMS },
   commands: {
-    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/merkle', 'src/config.ts'],
+    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/merkle', 'src/solana', 'src/config.ts'],
     type: ['src/client.ts'],
   },
   daemon: {

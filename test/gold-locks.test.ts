@@ -2,11 +2,11 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { CLOCK_SYSVAR } from '../src/chain/chain-clock.ts'
 import { buildGoldLock, type GoldLocking, lockAccounts } from '../src/chain/programs/jupiter-lock/index.ts'
 import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { CLOCK_SYSVAR } from '../src/solana/addresses.ts'
 import {
   addressOf,
   createMint,

@@ -1,14 +1,12 @@
 /** Whether a transaction is what the person has agreed to: this airdrop, this sum, and nothing else. Read here, not believed. */
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/addresses.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransactionContent } from '../signing/wallet.ts'
-import { TOKEN_PROGRAM } from '../token-state.ts'
 import { failure } from '../ui/problem.ts'
 
 type Instruction = TransactionContent['instructions'][number]
 
-const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
-const ASSOCIATED_TOKEN = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
-const DISTRIBUTOR = 'mERKcfxMC5SqJn4Ld4BUris3WKZZ1ojjWJ3A3J5CKxv'
 /** new_distributor, hex. */
 const CREATE = '208b70ab0002e19b'
 const TRANSFER_CHECKED = '0c'
@@ -25,15 +23,16 @@ export function requireExpected(
   record: Pick<TreeRecord, 'airdrop_count' | 'root' | 'total' | 'leaf_count' | 'mint'>,
 ): void {
   const of = (program: string) => instructions.filter((each) => each.program === program)
-  const [creation, transfer] = [of(DISTRIBUTOR)[0], of(TOKEN_PROGRAM)[0]]
-  const known = [COMPUTE_BUDGET, ASSOCIATED_TOKEN, DISTRIBUTOR, TOKEN_PROGRAM]
+  const [creation, transfer] = [of(PROGRAMS.distributor.id)[0], of(TOKEN_PROGRAM)[0]]
+  const known = [COMPUTE_BUDGET_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, PROGRAMS.distributor.id, TOKEN_PROGRAM]
   const strange = instructions.find(({ program }) => !known.includes(program))
   if (strange !== undefined) throw unexpected(`it calls ${strange.program}`)
   if (fee_payer !== payer || signers.length !== 1) throw unexpected(`${payer} would not be its only signer`)
-  if (of(DISTRIBUTOR).length !== 1 || creation === undefined) throw unexpected('it does not make one distributor')
+  if (of(PROGRAMS.distributor.id).length !== 1 || creation === undefined)
+    throw unexpected('it does not make one distributor')
   if (!creation.data.startsWith(creationData(record))) throw unexpected('its count, root or caps are others')
-  if (of(ASSOCIATED_TOKEN).length > 1) throw unexpected('it opens more than one token account')
-  if (priorityFee(of(COMPUTE_BUDGET)) > MOST_LAMPORTS) throw unexpected('its priority fee is more than 0.1 SOL')
+  if (of(ASSOCIATED_TOKEN_PROGRAM).length > 1) throw unexpected('it opens more than one token account')
+  if (priorityFee(of(COMPUTE_BUDGET_PROGRAM)) > MOST_LAMPORTS) throw unexpected('its priority fee is more than 0.1 SOL')
   const deposits = BigInt(record.total) > 0n ? 1 : 0
   if (of(TOKEN_PROGRAM).length !== deposits) throw unexpected('it does not make one deposit')
   if (transfer !== undefined) requireDeposit(transfer, creation, payer, record)

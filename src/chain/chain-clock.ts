@@ -1,9 +1,6 @@
 /** The chain's own clock: what programs compare their times with, whatever the clock of this machine says. */
 import { askNode } from './rpc-faults.ts'
 
-/** Account of the clock; read together with others, it is of the same slot. */
-export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
-
 const SLOT_AT = 0
 const UNIX_TIMESTAMP_AT = 32
 const BYTES = 40

@@ -1,5 +1,6 @@
 /** Transactions as clients send them: base64 of the wire format. */
 import { badRequest } from '../errors.ts'
+import { SYSTEM_PROGRAM } from '../solana/addresses.ts'
 import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import {
   type DecodedMessage,
@@ -51,7 +52,6 @@ export function decodeSigned(base64: string, param = 'transaction'): DecodedTran
 /** What ends a transaction that never lands: its blockhash grows old, or its durable nonce moves on. */
 export type Lifetime = { blockhash: string; nonceAccount: string | null }
 
-const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 const ADVANCE_NONCE = 4
 
 /** A durable nonce is advanced by the first instruction (SystemProgram::AdvanceNonceAccount). */

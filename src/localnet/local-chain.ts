@@ -1,7 +1,7 @@
 /** The embedded chain itself: answers come from runtime, index and journal; changes go through the ledger. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
-import { addressBytes } from '../solana/addresses.ts'
+import { addressBytes, CLOCK_SYSVAR } from '../solana/addresses.ts'
 import { BLOCKHASH_SLOTS, COMMITMENT_DEPTH, type Commitment } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { feeOf } from '../solana/fees.ts'
@@ -20,8 +20,6 @@ import type {
   SimulateOptions,
   Simulation,
 } from './types.ts'
-
-const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 
 export class EmbeddedChain implements LocalChain {
   readonly genesisHash: string

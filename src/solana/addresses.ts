@@ -1,4 +1,4 @@
-/** Addresses of the programs and sysvars that the embedded chain knows by itself, and base58 with a clear error. */
+/** Addresses of the runtime's own programs and sysvars, and base58 with a clear error. */
 import { base58 } from '@scure/base'
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
@@ -16,7 +16,12 @@ export const LOADERS = [
   'BPFLoaderUpgradeab1e11111111111111111111111',
   'LoaderV411111111111111111111111111111111111',
 ] as const
+/** Mint of wrapped SOL, in both token programs' accounts. */
+export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
+export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111'
+/** Account of the chain's clock; read together with others, it is of the same slot. */
+export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 export const SLOT_HASHES_SYSVAR = 'SysvarS1otHashes111111111111111111111111111'
 
 /** Owners of the accounts a fresh runtime comes with. */

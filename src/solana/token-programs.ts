@@ -1,7 +1,6 @@
 /** Programs that jsonParsed knows beside the chain's own. */
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './addresses.ts'
 
-export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 export const MEMO_PROGRAMS = [
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',

@@ -2,9 +2,9 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { CLOCK_SYSVAR } from '../../src/chain/chain-clock.ts'
 import { buildCreation, distributorAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { buildTree, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
+import { CLOCK_SYSVAR } from '../../src/solana/addresses.ts'
 import {
   addressOf,
   airdropsOn,

@@ -1,4 +1,6 @@
 /** The programs whose errors svc can name: their tables, and what to do about the errors that users meet. */
+
+import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { ANCHOR_CODES } from './anchor-codes.ts'
 import { DISTRIBUTOR_CODES, LOCK_CODES } from './lock-codes.ts'
@@ -6,8 +8,6 @@ import { CORE_CODES, TOKEN_METADATA_CODES } from './metaplex-codes.ts'
 import { DAMM_V2_CODES, DBC_CODES } from './meteora-codes.ts'
 import { ASSOCIATED_TOKEN_CODES, SYSTEM_CODES, TOKEN_2022_ADDED_CODES, TOKEN_CODES } from './solana-codes.ts'
 import type { ErrorTable } from './types.ts'
-
-export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 
 export interface KnownProgram {
   name: string

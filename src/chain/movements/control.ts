@@ -1,7 +1,7 @@
 /** Control: authorities that the wallet loses, delegates that it gains, and accounts of its own that end. */
-import { addressBytes, addressOf, SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { addressBytes, addressOf, SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/addresses.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { type Holding, type Holdings, holdsAt, NATIVE_MINT, nonceAuthority } from './holdings.ts'
+import { type Holding, type Holdings, holdsAt, nonceAuthority } from './holdings.ts'
 import type { Orders } from './orders.ts'
 import type { AuthorityChange, Closing, Delegation, Destination } from './types.ts'
 
@@ -114,7 +114,7 @@ export function closings(
   { closed, sent }: Orders,
   destinations: readonly Destination[],
 ): Closing[] {
-  const isSame = (a: string | null, b: string | null) => (a ?? NATIVE_MINT) === (b ?? NATIVE_MINT)
+  const isSame = (a: string | null, b: string | null) => (a ?? WRAPPED_SOL) === (b ?? WRAPPED_SOL)
   const sentTo = (each: Destination) =>
     sent.reduce(
       (sum, { to, mint, amount }) => (to === each.address && isSame(mint, each.mint) ? sum + amount : sum),

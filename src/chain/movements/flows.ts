@@ -1,7 +1,7 @@
 /** Amounts: what leaves the wallet, what others gain, and where it arrives. */
-import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/addresses.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { type Holding, type Holdings, isPlain, NATIVE_MINT, type Side } from './holdings.ts'
+import { type Holding, type Holdings, isPlain, type Side } from './holdings.ts'
 import type { Order, Orders } from './orders.ts'
 import type { Destination, Movement, TokenAmount } from './types.ts'
 
@@ -56,7 +56,7 @@ class Sums {
   readonly #amounts = new Map<string, bigint>()
 
   add(mint: string | null, amount: bigint): void {
-    const key = mint ?? NATIVE_MINT
+    const key = mint ?? WRAPPED_SOL
     this.#amounts.set(key, (this.#amounts.get(key) ?? 0n) + amount)
   }
 
@@ -70,7 +70,7 @@ class Sums {
   }
 
   of(mint: string | null): bigint {
-    return this.#amounts.get(mint ?? NATIVE_MINT) ?? 0n
+    return this.#amounts.get(mint ?? WRAPPED_SOL) ?? 0n
   }
 
   mints(): string[] {
@@ -78,13 +78,13 @@ class Sums {
   }
 
   lamports(): bigint {
-    const amount = this.of(NATIVE_MINT)
+    const amount = this.of(WRAPPED_SOL)
     return amount > 0n ? amount : 0n
   }
 
   tokens(): TokenAmount[] {
     return [...this.#amounts].flatMap(([mint, amount]) =>
-      mint === NATIVE_MINT || amount <= 0n ? [] : { mint, amount },
+      mint === WRAPPED_SOL || amount <= 0n ? [] : { mint, amount },
     )
   }
 }
@@ -104,7 +104,7 @@ function addLosses(losses: Sums, wallet: string, holding: Holding): void {
   }
 }
 
-const isNative = ({ token }: Side) => token?.mint === NATIVE_MINT
+const isNative = ({ token }: Side) => token?.mint === WRAPPED_SOL
 /** Lamports that are not the tokens of a wrapped-SOL account. */
 const restOf = (side: Side): bigint => (side.account?.lamports ?? 0n) - (isNative(side) ? side.token!.amount : 0n)
 
@@ -125,8 +125,8 @@ function gainsOf(holding: Holding, received: Sums | undefined): Destination[] {
   if (holding.isSafe) return []
   const gains = [...balanceGains(holding)]
   for (const key of received?.mints() ?? []) {
-    const mint = key === NATIVE_MINT ? null : key
-    const same = gains.filter((gain) => (gain.mint ?? NATIVE_MINT) === key)
+    const mint = key === WRAPPED_SOL ? null : key
+    const same = gains.filter((gain) => (gain.mint ?? WRAPPED_SOL) === key)
     const missing = received!.of(key) - same.reduce((sum, { amount }) => sum + amount, 0n)
     if (missing <= 0n) continue
     if (same.length > 0) same[0]!.amount += missing

@@ -7,7 +7,6 @@ import { decodeTokenAccount, type TokenAccountState } from '../balance-changes.t
 import type { Account } from '../runs.ts'
 import type { Opening, Openings } from './openings.ts'
 
-export const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
 const NONCE_BYTES = 80
 const NONCE_AUTHORITY = 8
 

@@ -1,6 +1,6 @@
 /** What instructions move, and what of it out of a wallet's accounts, whatever comes back in the same transaction. */
-import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
-import { type Holdings, isTokenProgram, NATIVE_MINT } from './holdings.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/addresses.ts'
+import { type Holdings, isTokenProgram } from './holdings.ts'
 import type { Instruction } from './invocations.ts'
 
 export interface Order {
@@ -153,7 +153,7 @@ function move(reading: Reading, from: unknown, to: unknown, mint: string | null,
   if (order.from === order.to) return true
   reading.orders.moved.push(order)
   if (isOwn) reading.orders.sent.push(order)
-  if (mint !== null && mint !== NATIVE_MINT) return true
+  if (mint !== null && mint !== WRAPPED_SOL) return true
   for (const [address, change] of [[order.from, -order.amount] as const, [order.to, order.amount] as const]) {
     if (address === null) continue
     const left = lamportsIn(reading, address) + change

@@ -2,7 +2,6 @@
 import type { AirdropEntitlement, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import { CLOCK_SYSVAR } from '../../chain/chain-clock.ts'
 import {
   claimStatusAddress,
   decodeClaimStatus,
@@ -15,6 +14,7 @@ import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
+import { CLOCK_SYSVAR } from '../../solana/addresses.ts'
 import { scanTrees } from '../../store/airdrops.ts'
 import { decodeCursor, encodeCursor } from '../../store/paging.ts'
 import type { Row } from '../../store/schema.ts'

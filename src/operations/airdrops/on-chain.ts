@@ -1,7 +1,7 @@
 /** An airdrop as the chain has it, read in one call, and the words for what stands in the way of it. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
-import { CLOCK_SYSVAR, momentOf } from '../../chain/chain-clock.ts'
+import { momentOf } from '../../chain/chain-clock.ts'
 import type { Chain } from '../../chain/connection.ts'
 import {
   type AirdropKey,
@@ -15,7 +15,7 @@ import { badRequest, notFound } from '../../errors.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
 import { decodeTreeId } from '../../merkle/tree-id.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
-import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from '../../solana/addresses.ts'
 import type { Row } from '../../store/schema.ts'
 import { type Facts, reached } from './transitions.ts'
 

@@ -1,7 +1,13 @@
 /** The rules of the platform's signer: pure, one after another, and whatever no rule allows is refused. */
 import type { SigningRule } from '../../api/signer.ts'
 import type { Destination, Movement } from '../../chain/movements/index.ts'
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/addresses.ts'
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../solana/addresses.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
 /** In the order of `SIGNING_RULES`, which is the order in which they are checked. */
@@ -50,16 +56,14 @@ export interface JudgeOptions {
   uncapped?: readonly string[]
 }
 
-const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
-const ASSOCIATED_TOKEN = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 
 export const DEFAULT_PROGRAMS: readonly string[] = [
   SYSTEM_PROGRAM,
-  COMPUTE_BUDGET,
+  COMPUTE_BUDGET_PROGRAM,
   TOKEN_PROGRAM,
   TOKEN_2022_PROGRAM,
-  ASSOCIATED_TOKEN,
+  ASSOCIATED_TOKEN_PROGRAM,
   MEMO,
   ...[PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.core, PROGRAMS.lock, PROGRAMS.distributor].map(
     ({ id }) => id,
@@ -78,7 +82,12 @@ export const DEFAULT_POLICY: Policy = {
 }
 
 /** What may use the signature of a wallet that cosigns: a token program or a pool would pay out by it. */
-const COSIGNED_PROGRAMS: ReadonlySet<string> = new Set([PROGRAMS.core.id, SYSTEM_PROGRAM, ASSOCIATED_TOKEN, MEMO])
+const COSIGNED_PROGRAMS: ReadonlySet<string> = new Set([
+  PROGRAMS.core.id,
+  SYSTEM_PROGRAM,
+  ASSOCIATED_TOKEN_PROGRAM,
+  MEMO,
+])
 const PLAIN_PROGRAMS: ReadonlySet<string> = new Set([SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_2022_PROGRAM])
 /** Rent of an account: 6,960 lamports for each byte of its data and 128 more. */
 const RENT_PER_BYTE = 6_960n

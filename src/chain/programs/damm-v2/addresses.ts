@@ -1,8 +1,7 @@
 /** Where cp_amm keeps what belongs to a pool and to a position; derived without its SDK. */
 import type { PublicKey } from '@solana/web3.js'
+import { WRAPPED_SOL } from '../../../solana/addresses.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-
-export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 
 async function derive(...seeds: (string | PublicKey)[]): Promise<PublicKey> {
   const { PublicKey } = await import('@solana/web3.js')

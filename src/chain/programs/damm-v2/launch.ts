@@ -1,9 +1,9 @@
 /** Builds the launch of a token in a pool of its own: the mint, then the pool that takes its whole supply. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { TOKEN_PROGRAM } from '../../../solana/addresses.ts'
+import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/addresses.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
 import { buildTokenCreation } from '../tokens/index.ts'
-import { poolKey, vaultKey, WRAPPED_SOL } from './addresses.ts'
+import { poolKey, vaultKey } from './addresses.ts'
 import { givePlatformShare, lockPosition, type PlatformShare } from './lock.ts'
 import { initialize, LEAST_SOL, openingOf } from './opening.ts'
 import { type PoolAccounts, swapInstruction, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'

@@ -1,8 +1,8 @@
 /** Builds a buy or a sell, with SOL wrapped and unwrapped on the way. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
+import { WRAPPED_SOL } from '../../../solana/addresses.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
-import { WRAPPED_SOL } from './addresses.ts'
 import { instructionOf, loadSdk } from './program.ts'
 import { checkAmount, type SwapOrder } from './quote.ts'
 import type { DammV2Pool } from './state.ts'

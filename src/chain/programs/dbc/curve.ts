@@ -3,11 +3,12 @@
 import type { BaseFeeParams, ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../../api/pools.ts'
 import { ApiError, badRequest } from '../../../errors.ts'
+import { WRAPPED_SOL } from '../../../solana/addresses.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { squareRoot } from '../../square-root.ts'
 import { atFault, type RawPreset, rawPreset } from './presets.ts'
 import { priceText } from './prices.ts'
-import { type Dbc, openDbc, SOL_MINT } from './program.ts'
+import { type Dbc, openDbc } from './program.ts'
 import type { Curve } from './types.ts'
 
 const MAX_U128 = 2n ** 128n - 1n
@@ -154,7 +155,7 @@ function baseFeeOf({ sdk }: Dbc, fee: CurvePreset['fee']): ConfigParameters['poo
 function validate({ sdk, key }: Dbc, parameters: ConfigParameters): void {
   try {
     // Any address but the zero one passes for the receiver of what is left over.
-    sdk.validateConfigParameters({ ...parameters, leftoverReceiver: key(SOL_MINT) })
+    sdk.validateConfigParameters({ ...parameters, leftoverReceiver: key(WRAPPED_SOL) })
   } catch (error) {
     if (error instanceof ApiError) throw error
     const reason = error instanceof Error ? error.message : String(error)

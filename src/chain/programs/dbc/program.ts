@@ -1,9 +1,9 @@
 /** The SDK of Meteora DBC, loaded on first use: instructions and accounts by its IDL, no request to any node. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
+import { WRAPPED_SOL } from '../../../solana/addresses.ts'
 import type { DbcPool } from './types.ts'
 
-export const SOL_MINT = 'So11111111111111111111111111111111111111112'
 const POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
 
 export type Dbc = Awaited<ReturnType<typeof load>>
@@ -75,7 +75,7 @@ export async function baseAccount(
 
 /** Throws bad_request for pools that trade against another token than SOL. */
 export function requireSolQuote({ address, quoteMint }: Pick<DbcPool, 'address' | 'quoteMint'>): void {
-  if (quoteMint === SOL_MINT) return
+  if (quoteMint === WRAPPED_SOL) return
   throw badRequest(`Pool ${address} is quoted in ${quoteMint}: only pools quoted in SOL can be built for`, {
     param: 'address',
   })

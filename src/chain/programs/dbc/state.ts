@@ -2,11 +2,12 @@
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { AccountInfo, Connection } from '@solana/web3.js'
 import { internal, notFound } from '../../../errors.ts'
+import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/addresses.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { CLOCK_SYSVAR, momentOf } from '../../chain-clock.ts'
+import { momentOf } from '../../chain-clock.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { priceText } from './prices.ts'
-import { openDbc, SOL_MINT } from './program.ts'
+import { openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 
 const ACCOUNTS_PER_CALL = 100
@@ -53,7 +54,7 @@ export function migrationMarketCap({
   migrationSqrtPrice,
   totalSupply,
 }: Pick<DbcPool, 'quoteMint' | 'migrationSqrtPrice' | 'totalSupply'>): number | null {
-  if (quoteMint !== SOL_MINT) return null
+  if (quoteMint !== WRAPPED_SOL) return null
   return Number((migrationSqrtPrice * migrationSqrtPrice * totalSupply) >> 128n) / LAMPORTS_PER_SOL
 }
 
@@ -123,7 +124,7 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
     sqrtPrice: big(state.sqrtPrice),
     migrationSqrtPrice: big(config.migrationSqrtPrice),
     totalSupply: supplyOf(config),
-    price: priceText(big(state.sqrtPrice), config.tokenDecimal, quoteMint === SOL_MINT ? undefined : NO_DECIMALS),
+    price: priceText(big(state.sqrtPrice), config.tokenDecimal, quoteMint === WRAPPED_SOL ? undefined : NO_DECIMALS),
     partnerQuoteFee: big(state.partnerQuoteFee),
     partnerBaseFee: big(state.partnerBaseFee),
     creatorQuoteFee: big(state.creatorQuoteFee),

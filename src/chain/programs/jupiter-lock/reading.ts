@@ -1,10 +1,10 @@
 /** Reads locks from the chain, each time together with the chain's clock, so that both are of one slot. */
 import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
+import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
 import { readMint } from '../../../solana/token-accounts.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../balance-changes.ts'
-import { type ChainMoment, CLOCK_SYSVAR, momentOf } from '../../chain-clock.ts'
+import { type ChainMoment, momentOf } from '../../chain-clock.ts'
 import { accountsAt } from '../../runs.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 import { decodeEscrow, type Escrow } from './escrow.ts'
