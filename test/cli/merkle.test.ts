@@ -165,7 +165,7 @@ describe('svc merkle verify and proof', () => {
     })
   })
 
-  it('say no to a long list for at most twice what yes costs, and still say that it is in raw units', async () => {
+  it('say no to a long list without reading it again for each number of decimals, and still say that it is in raw units', async () => {
     const rows = Array.from({ length: 30_000 }, (_, i) => `${walletOf(i)},${i + 1}\n`)
     const file = cli.file('long.csv', rows.join(''))
     const { root } = JSON.parse((await svc(['merkle', 'build', file, '--mint', MINT, '--json'])).stdout)
@@ -180,7 +180,8 @@ describe('svc merkle verify and proof', () => {
       times.yes.push((await timed(['--root', root], 0)).took)
       times.no.push((await timed(['--root', '0'.repeat(64)], 1)).took)
     }
-    expect(Math.min(...times.no) / Math.min(...times.yes)).toBeLessThan(2)
+    // `npm run bench tables` has the figure, below 2; a reading for every number of decimals would cost ten times as much.
+    expect(Math.min(...times.no) / Math.min(...times.yes)).toBeLessThan(3)
     expect((await timed(['--root', root, '--decimals', '6'], 1)).stderr).toContain(
       'Read without --decimals it has that root',
     )

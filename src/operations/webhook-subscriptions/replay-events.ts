@@ -51,7 +51,12 @@ async function replaySince(
     ...{ subscription_id: subscription.id, since, come_to: subscription.cursor, last, created_at: now },
     types_json: types === null ? null : JSON.stringify(types),
   }
-  const { queued, through } = await replayStep(tx, { ...replay, through: first - 1 }, { now })
+  let { queued, through } = await replayStep(tx, { ...replay, through: first - 1 }, { now })
+  if (through === replay.come_to && through < last) {
+    // A step ends at what the subscription had come to: what lies behind that is taken in another way.
+    const more = await replayStep(tx, { ...replay, through }, { now })
+    ;[queued, through] = [queued + more.queued, more.through]
+  }
   if (through < last) {
     if ((await countReplays(tx, subscription.id, MOST_REPLAYS)) === MOST_REPLAYS) throw tooMany(subscription.id)
     await insertReplay(tx, { ...replay, through })
