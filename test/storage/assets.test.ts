@@ -211,7 +211,7 @@ describe('GET /assets/{cid}', () => {
         headers: { 'x-request-id': 'r1' },
       })
       expect([name, status, json?.error.code, json?.meta]).toEqual([name, 404, 'not_found', { request_id: 'r1' }])
-      expect([headers.get('x-request-id'), headers.get('cache-control')]).toEqual(['r1', null])
+      expect([headers.get('x-request-id'), headers.get('cache-control')]).toEqual(['r1', 'no-store'])
       expect(text).not.toContain('svc_')
     }
   })
@@ -231,7 +231,7 @@ describe('GET /assets/{cid}', () => {
     const { cid } = await services.storage.put(png(), 'image/png')
     writeFileSync(join(dataDir, 'assets', cid), '<script>')
     const { status, json, text, headers } = await request('GET', `/assets/${cid}`, { key: null })
-    expect([status, json.error.code, headers.get('cache-control')]).toEqual([500, 'internal_error', null])
+    expect([status, json.error.code, headers.get('cache-control')]).toEqual([500, 'internal_error', 'no-store'])
     expect(text).not.toContain(dataDir)
   })
 
