@@ -27,6 +27,10 @@ describe('a project file', () => {
     expect(allowed).toEqual([
       'port',
       'body-limit-mib',
+      'json-limit-kib',
+      'header-timeout-seconds',
+      'request-timeout-seconds',
+      'max-connections',
       'rate-per-minute',
       'rate-per-day',
       'log-level',

@@ -9,6 +9,8 @@ export type Queued = Row<'webhook_queue'>
 /** Until the last of the attempts (spec 6), and what a process takes for one: what lies further ahead is due. */
 export const LONGEST_WAIT_MS = 86_400_000
 export const LONGEST_CLAIM_MS = 15_000
+/** One place in so many goes to the newest events where a long line of older ones waits. */
+const NEWEST_PART = 4
 
 /** The last event's sequence; 0 before the first. A subscription begins after it. */
 export async function lastSequence(reader: Reader): Promise<number> {
@@ -54,8 +56,8 @@ export async function hasBacklog(
 
 /**
  * What can be sent to one subscription now, in the order of the events: retries that are due, and first attempts of
- * which no earlier one about the same thing has still to be made. What was replayed beyond the cursor waits for it: until
- * then the earlier ones are not all in the queue.
+ * which no earlier one about the same thing has still to be made; of a long line the newest are among them. What was
+ * replayed beyond the cursor waits for it: until then the earlier ones are not all in the queue.
  */
 export async function sendable(
   reader: Reader,
@@ -77,7 +79,7 @@ export async function sendable(
   const due = await retries.where('q.next_attempt_at', '<=', now).execute()
   // No retry is planned so far ahead: a clock that was ahead has written it.
   const stray = await retries.where('q.next_attempt_at', '>', now + LONGEST_WAIT_MS + CLOCK_SLACK_MS).execute()
-  const firsts = await waiting
+  const firsts = waiting
     .where('q.attempts', '=', 0)
     .where((is) =>
       is.or([is('q.next_attempt_at', '<=', now), is('q.next_attempt_at', '>', now + LONGEST_WAIT_MS + CLOCK_SLACK_MS)]),
@@ -96,11 +98,19 @@ export async function sendable(
         ),
       ),
     )
-    .orderBy('q.sequence')
-    .limit(limit)
-    .execute()
-  return [...due, ...stray, ...firsts].sort((one, other) => one.sequence - other.sequence).slice(0, limit)
+  const oldest = await firsts.orderBy('q.sequence').limit(limit).execute()
+  const line = [...due, ...stray, ...oldest].sort(bySequence)
+  if (oldest.length < limit) return line.slice(0, limit)
+  // A replay keeps a long line of old events waiting: what has just happened has a part of the room, of a single place
+  // now and then.
+  const part = Math.floor(limit / NEWEST_PART) || Number(now % NEWEST_PART === 0)
+  const newest = part === 0 ? [] : await firsts.orderBy('q.sequence', 'desc').limit(part).execute()
+  const chosen = new Set(newest.map(({ seq }) => seq))
+  const others = line.filter(({ seq }) => !chosen.has(seq)).slice(0, limit - newest.length)
+  return [...others, ...newest].sort(bySequence)
 }
+
+const bySequence = (one: Queued, other: Queued) => one.sequence - other.sequence
 
 /** Takes them for one process; answers those that no other has taken meanwhile, and whose subscription still stands. */
 export async function claimQueued(

@@ -99,7 +99,9 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     await deliverRound(service.services)
     const all = receiver.all.map(({ sequence }) => sequence)
     expect(all.toSorted((a, b) => a - b)).toEqual(numbers(1_504).map((n) => n + 1_001))
-    expect(all.slice(0, 4).toSorted((a, b) => a - b)).toEqual([2_501, 2_502, 2_503, 2_504])
+    // By the order of events they would come last of all.
+    const places = [2_501, 2_502, 2_503, 2_504].map((sequence) => all.indexOf(sequence))
+    expect(Math.max(...places)).toBeLessThan(200)
   })
 
   it.skipIf(missing)(

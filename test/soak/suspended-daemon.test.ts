@@ -1,10 +1,10 @@
 /** A daemon that is stopped in the middle of a transaction: the others on its PostgreSQL database are told at once, and soon go on. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type PostgresServer, startPostgres } from './store/postgres-server.ts'
-import { type Daemon, startDaemon } from './support/daemon.ts'
-import type { Answer } from './support/request.ts'
-import { temporaryFolder } from './support/service.ts'
+import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import type { Answer } from '../support/request.ts'
+import { temporaryFolder } from '../support/service.ts'
 
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 /** Far below what a lock of a minute would take, far above what a loaded machine adds. */

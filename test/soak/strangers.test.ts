@@ -21,9 +21,9 @@ import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from
 import Database from 'better-sqlite3'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commandLine, MINT, PROGRAM, type Ran } from '../cli/command-line.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
-import { commandLine, MINT, PROGRAM, type Ran } from './command-line.ts'
 
 const cli = commandLine()
 /** What is refused ends at once; a daemon that runs where it must not is stopped, and has no exit code. */

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { commandLine, PROGRAM } from '../cli/command-line.ts'
+import { makeEvents, started } from '../cli/following.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { commandLine, PROGRAM } from './command-line.ts'
-import { makeEvents, started } from './following.ts'
 
 const cli = commandLine()
 const folder = (name: string) => {
