@@ -64,14 +64,19 @@ export const noun: Noun = {
     unlock: verb({
       about: 'Take back your gold once its time has come',
       details: 'Pays out all of it and closes the lock, which returns its rent.',
-      calls: [unlock, simulate, submit, get],
+      calls: [token, unlock, simulate, submit, get],
       flags: { ...PLATFORM, ...SIGNING },
       examples: ['svc gold unlock', 'svc gold unlock -k id.json --dry-run'],
       async run({ platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
+        const decimals = await goldDecimals(session)
         return signAndSubmit<GoldUnlocking>(session, flags, {
           what: 'Unlock your gold',
           build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...dryOf(flags) }),
           show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
+          decimals: ({ mint }) => {
+            const known = decimals.get(mint)
+            return known === undefined ? {} : { amount: known }
+          },
         })
       },
     }),
