@@ -1,7 +1,5 @@
 /** Tokens by their accounts on chain: what the API tells of a token is a metadata provider's word where one is set. */
 import type { ChainAccount } from '../src/solana/accounts.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/addresses.ts'
-import { readMint, readTokenAccount } from '../src/solana/token-accounts.ts'
 import type { Session } from './command.ts'
 import { orNull, Problem } from './ui/problem.ts'
 
@@ -12,6 +10,7 @@ export interface Mint {
 
 /** Throws not_found where no mint is. */
 export async function mintState(session: Session, mint: string): Promise<Mint> {
+  const { readMint, TOKEN_2022_PROGRAM } = await decoding()
   const account = await accountAt(session, mint)
   const state = account && readMint(account)
   if (account === null || state === null) throw new Problem('not_found', `there is no token mint at ${mint}`)
@@ -20,6 +19,7 @@ export async function mintState(session: Session, mint: string): Promise<Mint> {
 
 /** Raw units in a token account of SPL Token; 0 where none is open, as where somebody sent lamports to its address. */
 export async function tokenBalance(session: Session, address: string): Promise<bigint> {
+  const { readTokenAccount, TOKEN_PROGRAM } = await decoding()
   const account = await accountAt(session, address)
   if (account?.owner !== TOKEN_PROGRAM) return 0n
   return readTokenAccount(account)?.amount ?? 0n
@@ -33,3 +33,9 @@ async function accountAt({ client }: Session, address: string): Promise<ChainAcc
   // Tokens and mints are told by owner and data alone.
   return { lamports: 0n, owner, executable, data: Buffer.from(data ?? '', 'base64') }
 }
+
+/** Loaded where a token is read: help and lists do without. */
+const decoding = async () => ({
+  ...(await import('../src/solana/addresses.ts')),
+  ...(await import('../src/solana/token-accounts.ts')),
+})
