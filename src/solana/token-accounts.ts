@@ -4,9 +4,9 @@ import { TOKEN_2022_PROGRAM } from './addresses.ts'
 import { ByteReader } from './byte-reader.ts'
 import { TOKEN_PROGRAM_NAMES } from './token-programs.ts'
 
-const ACCOUNT_SIZE = 165
+export const ACCOUNT_SIZE = 165
 const MINT_SIZE = 82
-const MULTISIG_SIZE = 355
+export const MULTISIG_SIZE = 355
 const STATES = ['uninitialized', 'initialized', 'frozen'] as const
 
 export interface TokenAccountState {

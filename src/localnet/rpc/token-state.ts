@@ -2,13 +2,16 @@
 
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader } from '../../solana/byte-reader.ts'
-import { readMint, readTokenAccount, type TokenAccountState } from '../../solana/token-accounts.ts'
+import {
+  ACCOUNT_SIZE,
+  MULTISIG_SIZE,
+  readMint,
+  readTokenAccount,
+  type TokenAccountState,
+} from '../../solana/token-accounts.ts'
 import type { LocalChain } from '../types.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { parseExtensions } from './token-extensions.ts'
-
-const ACCOUNT_SIZE = 165
-const MULTISIG_SIZE = 355
 
 function extensionsOf(account: ChainAccount): { extensions?: unknown[] } {
   return account.data.length > ACCOUNT_SIZE + 1 ? { extensions: parseExtensions(account.data, ACCOUNT_SIZE + 1) } : {}
