@@ -4,8 +4,11 @@ import type { Input, Result } from '../../api/route.ts'
 import { readAccounts } from '../../chain/accounts.ts'
 import type { Context } from '../../context.ts'
 
-type Route = Api['accounts']['batchFetch']
+type FetchAccountsRoute = Api['accounts']['batchFetch']
 
-export async function fetchAccounts({ chain }: Context, { addresses }: Input<Route>): Promise<Result<Route>> {
+export async function fetchAccounts(
+  { chain }: Context,
+  { addresses }: Input<FetchAccountsRoute>,
+): Promise<Result<FetchAccountsRoute>> {
   return { accounts: await readAccounts(await chain.connection(), addresses) }
 }

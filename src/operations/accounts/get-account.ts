@@ -5,8 +5,11 @@ import { readAccount } from '../../chain/accounts.ts'
 import type { Context } from '../../context.ts'
 import { found } from '../found.ts'
 
-type Route = Api['accounts']['get']
+type GetAccountRoute = Api['accounts']['get']
 
-export async function getAccount({ chain }: Context, { address }: Input<Route>): Promise<Result<Route>> {
+export async function getAccount(
+  { chain }: Context,
+  { address }: Input<GetAccountRoute>,
+): Promise<Result<GetAccountRoute>> {
   return found(await readAccount(await chain.connection(), address), 'account', address)
 }

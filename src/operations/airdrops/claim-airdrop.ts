@@ -32,7 +32,7 @@ import {
 } from './on-chain.ts'
 import { swapToSol } from './swap-to-sol.ts'
 
-type Route = Api['airdrops']['claim']
+type ClaimAirdropRoute = Api['airdrops']['claim']
 
 /** What the wallet claims; `tree` is the stored one, null where amount and proof were given. */
 interface Leaf {
@@ -41,7 +41,10 @@ interface Leaf {
   tree: Row<'merkle_trees'> | null
 }
 
-export async function claimAirdrop(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function claimAirdrop(
+  context: Context,
+  input: Input<ClaimAirdropRoute>,
+): Promise<Result<ClaimAirdropRoute>> {
   const { chain, config } = context
   const { id, claimer } = input
   const { mint } = airdropKeyOf(id)
@@ -115,7 +118,7 @@ async function storedLeaf(context: Context, id: string, claimer: string): Promis
   })
 }
 
-function givenLeaf({ amount }: Input<Route>, proof: readonly string[]): Leaf {
+function givenLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[]): Leaf {
   if (proof.length > MOST_SIBLINGS) {
     throw badRequest(
       `proof: ${proof.length} hashes do not fit into one transaction, at most ${MOST_SIBLINGS} do (a tree of about a million wallets)`,

@@ -6,9 +6,12 @@ import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { planCreation } from './plan-creation.ts'
 
-type Route = Api['airdrops']['create']
+type CreateAirdropRoute = Api['airdrops']['create']
 
-export async function createAirdrop(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createAirdrop(
+  context: Context,
+  input: Input<CreateAirdropRoute>,
+): Promise<Result<CreateAirdropRoute>> {
   if (input.mode === 'signed') return signedCreation(context, input)
   const { id, transaction, requiredSigners } = await planCreation(context, input, input.payer)
   return {
@@ -20,9 +23,9 @@ export async function createAirdrop(context: Context, input: Input<Route>): Prom
 }
 
 /** The platform wallet pays and funds, whatever `payer` says (contract 5, as for fee claims). */
-async function signedCreation(context: Context, input: Input<Route>): Promise<Result<Route>> {
+async function signedCreation(context: Context, input: Input<CreateAirdropRoute>): Promise<Result<CreateAirdropRoute>> {
   await requireSigner(context)
-  return signAndSubmit<null, Result<Route>>(context, {
+  return signAndSubmit<null, Result<CreateAirdropRoute>>(context, {
     operation: 'airdrop.create',
     async begin(wallet) {
       const { id, transaction } = await planCreation(context, input, wallet)

@@ -19,10 +19,10 @@ import {
 import { rankOf, statusOf } from './transitions.ts'
 import { isoOf } from './words.ts'
 
-type Route = Api['airdrops']['get']
+type GetAirdropRoute = Api['airdrops']['get']
 
 /** A stored airdrop is answered without its chain state while the node fails or is slow. */
-export async function getAirdrop(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
+export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute>): Promise<Result<GetAirdropRoute>> {
   const { chain, store, log } = context
   airdropKeyOf(id)
   const row = await findAirdrop(store.db, id)

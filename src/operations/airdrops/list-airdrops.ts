@@ -5,8 +5,11 @@ import type { Context } from '../../context.ts'
 import { pageAirdrops } from '../../store/airdrops.ts'
 import { airdropRecord, pageOf } from '../records.ts'
 
-type Route = Api['airdrops']['list']
+type ListAirdropsRoute = Api['airdrops']['list']
 
-export async function listAirdrops({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listAirdrops(
+  { store }: Context,
+  input: Input<ListAirdropsRoute>,
+): Promise<Result<ListAirdropsRoute>> {
   return pageOf(await pageAirdrops(store.db, input), airdropRecord)
 }

@@ -23,7 +23,7 @@ import { claimFault } from './claim-faults.ts'
 import { currentStatus } from './get-airdrop.ts'
 import { nowOf, reasonsNotToFund } from './on-chain.ts'
 
-type Route = Api['airdrops']['lookup']
+type LookUpAirdropsRoute = Api['airdrops']['lookup']
 
 /** Trees that a page looks into, some two milliseconds each. */
 const TREES_PER_PAGE = 250
@@ -33,7 +33,10 @@ interface Entitled {
   amount: bigint
 }
 
-export async function lookUpAirdrops(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function lookUpAirdrops(
+  context: Context,
+  input: Input<LookUpAirdropsRoute>,
+): Promise<Result<LookUpAirdropsRoute>> {
   const { wallet, mint, limit, cursor } = input
   const list = `wallet_airdrops:${wallet}:${mint ?? ''}`
   const before = cursor === undefined ? undefined : decodeCursor(list, cursor)

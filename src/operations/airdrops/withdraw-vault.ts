@@ -14,17 +14,20 @@ import type { Built } from '../signing/types.ts'
 import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
 import { momentOf } from './words.ts'
 
-type Route = Api['airdrops']['withdraw']
+type WithdrawVaultRoute = Api['airdrops']['withdraw']
 
 interface Kept {
   mint: string
   amount: string
 }
 
-export async function withdrawVault(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function withdrawVault(
+  context: Context,
+  input: Input<WithdrawVaultRoute>,
+): Promise<Result<WithdrawVaultRoute>> {
   const { id } = input
   await requireSigner(context)
-  return signAndSubmit<Kept, Result<Route>>(context, {
+  return signAndSubmit<Kept, Result<WithdrawVaultRoute>>(context, {
     operation: 'airdrop.withdraw',
     async begin(wallet) {
       const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))

@@ -7,9 +7,12 @@ import { apiKeyRecord } from '../records.ts'
 import { audit } from '../signing/audit.ts'
 import { mintApiKey } from './mint-api-key.ts'
 
-type Route = Api['apiKeys']['create']
+type CreateApiKeyRoute = Api['apiKeys']['create']
 
-export async function createApiKey(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createApiKey(
+  context: Context,
+  input: Input<CreateApiKeyRoute>,
+): Promise<Result<CreateApiKeyRoute>> {
   const { key, row } = mintApiKey('live')
   const { values } = context.config
   return context.commit(async (tx) => {

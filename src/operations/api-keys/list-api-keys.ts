@@ -5,8 +5,11 @@ import type { Context } from '../../context.ts'
 import { pageApiKeys } from '../../store/api-keys.ts'
 import { apiKeyRecord, pageOf } from '../records.ts'
 
-type Route = Api['apiKeys']['list']
+type ListApiKeysRoute = Api['apiKeys']['list']
 
-export async function listApiKeys({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listApiKeys(
+  { store }: Context,
+  input: Input<ListApiKeysRoute>,
+): Promise<Result<ListApiKeysRoute>> {
   return pageOf(await pageApiKeys(store.db, input), apiKeyRecord)
 }

@@ -6,9 +6,12 @@ import { findApiKey, revokeApiKey } from '../../store/api-keys.ts'
 import { found } from '../found.ts'
 import { audit } from '../signing/audit.ts'
 
-type Route = Api['apiKeys']['revoke']
+type RevokeApiKeyRoute = Api['apiKeys']['revoke']
 
-export async function revokeApiKeyById(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
+export async function revokeApiKeyById(
+  context: Context,
+  { id }: Input<RevokeApiKeyRoute>,
+): Promise<Result<RevokeApiKeyRoute>> {
   return context.commit(async (tx) => {
     const { name, status } = found(await findApiKey(tx, id), 'API key', id)
     await revokeApiKey(tx, id, context.clock.now())

@@ -5,8 +5,11 @@ import type { Context } from '../../context.ts'
 import { pageAudit } from '../../store/audit-entries.ts'
 import { auditEntryRecord, pageOf } from '../records.ts'
 
-type Route = Api['auditEntries']['list']
+type ListAuditEntriesRoute = Api['auditEntries']['list']
 
-export async function listAuditEntries({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listAuditEntries(
+  { store }: Context,
+  input: Input<ListAuditEntriesRoute>,
+): Promise<Result<ListAuditEntriesRoute>> {
   return pageOf(await pageAudit(store.db, input), auditEntryRecord)
 }

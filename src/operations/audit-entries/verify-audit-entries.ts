@@ -6,12 +6,12 @@ import { COUNTER } from '../../store/audit-entries.ts'
 import { auditWalk } from '../../store/audit-verification.ts'
 import { expectedState } from './expected-state.ts'
 
-type Route = Api['auditEntries']['verify']
+type VerifyAuditEntriesRoute = Api['auditEntries']['verify']
 
 export async function verifyAuditEntries(
   { store, vault, clock }: Context,
-  { head: wanted }: Input<Route>,
-): Promise<Result<Route>> {
+  { head: wanted }: Input<VerifyAuditEntriesRoute>,
+): Promise<Result<VerifyAuditEntriesRoute>> {
   const state = expectedState(clock.now())
   const walk = auditWalk(vault, wanted, state.see)
   // A long log is read without holding anybody up; what came meanwhile is read with the rows that it is compared with.

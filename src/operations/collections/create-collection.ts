@@ -11,12 +11,15 @@ import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { throwRefused } from '../assets/refused.ts'
 
-type Route = Api['collections']['create']
+type CreateCollectionRoute = Api['collections']['create']
 
 /** Half more than a creation was measured at: 5,318. */
 const FALLBACK_UNITS = 10_000
 
-export async function createCollection({ chain, config }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createCollection(
+  { chain, config }: Context,
+  input: Input<CreateCollectionRoute>,
+): Promise<Result<CreateCollectionRoute>> {
   const { payer, name, uri, update_authority: updateAuthority = payer } = input
   if (updateAuthority === PROGRAMS.core.id) {
     // To the program it means that none is given, and the payer would be it.

@@ -5,9 +5,12 @@ import { readCollection } from '../../chain/programs/metaplex-core/index.ts'
 import type { Context } from '../../context.ts'
 import { trySigner } from '../signing/require-signer.ts'
 
-type Route = Api['collections']['get']
+type GetCollectionRoute = Api['collections']['get']
 
-export async function getCollection(context: Context, { address }: Input<Route>): Promise<Result<Route>> {
+export async function getCollection(
+  context: Context,
+  { address }: Input<GetCollectionRoute>,
+): Promise<Result<GetCollectionRoute>> {
   const { chain, config } = context
   const collection = await readCollection(await chain.connection(), address)
   const { name, uri, updateAuthority, updateDelegates, minted, size, permanentFreeze } = collection

@@ -6,8 +6,8 @@ import { findEvent } from '../../store/events.ts'
 import { found } from '../found.ts'
 import { eventRecord } from '../records.ts'
 
-type Route = Api['events']['get']
+type GetEventRoute = Api['events']['get']
 
-export async function getEvent({ store }: Context, { id }: Input<Route>): Promise<Result<Route>> {
+export async function getEvent({ store }: Context, { id }: Input<GetEventRoute>): Promise<Result<GetEventRoute>> {
   return eventRecord(found(await findEvent(store.db, id), 'event', id))
 }

@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts'
 import { pageEvents } from '../../store/events.ts'
 import { eventRecord, pageOf } from '../records.ts'
 
-type Route = Api['events']['list']
+type ListEventsRoute = Api['events']['list']
 
-export async function listEvents({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listEvents({ store }: Context, input: Input<ListEventsRoute>): Promise<Result<ListEventsRoute>> {
   return pageOf(await pageEvents(store.db, input), eventRecord)
 }

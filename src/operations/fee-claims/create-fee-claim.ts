@@ -8,9 +8,12 @@ import { requireSigner, trySigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { type Claim, planClaim } from './plan-claim.ts'
 
-type Route = Api['feeClaims']['create']
+type CreateFeeClaimRoute = Api['feeClaims']['create']
 
-export async function createFeeClaim(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createFeeClaim(
+  context: Context,
+  input: Input<CreateFeeClaimRoute>,
+): Promise<Result<CreateFeeClaimRoute>> {
   if (input.mode === 'signed') return signedClaim(context, input)
   const claim = await planClaim(context, input, input.payer)
   return {
@@ -27,11 +30,11 @@ export async function createFeeClaim(context: Context, input: Input<Route>): Pro
 type Kept = Pick<Claim, 'pool_address' | 'kind' | 'estimated_quote' | 'type'>
 
 /** The platform wallet pays, whatever `payer` says (spec 4). */
-async function signedClaim(context: Context, input: Input<Route>): Promise<Result<Route>> {
+async function signedClaim(context: Context, input: Input<CreateFeeClaimRoute>): Promise<Result<CreateFeeClaimRoute>> {
   // What is not on the chain is told before what is not set here.
   if ((await trySigner(context)) === null) await requirePool(context.chain, input.address)
   const { address } = await requireSigner(context)
-  return signAndSubmit<Kept, Result<Route>>(context, {
+  return signAndSubmit<Kept, Result<CreateFeeClaimRoute>>(context, {
     operation: 'fee_claim.create',
     async begin() {
       const claim = await planClaim(context, input, address)

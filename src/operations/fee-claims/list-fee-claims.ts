@@ -5,8 +5,11 @@ import type { Context } from '../../context.ts'
 import { pageFeeClaims } from '../../store/fee-claims.ts'
 import { feeClaimRecord, pageOf } from '../records.ts'
 
-type Route = Api['feeClaims']['list']
+type ListFeeClaimsRoute = Api['feeClaims']['list']
 
-export async function listFeeClaims({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listFeeClaims(
+  { store }: Context,
+  input: Input<ListFeeClaimsRoute>,
+): Promise<Result<ListFeeClaimsRoute>> {
   return pageOf(await pageFeeClaims(store.db, input), feeClaimRecord)
 }

@@ -7,13 +7,13 @@ import { findPool } from '../../store/pools.ts'
 import { requirePool } from '../pools/on-chain.ts'
 import { feeClaimRecord, pageOf } from '../records.ts'
 
-type Route = Api['feeClaims']['listByPool']
+type ListPoolFeeClaimsRoute = Api['feeClaims']['listByPool']
 
 /** Throws not_found where neither the store nor the chain knows the pool; the chain is asked only then. */
 export async function listPoolFeeClaims(
   { store, chain }: Context,
-  { address, ...page }: Input<Route>,
-): Promise<Result<Route>> {
+  { address, ...page }: Input<ListPoolFeeClaimsRoute>,
+): Promise<Result<ListPoolFeeClaimsRoute>> {
   const claims = await pageFeeClaims(store.db, { ...page, pool_address: address })
   if (claims.rows.length === 0 && (await findPool(store.db, address)) === null) await requirePool(chain, address)
   return pageOf(claims, feeClaimRecord)

@@ -28,8 +28,8 @@ import { platformWallet } from '../platform-wallet.ts'
 import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
 import { splitAmount } from './split.ts'
 
-type Route = Api['feeClaims']['create']
-type Wanted = Pick<Input<Route>, 'address' | 'kind' | 'splits'>
+type PlanClaimRoute = Api['feeClaims']['create']
+type Wanted = Pick<Input<PlanClaimRoute>, 'address' | 'kind' | 'splits'>
 
 export interface Claim extends UnsignedTransaction {
   pool_address: string

@@ -21,14 +21,17 @@ import { goldMint, lockable } from './gold-mint.ts'
 import { memoOf } from './memo.ts'
 import { foreignness, secondsLeft, statusOf, storedLock, unlocksAt } from './on-chain.ts'
 
-type Route = Api['goldLocks']['create']
+type CreateGoldLockRoute = Api['goldLocks']['create']
 
 export const DAY_SECONDS = 86_400
 /** Twice what the costliest lock was measured at (59,608), as finding addresses varies by wallet. */
 const FALLBACK_UNITS = 120_000
 
 /** The time is counted from now, by the chain's clock: it is part of what the wallet signs. */
-export async function createGoldLock(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createGoldLock(
+  context: Context,
+  input: Input<CreateGoldLockRoute>,
+): Promise<Result<CreateGoldLockRoute>> {
   const { chain, config } = context
   const { user, platform_id, lock_duration_days } = input
   const amount = BigInt(input.amount)

@@ -6,9 +6,12 @@ import type { Context } from '../../context.ts'
 import { goldLockRecord } from '../records.ts'
 import { foreignness, isSame, noGoldLock, secondsLeft, statusOf, storedLock, unlocksAt } from './on-chain.ts'
 
-type Route = Api['goldLocks']['get']
+type GetGoldLockRoute = Api['goldLocks']['get']
 
-export async function getGoldLock(context: Context, { user }: Input<Route>): Promise<Result<Route>> {
+export async function getGoldLock(
+  context: Context,
+  { user }: Input<GetGoldLockRoute>,
+): Promise<Result<GetGoldLockRoute>> {
   const { escrow, at } = await readLockOf(await context.chain.connection(), user)
   const stored = await storedLock(context, user)
   const record = stored && goldLockRecord(stored)

@@ -5,9 +5,9 @@ import { readGoldToken } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { goldMint, lockable } from './gold-mint.ts'
 
-type Route = Api['goldLocks']['token']
+type GetGoldTokenRoute = Api['goldLocks']['token']
 
-export async function getGoldToken(context: Context): Promise<Result<Route>> {
+export async function getGoldToken(context: Context): Promise<Result<GetGoldTokenRoute>> {
   const mint = goldMint(context)
   const found = await readGoldToken(await context.chain.connection(), mint)
   const { decimals, tokenProgram } = lockable(context, mint, found)

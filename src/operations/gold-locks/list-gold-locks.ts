@@ -5,8 +5,11 @@ import type { Context } from '../../context.ts'
 import { pageGoldLocks } from '../../store/gold-locks.ts'
 import { goldLockRecord, pageOf } from '../records.ts'
 
-type Route = Api['goldLocks']['list']
+type ListGoldLocksRoute = Api['goldLocks']['list']
 
-export async function listGoldLocks({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listGoldLocks(
+  { store }: Context,
+  input: Input<ListGoldLocksRoute>,
+): Promise<Result<ListGoldLocksRoute>> {
   return pageOf(await pageGoldLocks(store.db, input), goldLockRecord)
 }

@@ -21,12 +21,15 @@ import { platformFee } from '../platform-fee.ts'
 import { memoOf } from './memo.ts'
 import { foreignness, noGoldLock, secondsLeft, storedLock, unlocksAt } from './on-chain.ts'
 
-type Route = Api['goldLocks']['unlock']
+type UnlockGoldLockRoute = Api['goldLocks']['unlock']
 
 /** Twice what the costliest unlocking was measured at (74,000 with a token account to open): finding addresses varies by wallet. */
 const FALLBACK_UNITS = 150_000
 
-export async function unlockGoldLock(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function unlockGoldLock(
+  context: Context,
+  input: Input<UnlockGoldLockRoute>,
+): Promise<Result<UnlockGoldLockRoute>> {
   const { chain, config } = context
   const { user, platform_id } = input
   const connection = await chain.connection()

@@ -6,8 +6,11 @@ import { findTree } from '../../store/merkle-trees.ts'
 import { found } from '../found.ts'
 import { merkleTreeRecord } from '../records.ts'
 
-type Route = Api['merkleTrees']['get']
+type GetMerkleTreeRoute = Api['merkleTrees']['get']
 
-export async function getMerkleTree({ store }: Context, { id }: Input<Route>): Promise<Result<Route>> {
+export async function getMerkleTree(
+  { store }: Context,
+  { id }: Input<GetMerkleTreeRoute>,
+): Promise<Result<GetMerkleTreeRoute>> {
   return merkleTreeRecord(found(await findTree(store.db, id), 'merkle tree', id))
 }

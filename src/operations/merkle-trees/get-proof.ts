@@ -8,9 +8,9 @@ import { lookUpProof } from '../../merkle/stored-tree.ts'
 import { toHex } from '../../merkle/tree.ts'
 import { withTree } from './open-tree.ts'
 
-type Route = Api['merkleTrees']['proof']
+type GetProofRoute = Api['merkleTrees']['proof']
 
-export function getProof(context: Context, { id, wallet }: Input<Route>): Promise<Result<Route>> {
+export function getProof(context: Context, { id, wallet }: Input<GetProofRoute>): Promise<Result<GetProofRoute>> {
   return withTree(context, id, async ({ row, head, read }) => {
     const proof = await lookUpProof(head, keyFromBase58(wallet)!, read)
     if (proof === undefined) throw notFound(`The wallet ${wallet} is not in the merkle tree ${id}`)

@@ -8,9 +8,12 @@ import { CHUNK_LEAVES, type LeafChunk, leafChunkOf, openChunk } from '../../merk
 import { decodeCursor, encodeCursor } from '../../store/paging.ts'
 import { withTree } from './open-tree.ts'
 
-type Route = Api['merkleTrees']['entries']
+type ListEntriesRoute = Api['merkleTrees']['entries']
 
-export function listEntries(context: Context, { id, limit, cursor }: Input<Route>): Promise<Result<Route>> {
+export function listEntries(
+  context: Context,
+  { id, limit, cursor }: Input<ListEntriesRoute>,
+): Promise<Result<ListEntriesRoute>> {
   return withTree(context, id, async ({ row, head, read }) => {
     // The root is in the name: a cursor of a tree that was replaced must not go on in the other list.
     const list = `merkle_entries:${id}:${row.root}`

@@ -5,8 +5,11 @@ import type { Context } from '../../context.ts'
 import { pageTrees } from '../../store/merkle-trees.ts'
 import { merkleTreeRecord, pageOf } from '../records.ts'
 
-type Route = Api['merkleTrees']['list']
+type ListMerkleTreesRoute = Api['merkleTrees']['list']
 
-export async function listMerkleTrees({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listMerkleTrees(
+  { store }: Context,
+  input: Input<ListMerkleTreesRoute>,
+): Promise<Result<ListMerkleTreesRoute>> {
   return pageOf(await pageTrees(store.db, input), merkleTreeRecord)
 }

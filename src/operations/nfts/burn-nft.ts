@@ -12,12 +12,12 @@ import { requireOwned } from '../assets/owned-asset.ts'
 import { throwRefused } from '../assets/refused.ts'
 import { rememberNft } from '../assets/remember.ts'
 
-type Route = Api['nfts']['burn']
+type BurnNftRoute = Api['nfts']['burn']
 
 /** Half more than a burn was measured at: 8,245. */
 const FALLBACK_UNITS = 15_000
 
-export async function burnNft(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function burnNft(context: Context, input: Input<BurnNftRoute>): Promise<Result<BurnNftRoute>> {
   const { chain, config } = context
   const { asset: address, owner } = input
   const owned = await requireOwned(context, { ...input, param: 'owner' })

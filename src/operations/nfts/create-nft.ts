@@ -14,12 +14,12 @@ import { throwRefused } from '../assets/refused.ts'
 import { cosign } from '../signing/cosign.ts'
 import { requireSigner, trySigner } from '../signing/require-signer.ts'
 
-type Route = Api['nfts']['create']
+type CreateNftRoute = Api['nfts']['create']
 
 /** Half more than a mint was measured at: 12,755. */
 const FALLBACK_UNITS = 20_000
 
-export async function createNft(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createNft(context: Context, input: Input<CreateNftRoute>): Promise<Result<CreateNftRoute>> {
   const { chain, config } = context
   const { payer, owner = payer, name, uri } = input
   if ([payer, owner, input.collection].includes(input.asset ?? '')) throw notFresh()
@@ -46,7 +46,7 @@ export async function createNft(context: Context, input: Input<Route>): Promise<
   )
   const signed = assetKey === null ? transaction : cosigned(transaction, [assetKey.secretKey])
   const done = [...(assetKey === null ? [] : [asset]), ...(cosigner === null ? [] : [cosigner.address])]
-  const answer = (bytes: Uint8Array): Result<Route> => ({
+  const answer = (bytes: Uint8Array): Result<CreateNftRoute> => ({
     mode: 'unsigned',
     transaction: Buffer.from(bytes).toString('base64'),
     requiredSigners: requiredSigners.filter((signer) => !done.includes(signer)),
@@ -70,7 +70,7 @@ const notFresh = () =>
 async function authorityOf(
   context: Context,
   collection: CollectionState,
-  { payer, authority: asked }: Input<Route>,
+  { payer, authority: asked }: Input<CreateNftRoute>,
 ): Promise<{ authority: string; cosigner: Signer | null }> {
   const { updateAuthority, updateDelegates, address } = collection
   const all = [updateAuthority, ...updateDelegates]

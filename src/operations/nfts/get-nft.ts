@@ -6,9 +6,9 @@ import { notFound } from '../../errors.ts'
 import { readHere } from '../assets/read-here.ts'
 import { nftRecord } from '../records.ts'
 
-type Route = Api['nfts']['get']
+type GetNftRoute = Api['nfts']['get']
 
-export async function getNft(context: Context, { asset }: Input<Route>): Promise<Result<Route>> {
+export async function getNft(context: Context, { asset }: Input<GetNftRoute>): Promise<Result<GetNftRoute>> {
   const { kind, state, nft } = await readHere(context, asset)
   if (kind === 'absent') throw notFound(`There is no asset at ${asset}`, { param: 'asset' })
   const record = nft === null ? null : nftRecord(nft)

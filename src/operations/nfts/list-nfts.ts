@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts'
 import { pageNfts } from '../../store/nfts.ts'
 import { nftRecord, pageOf } from '../records.ts'
 
-type Route = Api['nfts']['list']
+type ListNftsRoute = Api['nfts']['list']
 
-export async function listNfts({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listNfts({ store }: Context, input: Input<ListNftsRoute>): Promise<Result<ListNftsRoute>> {
   return pageOf(await pageNfts(store.db, input), nftRecord)
 }

@@ -6,9 +6,9 @@ import { derivePda as derive } from '../../chain/pdas.ts'
 import type { Context } from '../../context.ts'
 import { validate } from '../validate.ts'
 
-type Route = Api['pdas']['derive']
+type DerivePdaRoute = Api['pdas']['derive']
 
-export async function derivePda(_: Context, given: Input<Route>): Promise<Result<Route>> {
+export async function derivePda(_: Context, given: Input<DerivePdaRoute>): Promise<Result<DerivePdaRoute>> {
   const { kind, args } = validate(pdaRequest, { kind: given.kind, args: given.args })
   return derive(kind, args)
 }

@@ -27,7 +27,7 @@ import { curveNamed } from './presets.ts'
 import { requireFreeTicker, type Taking, takeFor, taken } from './tickers.ts'
 import { CHECK_MS, markFailed } from './transitions.ts'
 
-type Route = Api['pools']['create']
+type CreatePoolRoute = Api['pools']['create']
 
 interface Prepared {
   launch: Launch
@@ -35,7 +35,7 @@ interface Prepared {
   genesis: string
 }
 
-export async function createPool(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createPool(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
   if (input.mode === 'signed') return createSigned(context, input)
   const prepared = await prepare(context, input)
   return context.commit(async (tx) => {
@@ -50,7 +50,7 @@ export async function createPool(context: Context, input: Input<Route>): Promise
 const NO_KEYS = { base_mint_secret_key: [], config_secret_key: [] }
 
 /** Everything that can be refused is refused, and everything that costs is done, before a key is used. */
-async function prepare(context: Context, input: Input<Route>): Promise<Prepared> {
+async function prepare(context: Context, input: Input<CreatePoolRoute>): Promise<Prepared> {
   const { chain, config, storage } = context
   const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
   const bytes = Buffer.from(input.image, 'base64')
@@ -76,13 +76,21 @@ async function prepare(context: Context, input: Input<Route>): Promise<Prepared>
 }
 
 /** All that is published. */
-const textsOf = ({ name, symbol, description, website, twitter_url, telegram, loot_from }: Input<Route>): string[] =>
+const textsOf = ({
+  name,
+  symbol,
+  description,
+  website,
+  twitter_url,
+  telegram,
+  loot_from,
+}: Input<CreatePoolRoute>): string[] =>
   [name, symbol, description, website, twitter_url, telegram, loot_from].filter((text) => text !== undefined)
 
 type Kept = Omit<Prepared, 'launch'> & { launch: Omit<Launch, 'transactions'> & { transactions: string[] } }
 
 /** Only for a launch of the platform's own: the creator pays and signs. */
-async function createSigned(context: Context, input: Input<Route>): Promise<Result<Route>> {
+async function createSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
   const { address } = await requireSigner(context)
   if (input.creator !== address) {
     throw badRequest(
@@ -90,7 +98,7 @@ async function createSigned(context: Context, input: Input<Route>): Promise<Resu
       { param: 'creator', details: { platform_wallet: address } },
     )
   }
-  return signAndSubmit<Kept, Result<Route>>(context, {
+  return signAndSubmit<Kept, Result<CreatePoolRoute>>(context, {
     operation: 'pool.create',
     async begin() {
       const { launch, ...prepared } = await prepare(context, input)
@@ -163,7 +171,7 @@ export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolC
 
 async function storeMetadata(
   { storage, dryRun }: Context,
-  input: Input<Route>,
+  input: Input<CreatePoolRoute>,
   image: Image & { bytes: Uint8Array },
 ): Promise<string> {
   const keep = (bytes: Uint8Array, type: string) => (dryRun ? storage.locate(bytes) : storage.put(bytes, type))
@@ -173,7 +181,12 @@ async function storeMetadata(
 }
 
 /** The record and its event. */
-async function insert(context: Context, tx: Tx, input: Input<Route>, prepared: Prepared): Promise<PoolCreated['pool']> {
+async function insert(
+  context: Context,
+  tx: Tx,
+  input: Input<CreatePoolRoute>,
+  prepared: Prepared,
+): Promise<PoolCreated['pool']> {
   const row = await insertPool(tx, rowOf(context, input, prepared))
   if (row === null) throw new Error('a pool of fresh keys is there already')
   const pool = poolRecord(row)
@@ -183,7 +196,7 @@ async function insert(context: Context, tx: Tx, input: Input<Route>, prepared: P
 
 function rowOf(
   { clock, externalUid, metadata, config }: Context,
-  input: Input<Route>,
+  input: Input<CreatePoolRoute>,
   { launch: { address, mint, config: curveConfig }, uri, genesis }: Prepared,
 ): NewRow<'pools'> {
   const now = clock.now()
@@ -214,7 +227,7 @@ function rowOf(
   }
 }
 
-const takingOf = ({ symbol, creator }: Input<Route>, { launch, genesis }: Prepared): Taking => ({
+const takingOf = ({ symbol, creator }: Input<CreatePoolRoute>, { launch, genesis }: Prepared): Taking => ({
   symbol,
   creator,
   pool: launch.address,

@@ -6,9 +6,12 @@ import type { Context } from '../../context.ts'
 import { requireCurve } from './on-chain.ts'
 import { solPrice } from './sol-price.ts'
 
-type Route = Api['pools']['curveProgress']
+type GetCurveProgressRoute = Api['pools']['curveProgress']
 
-export async function getCurveProgress(context: Context, { address }: Input<Route>): Promise<Result<Route>> {
+export async function getCurveProgress(
+  context: Context,
+  { address }: Input<GetCurveProgressRoute>,
+): Promise<Result<GetCurveProgressRoute>> {
   const pool = await requireCurve(context.chain, address)
   const [cap, price] = [migrationMarketCap(pool), await solPrice(context)]
   return {

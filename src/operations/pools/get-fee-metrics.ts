@@ -6,10 +6,13 @@ import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { metricsOf, requirePool } from './on-chain.ts'
 
-type Route = Api['pools']['feeMetrics']
+type GetFeeMetricsRoute = Api['pools']['feeMetrics']
 
 /** Throws not_found for a pool that has migrated too (spec 7), with what to ask instead. */
-export async function getFeeMetrics({ chain }: Context, { address }: Input<Route>): Promise<Result<Route>> {
+export async function getFeeMetrics(
+  { chain }: Context,
+  { address }: Input<GetFeeMetricsRoute>,
+): Promise<Result<GetFeeMetricsRoute>> {
   const found = await requirePool(chain, address)
   const claims = `(POST /v2/pools/${address}/fee-claims, \`svc fees claim\`)`
   if (found.type === 'damm_v2') {

@@ -6,10 +6,10 @@ import { findPool } from '../../store/pools.ts'
 import { found } from '../found.ts'
 import { foreignPool, joined, readPools, readPoolsSoon } from './on-chain.ts'
 
-type Route = Api['pools']['get']
+type GetPoolRoute = Api['pools']['get']
 
 /** A stored pool is answered without its chain state while the node fails or is slow. */
-export async function getPool(context: Context, { address }: Input<Route>): Promise<Result<Route>> {
+export async function getPool(context: Context, { address }: Input<GetPoolRoute>): Promise<Result<GetPoolRoute>> {
   const { store, chain } = context
   const row = await findPool(store.db, address)
   if (row !== null) return joined(row, (await readPoolsSoon(context, [address]))[0] ?? null)

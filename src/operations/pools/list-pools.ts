@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts'
 import { pagePools } from '../../store/pools.ts'
 import { joined, readPoolsSoon } from './on-chain.ts'
 
-type Route = Api['pools']['list']
+type ListPoolsRoute = Api['pools']['list']
 
 /** The list itself needs no node: while that fails or is slow, what only the chain knows is null. */
-export async function listPools(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listPools(context: Context, input: Input<ListPoolsRoute>): Promise<Result<ListPoolsRoute>> {
   const { rows, next_cursor } = await pagePools(context.store.db, input)
   const addresses = rows.map(({ address }) => address)
   const onChain = await readPoolsSoon(context, addresses)

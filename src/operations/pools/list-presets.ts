@@ -6,9 +6,9 @@ import type { Context } from '../../context.ts'
 import { internal } from '../../errors.ts'
 import { loadCurves, presetRecord } from './presets.ts'
 
-type Route = Api['pools']['presets']
+type ListPresetsRoute = Api['pools']['presets']
 
-export async function listPresets({ config }: Context): Promise<Result<Route>> {
+export async function listPresets({ config }: Context): Promise<Result<ListPresetsRoute>> {
   const curves = await loadCurves(config).catch((error) => {
     throw error instanceof ConfigError ? internal(error.message) : error
   })

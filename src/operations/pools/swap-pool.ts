@@ -9,12 +9,15 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { requirePool } from './on-chain.ts'
 
-type Route = Api['pools']['swap']
+type SwapPoolRoute = Api['pools']['swap']
 
 const WHOLE_BPS = 10_000n
 const FALLBACK_UNITS = 250_000
 
-export async function swapPool({ chain, config }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function swapPool(
+  { chain, config }: Context,
+  input: Input<SwapPoolRoute>,
+): Promise<Result<SwapPoolRoute>> {
   const { address, payer, side, slippage_bps } = input
   const order = { side, amount: BigInt(input.amount) }
   const found = await requirePool(chain, address)

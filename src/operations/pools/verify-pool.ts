@@ -11,13 +11,13 @@ import { firstSeen } from './first-seen.ts'
 import { foreignPool, joined, readPools } from './on-chain.ts'
 import { markLive } from './transitions.ts'
 
-type Route = Api['pools']['verify']
+type VerifyPoolRoute = Api['pools']['verify']
 
 /** `verified` is false while the pool is not on chain; not_found for one that neither the store nor the chain knows. */
 export async function verifyPool(
   context: Context,
-  { address, transactions = [] }: Input<Route>,
-): Promise<Result<Route>> {
+  { address, transactions = [] }: Input<VerifyPoolRoute>,
+): Promise<Result<VerifyPoolRoute>> {
   const { store, chain } = context
   const decoded = transactions.map((text, i) => decodeSigned(text, `transactions.${i}`))
   if ((await findPool(store.db, address)) === null)

@@ -6,9 +6,9 @@ import type { Reader } from '../../store/store.ts'
 import { policyJson, readStanding } from '../signing/policy.ts'
 import { openSigner } from '../signing/require-signer.ts'
 
-type Route = Api['signer']['get']
+type ReadSignerRoute = Api['signer']['get']
 
-export async function readSigner(context: Services): Promise<Result<Route>> {
+export async function readSigner(context: Services): Promise<Result<ReadSignerRoute>> {
   const signer = await openSigner(context)
   const cluster = context.config.values['signer.cluster']
   if (signer === null) return { provider: 'none', address: null, cluster, policy: null, spent: null }

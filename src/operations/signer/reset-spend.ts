@@ -4,9 +4,9 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { changeSigner } from './change.ts'
 
-type Route = Api['signer']['reset']
+type ResetSpendRoute = Api['signer']['reset']
 
-export async function resetSpend(context: Context, _: Input<Route>): Promise<Result<Route>> {
+export async function resetSpend(context: Context, _: Input<ResetSpendRoute>): Promise<Result<ResetSpendRoute>> {
   return changeSigner(context, 'spend.reset', ({ spent, since, last }) => ({
     // By row, not by time: the clocks of several daemons differ, and one may be set back.
     changes: { spend_since: context.clock.now(), spend_mark: last },

@@ -10,7 +10,7 @@ import { audit } from '../signing/audit.ts'
 import { asApiError, requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 
-type Route = Api['signer']['test']
+type TestSignerRoute = Api['signer']['test']
 
 /** Half more than the longest memo was measured at. */
 const FALLBACK_UNITS = 150_000
@@ -22,7 +22,10 @@ const OFF_CHAIN = '\xffsolana offchain'
  * The text is signed whatever the policy says: it can move nothing. A memo is signed like every other transaction.
  * Throws internal_error where the provider fails.
  */
-export async function testSigner(context: Context, { submit, memo }: Input<Route>): Promise<Result<Route>> {
+export async function testSigner(
+  context: Context,
+  { submit, memo }: Input<TestSignerRoute>,
+): Promise<Result<TestSignerRoute>> {
   const { provider, address, sign } = await requireSigner(context)
   if (submit) return submitMemo(context, memo, { provider, address })
   const text = Buffer.concat([Buffer.from(OFF_CHAIN, 'latin1'), Buffer.from('svc signer test '), randomBytes(16)])
@@ -37,9 +40,9 @@ export async function testSigner(context: Context, { submit, memo }: Input<Route
   })
 }
 
-function submitMemo(context: Context, memo: string, of: Pick<Result<Route>, 'provider' | 'address'>) {
+function submitMemo(context: Context, memo: string, of: Pick<Result<TestSignerRoute>, 'provider' | 'address'>) {
   const { chain, config } = context
-  return signAndSubmit<null, Result<Route>>(context, {
+  return signAndSubmit<null, Result<TestSignerRoute>>(context, {
     operation: 'signer.test',
     async begin(payer) {
       const connection = await chain.connection()

@@ -7,7 +7,7 @@ import { badRequest } from '../../errors.ts'
 import { policyJson } from '../signing/policy.ts'
 import { changeSigner } from './change.ts'
 
-type Route = Api['signer']['updatePolicy']
+type UpdatePolicyRoute = Api['signer']['updatePolicy']
 
 const FIELDS = [
   'programs',
@@ -18,7 +18,10 @@ const FIELDS = [
   'tokens',
 ] as const
 
-export async function updateSignerPolicy(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function updateSignerPolicy(
+  context: Context,
+  input: Input<UpdatePolicyRoute>,
+): Promise<Result<UpdatePolicyRoute>> {
   const given = FIELDS.filter((field) => input[field] !== undefined)
   if (given.length === 0) throw badRequest(`Nothing to change: send at least one of ${FIELDS.join(', ')}`)
   refuseTwice(
@@ -48,7 +51,7 @@ function refuseTwice(values: readonly string[] | undefined, field: string, inner
 }
 
 /** It would be believed to bound something. */
-function refuseWrapped(tokens: Input<Route>['tokens'] = []): void {
+function refuseWrapped(tokens: Input<UpdatePolicyRoute>['tokens'] = []): void {
   const place = tokens.findIndex(({ mint }) => mint === WRAPPED_SOL)
   if (place < 0) return
   const param = `tokens.${place}.mint`

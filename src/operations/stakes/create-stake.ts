@@ -20,12 +20,12 @@ import { platformFee } from '../platform-fee.ts'
 import { openSigner, requireSigner } from '../signing/require-signer.ts'
 import { holderOf } from './holder.ts'
 
-type Route = Api['stakes']['create']
+type CreateStakeRoute = Api['stakes']['create']
 
 /** Half more than the costliest stake was measured at: 24,389, where it replaces a plugin. */
 const FALLBACK_UNITS = 37_000
 
-export async function createStake(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createStake(context: Context, input: Input<CreateStakeRoute>): Promise<Result<CreateStakeRoute>> {
   const { chain, config } = context
   const { asset: address, user, platform_id: platformId } = input
   const owned = await requireOwned(context, { ...input, owner: user, param: 'user' })

@@ -6,9 +6,9 @@ import { notFound } from '../../errors.ts'
 import { readHere } from '../assets/read-here.ts'
 import { stakeRecord } from '../records.ts'
 
-type Route = Api['stakes']['get']
+type GetStakeRoute = Api['stakes']['get']
 
-export async function getStake(context: Context, { asset }: Input<Route>): Promise<Result<Route>> {
+export async function getStake(context: Context, { asset }: Input<GetStakeRoute>): Promise<Result<GetStakeRoute>> {
   const { kind, state, nft, stake } = await readHere(context, asset)
   if (kind === 'absent') throw notFound(`There is no asset at ${asset}`, { param: 'asset' })
   const record = stake === null ? null : stakeRecord(stake)

@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts'
 import { pageStakes } from '../../store/stakes.ts'
 import { pageOf, stakeRecord } from '../records.ts'
 
-type Route = Api['stakes']['list']
+type ListStakesRoute = Api['stakes']['list']
 
-export async function listStakes({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listStakes({ store }: Context, input: Input<ListStakesRoute>): Promise<Result<ListStakesRoute>> {
   return pageOf(await pageStakes(store.db, input), stakeRecord)
 }

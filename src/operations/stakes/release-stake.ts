@@ -17,12 +17,15 @@ import { cosign } from '../signing/cosign.ts'
 import { openSigner } from '../signing/require-signer.ts'
 import { holderOf } from './holder.ts'
 
-type Route = Api['stakes']['release']
+type ReleaseStakeRoute = Api['stakes']['release']
 
 /** Half more than the costliest release was measured at: 22,312, with the longest memo. */
 const FALLBACK_UNITS = 34_000
 
-export async function releaseStake(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function releaseStake(
+  context: Context,
+  input: Input<ReleaseStakeRoute>,
+): Promise<Result<ReleaseStakeRoute>> {
   const { chain, config } = context
   const { asset: address, user, platform_id: platformId } = input
   const { asset, collection } = await requireOwned(context, { ...input, owner: user, param: 'user' })
@@ -44,7 +47,7 @@ export async function releaseStake(context: Context, input: Input<Route>): Promi
     FALLBACK_UNITS,
     throwRefused,
   )
-  const answer = (bytes: Uint8Array): Result<Route> => ({
+  const answer = (bytes: Uint8Array): Result<ReleaseStakeRoute> => ({
     mode: 'unsigned',
     transaction: Buffer.from(bytes).toString('base64'),
     requiredSigners: requiredSigners.filter((key) => key !== authority),

@@ -4,9 +4,12 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { delegateUploads } from '../../storage/delegation.ts'
 
-type Route = Api['storage']['delegate']
+type DelegateStorageRoute = Api['storage']['delegate']
 
-export async function delegateStorage({ config, clock }: Context, { agent_did }: Input<Route>): Promise<Result<Route>> {
+export async function delegateStorage(
+  { config, clock }: Context,
+  { agent_did }: Input<DelegateStorageRoute>,
+): Promise<Result<DelegateStorageRoute>> {
   const { car, expiresAt } = await delegateUploads(config, agent_did, clock.now())
   return { delegation: Buffer.from(car).toString('base64'), expires_at: new Date(expiresAt).toISOString() }
 }

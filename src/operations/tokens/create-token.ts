@@ -8,12 +8,15 @@ import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
-type Route = Api['tokens']['create']
+type CreateTokenRoute = Api['tokens']['create']
 
 /** Half more than the costliest creation was measured at (54,514 and 31,065), as finding addresses varies by mint. */
 const FALLBACK_UNITS = { spl: 85_000, token2022: 50_000 } as const
 
-export async function createToken({ chain, config }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createToken(
+  { chain, config }: Context,
+  input: Input<CreateTokenRoute>,
+): Promise<Result<CreateTokenRoute>> {
   const { payer, name, symbol, decimals, uri, token_program: tokenProgram } = input
   if (tokenProgram === 'spl') await requireProgram(chain, PROGRAMS.tokenMetadata)
   const connection = await chain.connection()

@@ -6,9 +6,9 @@ import { readToken, tokenStatus } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { rawOf } from './raw.ts'
 
-type Route = Api['tokens']['get']
+type GetTokenRoute = Api['tokens']['get']
 
-export async function getToken(context: Context, { mint }: Input<Route>): Promise<Result<Route>> {
+export async function getToken(context: Context, { mint }: Input<GetTokenRoute>): Promise<Result<GetTokenRoute>> {
   const token = await readToken(await context.chain.connection(), mint)
   return { mint, status: tokenStatus(token), raw: (await assetOf(context, mint)) ?? rawOf(token) }
 }

@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts'
 import { pageTokens } from '../../store/tokens.ts'
 import { pageOf, tokenRecord } from '../records.ts'
 
-type Route = Api['tokens']['list']
+type ListTokensRoute = Api['tokens']['list']
 
-export async function listTokens({ store }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function listTokens({ store }: Context, input: Input<ListTokensRoute>): Promise<Result<ListTokensRoute>> {
   return pageOf(await pageTokens(store.db, input), tokenRecord)
 }

@@ -7,8 +7,8 @@ import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 
-type Route = Api['tokens']['revokeAuthority']
-type Authority = Input<Route>['type']
+type RevokeAuthorityRoute = Api['tokens']['revokeAuthority']
+type Authority = Input<RevokeAuthorityRoute>['type']
 
 /** Half more than the costliest revocation was measured at: Metaplex metadata, 15,761. */
 const FALLBACK_UNITS = 25_000
@@ -19,7 +19,10 @@ const EVENTS = {
   metadata: [],
 } as const
 
-export async function revokeAuthority({ chain, config }: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function revokeAuthority(
+  { chain, config }: Context,
+  input: Input<RevokeAuthorityRoute>,
+): Promise<Result<RevokeAuthorityRoute>> {
   const { mint, type, payer } = input
   const connection = await chain.connection()
   const token = await readToken(connection, mint)

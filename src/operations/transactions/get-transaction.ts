@@ -8,7 +8,7 @@ import { transactionRecord } from '../records.ts'
 import { followOne } from './follow/index.ts'
 import { stepOf } from './follow/transition.ts'
 
-type Route = Api['transactions']['get']
+type GetTransactionRoute = Api['transactions']['get']
 
 /** Whoever polls faster is answered from the record. */
 const FRESH_MS = 300
@@ -16,7 +16,10 @@ const UNKNOWN = { lifecycle: 'unknown', confirmation_status: null, err: null, sl
 const UNSEEN = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 } as const
 
 /** Where no daemon watches, this look is what moves it along. A node that fails leaves the record as it was. */
-export async function getTransaction(context: Context, { signature }: Input<Route>): Promise<Result<Route>> {
+export async function getTransaction(
+  context: Context,
+  { signature }: Input<GetTransactionRoute>,
+): Promise<Result<GetTransactionRoute>> {
   const { store, chain, clock, log } = context
   const row = await findTransaction(store.db, signature)
   if (row === null) return onChain(chain, signature)
@@ -34,7 +37,7 @@ async function follow(context: Context, row: Followed): Promise<void> {
 }
 
 /** One that was submitted elsewhere; lifecycle `unknown` where the chain does not know it either. */
-async function onChain(chain: Context['chain'], signature: string): Promise<Result<Route>> {
+async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
   if (!isSignature(signature)) return { signature, ...UNKNOWN }
   const { slot, statuses } = await readStatuses(chain, [signature], true)
   const step = stepOf(UNSEEN, { status: statuses[0] ?? null, slot, since: null })

@@ -5,9 +5,12 @@ import { simulateTransaction as simulate } from '../../chain/simulations.ts'
 import { decodeTransaction } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 
-type Route = Api['transactions']['simulate']
+type SimulateTransactionRoute = Api['transactions']['simulate']
 
-export async function simulateTransaction({ chain }: Context, { transaction }: Input<Route>): Promise<Result<Route>> {
+export async function simulateTransaction(
+  { chain }: Context,
+  { transaction }: Input<SimulateTransactionRoute>,
+): Promise<Result<SimulateTransactionRoute>> {
   const decoded = decodeTransaction(transaction)
   return simulate(await chain.connection(), decoded)
 }

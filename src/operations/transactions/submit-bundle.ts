@@ -13,13 +13,16 @@ import { tickerClaims } from '../pools/submitted-launches.ts'
 import { FIRST_SEND_MS } from './follow/index.ts'
 import { storeSubmitted } from './store-submitted.ts'
 
-type Route = Api['transactions']['submit']
+type SubmitBundleRoute = Api['transactions']['submit']
 
 /**
  * Only the first can be tried beforehand: the others may need what it does. What is tracked hangs on the last. Where the
  * relay refuses, the bundle stays stored and is followed, as an earlier try may have reached it: internal_error then.
  */
-export async function submitBundle(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function submitBundle(
+  context: Context,
+  input: Input<SubmitBundleRoute>,
+): Promise<Result<SubmitBundleRoute>> {
   const { store, chain, config, log } = context
   const bundle = input.signed_transactions!.map((text, i) => decodeSigned(text, `signed_transactions.${i}`))
   refuseTwice(bundle)
@@ -50,7 +53,7 @@ export async function submitBundle(context: Context, input: Input<Route>): Promi
 /** Stored apart from the answer, and before it: only the relay's word makes that. A retry finds the same bundle. */
 async function storeBundle(
   context: Context,
-  input: Input<Route>,
+  input: Input<SubmitBundleRoute>,
   bundle: readonly DecodedTransaction[],
   bundle_id: string,
 ): Promise<void> {

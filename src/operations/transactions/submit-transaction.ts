@@ -12,13 +12,16 @@ import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
 import { submitBundle } from './submit-bundle.ts'
 
-type Route = Api['transactions']['submit']
+type SubmitTransactionRoute = Api['transactions']['submit']
 
 /**
  * The same transaction submitted twice is one: the second answers like the first, and is sent once more while the first
  * was not seen. Once stored it is sent until it lands or expires, so a node that fails now is not the caller's trouble.
  */
-export async function submitTransaction(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function submitTransaction(
+  context: Context,
+  input: Input<SubmitTransactionRoute>,
+): Promise<Result<SubmitTransactionRoute>> {
   if (input.bundle) return submitBundle(context, input)
   const { store, chain, clock } = context
   const transaction = decodeSigned(input.transaction!)

@@ -10,9 +10,12 @@ import { checkReceiver } from './check-receiver.ts'
 import { enabledEventsJson } from './enabled-events.ts'
 import { makeSecret } from './secret.ts'
 
-type Route = Api['webhookSubscriptions']['create']
+type CreateWebhookSubscriptionRoute = Api['webhookSubscriptions']['create']
 
-export async function createWebhookSubscription(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function createWebhookSubscription(
+  context: Context,
+  input: Input<CreateWebhookSubscriptionRoute>,
+): Promise<Result<CreateWebhookSubscriptionRoute>> {
   await checkReceiver(context, input.url)
   const id = newId('whs')
   const { secret, columns } = makeSecret(context, id)

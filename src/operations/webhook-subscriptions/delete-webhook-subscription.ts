@@ -5,9 +5,12 @@ import type { Context } from '../../context.ts'
 import { deleteWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { ownSubscription } from './owned.ts'
 
-type Route = Api['webhookSubscriptions']['delete']
+type DeleteWebhookSubscriptionRoute = Api['webhookSubscriptions']['delete']
 
-export async function deleteWebhookSubscriptionById(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
+export async function deleteWebhookSubscriptionById(
+  context: Context,
+  { id }: Input<DeleteWebhookSubscriptionRoute>,
+): Promise<Result<DeleteWebhookSubscriptionRoute>> {
   const answer = await context.commit(async (tx) => {
     await ownSubscription(context, tx, id)
     await deleteWebhookSubscription(tx, id, context.clock.now())

@@ -6,8 +6,11 @@ import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { webhookSubscriptionRecord } from '../records.ts'
 
-type Route = Api['webhookSubscriptions']['get']
+type GetWebhookSubscriptionRoute = Api['webhookSubscriptions']['get']
 
-export async function getWebhookSubscription({ store }: Context, { id }: Input<Route>): Promise<Result<Route>> {
+export async function getWebhookSubscription(
+  { store }: Context,
+  { id }: Input<GetWebhookSubscriptionRoute>,
+): Promise<Result<GetWebhookSubscriptionRoute>> {
   return webhookSubscriptionRecord(found(await findWebhookSubscription(store.db, id), 'webhook subscription', id))
 }

@@ -7,9 +7,12 @@ import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { found } from '../found.ts'
 import { pageOf, webhookDeliveryRecord } from '../records.ts'
 
-type Route = Api['webhookSubscriptions']['deliveries']
+type ListDeliveriesRoute = Api['webhookSubscriptions']['deliveries']
 
-export async function listDeliveries({ store }: Context, { id, ...page }: Input<Route>): Promise<Result<Route>> {
+export async function listDeliveries(
+  { store }: Context,
+  { id, ...page }: Input<ListDeliveriesRoute>,
+): Promise<Result<ListDeliveriesRoute>> {
   found(await findWebhookSubscription(store.db, id), 'webhook subscription', id)
   return pageOf(await pageWebhookDeliveries(store.db, { ...page, subscription_id: id }), webhookDeliveryRecord)
 }

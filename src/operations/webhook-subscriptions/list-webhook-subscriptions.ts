@@ -5,12 +5,12 @@ import type { Context } from '../../context.ts'
 import { pageWebhookSubscriptions } from '../../store/webhook-subscriptions.ts'
 import { pageOf, webhookSubscriptionRecord } from '../records.ts'
 
-type Route = Api['webhookSubscriptions']['list']
+type ListWebhookSubscriptionsRoute = Api['webhookSubscriptions']['list']
 
 export async function listWebhookSubscriptions(
   { store }: Context,
-  { active, ...page }: Input<Route>,
-): Promise<Result<Route>> {
+  { active, ...page }: Input<ListWebhookSubscriptionsRoute>,
+): Promise<Result<ListWebhookSubscriptionsRoute>> {
   const filters = active === undefined ? {} : { active: active ? 1 : 0 }
   return pageOf(await pageWebhookSubscriptions(store.db, { ...page, ...filters }), webhookSubscriptionRecord)
 }

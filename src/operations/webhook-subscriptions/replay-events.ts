@@ -13,7 +13,7 @@ import { queuedOf, typesOf } from '../webhook-deliveries/fan-out.ts'
 import { replayStep } from '../webhook-deliveries/replay.ts'
 import { ownSubscription } from './owned.ts'
 
-type Route = Api['webhookSubscriptions']['replay']
+type ReplayEventsRoute = Api['webhookSubscriptions']['replay']
 
 /** Of one subscription that have not come to their ends. */
 const MOST_REPLAYS = 10
@@ -22,7 +22,10 @@ const MOST_REPLAYS = 10
  * `since` takes the events that the subscription wants, the first of them at once, the others step by step; an id that is
  * named is delivered whatever its type. What the subscription has not come to yet waits until then.
  */
-export async function replayEvents(context: Context, { id, event_ids, since }: Input<Route>): Promise<Result<Route>> {
+export async function replayEvents(
+  context: Context,
+  { id, event_ids, since }: Input<ReplayEventsRoute>,
+): Promise<Result<ReplayEventsRoute>> {
   const now = context.clock.now()
   const answer = await context.commit(async (tx) => {
     const subscription = await ownSubscription(context, tx, id)
@@ -43,7 +46,7 @@ async function replaySince(
   subscription: Row<'webhook_subscriptions'>,
   since: number,
   now: number,
-): Promise<Result<Route>> {
+): Promise<Result<ReplayEventsRoute>> {
   const last = await lastSequence(tx)
   const first = (await firstSequenceSince(tx, since)) ?? last + 1
   const types = typesOf(subscription)

@@ -9,12 +9,15 @@ import { webhookSubscriptionRecord } from '../records.ts'
 import { ownSubscription } from './owned.ts'
 import { makeSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
 
-type Route = Api['webhookSubscriptions']['rotateSecret']
+type RotateSecretRoute = Api['webhookSubscriptions']['rotateSecret']
 
 /** Each is a signature in two headers of every delivery. */
 const MOST_PREVIOUS = 5
 
-export async function rotateSecret(context: Context, { id, overlap_hours }: Input<Route>): Promise<Result<Route>> {
+export async function rotateSecret(
+  context: Context,
+  { id, overlap_hours }: Input<RotateSecretRoute>,
+): Promise<Result<RotateSecretRoute>> {
   const now = context.clock.now()
   const until = overlap_hours === 0 ? null : now + overlap_hours * 3_600_000
   await ownSubscription(context, context.store.db, id)

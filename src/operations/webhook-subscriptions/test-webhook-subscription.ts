@@ -7,9 +7,12 @@ import { emit } from '../emit.ts'
 import { eventRecord, webhookSubscriptionRecord } from '../records.ts'
 import { ownSubscription } from './owned.ts'
 
-type Route = Api['webhookSubscriptions']['test']
+type TestWebhookSubscriptionRoute = Api['webhookSubscriptions']['test']
 
-export async function testWebhookSubscription(context: Context, { id }: Input<Route>): Promise<Result<Route>> {
+export async function testWebhookSubscription(
+  context: Context,
+  { id }: Input<TestWebhookSubscriptionRoute>,
+): Promise<Result<TestWebhookSubscriptionRoute>> {
   return context.commit(async (tx) => {
     const subscription = await ownSubscription(context, tx, id)
     const event = await emit(context, tx, {

@@ -10,9 +10,12 @@ import { checkReceiver } from './check-receiver.ts'
 import { enabledEventsJson } from './enabled-events.ts'
 import { ownSubscription } from './owned.ts'
 
-type Route = Api['webhookSubscriptions']['update']
+type UpdateWebhookSubscriptionRoute = Api['webhookSubscriptions']['update']
 
-export async function updateWebhookSubscriptionById(context: Context, input: Input<Route>): Promise<Result<Route>> {
+export async function updateWebhookSubscriptionById(
+  context: Context,
+  input: Input<UpdateWebhookSubscriptionRoute>,
+): Promise<Result<UpdateWebhookSubscriptionRoute>> {
   const { id, url, enabled_events, active } = input
   await ownSubscription(context, context.store.db, id)
   if (url !== undefined) await checkReceiver(context, url)
