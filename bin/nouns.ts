@@ -4,80 +4,124 @@ import type { Noun } from '../commands/command.ts'
 export interface NounEntry {
   name: string
   summary: string
-  load(): Promise<{ noun: Noun }>
+  load(): Promise<Noun>
 }
 
 export const NOUNS: readonly NounEntry[] = [
-  { name: 'serve', summary: 'Serve the API over HTTP until stopped', load: () => import('../commands/serve.ts') },
+  {
+    name: 'serve',
+    summary: 'Serve the API over HTTP until stopped',
+    load: async () => (await import('../commands/serve.ts')).serveNoun,
+  },
   {
     name: 'localnet',
     summary: 'Run the embedded chain: clock, airdrops, programs',
-    load: () => import('../commands/localnet.ts'),
+    load: async () => (await import('../commands/localnet.ts')).localnetNoun,
   },
-  { name: 'keys', summary: 'Make, list and revoke API keys', load: () => import('../commands/api-keys.ts') },
+  {
+    name: 'keys',
+    summary: 'Make, list and revoke API keys',
+    load: async () => (await import('../commands/api-keys.ts')).apiKeysNoun,
+  },
   {
     name: 'signer',
     summary: 'The platform wallet: policy, limits, pause switch',
-    load: () => import('../commands/signer.ts'),
+    load: async () => (await import('../commands/signer.ts')).signerNoun,
   },
-  { name: 'audit', summary: "Read and verify the signer's log", load: () => import('../commands/audit.ts') },
-  { name: 'config', summary: 'Read and write settings and profiles', load: () => import('../commands/config.ts') },
-  { name: 'doctor', summary: 'Check this installation', load: () => import('../commands/doctor.ts') },
+  {
+    name: 'audit',
+    summary: "Read and verify the signer's log",
+    load: async () => (await import('../commands/audit.ts')).auditNoun,
+  },
+  {
+    name: 'config',
+    summary: 'Read and write settings and profiles',
+    load: async () => (await import('../commands/config.ts')).configNoun,
+  },
+  {
+    name: 'doctor',
+    summary: 'Check this installation',
+    load: async () => (await import('../commands/doctor.ts')).doctorNoun,
+  },
   {
     name: 'merkle',
     summary: 'Build, verify and compare airdrop trees',
-    load: () => import('../commands/merkle/index.ts'),
+    load: async () => (await import('../commands/merkle/index.ts')).merkleNoun,
   },
   {
     name: 'airdrops',
     summary: 'Launch, claim and follow airdrops',
-    load: () => import('../commands/airdrops/index.ts'),
+    load: async () => (await import('../commands/airdrops/index.ts')).airdropsNoun,
   },
   {
     name: 'pools',
     summary: 'Launch tokens on curves, trade them, follow them',
-    load: () => import('../commands/pools/index.ts'),
+    load: async () => (await import('../commands/pools/index.ts')).poolsNoun,
   },
   {
     name: 'fees',
     summary: 'Claim and split what pools owe, and its history',
-    load: () => import('../commands/fees/index.ts'),
+    load: async () => (await import('../commands/fees/index.ts')).feesNoun,
   },
   {
     name: 'tokens',
     summary: 'Create and read tokens, give up their authorities',
-    load: () => import('../commands/tokens.ts'),
+    load: async () => (await import('../commands/tokens.ts')).tokensNoun,
   },
   {
     name: 'collections',
     summary: 'Make and read collections of NFTs',
-    load: () => import('../commands/collections.ts'),
+    load: async () => (await import('../commands/collections.ts')).collectionsNoun,
   },
   {
     name: 'nfts',
     summary: 'Mint NFTs, one or a whole CSV, burn and read them',
-    load: () => import('../commands/nfts/index.ts'),
+    load: async () => (await import('../commands/nfts/index.ts')).nftsNoun,
   },
-  { name: 'stakes', summary: 'Stake NFTs, release and read them', load: () => import('../commands/stakes.ts') },
-  { name: 'gold', summary: 'Lock gold, take it back, read locks', load: () => import('../commands/gold-locks.ts') },
-  { name: 'accounts', summary: 'Read accounts of the chain', load: () => import('../commands/accounts.ts') },
-  { name: 'pdas', summary: 'Derive program addresses', load: () => import('../commands/pdas.ts') },
+  {
+    name: 'stakes',
+    summary: 'Stake NFTs, release and read them',
+    load: async () => (await import('../commands/stakes.ts')).stakesNoun,
+  },
+  {
+    name: 'gold',
+    summary: 'Lock gold, take it back, read locks',
+    load: async () => (await import('../commands/gold-locks.ts')).goldLocksNoun,
+  },
+  {
+    name: 'accounts',
+    summary: 'Read accounts of the chain',
+    load: async () => (await import('../commands/accounts.ts')).accountsNoun,
+  },
+  {
+    name: 'pdas',
+    summary: 'Derive program addresses',
+    load: async () => (await import('../commands/pdas.ts')).pdasNoun,
+  },
   {
     name: 'tx',
     summary: 'Submit, follow, sign and simulate transactions',
-    load: () => import('../commands/transactions.ts'),
+    load: async () => (await import('../commands/transactions.ts')).transactionsNoun,
   },
-  { name: 'events', summary: 'Read and follow events', load: () => import('../commands/events/index.ts') },
+  {
+    name: 'events',
+    summary: 'Read and follow events',
+    load: async () => (await import('../commands/events/index.ts')).eventsNoun,
+  },
   {
     name: 'webhooks',
     summary: 'Push events to a URL, signed; forward and verify them here',
-    load: () => import('../commands/webhooks/index.ts'),
+    load: async () => (await import('../commands/webhooks/index.ts')).webhooksNoun,
   },
-  { name: 'health', summary: 'Tell whether the service answers', load: () => import('../commands/health.ts') },
+  {
+    name: 'health',
+    summary: 'Tell whether the service answers',
+    load: async () => (await import('../commands/health.ts')).healthNoun,
+  },
   {
     name: 'status',
     summary: 'Read the state of the workers, and the cluster',
-    load: () => import('../commands/status.ts'),
+    load: async () => (await import('../commands/status.ts')).statusNoun,
   },
 ]
 

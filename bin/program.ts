@@ -41,7 +41,7 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
   const program = new Command('svc')
   const wanted = nounOf(argv)
   const loaded = await NOUNS.find(({ name }) => name === wanted)?.load()
-  const ownUrl = loaded !== undefined && hasOwnUrl(loaded.noun, argv)
+  const ownUrl = loaded !== undefined && hasOwnUrl(loaded, argv)
   for (const { flags, about } of GLOBAL_OPTIONS) {
     program.addOption(new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about))
   }
@@ -66,7 +66,7 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
   for (const entry of NOUNS) {
     const command = program.command(entry.name).description(entry.summary)
     if (entry.name !== wanted || loaded === undefined) continue
-    addNoun(command, loaded.noun, (verb, name, raw) => {
+    addNoun(command, loaded, (verb, name, raw) => {
       const { u, ...globals } = program.opts()
       invocation = {
         verb,

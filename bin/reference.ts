@@ -75,7 +75,7 @@ async function reference(): Promise<string> {
     `| Option | Meaning |\n|---|---|\n${GLOBAL_OPTIONS.map(({ flags, about }) => `| ${code(flags)} | ${cell(about)} |`).join('\n')}`,
   ]
   for (const { name, summary, load } of NOUNS) {
-    const { noun } = await load()
+    const noun = await load()
     parts.push(`## ${name}`, `${summary}.`)
     if ('verb' in noun) parts.push(...verbSection(name, noun.verb))
     else

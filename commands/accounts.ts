@@ -7,7 +7,7 @@ import { list, type Noun, required, text, verb } from './command.ts'
 
 const COLUMNS = ['lamports', 'owner', 'executable', 'space', 'slot'] as const
 
-export const noun: Noun = {
+export const accountsNoun: Noun = {
   verbs: {
     get: verb({
       about: 'Read one account',

@@ -5,7 +5,7 @@ import type { Scope } from '../src/api/route.ts'
 import { integer, list, type Noun, required, text, verb } from './command.ts'
 import { listVerb } from './reads.ts'
 
-export const noun: Noun = {
+export const apiKeysNoun: Noun = {
   verbs: {
     create: verb({
       about: 'Make a key; it is printed this once',

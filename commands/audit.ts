@@ -24,7 +24,7 @@ const ACTIONS = [
   'audit.sealed',
 ] as const
 
-export const noun: Noun = {
+export const auditNoun: Noun = {
   verbs: {
     list: listVerb({
       about: 'List the audit log, newest first',

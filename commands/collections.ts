@@ -8,7 +8,7 @@ import { signAndSubmit } from './signing/sign-and-submit.ts'
 
 const { submit, get, simulate } = paths.transactions
 
-export const noun: Noun = {
+export const collectionsNoun: Noun = {
   verbs: {
     create: verb({
       about: 'Create a collection, which NFTs are minted into',

@@ -5,7 +5,7 @@ import { Problem } from './ui/problem.ts'
 
 const name = required(text('Name of the setting; `svc config list` shows them'))
 
-export const noun: Noun = {
+export const configNoun: Noun = {
   verbs: {
     list: verb({
       about: 'List every setting with its value and where that comes from',

@@ -3,7 +3,7 @@ import { type Noun, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
 import { EXIT } from './ui/problem.ts'
 
-export const noun: Noun = {
+export const doctorNoun: Noun = {
   verb: verb({
     about: 'Check this installation and say how to repair it',
     async run(_, session) {

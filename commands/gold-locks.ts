@@ -17,7 +17,7 @@ const { create, unlock, token } = paths.goldLocks
 /** Of any mint. */
 const MOST_DECIMALS = 255
 
-export const noun: Noun = {
+export const goldLocksNoun: Noun = {
   verbs: {
     lock: verb({
       about: 'Lock gold of your wallet for a number of days',

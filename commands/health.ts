@@ -3,7 +3,7 @@ import { paths } from '../src/api/paths.ts'
 import type { Noun } from './command.ts'
 import { recordVerb } from './reads.ts'
 
-export const noun: Noun = {
+export const healthNoun: Noun = {
   verb: recordVerb({
     about: 'Tell whether the service answers',
     at: paths.service.health,

@@ -17,7 +17,7 @@ import { zonedTime } from './ui/times.ts'
 
 const TEN_YEARS = 315_360_000
 
-export const noun: Noun = {
+export const localnetNoun: Noun = {
   verbs: {
     start: verb({
       about: 'Serve the embedded chain alone until stopped',

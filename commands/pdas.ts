@@ -13,7 +13,7 @@ const KINDS = [
   'gold_lock',
 ] as const
 
-export const noun: Noun = {
+export const pdasNoun: Noun = {
   verbs: {
     derive: verb({
       about: 'Derive an address from named inputs',

@@ -1,7 +1,7 @@
 /** `svc serve`: the API over HTTP, with its workers, until it is told to stop. */
 import { integer, type Noun, text, verb } from './command.ts'
 
-export const noun: Noun = {
+export const serveNoun: Noun = {
   verb: verb({
     about: 'Serve the API over HTTP until stopped',
     details:

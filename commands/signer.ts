@@ -11,7 +11,7 @@ const at = paths.signer
 type Policy = NonNullable<SignerState['policy']>
 type TokenLimit = Policy['tokens'][number]
 
-export const noun: Noun = {
+export const signerNoun: Noun = {
   verbs: {
     status: verb({
       about: 'Show the signer, its policy and what it spent in 24 hours',

@@ -10,7 +10,7 @@ const { submit, get, simulate } = paths.transactions
 const ASSET = required(text('Address of the asset'))
 const FLAGS = { ...PLATFORM, ...SIGNING }
 
-export const noun: Noun = {
+export const stakesNoun: Noun = {
   verbs: {
     create: verb({
       about: 'Stake an NFT of yours: it is frozen in your wallet until it is released',

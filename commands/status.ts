@@ -3,7 +3,7 @@ import { paths } from '../src/api/paths.ts'
 import { type Noun, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
 
-export const noun: Noun = {
+export const statusNoun: Noun = {
   verb: verb({
     about: 'Read the state of the background workers, and which cluster they work on',
     calls: [paths.service.workers],

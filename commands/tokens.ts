@@ -13,7 +13,7 @@ const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const
 const DECIMALS = 6
 const { submit, get, simulate } = paths.transactions
 
-export const noun: Noun = {
+export const tokensNoun: Noun = {
   verbs: {
     create: verb({
       about: 'Create a token, its first supply in your wallet',

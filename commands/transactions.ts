@@ -18,7 +18,7 @@ const transaction = required(text('The transaction in base64, @FILE that holds i
 const signature = required(text('Signature of the transaction'))
 const BUNDLE_MAX = 5
 
-export const noun: Noun = {
+export const transactionsNoun: Noun = {
   verbs: {
     submit: verb({
       about: 'Submit a signed transaction, or up to five as an atomic bundle, and wait',

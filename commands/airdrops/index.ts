@@ -33,6 +33,6 @@ const get = verb({
 /** Raw units in the answer. */
 const AMOUNTS = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as const
 
-export const noun: Noun = {
+export const airdropsNoun: Noun = {
   verbs: { launch, init, claim, withdraw, status, eligibility, export: exportProofs, list, get },
 }

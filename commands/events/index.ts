@@ -5,7 +5,7 @@ import { choice, type Input, type Noun, required, text, verb } from '../command.
 import { listOutcome, listVerb, recordVerb } from '../reads.ts'
 import { tail } from './tail.ts'
 
-export const noun: Noun = {
+export const eventsNoun: Noun = {
   verbs: {
     list: listVerb({
       about: 'List stored events, newest first',

@@ -5,7 +5,7 @@ import { metricsOutcome } from '../pools/record.ts'
 import { listVerb } from '../reads.ts'
 import { claim } from './claim.ts'
 
-export const noun: Noun = {
+export const feesNoun: Noun = {
   verbs: {
     claim,
     history: listVerb({

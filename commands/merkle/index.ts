@@ -6,4 +6,4 @@ import { proof } from './proof.ts'
 import { entries, get, list } from './stored.ts'
 import { verify } from './verify.ts'
 
-export const noun: Noun = { verbs: { build, verify, proof, diff, list, get, entries } }
+export const merkleNoun: Noun = { verbs: { build, verify, proof, diff, list, get, entries } }

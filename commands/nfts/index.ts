@@ -11,7 +11,7 @@ import { mintAll } from './mint-all.ts'
 
 const { submit, get, simulate } = paths.transactions
 
-export const noun: Noun = {
+export const nftsNoun: Noun = {
   verbs: {
     mint: verb({
       about: 'Mint an NFT into a collection, or one for every row of a CSV',

@@ -13,7 +13,7 @@ import { watch } from './watch.ts'
 
 const args = { address: required(text('Address of the pool')) }
 
-export const noun: Noun = {
+export const poolsNoun: Noun = {
   verbs: {
     create,
     list: listVerb({

@@ -15,7 +15,7 @@ const TYPES = { placeholder: 'TYPE,…' }
 const events = list<EventType | '*'>(EVENTS, TYPES)
 const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
 
-export const noun: Noun = {
+export const webhooksNoun: Noun = {
   verbs: {
     subscribe: verb({
       about: 'Subscribe a URL to events; prints the signing secret, this once',

@@ -6,7 +6,7 @@ import type { Verb } from '../../commands/command.ts'
 import { api } from '../../src/api/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 
-const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: (await load()).noun })))
+const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: await load() })))
 const verbs: [string, Verb][] = loaded.flatMap(({ name, noun }) =>
   'verb' in noun
     ? [[name, noun.verb] as [string, Verb]]

@@ -24,7 +24,7 @@ const env: Record<string, string> = {
 }
 const world: Record<string, string> = {}
 
-const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: (await load()).noun })))
+const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: await load() })))
 const dryVerbs = loaded
   .flatMap(({ name, noun }) =>
     'verb' in noun
