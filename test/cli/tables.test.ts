@@ -32,7 +32,8 @@ describe('the cost of a table', () => {
       cost(8_000, width)
       const rounds = [1, 2, 3, 4, 5].map(() => [cost(8_000, width), cost(32_000, width)] as const)
       const [few, many] = [Math.min(...rounds.map(([few]) => few)), Math.min(...rounds.map(([, many]) => many))]
-      expect(many / few).toBeLessThan(6)
+      // Four times the rows cost four times as much, a square sixteen times; collecting garbage costs up to three more.
+      expect(many / few).toBeLessThan(10)
     }
   })
 
@@ -46,9 +47,14 @@ describe('the cost of a table', () => {
       expect(exitCode).toBe(0)
       return { took: performance.now() - start, stdout }
     }
-    const [json, shown] = [await timed('json'), await timed('table')]
-    expect(shown.stdout.split('\n').length).toBe(20_002)
-    expect(shown.took / json.took).toBeLessThan(3)
+    const times: Record<'json' | 'table', number[]> = { json: [], table: [] }
+    for (let round = 0; round < 3; round++) {
+      times.json.push((await timed('json')).took)
+      const shown = await timed('table')
+      expect(shown.stdout.split('\n').length).toBe(20_002)
+      times.table.push(shown.took)
+    }
+    expect(Math.min(...times.table) / Math.min(...times.json)).toBeLessThan(3)
   })
 })
 
