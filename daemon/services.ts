@@ -18,6 +18,7 @@ import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
 import { sealEarlierEntries } from '../src/store/audit-entries.ts'
 import { openStore } from '../src/store/open.ts'
 import { openVault } from '../src/store/vault.ts'
+import { once } from '../src/timing.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
@@ -72,18 +73,6 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
 function clockOf({ NODE_ENV, SVC_TEST_CLOCK_FILE: file }: NodeJS.ProcessEnv): Clock {
   if (NODE_ENV !== 'test' || file === undefined) return systemClock
   return { now: () => Date.now() + Number(readFileSync(file, 'utf8')) }
-}
-
-/** The outcome of the first call that succeeds. */
-function once<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined
-  return () => {
-    opened ??= open().catch((error) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
 }
 
 function makeDataDir({ dataDir }: Config): void {

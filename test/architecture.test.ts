@@ -50,7 +50,7 @@ const ROOMS = [
   'src/errors.ts',
   'src/files.ts',
   'src/file-lock.ts',
-  'src/deadline.ts',
+  'src/timing.ts',
   'src/log.ts',
   'src/redaction.ts',
   'src/version.ts',
@@ -63,7 +63,7 @@ const ROOMS_BELOW = [
   'src/errors.ts',
   'src/files.ts',
   'src/file-lock.ts',
-  'src/deadline.ts',
+  'src/timing.ts',
   'src/log.ts',
   'src/config.ts',
   'src/redaction.ts',
@@ -74,7 +74,7 @@ const ROOMS_BELOW = [
 const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?: readonly Room[] }> = {
   bin: { value: ROOMS },
   commands: {
-    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/merkle', 'src/solana', 'src/config.ts'],
+    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/timing.ts', 'src/merkle', 'src/solana', 'src/config.ts'],
     type: ['src/client.ts'],
   },
   daemon: {
@@ -101,7 +101,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/storage': { value: ROOMS_BELOW, type: ['src/api'] },
   'src/merkle': { value: [] },
   'src/api': { value: [] },
-  'src/client.ts': { value: ['src/api', 'src/errors.ts'] },
+  'src/client.ts': { value: ['src/api', 'src/errors.ts', 'src/timing.ts'] },
   'src/context.ts': {
     value: [],
     type: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', ...ROOMS_BELOW],
@@ -112,7 +112,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/errors.ts': { value: [] },
   'src/files.ts': { value: ['src/errors.ts'] },
   'src/file-lock.ts': { value: [] },
-  'src/deadline.ts': { value: [] },
+  'src/timing.ts': { value: [] },
   'src/log.ts': { value: [] },
   'src/redaction.ts': { value: ['src/config.ts'] },
   'src/version.ts': { value: [] },
