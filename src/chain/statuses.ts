@@ -1,6 +1,8 @@
 /** How far transactions have come, and whether those that did not land still can. */
+
 import { base58 } from '@scure/base'
 import type { ConfirmationStatus } from '../api/index.ts'
+import { ACCOUNTS_PER_CALL } from '../solana/constants.ts'
 import type { Chain } from './connection.ts'
 import { atSlot } from './node-call.ts'
 import { askNode } from './rpc-faults.ts'
@@ -9,8 +11,6 @@ type Node = Pick<Chain, 'call'>
 
 /** Signatures of one getSignatureStatuses. */
 export const STATUSES_PER_CALL = 256
-/** Accounts of one getMultipleAccounts. */
-const ACCOUNTS_PER_CALL = 100
 
 export interface SignatureStatus {
   slot: number

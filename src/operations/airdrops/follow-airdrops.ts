@@ -6,6 +6,7 @@ import {
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
+import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -19,8 +20,6 @@ import { advance, rankOf, statusOf } from './transitions.ts'
 type Tree = Row<'merkle_trees'>
 type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
-/** Accounts of one call, and calls of one round. */
-const ACCOUNTS_PER_CALL = 100
 const CALLS_PER_ROUND = 5
 /** So long the watcher is left to tell of a transaction that was submitted here: it knows its signature. */
 const PATIENCE_MS = 180_000
