@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isAddress } from '../src/api/envelope.ts'
+import { isAddress } from '../src/solana/addresses.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const FILES = ['bin', 'src', 'commands', 'daemon'].flatMap((folder) =>

@@ -1,26 +1,9 @@
 /** The parts that every endpoint shares: scalars, common request fields, meta, errors and list parameters. */
 
 import { z } from '@hono/zod-openapi'
-import { base58 } from '@scure/base'
+import { isAddress } from '../solana/addresses.ts'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
-
-/** `POWERS[k]` is 256^k in base58. Its alphabet is in ASCII order, so numbers of one length compare as text. */
-const POWERS = Array.from({ length: 33 }, (_, k) => base58.encode(Uint8Array.of(1, ...new Uint8Array(k))))
-
-function below(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length
-}
-
-/** Whether base58 text decodes to exactly 32 bytes; told by comparing, without decoding, as trees hold 50,000 of them. */
-export function isAddress(text: string): boolean {
-  let zeros = 0
-  while (text[zeros] === '1') zeros++
-  const rest = text.slice(zeros)
-  const bytes = 32 - zeros
-  if (bytes <= 0 || rest === '') return bytes === 0 && rest === ''
-  return !below(rest, POWERS[bytes - 1]!) && below(rest, POWERS[bytes]!)
-}
 
 /** Base58 public key of exactly 32 bytes. */
 export const address = z

@@ -37,13 +37,9 @@ export async function readFirstBlock(node: Node): Promise<number> {
 }
 
 /** Whether a base58 text can be a signature at all: nodes refuse a whole call for one that cannot. */
-export const isSignature = (text: string): boolean => hasLength(text, 64)
-/** The same of an address. */
-export const isAddress = (text: string): boolean => hasLength(text, 32)
-
-function hasLength(text: string, bytes: number): boolean {
+export function isSignature(text: string): boolean {
   try {
-    return base58.decode(text).length === bytes
+    return base58.decode(text).length === 64
   } catch {
     return false
   }

@@ -37,3 +37,23 @@ function decodeAddress(address: string): Uint8Array {
   if (bytes.length !== 32) throw new Error(`"${address}" is not an address: it has ${bytes.length} bytes instead of 32`)
   return bytes
 }
+
+/** Entry k is 256^k in base58. Its alphabet is in ASCII order, so numbers of one length compare as text. */
+const BASE58_POWERS = Array.from({ length: 33 }, (_, k) => base58.encode(Uint8Array.of(1, ...new Uint8Array(k))))
+
+/** Whether the text is base58 of exactly 32 bytes. It is compared, not decoded: a request may hold 50,000 addresses. */
+export function isAddress(text: string): boolean {
+  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return false
+  const rest = text.replace(/^1+/, '')
+  const bytes = 32 - (text.length - rest.length)
+  if (bytes <= 0 || rest === '') return bytes === 0 && rest === ''
+  return !isBelow(rest, powerOf256(bytes - 1)) && isBelow(rest, powerOf256(bytes))
+}
+
+const isBelow = (a: string, b: string): boolean => (a.length === b.length ? a < b : a.length < b.length)
+
+function powerOf256(exponent: number): string {
+  const power = BASE58_POWERS[exponent]
+  if (power === undefined) throw new RangeError(`no power of 256 for ${exponent}`)
+  return power
+}

@@ -10,11 +10,13 @@ import {
   TOKEN_PROGRAM,
 } from '../../solana/program-ids.ts'
 import { DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
-import { ANCHOR_CODES } from './anchor-codes.ts'
+import { ANCHOR_CODES } from './generated/anchor.ts'
+import { CORE_CODES } from './generated/core.ts'
+import { DAMM_V2_CODES } from './generated/damm-v2.ts'
+import { DBC_CODES } from './generated/dbc.ts'
 import { DISTRIBUTOR_CODES, LOCK_CODES } from './lock-codes.ts'
-import { CORE_CODES, TOKEN_METADATA_CODES } from './metaplex-codes.ts'
-import { DAMM_V2_CODES, DBC_CODES } from './meteora-codes.ts'
 import { ASSOCIATED_TOKEN_CODES, SYSTEM_CODES, TOKEN_2022_ADDED_CODES, TOKEN_CODES } from './solana-codes.ts'
+import { TOKEN_METADATA_CODES } from './token-metadata-codes.ts'
 import type { ErrorTable } from './types.ts'
 
 export interface KnownProgram {
