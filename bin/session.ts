@@ -1,4 +1,5 @@
 /** The session of one command: configuration, terminal and client, each opened on first use. */
+
 import pc from 'picocolors'
 import type { Session } from '../commands/command.ts'
 import type { Wallet } from '../commands/signing/wallet.ts'
@@ -9,6 +10,7 @@ import { clusterOf } from '../src/chain/cluster.ts'
 import { type Client, createClient, type Transport } from '../src/client.ts'
 import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
 import { redactorOf, shapeRedactor } from '../src/redaction.ts'
+import { pause } from '../src/timing.ts'
 import { type Connection, connect, refuseSigningFor, runningDaemon } from './connection.ts'
 import { createLocalnet } from './localnet.ts'
 import { readProfile } from './profiles.ts'
@@ -90,7 +92,7 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
       // Where nobody was asked, what is signed comes from the person at the keyboard.
       async () => (opened === undefined ? undefined : refuseSigningFor(await config())),
     ),
-    clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
+    clock: { now: Date.now, sleep: pause },
     lastWords(text) {
       lastWords = text
     },

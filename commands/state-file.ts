@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { xdg } from '../src/config.ts'
-import { replaceOwn } from '../src/files.ts'
+import { writeAtomically } from '../src/files.ts'
 import type { Session } from './command.ts'
 
 /** Whose records a command works on: the API's URL, else the data folder of this machine. */
@@ -21,5 +21,5 @@ export function stateFile(folder: string, key: readonly unknown[]): string {
 /** Replaces the file in one step (0600), so that a crash leaves what was before or what is after. */
 export function writeStateFile(file: string, value: unknown): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  replaceOwn(file, `${JSON.stringify(value)}\n`)
+  writeAtomically(file, `${JSON.stringify(value)}\n`)
 }

@@ -24,6 +24,8 @@ import { accountsAt } from '../../chain/runs.ts'
 import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
 import { splitAmount } from './split.ts'
@@ -124,14 +126,12 @@ async function positionClaim(context: Context, { address }: Wanted, payer: strin
   }
 }
 
-const TOKEN_ACCOUNT_BYTES = 165
-
 /** The claimer opens its own token accounts, whoever pays the transaction: their rent is the claimer's to take. */
 async function requireRent(connection: Connection, pool: DammV2Pool, owner: string): Promise<void> {
   const own = await claimAccounts(pool, owner)
   const [wallet, ...accounts] = await accountsAt(connection, [owner, ...own])
   const missing = BigInt(accounts.filter((account) => account === null).length)
-  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, TOKEN_ACCOUNT_BYTES))
+  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, ACCOUNT_SIZE))
   const lamports = wallet?.lamports ?? 0n
   if (lamports >= needed) return
   throw badRequest(
@@ -155,7 +155,7 @@ const nothing = (address: string, whose = '') =>
   })
 
 /** The System program: an address like any other, and nobody's. */
-const NOBODY: ReadonlySet<string> = new Set(['11111111111111111111111111111111'])
+const NOBODY: ReadonlySet<string> = new Set([SYSTEM_PROGRAM])
 
 /** A share of nothing, or one that leaves its recipient below what an account must hold, fails on chain without a word. */
 async function requirePayable(

@@ -1,4 +1,5 @@
 /** A launch as it goes to the creator: keys made, transactions built, addresses known before anything is on chain. */
+
 import type { Keypair } from '@solana/web3.js'
 import type { CurvePreset, PoolCreated } from '../../api/index.ts'
 import { offeredPrice } from '../../chain/compute-budget.ts'
@@ -8,6 +9,7 @@ import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
+import { MINT_SIZE } from '../../solana/token-accounts.ts'
 import { curveNamed } from './presets.ts'
 
 export interface LaunchInput {
@@ -40,7 +42,6 @@ export interface Launch {
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
 
-const MINT_BYTES = 82
 /** Most that a transaction of a launch asks for. */
 const MOST_UNITS = 500_000
 
@@ -98,7 +99,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     totalSupply: curve.totalSupply,
     initialMarketCapLamports: curve.initialMarketCapLamports,
     feeBps: preset.migration_fee_bps,
-    rent: await rentFor(connection, MINT_BYTES),
+    rent: await rentFor(connection, MINT_SIZE),
   })
   return {
     address: await dammV2.poolAddress({ mint: common.mint }),

@@ -1,4 +1,5 @@
 /** Tickers: which pool has one, until when, and what whoever wants the same is told. */
+
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { Context, Services } from '../../context.ts'
@@ -6,11 +7,10 @@ import { badRequest } from '../../errors.ts'
 import { findPool, isHeldAgainst, takeTicker } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { HOUR_MS } from '../../timing.ts'
 
 type At = Pick<Services, 'clock' | 'config'>
 type Holder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>
-
-const HOUR_MS = 3_600_000
 
 /** Before anything costs: the ticker is taken, and looked at again, in the commit. */
 export async function requireFreeTicker(

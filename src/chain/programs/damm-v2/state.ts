@@ -1,8 +1,10 @@
 /** Reads pools of DAMM v2, with the balances of their vaults. */
+
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
 import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
 import { internal } from '../../../errors.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
+import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { priceText } from './prices.ts'
 import { decodePool, jsonSafe, toBigint } from './program.ts'
@@ -39,8 +41,6 @@ export interface DammV2Pool {
   raw: Record<string, unknown>
 }
 
-/** Accounts of one getMultipleAccounts. */
-const ACCOUNTS_PER_CALL = 100
 /** Pool, vaults and mints. */
 const ACCOUNTS_PER_POOL = 5
 const FEE_MODES = ['both', 'b', 'compounding'] as const

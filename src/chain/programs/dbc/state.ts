@@ -1,8 +1,10 @@
 /** Reads launch curves from the chain: a pool with its config, many at a time, and how far they are filled. */
+
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { AccountInfo, Connection } from '@solana/web3.js'
 import { internal, notFound } from '../../../errors.ts'
-import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/addresses.ts'
+import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
+import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { momentOf } from '../../chain-clock.ts'
 import { askNode } from '../../rpc-faults.ts'
@@ -10,7 +12,6 @@ import { priceText } from './prices.ts'
 import { openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 
-const ACCOUNTS_PER_CALL = 100
 const PROGRESS_STEPS = 1_000_000_000n
 /** Of a filled curve's surplus, what partner and creator share; the rest is Meteora's. */
 const SURPLUS_SHARE = 80n
