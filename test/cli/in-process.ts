@@ -12,6 +12,8 @@ export interface InProcessOptions {
 
 /** Resolves as the process would have ended; events of the real process do not reach the command. */
 export async function runInProcess(argv: readonly string[], { env, cwd, input }: InProcessOptions) {
+  if (argv[0] === 'serve' || (argv[0] === 'localnet' && argv[1] === 'start'))
+    throw new Error(`svc ${argv.join(' ')} takes signals and files of a process: give it one of its own`)
   const [stdout, stderr] = [collector(), collector()]
   const events = new EventEmitter()
   let exit: (code: number) => void = () => undefined
