@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { xdg } from '../src/config.ts'
 import { writeAtomically } from '../src/files.ts'
 import type { Session } from './command.ts'
+import { terminal } from './terminal.ts'
 
 /** Whose records a command works on: the API's URL, else the data folder of this machine. */
 export async function sourceOf({ settings }: Session): Promise<string> {
@@ -15,7 +16,7 @@ export async function sourceOf({ settings }: Session): Promise<string> {
 /** One file of `folder` for each `key`. */
 export function stateFile(folder: string, key: readonly unknown[]): string {
   const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 16)
-  return join(xdg(process.env, 'XDG_STATE_HOME', '.local/state'), 'svc', folder, `${name}.json`)
+  return join(xdg(terminal().env, 'XDG_STATE_HOME', '.local/state'), 'svc', folder, `${name}.json`)
 }
 
 /** Replaces the file in one step (0600), so that a crash leaves what was before or what is after. */

@@ -195,7 +195,7 @@ describe('moments', () => {
     expect(await render({ data: null, rows }, 'plain', { paint, width: 20 })).toBe(`${at}\t${at}\t1795327200\n`)
     const key = await cli.svc(['keys', 'create', '--name', 'k', '--json'])
     const { created_at } = JSON.parse(key.stdout)
-    const berlin = await cli.svc(['keys', 'list'], { env: { TZ: 'Asia/Kolkata' } })
+    const berlin = await cli.spawned(['keys', 'list'], { env: { TZ: 'Asia/Kolkata' } })
     const local = new Date(Date.parse(created_at) + 19_800_000).toISOString().slice(0, 19).replace('T', ' ')
     expect(berlin.stdout).toContain(local)
   })
