@@ -1,7 +1,7 @@
 /** Claims over HTTP: who may take what, splits that fit, and what is refused before anything is built. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followRound } from '../src/following/rounds.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { hasProgram } from './support/programs.ts'

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { buildGoldLock, type GoldLocking, lockAccounts } from '../src/chain/programs/jupiter-lock/index.ts'
 import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
-import { CLOCK_SYSVAR } from '../src/solana/program-ids.ts'
+import { followRound } from '../src/following/rounds.ts'
+import { CLOCK_SYSVAR } from '../src/solana/addresses.ts'
 import {
   addressOf,
   createMint,

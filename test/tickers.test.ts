@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js'
 import { afterAll, describe, expect, it } from 'vitest'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followRound } from '../src/following/rounds.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { startPostgres } from './store/postgres-server.ts'

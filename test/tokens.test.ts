@@ -1,7 +1,7 @@
 /** A token's life over HTTP with a stranger's signer: built by the API, signed by web3.js, run by the embedded chain. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followRound } from '../src/following/rounds.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SignatureStatus } from '../src/chain/statuses.ts'
-import { type Look, type State, stepOf } from '../src/operations/transactions/follow/transition.ts'
+import { type Look, type State, stepOf } from '../src/following/transition.ts'
 
 const FRESH: State = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 }
 const SLOT = 1_000

@@ -5,7 +5,7 @@ import { json as readJson } from 'node:stream/consumers'
 import { base58 } from '@scure/base'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followRound } from '../src/following/rounds.ts'
 import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
 import { type Service, startService } from './support/service.ts'
 

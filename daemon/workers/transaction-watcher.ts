@@ -1,5 +1,5 @@
 /** Follows submitted transactions: looks for them, sends them again, and proves that they landed or expired. */
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followRound } from '../../src/following/rounds.ts'
 import type { WorkerDefinition } from './frame.ts'
 
 export const transactionWatcher: WorkerDefinition = {

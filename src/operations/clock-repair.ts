@@ -4,9 +4,9 @@ import { CLOCK_SLACK_MS, type FutureMoments, pullBack } from '../store/future-mo
 import { LONGEST_WAIT_MS as AIRDROP_MS } from './airdrops/follow-airdrops.ts'
 import { MOST_WAIT_MS as GOLD_LOCK_MS } from './gold-locks/follow-gold-locks.ts'
 import { LONGEST_PAUSE_MS as POOL_MS } from './pools/crank.ts'
-import { LONGEST_LOOK_MS } from './transactions/follow/look.ts'
-import { NONCE_WAIT_MS } from './transactions/follow/send.ts'
-import { FAULTY_MS } from './write-each.ts'
+import { LONGEST_LOOK_MS } from '../following/look.ts'
+import { NONCE_WAIT_MS } from '../following/send.ts'
+import { FAULTY_MS } from '../store/write-each.ts'
 
 /**
  * How far ahead each plan reaches at the most. When something happened is never rewritten: this clock may be the wrong one,

@@ -9,7 +9,7 @@ import { buildClaim, buildClawback } from '../../src/chain/programs/merkle-distr
 import { buildTree, hashFromHex, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import { advance } from '../../src/operations/airdrops/transitions.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followRound } from '../../src/following/rounds.ts'
 import { findAirdrop } from '../../src/store/airdrops.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import {

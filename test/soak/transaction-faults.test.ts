@@ -11,7 +11,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followRound } from '../../src/following/rounds.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
 import { count, FAULTS, type Fault, type FaultyService, faultsOf, startFaultyService } from '../support/faulty-node.ts'
 import { SOL } from '../support/local-chain.ts'

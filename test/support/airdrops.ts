@@ -4,7 +4,7 @@ import { Keypair, PublicKey, SystemProgram, type TransactionInstruction, Version
 import { expect } from 'vitest'
 import { distributorAddress, tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followRound } from '../../src/following/rounds.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { signed } from './local-chain.ts'
 import { hasProgram } from './programs.ts'

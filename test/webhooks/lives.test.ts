@@ -2,7 +2,7 @@
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followRound } from '../../src/following/rounds.ts'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { png } from '../storage/images.ts'
 import { lacksDbc } from '../support/dbc.ts'

@@ -1,7 +1,7 @@
 /** Suite: ten thousand pending transactions cost a bounded round, none waits for ever, and daemons share them without doing one twice. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { FIRST_SEND_MS, followRound, ROUND_CALLS } from '../../src/operations/transactions/follow/index.ts'
+import { FIRST_SEND_MS, followRound, ROUND_CALLS } from '../../src/following/rounds.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from '../store/databases.ts'
 import { START, testClock } from '../support/service.ts'

@@ -7,7 +7,7 @@ import { findAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import { found } from '../found.ts'
 import { airdropRecord } from '../records.ts'
-import { soon } from '../soon.ts'
+import { soon } from '../../chain/optional-read.ts'
 import {
   airdropKeyOf,
   type ChainAirdrop,

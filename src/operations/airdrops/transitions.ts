@@ -4,7 +4,7 @@ import { AIRDROP_STATUSES } from '../../api/airdrops.ts'
 import { findAirdrop, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { isTold, type LateEmission } from '../emit.ts'
+import { isTold, type LateEmission } from '../../store/event-drafts.ts'
 import { storedAirdrop } from '../records.ts'
 
 type Tree = Row<'merkle_trees'>

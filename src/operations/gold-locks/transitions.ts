@@ -3,7 +3,7 @@ import type { EventType } from '../../api/envelope.ts'
 import { moveGoldLock } from '../../store/gold-locks.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import type { LateEmission } from '../emit.ts'
+import type { LateEmission } from '../../store/event-drafts.ts'
 import { goldLockRecord } from '../records.ts'
 
 type GoldLockRow = Row<'gold_locks'>

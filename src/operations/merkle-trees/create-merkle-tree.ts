@@ -19,7 +19,7 @@ import { findTree, insertTree, replaceTree, restoreBlobs } from '../../store/mer
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { pendingTransactions } from '../airdrops/pending.ts'
-import { emit } from '../emit.ts'
+import { emit } from '../../store/event-drafts.ts'
 import { merkleTreeRecord } from '../records.ts'
 
 /** The schema of everything but the entries, which the worker has validated. */

@@ -8,7 +8,7 @@ import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import { poolRecord } from '../records.ts'
-import { soon } from '../soon.ts'
+import { soon } from '../../chain/optional-read.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 

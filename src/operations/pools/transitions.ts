@@ -3,7 +3,7 @@ import type { Services } from '../../context.ts'
 import { findPool, insertPool, movePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import type { LateEmission } from '../emit.ts'
+import type { LateEmission } from '../../store/event-drafts.ts'
 import { poolRecord } from '../records.ts'
 import { freeAt, takeFor, taken } from './tickers.ts'
 

@@ -2,8 +2,7 @@
 
 import type { Services } from '../../context.ts'
 import { type Followed, findTransaction } from '../../store/transactions.ts'
-import { pause } from '../../timing.ts'
-import { followOne } from './follow/index.ts'
+import { followOne } from '../../following/rounds.ts'
 
 /** So long is waited for one of several transactions, or for all of them; a retry of the request waits again. */
 export const CONFIRMED_WITHIN_MS = 60_000

@@ -5,8 +5,8 @@ import { isSignature, readStatuses } from '../../chain/statuses.ts'
 import type { Context } from '../../context.ts'
 import { type Followed, findTransaction } from '../../store/transactions.ts'
 import { transactionRecord } from '../records.ts'
-import { followOne } from './follow/index.ts'
-import { stepOf } from './follow/transition.ts'
+import { followOne } from '../../following/rounds.ts'
+import { stepOf } from '../../following/transition.ts'
 
 type GetTransactionRoute = Api['transactions']['get']
 

@@ -6,7 +6,7 @@ import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertTransaction } from '../../store/transactions.ts'
-import { emit } from '../emit.ts'
+import { emit } from '../../store/event-drafts.ts'
 import { transactionRecord } from '../records.ts'
 
 export interface Submission {

@@ -10,7 +10,7 @@ import { bundleIdOf } from '../../solana/bundles.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { type Followed, findTransaction, planSend } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
-import { FIRST_SEND_MS } from './follow/index.ts'
+import { FIRST_SEND_MS } from '../../following/rounds.ts'
 import { storeSubmitted } from './store-submitted.ts'
 
 type SubmitBundleRoute = Api['transactions']['submit']

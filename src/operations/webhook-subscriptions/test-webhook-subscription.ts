@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../store/id.ts'
-import { emit } from '../emit.ts'
+import { emit } from '../../store/event-drafts.ts'
 import { eventRecord, webhookSubscriptionRecord } from '../records.ts'
 import { ownSubscription } from './owned.ts'
 

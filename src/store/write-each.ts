@@ -1,7 +1,7 @@
 /** Many rows in few writes, and one bad row among them never stops the others. */
 import { ApiError } from '../errors.ts'
-import { probeWrite } from '../store/settings.ts'
-import type { Store, Tx } from '../store/store.ts'
+import { probeWrite } from './settings.ts'
+import type { Store, Tx } from './store.ts'
 
 /** What could not be read or written gives way to the others for so long. */
 export const FAULTY_MS = 60_000

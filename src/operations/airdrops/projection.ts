@@ -1,22 +1,22 @@
 /** What a confirmed transaction did to airdrops: distributors that exist now, claims, vaults that were emptied. */
-import type { TrackedResource } from '../../../api/index.ts'
+import type { TrackedResource } from '../../api/index.ts'
 import {
   type DistributorChange,
   distributorAddress,
   distributorChangesIn,
-} from '../../../chain/programs/merkle-distributor/index.ts'
-import type { Clock } from '../../../context.ts'
-import { keyFromBase58, keyToBase58 } from '../../../merkle/base58.ts'
-import { hashFromHex, verifyProof } from '../../../merkle/tree.ts'
-import { decodeTreeId, encodeTreeId, MAX_AIRDROP_COUNT } from '../../../merkle/tree-id.ts'
-import type { DecodedMessage } from '../../../solana/messages.ts'
-import { findAirdrop, findAirdropAt, updateAirdrop } from '../../../store/airdrops.ts'
-import type { Row } from '../../../store/schema.ts'
-import type { Tx } from '../../../store/store.ts'
-import type { Followed } from '../../../store/transactions.ts'
-import { advance, isDrainTold, statusOf } from '../../airdrops/transitions.ts'
-import type { LateEmission } from '../../emit.ts'
-import { storedAirdrop } from '../../records.ts'
+} from '../../chain/programs/merkle-distributor/index.ts'
+import type { Clock } from '../../context.ts'
+import { keyFromBase58, keyToBase58 } from '../../merkle/base58.ts'
+import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
+import { decodeTreeId, encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+import { findAirdrop, findAirdropAt, updateAirdrop } from '../../store/airdrops.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Followed } from '../../store/transactions.ts'
+import { advance, isDrainTold, statusOf } from './transitions.ts'
+import type { LateEmission } from '../../store/event-drafts.ts'
+import { storedAirdrop } from '../records.ts'
 
 export type AirdropChange = DistributorChange
 

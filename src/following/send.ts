@@ -1,10 +1,10 @@
 /** Sends the stored bytes of transactions that have not been seen yet, again and again, each from one process at a time. */
 
-import { type Relay, relayOf } from '../../../chain/relay.ts'
-import { broadcast } from '../../../chain/sending.ts'
-import type { Config } from '../../../config.ts'
-import { bundleIdOf } from '../../../solana/bundles.ts'
-import { bundleTransactions, claimSends, dueSends, planSend } from '../../../store/transactions.ts'
+import { type Relay, relayOf } from '../chain/relay.ts'
+import { broadcast } from '../chain/sending.ts'
+import type { Config } from '../config.ts'
+import { bundleIdOf } from '../solana/bundles.ts'
+import { bundleTransactions, claimSends, dueSends, planSend } from '../store/transactions.ts'
 import type { Budget } from './budget.ts'
 import type { FollowServices } from './look.ts'
 

@@ -1,7 +1,7 @@
 /** What a look at the chain says about one transaction: the next state, and the events that report it. Pure. */
-import type { ConfirmationStatus, TransactionLifecycle } from '../../../api/index.ts'
-import type { SignatureStatus } from '../../../chain/statuses.ts'
-import type { Followed } from '../../../store/transactions.ts'
+import type { ConfirmationStatus, TransactionLifecycle } from '../api/index.ts'
+import type { SignatureStatus } from '../chain/statuses.ts'
+import type { Followed } from '../store/transactions.ts'
 
 /** Slots after which what is still missing from a node's chain was dropped with a fork: by then it would be final. */
 const FORK_SLOTS = 32

@@ -5,9 +5,9 @@ import {
   readNonceEnds,
   readStatuses,
   STATUSES_PER_CALL,
-} from '../../../chain/statuses.ts'
-import { type Followed, noteChecked } from '../../../store/transactions.ts'
-import { FAULTY_MS } from '../../write-each.ts'
+} from '../chain/statuses.ts'
+import { type Followed, noteChecked } from '../store/transactions.ts'
+import { FAULTY_MS } from '../store/write-each.ts'
 import type { Budget } from './budget.ts'
 import { type FollowServices, writeMoves } from './look.ts'
 import { expiredStep } from './transition.ts'

@@ -1,16 +1,16 @@
 /** What a confirmed transaction did to pools: launches that are live now, and fees that were claimed. */
-import { type DammV2Change, dammV2ChangesIn } from '../../../chain/programs/damm-v2/index.ts'
-import { type DbcChange, dbcChangesIn } from '../../../chain/programs/dbc/index.ts'
-import type { Clock, Services } from '../../../context.ts'
-import type { DecodedMessage } from '../../../solana/messages.ts'
-import { findClaimBySignature, insertFeeClaim } from '../../../store/fee-claims.ts'
-import { newId } from '../../../store/id.ts'
-import { findPool } from '../../../store/pools.ts'
-import type { Tx } from '../../../store/store.ts'
-import type { Followed } from '../../../store/transactions.ts'
-import type { LateEmission } from '../../emit.ts'
-import { markLive } from '../../pools/transitions.ts'
-import { feeClaimRecord } from '../../records.ts'
+import { type DammV2Change, dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
+import { type DbcChange, dbcChangesIn } from '../../chain/programs/dbc/index.ts'
+import type { Clock, Services } from '../../context.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+import { findClaimBySignature, insertFeeClaim } from '../../store/fee-claims.ts'
+import { newId } from '../../store/id.ts'
+import { findPool } from '../../store/pools.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Followed } from '../../store/transactions.ts'
+import type { LateEmission } from '../../store/event-drafts.ts'
+import { markLive } from './transitions.ts'
+import { feeClaimRecord } from '../records.ts'
 
 export type PoolChange = DbcChange | DammV2Change
 

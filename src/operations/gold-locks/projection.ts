@@ -1,11 +1,11 @@
 /** What a confirmed transaction did to gold locks: locked, unlocked. */
-import { type GoldLockChange, goldLockChangesIn } from '../../../chain/programs/jupiter-lock/index.ts'
-import type { Clock } from '../../../context.ts'
-import { findLiveGoldLock, insertGoldLock, planReplaced } from '../../../store/gold-locks.ts'
-import type { Tx } from '../../../store/store.ts'
-import type { Followed } from '../../../store/transactions.ts'
-import type { LateEmission } from '../../emit.ts'
-import { goldLockEvent, markUnlocked } from '../../gold-locks/transitions.ts'
+import { type GoldLockChange, goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
+import type { Clock } from '../../context.ts'
+import { findLiveGoldLock, insertGoldLock, planReplaced } from '../../store/gold-locks.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Followed } from '../../store/transactions.ts'
+import type { LateEmission } from '../../store/event-drafts.ts'
+import { goldLockEvent, markUnlocked } from './transitions.ts'
 
 /** By the message's own instructions, in their order; that it was confirmed without an error proves them. */
 export { type GoldLockChange, goldLockChangesIn }

@@ -1,7 +1,7 @@
 /** What a confirmed transaction did, as records and events: what the chain shows of tokens and pools, and what its sender hinted at. */
 
 import type { Connection } from '@solana/web3.js'
-import type { TrackedResource } from '../../../api/index.ts'
+import type { TrackedResource } from '../api/index.ts'
 import {
   metadataAddressOf,
   readTokens,
@@ -9,20 +9,20 @@ import {
   type TokenState,
   tokenChangesIn,
   tokenStatus,
-} from '../../../chain/programs/tokens/index.ts'
-import type { Clock, Services } from '../../../context.ts'
-import { isAddress } from '../../../solana/addresses.ts'
-import { type DecodedMessage, decodeTransaction } from '../../../solana/messages.ts'
-import type { Tx } from '../../../store/store.ts'
-import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
-import type { Followed } from '../../../store/transactions.ts'
-import type { LateEmission } from '../../emit.ts'
-import { rawOf } from '../../tokens/raw.ts'
-import { type AirdropChange, airdropChangesIn, writeAirdropChanges } from './airdrops.ts'
-import { type AssetChange, assetChangesIn, writeAssetChanges } from './assets.ts'
-import { type GoldLockChange, goldLockChangesIn, writeGoldLockChanges } from './gold-locks.ts'
-import { hintedEvents } from './hints.ts'
-import { type PoolChange, poolChangesIn, writePoolChanges } from './pools.ts'
+} from '../chain/programs/tokens/index.ts'
+import { isAddress } from '../chain/statuses.ts'
+import type { Clock, Services } from '../context.ts'
+import { type DecodedMessage, decodeTransaction } from '../solana/messages.ts'
+import type { Tx } from '../store/store.ts'
+import { findToken, insertToken, updateToken } from '../store/tokens.ts'
+import type { Followed } from '../store/transactions.ts'
+import type { LateEmission } from '../store/event-drafts.ts'
+import { rawOf } from '../operations/tokens/raw.ts'
+import { type AirdropChange, airdropChangesIn, writeAirdropChanges } from '../operations/airdrops/projection.ts'
+import { type AssetChange, assetChangesIn, writeAssetChanges } from '../operations/assets/projection.ts'
+import { type GoldLockChange, goldLockChangesIn, writeGoldLockChanges } from '../operations/gold-locks/projection.ts'
+import { hintedEvents } from './tracked-events.ts'
+import { type PoolChange, poolChangesIn, writePoolChanges } from '../operations/pools/projection.ts'
 
 /** What a transaction is about, read from its own bytes and its hint; `tokens` by mint. */
 export interface Landing {

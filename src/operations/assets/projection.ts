@@ -1,15 +1,15 @@
 /** What a confirmed transaction did to assets: minted, frozen and released as stakes, given away, burned. */
-import type { EventType } from '../../../api/envelope.ts'
-import { type AssetChange, assetChangesIn } from '../../../chain/programs/metaplex-core/index.ts'
-import type { Clock } from '../../../context.ts'
-import { isBefore, type Place } from '../../../store/asset-records.ts'
-import { findNft, insertNft, moveNft, updateNft } from '../../../store/nfts.ts'
-import type { Row } from '../../../store/schema.ts'
-import { findStake, insertStake, moveStake, updateStake } from '../../../store/stakes.ts'
-import type { Tx } from '../../../store/store.ts'
-import type { Followed } from '../../../store/transactions.ts'
-import type { LateEmission } from '../../emit.ts'
-import { nftRecord } from '../../records.ts'
+import type { EventType } from '../../api/envelope.ts'
+import { type AssetChange, assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
+import type { Clock } from '../../context.ts'
+import { isBefore, type Place } from '../../store/asset-records.ts'
+import { findNft, insertNft, moveNft, updateNft } from '../../store/nfts.ts'
+import type { Row } from '../../store/schema.ts'
+import { findStake, insertStake, moveStake, updateStake } from '../../store/stakes.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Followed } from '../../store/transactions.ts'
+import type { LateEmission } from '../../store/event-drafts.ts'
+import { nftRecord } from '../records.ts'
 
 export { type AssetChange, assetChangesIn }
 

@@ -1,13 +1,13 @@
 /** Events that a transaction's sender asked for: each is emitted, unless the chain's own event already stands for it. */
-import type { TrackedResource } from '../../../api/index.ts'
-import { findAirdrop } from '../../../store/airdrops.ts'
-import { findPool } from '../../../store/pools.ts'
-import type { Tx } from '../../../store/store.ts'
-import type { Followed } from '../../../store/transactions.ts'
-import { statusOf } from '../../airdrops/transitions.ts'
-import { isTold, type LateEmission } from '../../emit.ts'
-import type { AirdropChange } from './airdrops.ts'
-import type { PoolChange } from './pools.ts'
+import type { TrackedResource } from '../api/index.ts'
+import { findAirdrop } from '../store/airdrops.ts'
+import { findPool } from '../store/pools.ts'
+import type { Tx } from '../store/store.ts'
+import type { Followed } from '../store/transactions.ts'
+import { statusOf } from '../operations/airdrops/transitions.ts'
+import { isTold, type LateEmission } from '../store/event-drafts.ts'
+import type { AirdropChange } from '../operations/airdrops/projection.ts'
+import type { PoolChange } from '../operations/pools/projection.ts'
 
 type EventType = TrackedResource['related_events'][number]
 

@@ -1,6 +1,6 @@
 /** Follows submitted transactions to their end: looks for them, proves that they expired, sends them again. */
-import { STATUSES_PER_CALL } from '../../../chain/statuses.ts'
-import { dueTransactions, type Followed, isAnythingDue } from '../../../store/transactions.ts'
+import { STATUSES_PER_CALL } from '../chain/statuses.ts'
+import { dueTransactions, type Followed, isAnythingDue } from '../store/transactions.ts'
 import { type Budget, createBudget } from './budget.ts'
 import { endFailedBundles } from './bundles.ts'
 import { expire } from './expiry.ts'

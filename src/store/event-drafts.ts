@@ -1,10 +1,10 @@
 /** Events: written in the transaction of the change that they report. */
 import type { EventType } from '../api/envelope.ts'
 import type { Clock, Context } from '../context.ts'
-import { appendEvent, appendEvents, isAppended, type NewEvent } from '../store/events.ts'
-import { newId } from '../store/id.ts'
-import type { Row } from '../store/schema.ts'
-import type { Reader, Tx } from '../store/store.ts'
+import { appendEvent, appendEvents, isAppended, type NewEvent } from './events.ts'
+import { newId } from './id.ts'
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
 
 export interface Emission {
   type: EventType
