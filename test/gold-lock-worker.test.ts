@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Services } from '../src/context.ts'
 import { followGoldLocks, ROUND_MS } from '../src/operations/gold-locks/follow-gold-locks.ts'
-import { followRound } from '../src/following/rounds.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { insertGoldLock } from '../src/store/gold-locks.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { addressOf, createMint, DAY, give, lacksLock, type Mint } from './support/gold.ts'
@@ -62,7 +62,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     const { status, text } = await request('POST', '/v2/transactions', { body })
     expect(status, text).toBe(200)
     base.clock.advance(20_000)
-    await followRound(services)
+    await followTransactions(services)
   }
   interface Built {
     transaction: string
@@ -147,7 +147,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
       }
       for (let i = 0; i < 3; i++) {
         base.clock.advance(20_000)
-        await Promise.all(daemons.flatMap(({ services }) => [followRound(services), followGoldLocks(services)]))
+        await Promise.all(daemons.flatMap(({ services }) => [followTransactions(services), followGoldLocks(services)]))
       }
       for (const user of users) {
         const { data } = (

@@ -1,69 +1,46 @@
-/** Events that a transaction's sender asked for: each is emitted, unless the chain's own event already stands for it. */
+/** Events that a transaction's sender asked for: each is written, unless an event that the chain proves already stands for it. */
 import type { TrackedResource } from '../api/index.ts'
-import { findAirdrop } from '../store/airdrops.ts'
-import { findPool } from '../store/pools.ts'
+import { type EventDraft, isEventWritten } from '../store/event-drafts.ts'
 import type { Tx } from '../store/store.ts'
-import type { Followed } from '../store/transactions.ts'
-import { statusOf } from '../operations/airdrops/transitions.ts'
-import { isTold, type LateEmission } from '../store/event-drafts.ts'
-import type { AirdropChange } from '../operations/airdrops/projection.ts'
-import type { PoolChange } from '../operations/pools/projection.ts'
+import type { FollowedTransaction } from '../store/transactions.ts'
+import type { Effects, Projection, RequestedEvent } from './projection.ts'
 
-type EventType = TrackedResource['related_events'][number]
-
-interface Landed {
-  row: Followed
+interface TrackedTransaction {
+  transaction: FollowedTransaction
   slot: number
-  hint: TrackedResource
-  pools: readonly PoolChange[]
-  airdrops: readonly AirdropChange[]
-  /** What the chain shows of this landing, in the order in which it is going to be told. */
-  told: readonly LateEmission[]
+  tracked: TrackedResource
+  effects: readonly { projection: Projection; effects: Effects<unknown, unknown> }[]
+  /** What the chain shows of this transaction, in the order in which it is going to be written. */
+  drafts: readonly EventDraft[]
 }
 
-/** One event for each type, resource and signature: `source: "hint"` is only what nothing else tells (spec 4, contract 6). */
-export async function hintedEvents(tx: Tx, landed: Landed): Promise<LateEmission[]> {
-  const { row, slot, hint } = landed
-  const { resource_type, resource_id, related_events } = hint
-  const object = { slot, signature: row.signature, source: 'hint' }
-  const hinted: LateEmission[] = []
+/** One event for each type, resource and signature: `source: "hint"` is only what nothing else reports (spec 4, contract 6). */
+export async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promise<EventDraft[]> {
+  const { transaction, slot, tracked } = followed
+  const { resource_type, resource_id, related_events } = tracked
+  const { signature } = transaction
+  const object = { slot, signature, source: 'hint' }
+  const requested: EventDraft[] = []
   for (const type of related_events) {
-    if (await isShown(tx, type, landed)) continue
-    hinted.push({ type, resource_type, resource_id, object, occasion: row.signature, of: row })
+    const event = { type, resource_type, resource_id }
+    if (await isReported(tx, event, followed)) continue
+    requested.push({ ...event, object, dedupe_by: signature, origin: transaction })
   }
-  return hinted
+  return requested
 }
 
-async function isShown(tx: Tx, type: EventType, landed: Landed): Promise<boolean> {
-  const { told, row, hint } = landed
-  const { resource_type, resource_id } = hint
-  const own = told.filter(
-    (each) => each.type === type && each.resource_type === resource_type && each.resource_id === resource_id,
+async function isReported(tx: Tx, requested: RequestedEvent, followed: TrackedTransaction): Promise<boolean> {
+  const { drafts, transaction, effects } = followed
+  const { type, resource_type, resource_id } = requested
+  const own = drafts.filter(
+    (draft) => draft.type === type && draft.resource_type === resource_type && draft.resource_id === resource_id,
   )
-  for (const event of own) {
-    // Under another occasion it may have been told of an earlier transaction, and is not told again.
-    if (event.occasion === row.signature || !(await isTold(tx, event))) return true
+  for (const draft of own) {
+    // With another dedupe key it may report an earlier transaction, and would not be written again for this one.
+    if (draft.dedupe_by === transaction.signature || !(await isEventWritten(tx, draft))) return true
   }
-  return wasNoticed(tx, type, landed)
-}
-
-/** Whether this transaction made the state that a worker has seen, and told of, before the transaction itself was looked at. */
-async function wasNoticed(tx: Tx, type: EventType, { row, hint, pools, airdrops }: Landed): Promise<boolean> {
-  const { resource_type, resource_id } = hint
-  if (resource_type === 'pool' && type === 'pool.live') {
-    const isMade = pools.some((change) => change.kind === 'pool_created' && change.pool === resource_id)
-    return isMade && (await findPool(tx, resource_id)) !== null
+  for (const { projection, effects: changed } of effects) {
+    if (await projection.isAlreadyReported?.(tx, requested, changed)) return true
   }
-  const kind = resource_type === 'airdrop' ? MADE_BY[type] : undefined
-  if (kind === undefined) return false
-  const tree = await findAirdrop(tx, resource_id)
-  if (tree === null) return false
-  const isMade = airdrops.some((change) => change.kind === kind && change.distributor === tree.distributor)
-  const status = statusOf(tree, row.genesis)
-  return isMade && (kind === 'created' ? status !== 'tree_built' : status === 'vault_drained')
-}
-
-const MADE_BY: Partial<Record<EventType, AirdropChange['kind']>> = {
-  'airdrop.initialized': 'created',
-  'airdrop.vault_drained': 'clawed_back',
+  return false
 }

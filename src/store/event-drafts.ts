@@ -1,64 +1,60 @@
-/** Events: written in the transaction of the change that they report. */
+/** Event drafts: what an event says before it has a number. They are written in the transaction of the change that they report. */
 import type { EventType } from '../api/envelope.ts'
-import type { Clock, Context } from '../context.ts'
 import { appendEvent, appendEvents, isAppended, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-export interface Emission {
+/** What the request behind an event sent along, and the event echoes. */
+export type EventOrigin = Pick<Row<'events'>, 'external_uid' | 'metadata_json'>
+
+export interface EventDraft {
   type: EventType
   resource_type: string
   resource_id: string
-  /** The resource's fields as the API returns them; for chain events with slot and signature. */
+  /** The resource's fields as the API returns them; an event that the chain proves adds its slot, signature and `source`. */
   object: object
-  /** Chain signature, or another word that makes a repeated event of one resource a new one. */
-  occasion?: string
+  /** Last part of the dedupe key: a signature, a genesis hash or another text that makes a repeated event a new one. */
+  dedupe_by?: string
+  origin: EventOrigin
 }
 
-/** Writes the event once per (type, resource, occasion); null when it was there already. */
-export function emit(
-  context: Pick<Context, 'clock' | 'externalUid' | 'metadata'>,
-  tx: Tx,
-  event: Emission,
-): Promise<Row<'events'> | null> {
-  const { clock, externalUid, metadata } = context
-  const metadata_json = metadata === undefined ? null : JSON.stringify(metadata)
-  return appendEvent(tx, eventOf(clock, { external_uid: externalUid ?? null, metadata_json }, event))
+/** The time at which events are created. */
+interface EventClock {
+  now(): number
 }
 
-/** An event about a record, with what its own request said along, long after that request. */
-export interface LateEmission extends Emission {
-  of: Originating
-}
+/** Writes the event once for each dedupe key; null where it was written before. */
+export const writeEvent = (tx: Tx, clock: EventClock, draft: EventDraft): Promise<Row<'events'> | null> =>
+  appendEvent(tx, eventOfDraft(clock, draft))
 
-/** The same for many; those that are there already are left out. */
-export function emitAll(tx: Tx, clock: Clock, events: readonly LateEmission[]): Promise<void> {
-  return appendEvents(
+/** Writes many events in their order, each once for its dedupe key; those that were written before are left out. */
+export const writeEvents = (tx: Tx, clock: EventClock, drafts: readonly EventDraft[]): Promise<void> =>
+  appendEvents(
     tx,
-    events.map(({ of, ...event }) => eventOf(clock, of, event)),
+    drafts.map((draft) => eventOfDraft(clock, draft)),
   )
-}
 
-type Told = Pick<Emission, 'type' | 'resource_type' | 'resource_id' | 'occasion'>
+type DedupeParts = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id' | 'dedupe_by'>
 
-export const isTold = (reader: Reader, event: Told): Promise<boolean> => isAppended(reader, dedupeKeyOf(event))
+/** Whether an event with the dedupe key of this draft is stored. */
+export const isEventWritten = (reader: Reader, draft: DedupeParts): Promise<boolean> =>
+  isAppended(reader, dedupeKeyOf(draft))
 
-const dedupeKeyOf = ({ type, resource_type, resource_id, occasion }: Told): string =>
-  JSON.stringify([type, resource_type, resource_id, occasion ?? ''])
+const dedupeKeyOf = ({ type, resource_type, resource_id, dedupe_by }: DedupeParts): string =>
+  JSON.stringify([type, resource_type, resource_id, dedupe_by ?? ''])
 
-type Originating = Pick<Row<'events'>, 'external_uid' | 'metadata_json'>
-
-function eventOf(clock: Clock, { external_uid, metadata_json }: Originating, event: Emission): NewEvent {
+function eventOfDraft(clock: EventClock, draft: EventDraft): NewEvent {
+  const { external_uid, metadata_json } = draft.origin
   return {
     id: newId('evt'),
-    type: event.type,
-    resource_type: event.resource_type,
-    resource_id: event.resource_id,
-    object_json: JSON.stringify(event.object),
+    type: draft.type,
+    resource_type: draft.resource_type,
+    resource_id: draft.resource_id,
+    object_json: JSON.stringify(draft.object),
     external_uid,
     metadata_json,
-    dedupe_key: dedupeKeyOf(event),
+    dedupe_key: dedupeKeyOf(draft),
     created_at: clock.now(),
   }
 }

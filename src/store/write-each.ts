@@ -1,30 +1,33 @@
-/** Many rows in few writes, and one bad row among them never stops the others. */
+/** Writes many rows in few transactions; a row that cannot be written never stops the others. */
 import { ApiError } from '../errors.ts'
 import { probeWrite } from './settings.ts'
 import type { Store, Tx } from './store.ts'
 
-/** What could not be read or written gives way to the others for so long. */
-export const FAULTY_MS = 60_000
+/** How long a row that could not be read or written gives way to the others, in milliseconds. */
+export const FAULTY_ROW_WAIT_MS = 60_000
 
-export interface Fault<R> {
+/** A row that could not be written, and why. */
+export interface RowFault<R> {
   row: R
   error: unknown
 }
 
-/** In one transaction at most: a process that waits for the locks of many would be told that the database is busy. */
+/** Rows of one transaction: a process that waits for the locks of many would be told that the database is busy. */
 const ROWS_PER_WRITE = 64
 
+type WriteRows<R> = (tx: Tx, rows: readonly R[]) => Promise<void>
+
 /**
- * Answers the rows that could not be written, found by halving; all others are. Throws where the database is away or busy
- * or takes no write at all, which is no row's fault, and between two writes once `signal` is aborted.
+ * Writes all rows but those that cannot be, which it finds by halving and answers. Throws where the database is away or
+ * busy or takes no write at all, which is no row's fault, and between two writes once `signal` is aborted.
  */
 export async function writeEach<R>(
   store: Store,
   rows: readonly R[],
-  write: (tx: Tx, rows: readonly R[]) => Promise<void>,
+  write: WriteRows<R>,
   signal?: AbortSignal,
-): Promise<Fault<R>[]> {
-  const faults: Fault<R>[] = []
+): Promise<RowFault<R>[]> {
+  const faults: RowFault<R>[] = []
   for (let from = 0; from < rows.length; from += ROWS_PER_WRITE) {
     if (from > 0) signal?.throwIfAborted()
     faults.push(...(await writeHalves(store, rows.slice(from, from + ROWS_PER_WRITE), write, signal)))
@@ -35,29 +38,27 @@ export async function writeEach<R>(
 async function writeHalves<R>(
   store: Store,
   rows: readonly R[],
-  write: (tx: Tx, rows: readonly R[]) => Promise<void>,
+  write: WriteRows<R>,
   signal?: AbortSignal,
-): Promise<Fault<R>[]> {
-  const failed = await attempt(store, rows, write)
-  if (failed === null) return []
+): Promise<RowFault<R>[]> {
+  const failure = await tryWrite(store, rows, write)
+  if (failure === null) return []
   signal?.throwIfAborted()
-  if (rows.length === 1) {
-    // Its connection may have been cut, and the database be back by now.
-    const again = await attempt(store, rows, write)
-    return again === null ? [] : [{ row: rows[0]!, error: again.error }]
+  const [first, ...others] = rows
+  if (first === undefined) return []
+  if (others.length === 0) {
+    // The failure may have been a cut connection, and the database may be back by now.
+    const retried = await tryWrite(store, rows, write)
+    return retried === null ? [] : [{ row: first, error: retried.error }]
   }
   const half = Math.floor(rows.length / 2)
-  const first = await writeHalves(store, rows.slice(0, half), write, signal)
+  const faults = await writeHalves(store, rows.slice(0, half), write, signal)
   signal?.throwIfAborted()
-  return [...first, ...(await writeHalves(store, rows.slice(half), write, signal))]
+  return [...faults, ...(await writeHalves(store, rows.slice(half), write, signal))]
 }
 
-/** Null where they are written, or else why not. */
-async function attempt<R>(
-  store: Store,
-  rows: readonly R[],
-  write: (tx: Tx, rows: readonly R[]) => Promise<void>,
-): Promise<{ error: unknown } | null> {
+/** Null where the rows are written, or else why they are not. */
+async function tryWrite<R>(store: Store, rows: readonly R[], write: WriteRows<R>): Promise<{ error: unknown } | null> {
   try {
     await store.write((tx) => write(tx, rows))
     return null

@@ -8,8 +8,8 @@ import { startWorkers } from '../../daemon/workers/frame.ts'
 import { buildClaim, buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { buildTree, hashFromHex, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
-import { advance } from '../../src/operations/airdrops/transitions.ts'
-import { followRound } from '../../src/following/rounds.ts'
+import { advanceAirdrop } from '../../src/operations/airdrops/transitions.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { findAirdrop } from '../../src/store/airdrops.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import {
@@ -375,9 +375,9 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await storeTree(mint, entriesFor([Keypair.generate()]), 0, { replace: true })
     const moving = () =>
       services.store.write((tx) =>
-        advance(tx, { ...read, genesis: 'another' }, distributor, {}, { genesis, next: 1, slot: 1 }),
+        advanceAirdrop(tx, { ...read, genesis: 'another' }, distributor, {}, { genesis, next: 1, slot: 1 }),
       )
-    expect((await moving()).told).toEqual([])
+    expect((await moving()).drafts).toEqual([])
     expect(await statusOf()).toBe('tree_built')
   })
 
@@ -658,7 +658,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     )
     const rounds = () =>
       Promise.all([
-        ...[one.services, second].flatMap((services) => [followRound(services), followAirdrops(services)]),
+        ...[one.services, second].flatMap((services) => [followTransactions(services), followAirdrops(services)]),
         ...workers.map((each) => each.runOnce('airdrop-fully-claimed')),
       ])
     for (const [n, { make, quietly, wallets, claim, submit }] of airdrops.entries()) {

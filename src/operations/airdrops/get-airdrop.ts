@@ -1,13 +1,13 @@
 /** One airdrop: what is stored of it, joined with the chain; one that only the chain knows is read there. */
 import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { optionalRead } from '../../chain/optional-read.ts'
 import type { Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import { found } from '../found.ts'
 import { airdropRecord } from '../records.ts'
-import { soon } from '../../chain/optional-read.ts'
 import {
   airdropKeyOf,
   type ChainAirdrop,
@@ -16,7 +16,7 @@ import {
   reasonsNotToFund,
   statusOnChain,
 } from './on-chain.ts'
-import { rankOf, statusOf } from './transitions.ts'
+import { airdropRank, airdropStatusOn } from './transitions.ts'
 import { isoOf } from './words.ts'
 
 type GetAirdropRoute = Api['airdrops']['get']
@@ -27,7 +27,7 @@ export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute
   airdropKeyOf(id)
   const row = await findAirdrop(store.db, id)
   if (row === null) return foreign(await readAirdrop(chain, id))
-  const read = await soon(log, 'an airdrop was read without its chain state', async () => ({
+  const read = await optionalRead(log, 'an airdrop was read without its chain state', async () => ({
     genesis: await chain.genesisHash(),
     airdrop: await readAirdrop(chain, id),
   }))
@@ -36,8 +36,8 @@ export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute
 
 /** The further of both states: a node may be behind what was told of before. */
 export function currentStatus(row: Row<'merkle_trees'>, distributor: Distributor | null, genesis: string) {
-  const [stored, shown] = [statusOf(row, genesis), statusOnChain(row, distributor)]
-  return rankOf(shown) > rankOf(stored) ? shown : stored
+  const [stored, shown] = [airdropStatusOn(row, genesis), statusOnChain(row, distributor)]
+  return airdropRank(shown) > airdropRank(stored) ? shown : stored
 }
 
 async function joined(row: Row<'merkle_trees'>, airdrop: ChainAirdrop, genesis: string): Promise<Airdrop> {

@@ -1,171 +1,201 @@
-/** What a confirmed transaction did to airdrops: distributors that exist now, claims, vaults that were emptied. */
-import type { TrackedResource } from '../../api/index.ts'
+/** What confirmed transactions did to airdrops: distributors that exist now, claims, vaults that were emptied. */
+import type { EventType } from '../../api/envelope.ts'
 import {
   type DistributorChange,
   distributorAddress,
   distributorChangesIn,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import type { Clock } from '../../context.ts'
+import { confirmedDraft } from '../../following/chain-drafts.ts'
+import type { Effects, Projection } from '../../following/projection.ts'
 import { keyFromBase58, keyToBase58 } from '../../merkle/base58.ts'
 import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
 import { decodeTreeId, encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
 import { findAirdrop, findAirdropAt, updateAirdrop } from '../../store/airdrops.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import type { Followed } from '../../store/transactions.ts'
-import { advance, isDrainTold, statusOf } from './transitions.ts'
-import type { LateEmission } from '../../store/event-drafts.ts'
 import { storedAirdrop } from '../records.ts'
+import { type AirdropEvidence, advanceAirdrop, airdropStatusOn, isDrainReported } from './transitions.ts'
 
-export type AirdropChange = DistributorChange
+type AirdropEffects = Effects<readonly DistributorChange[], never>
+type ChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>
 
-/** By the message's own instructions, in their order; that it was confirmed without an error proves them. */
-export const airdropChangesIn = (message: DecodedMessage): AirdropChange[] => distributorChangesIn(message)
-
-interface Landed {
-  tx: Tx
-  clock: Clock
-  row: Followed
-  slot: number
+export const airdropProjection: Projection<readonly DistributorChange[], never> = {
+  async changesIn(message) {
+    const changes = distributorChangesIn(message)
+    return changes.length === 0 ? null : changes
+  },
+  async write(tx, effects) {
+    const drafts: EventDraft[] = []
+    const claimedIds = new Set<string>()
+    for (const change of effects.changes) {
+      if (change.kind === 'created') drafts.push(...(await writeCreation(tx, effects, change)))
+      if (change.kind === 'claimed') drafts.push(...(await writeClaim(tx, effects, change, claimedIds)))
+      if (change.kind === 'clawed_back') drafts.push(...(await writeClawback(tx, effects, change)))
+    }
+    return drafts
+  },
+  async isAlreadyReported(tx, { type, resource_type, resource_id }, { transaction, changes }) {
+    const kind = resource_type === 'airdrop' ? MADE_BY[type] : undefined
+    if (kind === undefined) return false
+    const tree = await findAirdrop(tx, resource_id)
+    if (tree === null) return false
+    const isMade = changes.some((change) => change.kind === kind && change.distributor === tree.distributor)
+    const status = airdropStatusOn(tree, transaction.genesis)
+    return isMade && (kind === 'created' ? status !== 'tree_built' : status === 'vault_drained')
+  },
 }
 
-/** Writes the records and answers the events. */
-export async function writeAirdropChanges(
-  tx: Tx,
-  clock: Clock,
-  row: Followed,
-  slot: number,
-  changes: readonly AirdropChange[],
-): Promise<LateEmission[]> {
-  const told: LateEmission[] = []
-  const landed = { tx, clock, row, slot }
-  const claims = new Set<string>()
-  for (const change of changes) {
-    if (change.kind === 'created') told.push(...(await created(landed, change)))
-    if (change.kind === 'claimed') told.push(...(await claimed(landed, change, claims)))
-    if (change.kind === 'clawed_back') told.push(...(await clawedBack(landed, change)))
-  }
-  return told
+/** The change that makes a state which a worker may notice, and report, first. */
+const MADE_BY: Partial<Record<EventType, DistributorChange['kind']>> = {
+  'airdrop.initialized': 'created',
+  'airdrop.vault_drained': 'clawed_back',
 }
 
-type Of<K extends AirdropChange['kind']> = Extract<AirdropChange, { kind: K }>
-
-/** A distributor with another root than the stored tree's is not this airdrop's: nothing is told of it. */
-async function created(landed: Landed, change: Of<'created'>): Promise<LateEmission[]> {
+/** A distributor with another root than the stored tree's is not this airdrop's, and has no events. */
+async function writeCreation(tx: Tx, effects: AirdropEffects, change: ChangeOf<'created'>): Promise<EventDraft[]> {
   const { distributor, mint, version, root, admin } = change
-  if (version > BigInt(MAX_AIRDROP_COUNT)) return []
+  const mintKey = keyFromBase58(mint)
+  if (version > BigInt(MAX_AIRDROP_COUNT) || mintKey === undefined) return []
   const airdropCount = Number(version)
-  const id = encodeTreeId(keyFromBase58(mint)!, airdropCount)
-  const tree = await findAirdrop(landed.tx, id)
+  const id = encodeTreeId(mintKey, airdropCount)
+  const tree = await findAirdrop(tx, id)
   if (tree !== null) {
     if (tree.root !== root) return []
-    return (await advance(landed.tx, tree, distributor, {}, { ...seenBy(landed), admin })).told
+    return (await advanceAirdrop(tx, tree, distributor, {}, { ...evidenceOf(effects), admin })).drafts
   }
   const object = { id, mint, airdrop_count: airdropCount, root, status: 'initialized', distributor, admin }
-  return [unstored(landed, 'airdrop.initialized', id, object, landed.row.genesis)]
+  return [unstoredDraft(effects, 'airdrop.initialized', id, object, effects.transaction.genesis)]
 }
 
 /** The proof tells whether it is a claim of the stored tree: a distributor's account is not in the message. */
-async function claimed(landed: Landed, change: Of<'claimed'>, claims: Set<string>): Promise<LateEmission[]> {
-  const { tx, row, slot } = landed
+async function writeClaim(
+  tx: Tx,
+  effects: AirdropEffects,
+  change: ChangeOf<'claimed'>,
+  claimedIds: Set<string>,
+): Promise<EventDraft[]> {
+  const { signature, genesis } = effects.transaction
   const { distributor, claimer, amount } = change
-  const found = await airdropAt(landed, distributor)
-  if (found === null) return []
-  const { id, tree } = found
-  // Of several in one transaction each is an event: the first is the one that a hint names.
-  const occasion = claims.has(id) ? `${row.signature}:${claimer}` : row.signature
-  claims.add(id)
-  const what = { distributor, claimer, amount: String(amount) }
+  const airdrop = await airdropAt(tx, effects, distributor)
+  if (airdrop === null) return []
+  const { id, tree } = airdrop
+  // Several claims in one transaction are an event each: the first is the one that a request tracks.
+  const dedupeBy = claimedIds.has(id) ? `${signature}:${claimer}` : signature
+  claimedIds.add(id)
+  const claim = { distributor, claimer, amount: String(amount) }
   if (tree === null) {
     const started = { ...keyOf(id), status: 'claiming', distributor }
     const states = [
-      initializedBefore(landed, id, distributor),
-      unstored(landed, 'airdrop.claim_started', id, started, row.genesis),
+      initializedBefore(effects, id, distributor),
+      unstoredDraft(effects, 'airdrop.claim_started', id, started, genesis),
     ]
     return [
-      ...((await isDrainTold(tx, id, row.genesis)) ? [] : states),
-      unstored(landed, 'airdrop.claimed', id, { ...keyOf(id), ...what }, occasion),
+      ...((await isDrainReported(tx, id, genesis)) ? [] : states),
+      unstoredDraft(effects, 'airdrop.claimed', id, { ...keyOf(id), ...claim }, dedupeBy),
     ]
   }
   if (!isOfTree(tree, change)) return []
-  const moved = await advance(tx, tree, distributor, { isClaimed: true }, seenBy(landed))
-  const object = { ...storedAirdrop(moved.row), ...what, slot, signature: row.signature, source: 'chain' }
-  await lookSoon(landed, moved.row)
+  const advanced = await advanceAirdrop(tx, tree, distributor, { isClaimed: true }, evidenceOf(effects))
+  const object = { ...storedAirdrop(advanced.row), ...claim }
+  await lookNow(tx, effects, advanced.row)
   return [
-    ...moved.told,
-    { type: 'airdrop.claimed', resource_type: 'airdrop', resource_id: id, object, occasion, of: row },
+    ...advanced.drafts,
+    confirmedDraft(effects, {
+      type: 'airdrop.claimed',
+      resource_type: 'airdrop',
+      resource_id: id,
+      object,
+      dedupe_by: dedupeBy,
+    }),
   ]
 }
 
-async function clawedBack(landed: Landed, { distributor, receiver }: Of<'clawed_back'>): Promise<LateEmission[]> {
-  const found = await airdropAt(landed, distributor)
-  if (found === null) return []
-  const { id, tree } = found
+async function writeClawback(
+  tx: Tx,
+  effects: AirdropEffects,
+  { distributor, receiver }: ChangeOf<'clawed_back'>,
+): Promise<EventDraft[]> {
+  const { genesis } = effects.transaction
+  const airdrop = await airdropAt(tx, effects, distributor)
+  if (airdrop === null) return []
+  const { id, tree } = airdrop
   if (tree === null) {
     const object = { ...keyOf(id), distributor, clawback_receiver: receiver }
     return [
-      initializedBefore(landed, id, distributor),
-      unstored(landed, 'airdrop.vault_drained', id, object, landed.row.genesis),
+      initializedBefore(effects, id, distributor),
+      unstoredDraft(effects, 'airdrop.vault_drained', id, object, genesis),
     ]
   }
-  if (statusOf(tree, landed.row.genesis) !== 'tree_built') {
-    return (await advance(landed.tx, tree, distributor, { isDrained: true }, seenBy(landed))).told
+  if (airdropStatusOn(tree, genesis) !== 'tree_built') {
+    return (await advanceAirdrop(tx, tree, distributor, { isDrained: true }, evidenceOf(effects))).drafts
   }
-  // Whose root it had, its account will tell.
-  await lookSoon(landed, tree)
+  // Only the distributor's account shows whether its root was this tree's, and the worker reads it.
+  await lookNow(tx, effects, tree)
   return []
 }
 
-const seenBy = ({ clock, row, slot }: Landed) => ({
-  genesis: row.genesis,
-  next: clock.now(),
+const evidenceOf = ({ services, transaction, slot }: AirdropEffects): AirdropEvidence => ({
+  genesis: transaction.genesis,
+  next: services.clock.now(),
   slot,
-  signature: row.signature,
-  of: row,
+  signature: transaction.signature,
+  origin: transaction,
 })
 
 /** The worker looks at it in its next round. */
-async function lookSoon({ tx, clock }: Landed, { id, next_check_at }: Row<'merkle_trees'>): Promise<void> {
-  const now = clock.now()
+async function lookNow(
+  tx: Tx,
+  { services }: AirdropEffects,
+  { id, next_check_at }: Row<'merkle_trees'>,
+): Promise<void> {
+  const now = services.clock.now()
   if (next_check_at !== null && next_check_at > now) await updateAirdrop(tx, id, { next_check_at: now })
 }
 
-const isOfTree = ({ root }: Row<'merkle_trees'>, { claimer, amount, locked, proof }: Of<'claimed'>): boolean =>
-  locked === 0n && verifyProof(keyFromBase58(claimer)!, amount, proof, hashFromHex(root)!)
+function isOfTree({ root }: Row<'merkle_trees'>, { claimer, amount, locked, proof }: ChangeOf<'claimed'>): boolean {
+  const [wallet, treeRoot] = [keyFromBase58(claimer), hashFromHex(root)]
+  if (wallet === undefined || treeRoot === undefined) return false
+  return locked === 0n && verifyProof(wallet, amount, proof, treeRoot)
+}
 
-/** By its account; where no tree is stored, by the hint, as far as the account is derived from it. */
+/** By its account; where no tree is stored, by what the request tracks, as far as the account is derived from it. */
 async function airdropAt(
-  { tx, row }: Landed,
+  tx: Tx,
+  { tracked }: AirdropEffects,
   distributor: string,
 ): Promise<{ id: string; tree: Row<'merkle_trees'> | null } | null> {
   const tree = await findAirdropAt(tx, distributor)
   if (tree !== null) return { id: tree.id, tree }
-  const hint: TrackedResource | null = row.tracked_resource_json === null ? null : JSON.parse(row.tracked_resource_json)
-  const id = hint?.resource_type === 'airdrop' ? hint.resource_id : null
+  const id = tracked?.resource_type === 'airdrop' ? tracked.resource_id : null
   const key = id === null ? undefined : decodeTreeId(id)
   if (id === null || key === undefined) return null
   const address = await distributorAddress({ mint: keyToBase58(key.mint), airdropCount: key.airdropCount })
   return address === distributor ? { id, tree: await findAirdrop(tx, id) } : null
 }
 
+/** The id's own fields; throws for one that is no tree id, which `airdropAt` never answers. */
 function keyOf(id: string) {
-  const { mint, airdropCount } = decodeTreeId(id)!
-  return { id, mint: keyToBase58(mint), airdrop_count: airdropCount }
+  const key = decodeTreeId(id)
+  if (key === undefined) throw new Error(`${id} is no merkle tree id`)
+  return { id, mint: keyToBase58(key.mint), airdrop_count: key.airdropCount }
 }
 
-/** What happens to a distributor shows that it was made, by another tool where that was not told before. */
-const initializedBefore = (landed: Landed, id: string, distributor: string): LateEmission =>
-  unstored(landed, 'airdrop.initialized', id, { ...keyOf(id), status: 'initialized', distributor }, landed.row.genesis)
+/** What happens to a distributor shows that it was created, by another tool where no event reported that before. */
+const initializedBefore = (effects: AirdropEffects, id: string, distributor: string): EventDraft =>
+  unstoredDraft(
+    effects,
+    'airdrop.initialized',
+    id,
+    { ...keyOf(id), status: 'initialized', distributor },
+    effects.transaction.genesis,
+  )
 
-/** About an airdrop whose tree is not stored here: there is no record to move. A state's occasion is as `advance` has it. */
-function unstored(
-  { row, slot }: Landed,
+/** About an airdrop whose tree is not stored here: no record moves. A state's event is deduped as `advanceAirdrop` does. */
+const unstoredDraft = (
+  effects: AirdropEffects,
   type: 'airdrop.initialized' | 'airdrop.claim_started' | 'airdrop.claimed' | 'airdrop.vault_drained',
   id: string,
-  fields: object,
-  occasion: string,
-): LateEmission {
-  const object = { ...fields, slot, signature: row.signature, source: 'chain' }
-  return { type, resource_type: 'airdrop', resource_id: id, object, occasion, of: row }
-}
+  object: object,
+  dedupe_by: string,
+): EventDraft => confirmedDraft(effects, { type, resource_type: 'airdrop', resource_id: id, object, dedupe_by })

@@ -1,146 +1,173 @@
-/** What a confirmed transaction did to assets: minted, frozen and released as stakes, given away, burned. */
+/** What confirmed transactions did to assets: minted, frozen and released as stakes, given away, burned. */
 import type { EventType } from '../../api/envelope.ts'
 import { type AssetChange, assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
-import type { Clock } from '../../context.ts'
+import { confirmedDraft } from '../../following/chain-drafts.ts'
+import type { Effects, Projection } from '../../following/projection.ts'
 import { isBefore, type Place } from '../../store/asset-records.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
 import { findNft, insertNft, moveNft, updateNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'
 import { findStake, insertStake, moveStake, updateStake } from '../../store/stakes.ts'
 import type { Tx } from '../../store/store.ts'
-import type { Followed } from '../../store/transactions.ts'
-import type { LateEmission } from '../../store/event-drafts.ts'
 import { nftRecord } from '../records.ts'
+import { trySigner } from '../signing/require-signer.ts'
 
-export { type AssetChange, assetChangesIn }
-
-interface Scene {
-  tx: Tx
-  clock: Clock
-  row: Followed
-  slot: number
-  /** The platform's own. */
+interface AssetChanges {
+  changes: readonly AssetChange[]
+  /** The platform's wallet: what it freezes is a stake. */
   wallet: string | null
 }
 
+type AssetEffects = Effects<AssetChanges, never>
+type ChangeOf<K extends AssetChange['kind']> = Extract<AssetChange, { kind: K }>
+type FreezeChange = ChangeOf<'frozen' | 'released'>
+
 /**
- * Writes the records and answers the events, in the order of the message. An event tells what its transaction did; the
- * record stays as a later transaction, or a later reading of the chain, has left it.
+ * NFTs and stakes are records of the same assets, written in the order of the message. An event reports what its
+ * transaction did; the record stays as a later transaction, or a later reading of the chain, has left it.
  */
-export async function writeAssetChanges(
-  tx: Tx,
-  clock: Clock,
-  row: Followed,
-  slot: number,
-  changes: readonly AssetChange[],
-  wallet: string | null,
-): Promise<LateEmission[]> {
-  const scene = { tx, clock, row, slot, wallet }
-  const told: LateEmission[] = []
-  for (const change of changes) {
-    if (change.kind === 'minted') told.push(...(await minted(scene, change)))
-    else if (change.kind === 'burned') told.push(...(await burned(scene, change)))
-    else if (change.kind === 'transferred') await transferred(scene, change)
-    else told.push(...(await staked(scene, change)))
-  }
-  return told
+export const assetProjection: Projection<AssetChanges, never> = {
+  async changesIn(message, { services }) {
+    const changes = assetChangesIn(message)
+    return changes.length === 0 ? null : { changes, wallet: (await trySigner(services))?.address ?? null }
+  },
+  async write(tx, effects) {
+    const drafts: EventDraft[] = []
+    for (const change of effects.changes.changes) {
+      if (change.kind === 'minted') drafts.push(...(await writeMint(tx, effects, change)))
+      else if (change.kind === 'burned') drafts.push(...(await writeBurn(tx, effects, change)))
+      else if (change.kind === 'transferred') await writeTransfer(tx, effects, change)
+      else drafts.push(...(await writeFreeze(tx, effects, change)))
+    }
+    return drafts
+  },
 }
 
-type Change<K extends AssetChange['kind']> = Extract<AssetChange, { kind: K }>
-
-const placeOf = ({ row, slot }: Scene) => ({ slot, order: row.seq })
-const ofRequest = ({ row: { external_uid, metadata_json } }: Scene) => ({ external_uid, metadata_json })
-const seenIn = (scene: Scene) => ({
-  ...ofRequest(scene),
-  created_at: scene.clock.now(),
-  changed_slot: scene.slot,
-  changed_order: scene.row.seq,
+const placeOf = ({ transaction, slot }: AssetEffects): Place => ({ slot, order: transaction.seq })
+const originColumns = ({ transaction: { external_uid, metadata_json } }: AssetEffects) => ({
+  external_uid,
+  metadata_json,
+})
+const placeColumns = ({ slot, order }: Place) => ({ changed_slot: slot, changed_order: order })
+const firstColumns = (effects: AssetEffects) => ({
+  ...originColumns(effects),
+  created_at: effects.services.clock.now(),
+  ...placeColumns(placeOf(effects)),
 })
 
 /** Assets outside of collections have no records. */
-async function minted(scene: Scene, { asset, collection, owner, name, uri }: Change<'minted'>) {
+async function writeMint(tx: Tx, effects: AssetEffects, change: ChangeOf<'minted'>): Promise<EventDraft[]> {
+  const { asset, collection, owner, name, uri } = change
   if (collection === null) return []
-  const { tx } = scene
   const state = { asset, collection, owner, name, uri, status: 'minted', frozen: 0 } as const
-  const inserted = await insertNft(tx, { ...state, ...seenIn(scene) })
-  const row = inserted ?? (await findNft(tx, asset))!
-  if (inserted === null) {
-    // Seen before its mint was: what was said along with the mint is its own, what became of it since is not undone.
+  const inserted = await insertNft(tx, { ...state, ...firstColumns(effects) })
+  const row = inserted ?? (await findNft(tx, asset))
+  if (inserted === null && row !== null) {
+    // The record was made before its mint was followed: it takes what the mint's request sent along, and keeps what became of it since.
     const isNameless = row.name === '' && row.uri === ''
-    await updateNft(tx, asset, { ...ofRequest(scene), ...(isNameless ? { name, uri } : {}) })
+    await updateNft(tx, asset, { ...originColumns(effects), ...(isNameless ? { name, uri } : {}) })
   }
-  return [eventOf(scene, 'nft.created', { ...nftRecord(row), ...state, frozen: false })]
+  return [assetDraft(effects, 'nft.created', { ...knownFields(row), ...state, frozen: false })]
 }
 
-async function burned(scene: Scene, { asset, collection: named }: Change<'burned'>) {
-  const { tx } = scene
-  const known = await findNft(tx, asset)
-  const collection = named ?? known?.collection ?? null
+async function writeBurn(tx: Tx, effects: AssetEffects, change: ChangeOf<'burned'>): Promise<EventDraft[]> {
+  const { asset } = change
+  const stored = await findNft(tx, asset)
+  const collection = change.collection ?? stored?.collection ?? null
   if (collection === null) return []
-  const end = { owner: null, status: 'burned', frozen: 0 } as const
-  const state = { asset, collection, name: known?.name ?? '', uri: known?.uri ?? '', ...end }
-  // Nothing comes after it, whatever slots were seen.
-  const { changed_slot, changed_order } = seenIn(scene)
+  const burned = { owner: null, status: 'burned', frozen: 0 } as const
+  const state = { asset, collection, name: stored?.name ?? '', uri: stored?.uri ?? '', ...burned }
+  // Nothing comes after a burn, whatever slots were read: the record is changed without looking at its place.
+  const place = placeColumns(placeOf(effects))
   const row =
-    known === null
-      ? await insertNft(tx, { ...state, ...seenIn(scene) })
-      : await updateNft(tx, asset, { ...end, collection, changed_slot, changed_order })
-  await updateStake(tx, asset, { collection, owner: null, status: 'burned', changed_slot, changed_order })
-  return [eventOf(scene, 'nft.burned', { ...nftRecord(row!), ...state, frozen: false })]
+    stored === null
+      ? await insertNft(tx, { ...state, ...firstColumns(effects) })
+      : await updateNft(tx, asset, { ...burned, collection, ...place })
+  await updateStake(tx, asset, { collection, owner: null, status: 'burned', ...place })
+  return [assetDraft(effects, 'nft.burned', { ...knownFields(row), ...state, frozen: false })]
 }
 
-async function transferred(scene: Scene, { asset, collection, owner }: Change<'transferred'>): Promise<void> {
-  const now = { owner, ...(collection === null ? {} : { collection }) }
-  await moveNft(scene.tx, asset, placeOf(scene), now)
-  await moveStake(scene.tx, asset, placeOf(scene), now)
+async function writeTransfer(tx: Tx, effects: AssetEffects, change: ChangeOf<'transferred'>): Promise<void> {
+  const { asset, collection, owner } = change
+  const columns = { owner, ...(collection === null ? {} : { collection }) }
+  await moveNft(tx, asset, placeOf(effects), columns)
+  await moveStake(tx, asset, placeOf(effects), columns)
 }
 
-async function staked(scene: Scene, change: Change<'frozen' | 'released'>): Promise<LateEmission[]> {
-  const { tx, row } = scene
+async function writeFreeze(tx: Tx, effects: AssetEffects, change: FreezeChange): Promise<EventDraft[]> {
   const { asset, kind } = change
   const [nft, stake] = [await findNft(tx, asset), await findStake(tx, asset)]
   const collection = change.collection ?? stake?.collection ?? nft?.collection ?? null
   if (collection === null) return []
-  const isStake = kind === 'frozen'
+  const isFreeze = kind === 'frozen'
   const owner = change.owner ?? stake?.owner ?? nft?.owner ?? null
-  const place = placeOf(scene)
-  const frozen = isStake ? 1 : 0
-  if (!isStakes(scene, change, owner, stake)) {
+  const place = placeOf(effects)
+  const frozen = isFreeze ? 1 : 0
+  if (!isOfStake(effects.changes.wallet, change, owner, stake)) {
     await moveNft(tx, asset, place, { frozen })
     return []
   }
-  if (isRepeated(change, place, stake)) return []
-  // A release says again whose stake it was; the record keeps what the stake said.
-  const platform_id = isStake ? change.platformId : (stake?.platform_id ?? change.platformId)
-  const metadata_json = isStake ? row.metadata_json : (stake?.metadata_json ?? null)
-  const status = isStake ? 'staked' : 'unstaked'
-  const state = { owner, status, platform_id } as const
-  const said = isStake
-    ? { ...ofRequest(scene), platform_id, freeze_authority: change.holder, ...saidAt(place) }
-    : { ...NOTHING_SAID, platform_id }
-  if (stake === null) {
-    // Of what was burned meanwhile.
-    const now = nft?.status === 'burned' ? BURNED : ({ owner, status } as const)
-    await insertStake(tx, { asset, collection, ...now, ...seenIn(scene), ...said })
-  } else {
-    await moveStake(tx, asset, place, { collection, owner, status })
-    // Also where a later reading of the chain has moved the record on.
-    if (isStake && !isBefore(place, { slot: stake.said_slot, order: stake.said_order })) {
-      await updateStake(tx, asset, said)
-    }
-  }
+  if (isRepeatedFreeze(change, place, stake)) return []
+  // A release names the stake's platform once more; the record keeps what the stake said.
+  const platform_id = isFreeze ? change.platformId : (stake?.platform_id ?? change.platformId)
+  const metadata_json = isFreeze ? effects.transaction.metadata_json : (stake?.metadata_json ?? null)
+  const state = { owner, status: isFreeze ? 'staked' : 'unstaked', platform_id } as const
+  await writeStake(tx, effects, change, { nft, stake, collection, state })
   await moveNft(tx, asset, place, { collection, frozen, ...(owner === null ? {} : { owner }) })
   const metadata = metadata_json === null ? null : JSON.parse(metadata_json)
   const known = nft === null ? { asset, collection } : { ...nftRecord(nft), collection }
   return [
-    eventOf(scene, isStake ? 'stake.acquired' : 'stake.released', { asset, collection, ...state, metadata }),
-    eventOf(scene, isStake ? 'nft.staked' : 'nft.unstaked', { ...known, owner, status: 'minted', frozen: isStake }),
+    assetDraft(effects, isFreeze ? 'stake.acquired' : 'stake.released', { asset, collection, ...state, metadata }),
+    assetDraft(effects, isFreeze ? 'nft.staked' : 'nft.unstaked', {
+      ...known,
+      owner,
+      status: 'minted',
+      frozen: isFreeze,
+    }),
   ]
 }
 
-/** What a stranger freezes for the owner, a market for example, is no stake; our memo tells one, whoever holds it. */
-function isStakes(
-  { wallet }: Scene,
-  { kind, holder, platformId }: Change<'frozen' | 'released'>,
+interface StakeWrite {
+  nft: Row<'nfts'> | null
+  stake: Row<'stakes'> | null
+  collection: string
+  state: { owner: string | null; status: 'staked' | 'unstaked'; platform_id: string | null }
+}
+
+async function writeStake(
+  tx: Tx,
+  effects: AssetEffects,
+  { asset, kind, holder }: FreezeChange,
+  { nft, stake, collection, state: { owner, status, platform_id } }: StakeWrite,
+): Promise<void> {
+  const place = placeOf(effects)
+  const isFreeze = kind === 'frozen'
+  // What a release's request sent along is the release's own, and not the stake's.
+  const request = isFreeze
+    ? {
+        ...originColumns(effects),
+        platform_id,
+        freeze_authority: holder,
+        said_slot: place.slot,
+        said_order: place.order,
+      }
+    : { external_uid: null, metadata_json: null, platform_id }
+  if (stake === null) {
+    const now = nft?.status === 'burned' ? BURNED_STAKE : ({ owner, status } as const)
+    await insertStake(tx, { asset, collection, ...now, ...firstColumns(effects), ...request })
+    return
+  }
+  await moveStake(tx, asset, place, { collection, owner, status })
+  // Also where a later reading of the chain has moved the record on.
+  if (isFreeze && !isBefore(place, { slot: stake.said_slot, order: stake.said_order })) {
+    await updateStake(tx, asset, request)
+  }
+}
+
+/** What a stranger freezes for the owner, a market for example, is no stake; our memo makes it one, whoever holds it. */
+function isOfStake(
+  wallet: string | null,
+  { kind, holder, platformId }: FreezeChange,
   owner: string | null,
   stake: Row<'stakes'> | null,
 ): boolean {
@@ -149,31 +176,21 @@ function isStakes(
 }
 
 /** Freezing what is frozen passes too, and is no stake again; a plugin is added once. */
-const isRepeated = (change: Change<'frozen' | 'released'>, place: Place, stake: Row<'stakes'> | null): boolean =>
+const isRepeatedFreeze = (change: FreezeChange, place: Place, stake: Row<'stakes'> | null): boolean =>
   change.kind === 'frozen' &&
   !change.isNew &&
   change.platformId === null &&
   stake?.status === 'staked' &&
   !isBefore(place, { slot: stake.changed_slot, order: stake.changed_order })
 
-const BURNED = { owner: null, status: 'burned' } as const
+const BURNED_STAKE = { owner: null, status: 'burned' } as const
 
-const saidAt = ({ slot, order }: Place) => ({ said_slot: slot, said_order: order })
+const knownFields = (row: Row<'nfts'> | null) => (row === null ? {} : nftRecord(row))
 
-/** What comes with a release is the release's own. */
-const NOTHING_SAID = { external_uid: null, metadata_json: null }
-
-function eventOf(
-  { row, slot }: Scene,
-  type: EventType,
-  record: { asset: string } & Record<string, unknown>,
-): LateEmission {
-  return {
+const assetDraft = (effects: AssetEffects, type: EventType, object: { asset: string } & Record<string, unknown>) =>
+  confirmedDraft(effects, {
     type,
     resource_type: type.startsWith('stake.') ? 'stake' : 'nft',
-    resource_id: record.asset,
-    object: { ...record, slot, signature: row.signature, source: 'chain' },
-    occasion: row.signature,
-    of: row,
-  }
-}
+    resource_id: object.asset,
+    object,
+  })

@@ -3,9 +3,9 @@ import type { Chain } from '../../chain/connection.ts'
 import { NodeRefusal } from '../../chain/node-call.ts'
 import { goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
+import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { decodeTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
-import type { Seen } from './transitions.ts'
 
 /** Transactions that are looked into, newest first: few others have to do with a lock. */
 const MOST = 5
@@ -23,7 +23,7 @@ interface Signature {
 export async function findClosing(
   chain: Chain,
   { escrow, slot }: Pick<Row<'gold_locks'>, 'escrow' | 'slot'>,
-): Promise<Seen | null> {
+): Promise<ChainEvidence | null> {
   const options = { limit: LISTED, commitment: 'confirmed' }
   const listed = await history<Signature[]>(chain, 'getSignaturesForAddress', [escrow, options])
   if (!Array.isArray(listed)) return null

@@ -1,38 +1,36 @@
-/** What a confirmed transaction did to gold locks: locked, unlocked. */
+/** What confirmed transactions did to gold locks: locked, unlocked. */
 import { type GoldLockChange, goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
-import type { Clock } from '../../context.ts'
+import type { Effects, Projection } from '../../following/projection.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
 import { findLiveGoldLock, insertGoldLock, planReplaced } from '../../store/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
-import type { Followed } from '../../store/transactions.ts'
-import type { LateEmission } from '../../store/event-drafts.ts'
-import { goldLockEvent, markUnlocked } from './transitions.ts'
+import { goldLockDraft, markGoldUnlocked } from './transitions.ts'
 
-/** By the message's own instructions, in their order; that it was confirmed without an error proves them. */
-export { type GoldLockChange, goldLockChangesIn }
+type GoldLockEffects = Effects<readonly GoldLockChange[], never>
 
-/** Writes the records and answers the events. */
-export async function writeGoldLockChanges(
-  tx: Tx,
-  clock: Clock,
-  row: Followed,
-  slot: number,
-  changes: readonly GoldLockChange[],
-): Promise<LateEmission[]> {
-  const told: LateEmission[] = []
-  for (const change of changes) {
-    if (change.kind === 'locked') told.push(...(await recordLock(tx, clock, row, slot, change)))
-    else told.push(...(await recordUnlock(tx, row, slot, change.escrow)))
-  }
-  return told
+/** Locks of the configured gold mint alone are gold locks. */
+export const goldLockProjection: Projection<readonly GoldLockChange[], never> = {
+  async changesIn(message, { services }) {
+    const changes = goldLockChangesIn(message, services.config.values['gold.mint'])
+    return changes.length === 0 ? null : changes
+  },
+  async write(tx, effects) {
+    const drafts: EventDraft[] = []
+    for (const change of effects.changes) {
+      if (change.kind === 'locked') drafts.push(...(await writeLock(tx, effects, change)))
+      else drafts.push(...(await writeUnlocking(tx, effects, change.escrow)))
+    }
+    return drafts
+  },
 }
 
-async function recordLock(
+async function writeLock(
   tx: Tx,
-  clock: Clock,
-  { signature, genesis, external_uid, metadata_json }: Followed,
-  slot: number,
+  { services, transaction, slot }: GoldLockEffects,
   { escrow, user, mint, amount, unlocksAt }: Extract<GoldLockChange, { kind: 'locked' }>,
-): Promise<LateEmission[]> {
+): Promise<EventDraft[]> {
+  const { signature, genesis, external_uid, metadata_json } = transaction
+  const now = services.clock.now()
   const lock = await insertGoldLock(tx, {
     escrow,
     user,
@@ -46,21 +44,21 @@ async function recordLock(
     next_check_at: null,
     external_uid,
     metadata_json,
-    created_at: clock.now(),
+    created_at: now,
   })
   if (lock === null) return []
-  await planReplaced(tx, lock, clock.now())
-  return [goldLockEvent('gold.locked', lock, { slot, signature }, signature)]
+  await planReplaced(tx, lock, now)
+  return [goldLockDraft('gold.locked', lock, { slot, signature }, signature)]
 }
 
-/** Of a lock that landed elsewhere nothing is known; what the worker has noticed before is told of already. */
-async function recordUnlock(tx: Tx, row: Followed, slot: number, escrow: string): Promise<LateEmission[]> {
-  const { signature, genesis } = row
-  const find = () => findLiveGoldLock(tx, { escrow, genesis, before: slot })
-  // Again where the worker has moved it meanwhile.
-  for (let lock = await find(); lock !== null; lock = await find()) {
-    const told = await markUnlocked(tx, lock, { slot, signature }, row)
-    if (told.length > 0) return told
+/** Nothing is known of a lock that was made elsewhere, and an unlocking that the worker has noticed is reported already. */
+async function writeUnlocking(tx: Tx, { transaction, slot }: GoldLockEffects, escrow: string): Promise<EventDraft[]> {
+  const { signature, genesis } = transaction
+  const findLock = () => findLiveGoldLock(tx, { escrow, genesis, before: slot })
+  // A lock that the worker has moved since it was read is read once more.
+  for (let lock = await findLock(); lock !== null; lock = await findLock()) {
+    const drafts = await markGoldUnlocked(tx, lock, { slot, signature }, transaction)
+    if (drafts.length > 0) return drafts
   }
   return []
 }

@@ -14,12 +14,12 @@ import { MerkleInputError } from '../../merkle/errors.ts'
 import { TreePoolBusyError } from '../../merkle/pool.ts'
 import { blobsOf } from '../../merkle/stored-tree.ts'
 import { encodeTreeId } from '../../merkle/tree-id.ts'
+import { writeEvent } from '../../store/event-drafts.ts'
 import { newId } from '../../store/id.ts'
 import { findTree, insertTree, replaceTree, restoreBlobs } from '../../store/merkle-trees.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { pendingTransactions } from '../airdrops/pending.ts'
-import { emit } from '../../store/event-drafts.ts'
 import { merkleTreeRecord } from '../records.ts'
 
 /** The schema of everything but the entries, which the worker has validated. */
@@ -85,12 +85,13 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
     if (existing !== null) await requireReplaceable(tx, existing, built.root, chain)
     const stored = existing === null ? await insertTree(tx, row, blobs) : await replaceTree(tx, row, blobs, existing)
     const record = merkleTreeRecord(stored)
-    await emit(context, tx, {
+    await writeEvent(tx, context.clock, {
       type: 'airdrop.tree_built',
       resource_type: 'airdrop',
       resource_id: id,
       object: { ...record, status: stored.status },
-      occasion: newId('tree'),
+      dedupe_by: newId('tree'),
+      origin: fields,
     })
     return record
   })

@@ -13,10 +13,10 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { type Image, readImage } from '../../storage/image.ts'
 import { metadataJson } from '../../storage/metadata.ts'
 import { requireAllowed } from '../../storage/moderation.ts'
+import { writeEvent, writeEvents } from '../../store/event-drafts.ts'
 import { findPool, insertPool } from '../../store/pools.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { emit, emitAll } from '../../store/event-drafts.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { poolRecord } from '../records.ts'
 import { requireSigner } from '../signing/require-signer.ts'
@@ -25,7 +25,7 @@ import { lamportsOfSol } from './amounts.ts'
 import { type Launch, planLaunch, platformPercentage } from './launch.ts'
 import { curveNamed } from './presets.ts'
 import { requireFreeTicker, type Taking, takeFor, taken } from './tickers.ts'
-import { CHECK_MS, markFailed } from './transitions.ts'
+import { markPoolFailed, POOL_CHECK_MS } from './transitions.ts'
 
 type CreatePoolRoute = Api['pools']['create']
 
@@ -119,7 +119,7 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
     },
     async release(tx, kept) {
       const row = await findPool(tx, kept.launch.address)
-      if (row !== null) await emitAll(tx, context.clock, (await markFailed(tx, row)).told)
+      if (row !== null) await writeEvents(tx, context.clock, (await markPoolFailed(tx, row)).drafts)
     },
     answer: (signatures, kept) => ({
       ...answerOf(
@@ -190,7 +190,8 @@ async function insert(
   const row = await insertPool(tx, rowOf(context, input, prepared))
   if (row === null) throw new Error('a pool of fresh keys is there already')
   const pool = poolRecord(row)
-  await emit(context, tx, { type: 'pool.created', resource_type: 'pool', resource_id: row.address, object: pool })
+  const about = { resource_type: 'pool', resource_id: row.address, object: pool, origin: row }
+  await writeEvent(tx, context.clock, { type: 'pool.created', ...about })
   return pool
 }
 
@@ -215,7 +216,7 @@ function rowOf(
     migrated_to: null,
     dbc_pool: null,
     genesis,
-    next_check_at: now + CHECK_MS.pending,
+    next_check_at: now + POOL_CHECK_MS.pending,
     crank_signing: null,
     crank_signature: null,
     crank_failures: 0,

@@ -2,12 +2,12 @@
 import type { TrackedResource } from '../../api/index.ts'
 import { lifetimeOf } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
+import { transactionRecord } from '../../following/transaction-record.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
+import { writeEvent } from '../../store/event-drafts.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertTransaction } from '../../store/transactions.ts'
-import { emit } from '../../store/event-drafts.ts'
-import { transactionRecord } from '../records.ts'
 
 export interface Submission {
   max_retries: number
@@ -53,11 +53,7 @@ export async function storeSubmitted(
   })
   if (row === null) return false
   const object = transactionRecord(row)
-  await emit(context, tx, {
-    type: 'transaction.submitted',
-    resource_type: 'transaction',
-    resource_id: signature,
-    object,
-  })
+  const about = { resource_type: 'transaction', resource_id: signature, object, origin: row }
+  await writeEvent(tx, clock, { type: 'transaction.submitted', ...about })
   return true
 }
