@@ -36,6 +36,7 @@ const ROOMS = [
   'commands',
   'daemon',
   'src/operations',
+  'src/following',
   'src/chain',
   'src/localnet',
   'src/solana',
@@ -85,6 +86,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/operations': {
     value: [
       'src/api',
+      'src/following',
       'src/chain',
       'src/solana',
       'src/store',
@@ -93,6 +95,11 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
       'src/context.ts',
       ...ROOMS_BELOW,
     ],
+  },
+  // What it does with resources it gets as a list of projections.
+  'src/following': {
+    value: ['src/chain', 'src/solana', 'src/store', 'src/context.ts', 'src/errors.ts', 'src/deadline.ts', 'src/log.ts'],
+    type: ['src/api'],
   },
   'src/chain': { value: ['src/solana', ...ROOMS_BELOW], type: ['src/api'], lazy: ['src/localnet'] },
   // Its journal is a database file of this installation, opened like every other.
@@ -182,6 +189,20 @@ describe('the architecture', () => {
       'src/chain/connection.ts',
     ])
     expect(reaching.length).toBeLessThanOrEqual(7)
+  })
+
+  it('keeps the nouns out of following: a resource adds a projection, and following never names one', () => {
+    const nouns = FILES.flatMap((file) => /^src\/operations\/([^/]+)\/projection\.ts$/.exec(file)?.[1] ?? [])
+    expect(nouns.length).toBeGreaterThanOrEqual(5)
+    // Folders of which the records are made by another folder's projection.
+    const resources = [...nouns, 'collections', 'fee-claims', 'merkle-trees', 'nfts', 'stakes']
+    const singular = resources.map((noun) => noun.replace(/s$/, '').replaceAll('-', '.?'))
+    const named = new RegExp(`(?:${singular.join('|')})s?`, 'i')
+    const following = FILES.filter((file) => file.startsWith('src/following/'))
+    expect(following.length).toBeGreaterThan(10)
+    expect(following.filter((file) => named.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
+    const list = IMPORTS.filter(({ from }) => from === 'src/operations/projections.ts').map(({ to }) => to)
+    expect(list).toEqual(expect.arrayContaining(nouns.map((noun) => `src/operations/${noun}/projection.ts`)))
   })
 
   it('names files in kebab-case and has no drawer for leftovers', () => {

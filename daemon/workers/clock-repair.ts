@@ -1,6 +1,6 @@
 /** Once a minute, and once at the start: puts right what a clock that was ahead has left in the database. */
 import { repairMoments } from '../../src/operations/clock-repair.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
 export const clockRepair: WorkerDefinition = {
   name: 'clock-repair',

@@ -1,6 +1,6 @@
 /** Tells when gold can be unlocked, by the chain's clock; notices what was unlocked elsewhere. */
 import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
 export const goldUnlockEligible: WorkerDefinition = {
   name: 'gold-unlock-eligible',

@@ -5,8 +5,7 @@ import { inSteps } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { pruneDeliveries } from '../../src/store/webhook-deliveries.ts'
-import { DAY_MS } from '../../src/timing.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
 const DELIVERIES_MS = 30 * DAY_MS
 

@@ -1,6 +1,6 @@
 /** Follows pools: live, full, migrated or failed; sends their migration where that is switched on. */
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
 export const poolMigration: WorkerDefinition = {
   name: 'pool-migration',

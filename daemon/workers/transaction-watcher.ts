@@ -1,6 +1,6 @@
 /** Follows submitted transactions: looks for them, sends them again, and proves that they landed or expired. */
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
 export const transactionWatcher: WorkerDefinition = {
   name: 'transaction-watcher',

@@ -1,6 +1,6 @@
 /** Delivers events to webhook subscriptions, in seconds. */
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
 export const webhookDelivery: WorkerDefinition = {
   name: 'webhook-delivery',
