@@ -1,4 +1,4 @@
-/** Follows airdrops: tells of those that every wallet has claimed, and of what happened to them elsewhere. */
+/** Follows airdrops: reports those that every wallet has claimed, and what other tools did to them. */
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import type { WorkerDefinition } from './definition.ts'
 

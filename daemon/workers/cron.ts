@@ -5,14 +5,15 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { Schedule, Timing } from './timing.ts'
 
 /** Longest until a clock that was set is noticed, where the next moment is not nearer. */
-const LOOK_MS = 10_000
-/** A look is so much ahead of each moment, so that node-cron never meets a clock that leapt. */
-const LEAD_MS = 2
-/** The clock was set, or the process held up, where a look comes further than this from when it was due. */
-const SLACK_MS = 1_000
+const CLOCK_LOOK_MS = 10_000
+/** The clock is looked at so much ahead of each moment, so that node-cron never meets one that leapt. */
+const CLOCK_LOOK_LEAD_MS = 2
+/** A look that comes further than this from when it was due shows that the clock was set, or the process held up. */
+const CLOCK_LOOK_SLACK_MS = 1_000
+const DAY_MS = 86_400_000
 
-/** Milliseconds of a unit of time, and how many of them the next unit has: the fields of an expression. */
-const FIELDS = [
+/** The fields of a cron expression: milliseconds of a unit of time, and how many of them the next unit has. */
+const CRON_FIELDS = [
   [1_000, 60],
   [MINUTE_MS, 60],
   [HOUR_MS, 24],
@@ -20,7 +21,7 @@ const FIELDS = [
 
 /** The cron expression, in UTC and with seconds, that matches exactly the moments of a schedule. */
 export function cronExpression({ everyMs, offsetMs = 0 }: Schedule): string {
-  const fields = FIELDS.map(([unitMs, count]) => {
+  const fields = CRON_FIELDS.map(([unitMs, count]) => {
     const step = everyMs / unitMs
     const at = Math.floor(offsetMs / unitMs) % count
     if (step <= 1) return '*'
@@ -57,11 +58,11 @@ export function everySlot(period: Schedule, act: (slot: number) => void, { after
   const start = () => schedule(expression, ({ date }) => reach(date.getTime()), options)
 
   function look(): void {
-    const ahead = Date.now() + LEAD_MS
-    const due = Math.min(slotAt(ahead) + everyMs, ahead + LOOK_MS) - LEAD_MS
+    const ahead = Date.now() + CLOCK_LOOK_LEAD_MS
+    const due = Math.min(slotAt(ahead) + everyMs, ahead + CLOCK_LOOK_MS) - CLOCK_LOOK_LEAD_MS
     cancel = after(Math.max(1, due - Date.now()), () => {
       const now = Date.now()
-      if (Math.abs(now - due) > SLACK_MS) {
+      if (Math.abs(now - due) > CLOCK_LOOK_SLACK_MS) {
         void task.destroy()
         task = start()
         reach(slotAt(now))

@@ -1,5 +1,4 @@
-/** Forgets what is past its time, in bounded steps: expired Idempotency-Keys, attempts to deliver of a month ago, hits of a day ago. Hourly, and once at the start. */
-
+/** Deletes what is past its time, in bounded steps: expired Idempotency-Keys, delivery attempts older than 30 days, rate hits older than a day. */
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
@@ -7,12 +6,12 @@ import type { Tx } from '../../src/store/store.ts'
 import { pruneDeliveries } from '../../src/store/webhook-deliveries.ts'
 import type { WorkerDefinition } from './definition.ts'
 
-const DELIVERIES_MS = 30 * DAY_MS
+const DELIVERIES_KEPT_MS = 30 * DAY_MS
 
-/** Every table that forgets: what is older than its time at `now` goes, up to `limit` rows at once. */
-const PRUNED: Record<string, (tx: Tx, now: number, limit: number) => Promise<number>> = {
+/** How each table is pruned: rows that are older than its time at `now` go, up to `limit` at once. */
+const PRUNED_TABLES: Record<string, (tx: Tx, now: number, limit: number) => Promise<number>> = {
   idempotency_keys: pruneIdempotencyKeys,
-  webhook_deliveries: (tx, now, limit) => pruneDeliveries(tx, now - DELIVERIES_MS, limit),
+  webhook_deliveries: (tx, now, limit) => pruneDeliveries(tx, now - DELIVERIES_KEPT_MS, limit),
   rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS, limit),
 }
 
@@ -23,7 +22,7 @@ export const housekeeping: WorkerDefinition = {
   // Millions of rows take their time; what is left at the end is the next tick's.
   deadlineMs: 600_000,
   async tick({ store, clock, log, signal, stopping }) {
-    for (const [table, prune] of Object.entries(PRUNED)) {
+    for (const [table, prune] of Object.entries(PRUNED_TABLES)) {
       const count = await inSteps(store, (tx, limit) => prune(tx, clock.now(), limit), signal, stopping)
       log.debug({ table, count }, 'what is past its time was forgotten')
     }

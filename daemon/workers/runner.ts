@@ -82,7 +82,7 @@ export function createWorkerRunner(
     }
     // The lease was refused and no other daemon does the work: that is no tick, whatever it is that holds it up.
     if (outcome === 'refused') return 'idle'
-    progress.made(outcome === 'done')
+    progress.completed(outcome === 'done')
     record(startedAt)
     return outcome
   }

@@ -1,4 +1,4 @@
-/** When workers act: the schedule and the timers, so that a test can hold both in its hand. */
+/** The schedule and the timers of the workers, as a test can replace them. */
 import { everySlot } from './cron.ts'
 
 /** A regular moment of Unix time: every so many milliseconds, so long after each multiple of that. */
