@@ -4,7 +4,7 @@ import { base58 } from '@scure/base'
 import type { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../daemon/app.ts'
-import { housekeeping } from '../daemon/workers/housekeeping.ts'
+import { housekeepingWorker } from '../daemon/workers/housekeeping.ts'
 import { releaseDeadLeases } from '../daemon/workers/lease.ts'
 import { api } from '../src/api/index.ts'
 import type { AnyRoute } from '../src/api/route.ts'
@@ -207,7 +207,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       subscriptions: () => activeSubscriptions(store.db),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
       housekeeping: () =>
-        housekeeping.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
+        housekeepingWorker.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
       'dead leases': () => releaseDeadLeases({ ...service.services, store }),
       'new events': () => fanOut({ ...service.services, store }),
       replays: async () => {

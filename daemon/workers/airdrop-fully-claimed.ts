@@ -2,7 +2,7 @@
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import type { WorkerDefinition } from './definition.ts'
 
-export const airdropFullyClaimed: WorkerDefinition = {
+export const airdropFullyClaimedWorker: WorkerDefinition = {
   name: 'airdrop-fully-claimed',
   schedule: { everyMs: 10_000 },
   leaseMs: 60_000,

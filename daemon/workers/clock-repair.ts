@@ -2,7 +2,7 @@
 import { repairMoments } from '../../src/operations/clock-repair.ts'
 import type { WorkerDefinition } from './definition.ts'
 
-export const clockRepair: WorkerDefinition = {
+export const clockRepairWorker: WorkerDefinition = {
   name: 'clock-repair',
   schedule: { everyMs: 60_000 },
   leaseMs: 60_000,

@@ -1,8 +1,7 @@
 /** The moments of a worker's schedule: a task of node-cron, which is made anew whenever the clock was set. */
 
 import { schedule } from 'node-cron'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/timing.ts'
-import type { Schedule, Timing } from './timing.ts'
+import type { WorkerSchedule, Timing } from './timing.ts'
 
 /** Longest until a clock that was set is noticed, where the next moment is not nearer. */
 const CLOCK_LOOK_MS = 10_000
@@ -20,7 +19,7 @@ const CRON_FIELDS = [
 ] as const
 
 /** The cron expression, in UTC and with seconds, that matches exactly the moments of a schedule. */
-export function cronExpression({ everyMs, offsetMs = 0 }: Schedule): string {
+export function cronExpression({ everyMs, offsetMs = 0 }: WorkerSchedule): string {
   const fields = CRON_FIELDS.map(([unitMs, count]) => {
     const step = everyMs / unitMs
     const at = Math.floor(offsetMs / unitMs) % count
@@ -41,7 +40,7 @@ export function cronExpression({ everyMs, offsetMs = 0 }: Schedule): string {
  * Runs `act` at every moment of a schedule. By itself node-cron sleeps for up to a day after the clock was set back, and
  * steps through every moment that a leap ahead has passed. A timer, which no setting moves, looks for both before it does.
  */
-export function everySlot(period: Schedule, act: (slot: number) => void, { after }: Pick<Timing, 'after'>): () => void {
+export function everySlot(period: WorkerSchedule, act: (slot: number) => void, { after }: Pick<Timing, 'after'>): () => void {
   const { everyMs, offsetMs = 0 } = period
   const expression = cronExpression(period)
   // A moment that a busy process comes to late is still done, up to the next one: nothing to warn of.

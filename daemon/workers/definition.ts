@@ -2,7 +2,7 @@
 import type { WorkerName } from '../../src/api/service.ts'
 import type { Services } from '../../src/context.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Schedule } from './timing.ts'
+import type { WorkerSchedule } from './timing.ts'
 
 export type WorkerServices = Pick<
   Services,
@@ -20,7 +20,7 @@ export interface WorkerContext extends WorkerServices {
 export interface WorkerDefinition {
   /** One of the API's workers, or an internal task that it does not show. */
   name: WorkerName | 'housekeeping' | 'clock-repair'
-  schedule: Schedule
+  schedule: WorkerSchedule
   /** How long this process is believed to live without renewing its lease. */
   leaseMs: number
   /** Longest a tick may take; a minute unless given. */

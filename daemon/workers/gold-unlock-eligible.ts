@@ -2,7 +2,7 @@
 import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
 import type { WorkerDefinition } from './definition.ts'
 
-export const goldUnlockEligible: WorkerDefinition = {
+export const goldUnlockEligibleWorker: WorkerDefinition = {
   name: 'gold-unlock-eligible',
   schedule: { everyMs: 10_000 },
   leaseMs: 60_000,

@@ -15,7 +15,7 @@ const PRUNED_TABLES: Record<string, (tx: Tx, now: number, limit: number) => Prom
   rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS, limit),
 }
 
-export const housekeeping: WorkerDefinition = {
+export const housekeepingWorker: WorkerDefinition = {
   name: 'housekeeping',
   schedule: { everyMs: 3_600_000, offsetMs: 1_020_000 },
   leaseMs: 60_000,

@@ -2,7 +2,7 @@
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import type { WorkerDefinition } from './definition.ts'
 
-export const poolMigration: WorkerDefinition = {
+export const poolMigrationWorker: WorkerDefinition = {
   name: 'pool-migration',
   schedule: { everyMs: 5_000 },
   leaseMs: 60_000,

@@ -3,13 +3,13 @@ import type { Log } from '../../src/log.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerState } from './state.ts'
-import type { Schedule, Timing } from './timing.ts'
+import type { WorkerSchedule, Timing } from './timing.ts'
 
 const STALLED_PERIODS = 3
 /** A busy machine alone may hold a worker up for almost as long. */
 const LEAST_STALLED_MS = 30_000
 
-export interface Progress {
+export interface WorkerProgress {
   /** A tick was completed, by this process (`isOwn`) or by another. */
   completed(isOwn: boolean): void
   /** Whether the daemon that holds the lease instead of this one is at work, or has completed a tick since the last look. */
@@ -20,8 +20,8 @@ export interface Progress {
   check(isAtWork: boolean): void
 }
 
-export interface ProgressOptions {
-  definition: { name: string; schedule: Schedule }
+export interface WorkerProgressOptions {
+  definition: { name: string; schedule: WorkerSchedule }
   state: WorkerState
   metrics: Pick<Metrics, 'stalled' | 'clockFault'>
   timing: Pick<Timing, 'elapsed'>
@@ -29,7 +29,7 @@ export interface ProgressOptions {
 }
 
 /** Measured by a clock that nobody sets: the system's clock may be what is wrong. */
-export function watchProgress({ definition, state, metrics, timing, log }: ProgressOptions): Progress {
+export function watchProgress({ definition, state, metrics, timing, log }: WorkerProgressOptions): WorkerProgress {
   const { name, schedule } = definition
   const mostMs = Math.max(STALLED_PERIODS * schedule.everyMs, LEAST_STALLED_MS)
   let completedAt = timing.elapsed()

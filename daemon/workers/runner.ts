@@ -3,7 +3,7 @@ import type { Log } from '../../src/log.ts'
 import { redactorOf } from '../../src/redaction.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
-import { type Progress, watchProgress } from './progress.ts'
+import { type WorkerProgress, watchProgress } from './progress.ts'
 import { errorLine, initialState, type WorkerState } from './state.ts'
 import { runTick } from './tick.ts'
 import type { Timing } from './timing.ts'
@@ -42,7 +42,7 @@ export function createWorkerRunner(
   const stopper = new AbortController()
   const stopping = stopper.signal
   const context = { config, store, vault, clock, log, chain, signer, wake, ending, metrics, stopping }
-  const progress: Progress = watchProgress({ definition, state, metrics, timing, log })
+  const progress: WorkerProgress = watchProgress({ definition, state, metrics, timing, log })
   let isClosed = false
   let cancelWake: (() => void) | undefined
   let current: { controller: AbortController; ended: Promise<TickOutcome> } | undefined

@@ -2,7 +2,7 @@
 import { findLease } from '../../src/store/leases.ts'
 import type { WorkerContext, WorkerDefinition } from './definition.ts'
 import { takeLease } from './lease.ts'
-import type { Progress } from './progress.ts'
+import type { WorkerProgress } from './progress.ts'
 import type { Timing } from './timing.ts'
 
 const DEADLINE_MS = 60_000
@@ -13,7 +13,7 @@ export interface TickOptions {
   owner: string
   context: Omit<WorkerContext, 'signal'>
   timing: Timing
-  progress: Pick<Progress, 'ahead' | 'isElsewhere'>
+  progress: Pick<WorkerProgress, 'ahead' | 'isElsewhere'>
   /** Moment of the schedule, in Unix milliseconds; undefined for a tick out of turn. */
   slot: number | undefined
   /** Aborted at the deadline and when the lease is lost; whoever aborts it ends the tick. */

@@ -2,7 +2,7 @@
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import type { WorkerDefinition } from './definition.ts'
 
-export const transactionWatcher: WorkerDefinition = {
+export const transactionWatcherWorker: WorkerDefinition = {
   name: 'transaction-watcher',
   schedule: { everyMs: 2_000 },
   leaseMs: 30_000,

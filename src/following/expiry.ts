@@ -10,7 +10,7 @@ import { expiredTransition } from './transition.ts'
 import { writeTransitions } from './write-transitions.ts'
 
 /** Slots for which a blockhash can be used, at the least: a skipped slot does not count. */
-const BLOCKHASH_SLOTS = 150
+const BLOCKHASH_LIFE_SLOTS = 150
 /** How far behind the node may have been that was asked first: a blockhash that it had not seen yet reads as gone. */
 const NODE_LAG_SLOTS = 100
 const NONCES_PER_CALL = 100
@@ -28,7 +28,7 @@ interface ExpiryCandidate {
 
 /** The slot at which the row was first looked for, where its blockhash or nonce must have ended by `slot`; null before. */
 function provableSince({ since_slot }: FollowedTransaction, slot: number): number | null {
-  return since_slot !== null && slot >= since_slot + BLOCKHASH_SLOTS + NODE_LAG_SLOTS ? since_slot : null
+  return since_slot !== null && slot >= since_slot + BLOCKHASH_LIFE_SLOTS + NODE_LAG_SLOTS ? since_slot : null
 }
 
 /**

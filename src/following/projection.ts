@@ -10,7 +10,7 @@ import type { FollowedTransaction } from '../store/transactions.ts'
 export type ProjectionServices = Pick<Services, 'clock' | 'config' | 'log' | 'signer'>
 
 /** What a submission said about itself, beside the message that was signed. */
-export interface Submission {
+export interface SubmissionContext {
   services: ProjectionServices
   /** Null where the request tracks nothing. It is only a place to look: a client may name anything. */
   tracked: TrackedResource | null
@@ -46,7 +46,7 @@ export interface Projection<Changes = unknown, State = unknown> {
    * What the message's own instructions do, in their order; null for nothing. That the transaction was confirmed without
    * an error proves it. Runs before the database transaction, so that it may ask the signer.
    */
-  changesIn(message: DecodedMessage, submission: Submission): Promise<Changes | null>
+  changesIn(message: DecodedMessage, submission: SubmissionContext): Promise<Changes | null>
   chainState?: ChainStateReader<Changes, State>
   /** Writes the records and answers the drafts of the events that report them, for the same database transaction. */
   write(tx: Tx, effects: Effects<Changes, State>): Promise<EventDraft[]>

@@ -3,7 +3,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
-import { airdropFullyClaimed } from '../../daemon/workers/airdrop-fully-claimed.ts'
+import { airdropFullyClaimedWorker } from '../../daemon/workers/airdrop-fully-claimed.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'
 import { buildClaim, buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { buildTree, hashFromHex, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
@@ -650,7 +650,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const airdrops = []
     for (let n = 0; n < 4; n++) airdrops.push(await opened(2, all))
     const workers = [one.services, second].map((services, n) =>
-      startWorkers({ ...services, wake() {} }, [airdropFullyClaimed], {
+      startWorkers({ ...services, wake() {} }, [airdropFullyClaimedWorker], {
         owner: `daemon-${n}`,
         metrics: createMetrics(),
         timing: { every: () => () => {}, after: () => () => {}, elapsed: () => 0 },

@@ -15,9 +15,11 @@ import { factsOf, statusOnChain } from './on-chain.ts'
 import { isAbout, type Pending, pendingTransactions } from './pending.ts'
 import { advanceAirdrop, airdropRank, airdropStatusOn } from './transitions.ts'
 
-type Tree = Row<'merkle_trees'>
+type AirdropRow = Row<'merkle_trees'>
 type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
+/** Accounts of one call, and calls of one round. */
+const DISTRIBUTORS_PER_CALL = 100
 const CALLS_PER_ROUND = 5
 /** How long a transaction that was submitted here is left to the watcher, which reports it with its signature. */
 const WATCHER_LEAD_MS = 180_000
@@ -35,14 +37,14 @@ export const LONGEST_AIRDROP_WAIT_MS = 600_000
  */
 export async function followAirdrops(services: FollowAirdropsServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
-  const rows = await dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND)
+  const rows = await dueAirdrops(store.db, clock.now(), DISTRIBUTORS_PER_CALL * CALLS_PER_ROUND)
   if (rows.length === 0) return
   const genesis = await chain.genesisHash()
   const connection = await chain.connection()
   let fault: unknown
-  for (let at = 0; at < rows.length; at += ACCOUNTS_PER_CALL) {
+  for (let at = 0; at < rows.length; at += DISTRIBUTORS_PER_CALL) {
     signal?.throwIfAborted()
-    const part = await Promise.all(rows.slice(at, at + ACCOUNTS_PER_CALL).map(withAddress))
+    const part = await Promise.all(rows.slice(at, at + DISTRIBUTORS_PER_CALL).map(withDistributorAddress))
     const { slot, distributors } = await readDistributors(
       connection,
       part.map(({ address }) => address),
@@ -55,14 +57,14 @@ export async function followAirdrops(services: FollowAirdropsServices, signal?: 
   if (fault !== undefined) throw fault
 }
 
-async function withAddress(row: Tree): Promise<{ row: Tree; address: string }> {
+async function withDistributorAddress(row: AirdropRow): Promise<{ row: AirdropRow; address: string }> {
   const address = row.distributor ?? (await distributorAddress({ mint: row.mint, airdropCount: row.airdrop_count }))
   return { row, address }
 }
 
 /** An airdrop with its distributor as it was read. */
 interface ReadAirdrop {
-  row: Tree
+  row: AirdropRow
   address: string
   /** Of the reading. */
   slot: number
@@ -85,7 +87,7 @@ async function writeRead(
     for (const each of part) {
       const isWatched = isUnderWay(each, pending, now - watcherLeadOf(each, genesis))
       if (!isWatched && moving.includes(each.row.id)) drafts.push(...(await advanceRead(tx, genesis, now, each)))
-      else await postpone(tx, each, now + waitOf(each.row, genesis, now))
+      else await postponeAirdrop(tx, each, now + airdropWaitOf(each.row, genesis, now))
     }
     return drafts
   }
@@ -95,7 +97,7 @@ async function writeRead(
   for (const { row, error } of faults)
     log.error({ err: error, airdrop: row.row.id }, 'an airdrop could not be followed')
   await store.write(async (tx) => {
-    for (const { row } of faults) await postpone(tx, row, now + FAULTY_ROW_WAIT_MS)
+    for (const { row } of faults) await postponeAirdrop(tx, row, now + FAULTY_ROW_WAIT_MS)
   })
   return first.error
 }
@@ -123,12 +125,12 @@ async function advanceRead(
 }
 
 /** Nothing is changed of one that another process has moved since it was read. */
-async function postpone(tx: Tx, { row, address }: ReadAirdrop, next_check_at: number): Promise<void> {
+async function postponeAirdrop(tx: Tx, { row, address }: ReadAirdrop, next_check_at: number): Promise<void> {
   await moveAirdrop(tx, row, { distributor: address, next_check_at })
 }
 
 /** Seldom where nothing happens: a tree may wait for its airdrop for ever. */
-function waitOf(row: Tree, genesis: string, now: number): number {
+function airdropWaitOf(row: AirdropRow, genesis: string, now: number): number {
   const status = airdropStatusOn(row, genesis)
   if (status === 'initialized' || status === 'claiming') return 10 * SECOND_MS
   if (status === 'fully_claimed') return 300 * SECOND_MS

@@ -18,7 +18,7 @@ import { storedAirdrop } from '../records.ts'
 import { type AirdropEvidence, advanceAirdrop, airdropStatusOn, isDrainReported } from './transitions.ts'
 
 type AirdropEffects = Effects<readonly DistributorChange[], never>
-type ChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>
+type DistributorChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>
 
 export const airdropProjection: Projection<readonly DistributorChange[], never> = {
   async changesIn(message) {
@@ -29,7 +29,7 @@ export const airdropProjection: Projection<readonly DistributorChange[], never> 
     const drafts: EventDraft[] = []
     const claimedIds = new Set<string>()
     for (const change of effects.changes) {
-      if (change.kind === 'created') drafts.push(...(await writeCreation(tx, effects, change)))
+      if (change.kind === 'created') drafts.push(...(await writeDistributor(tx, effects, change)))
       if (change.kind === 'claimed') drafts.push(...(await writeClaim(tx, effects, change, claimedIds)))
       if (change.kind === 'clawed_back') drafts.push(...(await writeClawback(tx, effects, change)))
     }
@@ -53,7 +53,7 @@ const MADE_BY: Partial<Record<EventType, DistributorChange['kind']>> = {
 }
 
 /** A distributor with another root than the stored tree's is not this airdrop's, and has no events. */
-async function writeCreation(tx: Tx, effects: AirdropEffects, change: ChangeOf<'created'>): Promise<EventDraft[]> {
+async function writeDistributor(tx: Tx, effects: AirdropEffects, change: DistributorChangeOf<'created'>): Promise<EventDraft[]> {
   const { distributor, mint, version, root, admin } = change
   const mintKey = keyFromBase58(mint)
   if (version > BigInt(MAX_AIRDROP_COUNT) || mintKey === undefined) return []
@@ -72,7 +72,7 @@ async function writeCreation(tx: Tx, effects: AirdropEffects, change: ChangeOf<'
 async function writeClaim(
   tx: Tx,
   effects: AirdropEffects,
-  change: ChangeOf<'claimed'>,
+  change: DistributorChangeOf<'claimed'>,
   claimedIds: Set<string>,
 ): Promise<EventDraft[]> {
   const { signature, genesis } = effects.transaction
@@ -114,7 +114,7 @@ async function writeClaim(
 async function writeClawback(
   tx: Tx,
   effects: AirdropEffects,
-  { distributor, receiver }: ChangeOf<'clawed_back'>,
+  { distributor, receiver }: DistributorChangeOf<'clawed_back'>,
 ): Promise<EventDraft[]> {
   const { genesis } = effects.transaction
   const airdrop = await airdropAt(tx, effects, distributor)
@@ -153,7 +153,7 @@ async function lookNow(
   if (next_check_at !== null && next_check_at > now) await updateAirdrop(tx, id, { next_check_at: now })
 }
 
-function isOfTree({ root }: Row<'merkle_trees'>, { claimer, amount, locked, proof }: ChangeOf<'claimed'>): boolean {
+function isOfTree({ root }: Row<'merkle_trees'>, { claimer, amount, locked, proof }: DistributorChangeOf<'claimed'>): boolean {
   const [wallet, treeRoot] = [keyFromBase58(claimer), hashFromHex(root)]
   if (wallet === undefined || treeRoot === undefined) return false
   return locked === 0n && verifyProof(wallet, amount, proof, treeRoot)

@@ -19,8 +19,8 @@ interface AssetChanges {
 }
 
 type AssetEffects = Effects<AssetChanges, never>
-type ChangeOf<K extends AssetChange['kind']> = Extract<AssetChange, { kind: K }>
-type FreezeChange = ChangeOf<'frozen' | 'released'>
+type AssetChangeOf<K extends AssetChange['kind']> = Extract<AssetChange, { kind: K }>
+type FreezeChange = AssetChangeOf<'frozen' | 'released'>
 
 /**
  * NFTs and stakes are records of the same assets, written in the order of the message. An event reports what its
@@ -43,7 +43,7 @@ export const assetProjection: Projection<AssetChanges, never> = {
   },
 }
 
-const placeOf = ({ transaction, slot }: AssetEffects): Place => ({ slot, order: transaction.seq })
+const chainPlaceOf = ({ transaction, slot }: AssetEffects): Place => ({ slot, order: transaction.seq })
 const originColumns = ({ transaction: { external_uid, metadata_json } }: AssetEffects) => ({
   external_uid,
   metadata_json,
@@ -52,11 +52,11 @@ const placeColumns = ({ slot, order }: Place) => ({ changed_slot: slot, changed_
 const firstColumns = (effects: AssetEffects) => ({
   ...originColumns(effects),
   created_at: effects.services.clock.now(),
-  ...placeColumns(placeOf(effects)),
+  ...placeColumns(chainPlaceOf(effects)),
 })
 
 /** Assets outside of collections have no records. */
-async function writeMint(tx: Tx, effects: AssetEffects, change: ChangeOf<'minted'>): Promise<EventDraft[]> {
+async function writeMint(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'minted'>): Promise<EventDraft[]> {
   const { asset, collection, owner, name, uri } = change
   if (collection === null) return []
   const state = { asset, collection, owner, name, uri, status: 'minted', frozen: 0 } as const
@@ -70,7 +70,7 @@ async function writeMint(tx: Tx, effects: AssetEffects, change: ChangeOf<'minted
   return [assetDraft(effects, 'nft.created', { ...knownFields(row), ...state, frozen: false })]
 }
 
-async function writeBurn(tx: Tx, effects: AssetEffects, change: ChangeOf<'burned'>): Promise<EventDraft[]> {
+async function writeBurn(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'burned'>): Promise<EventDraft[]> {
   const { asset } = change
   const stored = await findNft(tx, asset)
   const collection = change.collection ?? stored?.collection ?? null
@@ -78,7 +78,7 @@ async function writeBurn(tx: Tx, effects: AssetEffects, change: ChangeOf<'burned
   const burned = { owner: null, status: 'burned', frozen: 0 } as const
   const state = { asset, collection, name: stored?.name ?? '', uri: stored?.uri ?? '', ...burned }
   // Nothing comes after a burn, whatever slots were read: the record is changed without looking at its place.
-  const place = placeColumns(placeOf(effects))
+  const place = placeColumns(chainPlaceOf(effects))
   const row =
     stored === null
       ? await insertNft(tx, { ...state, ...firstColumns(effects) })
@@ -87,11 +87,11 @@ async function writeBurn(tx: Tx, effects: AssetEffects, change: ChangeOf<'burned
   return [assetDraft(effects, 'nft.burned', { ...knownFields(row), ...state, frozen: false })]
 }
 
-async function writeTransfer(tx: Tx, effects: AssetEffects, change: ChangeOf<'transferred'>): Promise<void> {
+async function writeTransfer(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'transferred'>): Promise<void> {
   const { asset, collection, owner } = change
   const columns = { owner, ...(collection === null ? {} : { collection }) }
-  await moveNft(tx, asset, placeOf(effects), columns)
-  await moveStake(tx, asset, placeOf(effects), columns)
+  await moveNft(tx, asset, chainPlaceOf(effects), columns)
+  await moveStake(tx, asset, chainPlaceOf(effects), columns)
 }
 
 async function writeFreeze(tx: Tx, effects: AssetEffects, change: FreezeChange): Promise<EventDraft[]> {
@@ -101,7 +101,7 @@ async function writeFreeze(tx: Tx, effects: AssetEffects, change: FreezeChange):
   if (collection === null) return []
   const isFreeze = kind === 'frozen'
   const owner = change.owner ?? stake?.owner ?? nft?.owner ?? null
-  const place = placeOf(effects)
+  const place = chainPlaceOf(effects)
   const frozen = isFreeze ? 1 : 0
   if (!isOfStake(effects.changes.wallet, change, owner, stake)) {
     await moveNft(tx, asset, place, { frozen })
@@ -140,7 +140,7 @@ async function writeStake(
   { asset, kind, holder }: FreezeChange,
   { nft, stake, collection, state: { owner, status, platform_id } }: StakeWrite,
 ): Promise<void> {
-  const place = placeOf(effects)
+  const place = chainPlaceOf(effects)
   const isFreeze = kind === 'frozen'
   // What a release's request sent along is the release's own, and not the stake's.
   const request = isFreeze

@@ -23,10 +23,10 @@ type GoldLockServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 type GoldLockRow = Row<'gold_locks'>
 
 /** How often gold locks are followed; those whose time is far ahead are looked at in one round of thirty. */
-export const ROUND_MS = 10_000
-const FAR_ROUNDS = 30
+export const GOLD_LOCK_ROUND_MS = 10_000
+const ROUNDS_PER_FAR_LOOK = 30
 /** A chain's clock may be ahead of this machine's by so much at most, or it is noticed some minutes late. */
-const NEAR_MS = 600_000
+const CHAIN_CLOCK_LEAD_MS = 600_000
 /** Locks that one round looks at, in ten calls. */
 const LOCKS_PER_ROUND = 10 * LOCKS_PER_CALL
 /** Ended locks that one round looks into: each takes some calls. */
@@ -63,7 +63,7 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
       connection,
       part.map(({ escrow }) => escrow),
     )
-    const error = await followPart(services, part, found, budget, signal)
+    const error = await followLocks(services, part, found, budget, signal)
     fault ??= error
   }
   if (fault !== undefined) throw fault
@@ -77,7 +77,7 @@ function isTimeToLook(
 ): boolean {
   if (next_check_at !== null && next_check_at <= now) return true
   if (unlocks_at === null) return false
-  return isEmbedded || unlocks_at <= now + NEAR_MS || Math.floor(now / ROUND_MS) % FAR_ROUNDS === 0
+  return isEmbedded || unlocks_at <= now + CHAIN_CLOCK_LEAD_MS || Math.floor(now / GOLD_LOCK_ROUND_MS) % ROUNDS_PER_FAR_LOOK === 0
 }
 
 /** What is to be written about one lock. */
@@ -86,7 +86,7 @@ type GoldLockStep =
   | { row: GoldLockRow; kind: 'unlocked'; evidence: ChainEvidence }
 
 /** Answers why the first of those that could not be followed could not be. */
-async function followPart(
+async function followLocks(
   services: GoldLockServices,
   rows: readonly GoldLockRow[],
   { escrows, at }: LocksAt,
@@ -96,7 +96,7 @@ async function followPart(
   const { store, clock, log } = services
   const steps: GoldLockStep[] = []
   for (const [i, row] of rows.entries()) {
-    const step = await stepOf(services, row, escrows[i] ?? null, at, budget)
+    const step = await goldLockStep(services, row, escrows[i] ?? null, at, budget)
     if (step !== null) steps.push(step)
   }
   const writeAll = async (tx: Tx, part: readonly GoldLockStep[]) => {
@@ -128,7 +128,7 @@ async function followPart(
 }
 
 /** Null where it is for a later round: its time has not come by this node, or the round has done enough. */
-async function stepOf(
+async function goldLockStep(
   { chain, clock, log }: GoldLockServices,
   row: GoldLockRow,
   escrow: Escrow | null,

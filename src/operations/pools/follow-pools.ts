@@ -22,6 +22,7 @@ import {
 const POOLS_PER_ROUND = 100
 /** Until then the blockhash of what was built can still be used. */
 const BUILD_LIFE_MS = 120_000
+const PENDING_MINUTE_MS = 60_000
 
 /**
  * One round over the pools that are due. A pool that cannot be handled is logged and due again, and never stops the
@@ -46,18 +47,18 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
         continue
       }
       log.error({ err: error, pool: row.address }, 'a pool could not be followed')
-      await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + MINUTE_MS, clock.now()))
+      await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + PENDING_MINUTE_MS, clock.now()))
     }
   }
 }
 
 async function followPool(services: PoolServices, row: Row<'pools'>, found: ChainPool | null): Promise<void> {
   const { store, clock, config } = services
-  const next = await stepOf(services, row, found)
+  const next = await poolStep(services, row, found)
   const now = await store.write(async (tx) => {
     const moved = next === null ? null : await next(tx)
     if (moved !== null) await writeEvents(tx, clock, moved.drafts)
-    else await planPoolCheck(tx, [row.address], clock.now() + waitOf(row))
+    else await planPoolCheck(tx, [row.address], clock.now() + poolWaitOf(row))
     return moved?.row ?? row
   })
   if (config.values['pools.crank'] && now.status === 'migration_triggered' && found?.type === 'dbc') {
@@ -66,7 +67,7 @@ async function followPool(services: PoolServices, row: Row<'pools'>, found: Chai
 }
 
 /** The next step that the chain shows: one at a time, the one after it at the next look. */
-async function stepOf(
+async function poolStep(
   services: PoolServices,
   row: Row<'pools'>,
   found: ChainPool | null,
@@ -94,10 +95,10 @@ async function isGivenUp({ store, clock, config }: PoolServices, row: Row<'pools
   // An end that lies ahead was written by a clock that was wrong.
   const lastEnded = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
   const ended = Math.max(row.created_at + BUILD_LIFE_MS, lastEnded)
-  return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
+  return now - ended >= config.values['pools.pending-minutes'] * PENDING_MINUTE_MS
 }
 
 /** How long until the pool is looked at again. */
-function waitOf({ status }: Row<'pools'>): number {
+function poolWaitOf({ status }: Row<'pools'>): number {
   return POOL_CHECK_MS[status === 'pending' ? 'pending' : status === 'live' ? 'live' : 'triggered']
 }

@@ -23,7 +23,7 @@ export const poolProjection: Projection<readonly PoolChange[], never> = {
   async write(tx, effects) {
     const drafts: EventDraft[] = []
     for (const change of effects.changes) {
-      if (change.kind === 'pool_created') drafts.push(...(await writeCreation(tx, effects, change.pool)))
+      if (change.kind === 'pool_created') drafts.push(...(await writeLaunch(tx, effects, change.pool)))
       if (change.kind === 'claim' || change.kind === 'surplus') {
         drafts.push(...(await writeFeeClaim(tx, effects, change)))
       }
@@ -38,7 +38,7 @@ export const poolProjection: Projection<readonly PoolChange[], never> = {
 }
 
 /** A pool that was not built here has no record. */
-async function writeCreation(tx: Tx, effects: PoolEffects, address: string): Promise<EventDraft[]> {
+async function writeLaunch(tx: Tx, effects: PoolEffects, address: string): Promise<EventDraft[]> {
   const { services, slot, transaction } = effects
   const pool = await findPool(tx, address)
   if (pool === null) return []

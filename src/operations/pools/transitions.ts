@@ -47,10 +47,10 @@ export async function markPoolLive(
 }
 
 export async function markPoolFailed(tx: Tx, row: PoolRow): Promise<PoolTransition> {
-  return movePoolTo(tx, row, 'pool.failed', FAILED, { reason: 'not_seen' })
+  return movePoolTo(tx, row, 'pool.failed', POOL_FAILED, { reason: 'not_seen' })
 }
 
-const FAILED = { status: 'failed', next_check_at: null } as const
+const POOL_FAILED = { status: 'failed', next_check_at: null } as const
 
 function markTickerTaken(
   at: PoolStepServices,
@@ -61,7 +61,7 @@ function markTickerTaken(
 ): Promise<PoolTransition> {
   const { message } = taken(at, row.symbol, held)
   const failure = { reason: 'ticker_taken', message, taken_by: held.pool_address, until: freeAt(at, held) } as const
-  return movePoolTo(tx, row, 'pool.failed', FAILED, { ...evidence, ...failure })
+  return movePoolTo(tx, row, 'pool.failed', POOL_FAILED, { ...evidence, ...failure })
 }
 
 export async function markMigrationTriggered(at: PoolStepServices, tx: Tx, row: PoolRow): Promise<PoolTransition> {

@@ -11,7 +11,7 @@ import {
 } from '../../chain/programs/tokens/index.ts'
 import { isAddress } from '../../chain/statuses.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
-import type { Effects, Projection, Submission } from '../../following/projection.ts'
+import type { Effects, Projection, SubmissionContext } from '../../following/projection.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Tx } from '../../store/store.ts'
@@ -22,7 +22,7 @@ type TokenEffects = Effects<readonly TokenChange[], TokenState>
 
 /** How far a token's authorities are gone is read from the chain: an instruction shows only the one that it takes away. */
 export const tokenProjection: Projection<readonly TokenChange[], TokenState> = {
-  async changesIn(message, { tracked }: Submission) {
+  async changesIn(message, { tracked }: SubmissionContext) {
     const changes = tokenChangesIn(message)
     const mint = tracked?.resource_type === 'token' && isAddress(tracked.resource_id) ? tracked.resource_id : null
     const isKnown = mint === null || changes.some((change) => change.mint === mint)

@@ -6,7 +6,7 @@ import { type Queued, settleQueued } from '../../store/webhook-queue.ts'
 import { eventRecord } from '../records.ts'
 import { recordAttempt, switchOffUnreadable } from './record-attempt.ts'
 import type { SendResult, sendWebhook } from './send.ts'
-import { headersOf } from './signature.ts'
+import { signatureHeaders } from './signature.ts'
 import { signingSecrets } from './signing-secrets.ts'
 
 export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
@@ -102,7 +102,7 @@ async function sendEvent(
   const body = JSON.stringify(eventRecord(event))
   return send({
     url,
-    headers: headersOf({ eventId: event.id, body, secrets, now: startedAt }),
+    headers: signatureHeaders({ eventId: event.id, body, secrets, now: startedAt }),
     body,
     allowPrivate: config.values['webhooks.allow-private'],
     ports: config.values['webhooks.ports'],

@@ -17,7 +17,7 @@ const DELIVERIES_OVERALL = 256
 const LOOK_EVERY_MS = 250
 /** Deliveries that end together make room together. */
 const GATHER_MS = 2
-const ROUND_MS = 580_000
+const DELIVER_ROUND_MS = 580_000
 
 export interface DeliverRoundOptions {
   signal?: AbortSignal
@@ -30,7 +30,7 @@ export interface DeliverRoundOptions {
 
 /** Runs until nothing is due, or its time is over; what is under way then is waited for. */
 export async function deliverRound(services: DeliveryServices, options: DeliverRoundOptions = {}): Promise<void> {
-  const { signal, stopping, forMs = ROUND_MS, send = sendWebhook } = options
+  const { signal, stopping, forMs = DELIVER_ROUND_MS, send = sendWebhook } = options
   const until = performance.now() + forMs
   const underWay = new DeliveriesUnderWay()
   const signals = [signal, stopping].filter((each) => each !== undefined)

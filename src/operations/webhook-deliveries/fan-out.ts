@@ -9,10 +9,10 @@ type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
 type Subscription = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
 
 /** Of one commit, so that no other write waits long for it. */
-const EVENTS_PER_COMMIT = 500
+const EVENTS_PER_FAN_OUT = 500
 export const SUBSCRIPTIONS_PER_TURN = 50
 /** First attempts that a subscription has before it: for more of them than that, its events wait where they are. */
-export const BACKLOG = 500
+export const MOST_UNTRIED = 500
 
 /** Every active subscription up to the last event, as far as its receiver keeps up; what comes to one that is off waits. */
 export async function fanOut({ store, clock, log }: FanServices, signal?: AbortSignal): Promise<void> {
@@ -27,9 +27,9 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
       // On SQLite nothing else makes room for requests while many have no room themselves.
       if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
       const { id, cursor } = subscription
-      const to = Math.min(last, cursor + EVENTS_PER_COMMIT)
+      const to = Math.min(last, cursor + EVENTS_PER_FAN_OUT)
       try {
-        if (await hasBacklog(store.db, subscription, BACKLOG)) {
+        if (await hasBacklog(store.db, subscription, MOST_UNTRIED)) {
           left.add(id)
           continue
         }
@@ -37,7 +37,7 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
           if (!(await moveCursor(tx, id, cursor, to))) return
           await enqueueRange(tx, {
             subscriptionId: id,
-            types: typesOf(subscription),
+            types: eventTypesOf(subscription),
             after: cursor,
             to,
             now: clock.now(),
@@ -53,7 +53,7 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
 }
 
 /** Null: all. */
-export function typesOf({ enabled_events_json }: Subscription): string[] | null {
+export function eventTypesOf({ enabled_events_json }: Subscription): string[] | null {
   const types: string[] = JSON.parse(enabled_events_json)
   return types.includes('*') ? null : types
 }

@@ -5,7 +5,7 @@ import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
 import { type Queued, resumeHeld, settleQueued } from '../../store/webhook-queue.ts'
 import { lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
-import { MOST_ATTEMPTS, outcomeOf } from './outcome.ts'
+import { MOST_ATTEMPTS, attemptOutcome } from './outcome.ts'
 import type { SendResult } from './send.ts'
 
 type RecordServices = Pick<Services, 'store' | 'clock' | 'log'>
@@ -20,7 +20,7 @@ export async function recordAttempt(
 ): Promise<void> {
   const attempts = queued.attempts + 1
   const succeeded = error === null
-  const outcome = outcomeOf(attempts, startedAt, succeeded)
+  const outcome = attemptOutcome(attempts, startedAt, succeeded)
   const next = outcome.state === 'waiting' ? outcome.next_attempt_at : null
   await store.write(async (tx) => {
     // The subscription is locked before its queue, as by whoever switches or deletes it: neither sees the other's half.

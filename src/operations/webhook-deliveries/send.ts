@@ -5,7 +5,7 @@ import { TimeoutError, withTimeout } from '../../timing.ts'
 import { VERSION } from '../../version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
 
-export interface Outgoing extends ReceiverPolicy {
+export interface OutgoingWebhook extends ReceiverPolicy {
   url: string
   /** The signature's; content-type and user-agent are set here. */
   headers: Record<string, string>
@@ -30,8 +30,8 @@ export interface SendResult {
 }
 
 /** A short answer is read so that its connection can be used again; the connection of any other is destroyed. */
-const BODY_LIMIT = 16_384
-const BODY_MS = 1_000
+const ANSWER_BODY_LIMIT = 16_384
+const ANSWER_BODY_TIMEOUT_MS = 1_000
 
 /** Never throws: whatever goes wrong is the attempt's error. Any number may run at once. */
 export async function sendWebhook({
@@ -41,7 +41,7 @@ export async function sendWebhook({
   timeoutMs,
   ending,
   ...receiver
-}: Outgoing): Promise<SendResult> {
+}: OutgoingWebhook): Promise<SendResult> {
   const started = performance.now()
   const sent = (status: number | null, error: string | null) => ({
     status,
@@ -50,10 +50,10 @@ export async function sendWebhook({
   })
   try {
     // A request that still waits for its connection does not hear the signal; `within` does.
-    const { status, freed } = await withTimeout(timeoutMs, ending, (signal) =>
-      post(text, { headers, body, signal }, receiver),
+    const { status, freed } = await within(timeoutMs, ending, (signal) =>
+      postWebhook(text, { headers, body, signal }, receiver),
     )
-    return { ...sent(status, status >= 200 && status < 300 ? null : statusText(status)), freed }
+    return { ...sent(status, status >= 200 && status < 300 ? null : answerText(status)), freed }
   } catch (error) {
     return sent(null, error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : failureText(error))
   }
@@ -62,10 +62,10 @@ export async function sendWebhook({
 /** It loads ipaddr.js, which like undici a command that sends nothing need not wait for. */
 const receiverAddress = () => import('../webhook-subscriptions/receiver-address.ts')
 
-const statusText = (status: number) =>
+const answerText = (status: number) =>
   status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`
 
-async function post(
+async function postWebhook(
   text: string,
   { headers, body, signal }: { headers: Record<string, string>; body: string | Uint8Array; signal: AbortSignal },
   { allowPrivate, ports, resolve: given }: ReceiverPolicy & { resolve?: Resolve },
@@ -87,7 +87,7 @@ async function post(
     signal,
   })
   // Past its time nobody waits for the rest of a body, slow or endless.
-  const rest = setTimeout(() => answer.body.destroy(), BODY_MS)
+  const rest = setTimeout(() => answer.body.destroy(), ANSWER_BODY_TIMEOUT_MS)
   rest.unref()
   answer.body.on('error', () => {})
   const freed = new Promise<void>((done) => {
@@ -96,7 +96,7 @@ async function post(
       done()
     })
   })
-  answer.body.dump({ limit: BODY_LIMIT }).catch(() => {})
+  answer.body.dump({ limit: ANSWER_BODY_LIMIT }).catch(() => {})
   return { status: answer.statusCode, freed }
 }
 
@@ -114,9 +114,9 @@ function agentFor(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
 }
 
 async function makeAgent(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
-  const [{ Agent }, { addressesOf }] = await Promise.all([import('undici'), receiverAddress()])
+  const [{ Agent }, { receiverAddresses }] = await Promise.all([import('undici'), receiverAddress()])
   const lookup: LookupFunction = (name, { all }, callback) => {
-    addressesOf(name, allowPrivate, resolve).then(
+    receiverAddresses(name, allowPrivate, resolve).then(
       (addresses) => {
         const found = addresses.map((address) => ({ address, family: isIP(address) }))
         if (all) callback(null, found)
@@ -160,7 +160,7 @@ const FAILURES: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the TLS certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'the TLS certificate is self-signed',
 }
-const KINDS: readonly [RegExp, string][] = [
+const FAILURE_KINDS: readonly [RegExp, string][] = [
   [/^(?:HPE_|HTTPParserError$)/, 'the answer is not HTTP'],
   [/CERT|SIGNATURE|CRL/, 'the TLS certificate is not accepted'],
   [/^(?:EPROTO$|ERR_SSL_|ERR_TLS_)/, 'the TLS handshake failed'],
@@ -172,5 +172,5 @@ function failureText(error: unknown): string {
   if (name === 'ShuttingDown' || name === ('ReceiverRefused' satisfies ReceiverRefused['name'])) return message
   const code = String(given ?? name)
   if (Object.hasOwn(FAILURES, code)) return FAILURES[code]!
-  return KINDS.find(([kind]) => kind.test(code))?.[1] ?? 'the request failed'
+  return FAILURE_KINDS.find(([kind]) => kind.test(code))?.[1] ?? 'the request failed'
 }

@@ -4,7 +4,7 @@ import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 
 /** `whsec_` and 32 random bytes in base64; the whole string's UTF-8 is the key of X-Service-Signature. */
-export function makeSecret({ vault }: Services, subscriptionId: string) {
+export function makeWebhookSecret({ vault }: Services, subscriptionId: string) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   return {
     secret,
