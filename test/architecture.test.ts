@@ -98,7 +98,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   },
   // What it does with resources it gets as a list of projections.
   'src/following': {
-    value: ['src/chain', 'src/solana', 'src/store', 'src/context.ts', 'src/errors.ts', 'src/deadline.ts', 'src/log.ts'],
+    value: ['src/chain', 'src/solana', 'src/store', 'src/context.ts', 'src/errors.ts', 'src/timing.ts', 'src/log.ts'],
     type: ['src/api'],
   },
   'src/chain': { value: ['src/solana', ...ROOMS_BELOW], type: ['src/api'], lazy: ['src/localnet'] },

@@ -6,7 +6,7 @@ import { buildGoldLock, type GoldLocking, lockAccounts } from '../src/chain/prog
 import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
-import { CLOCK_SYSVAR } from '../src/solana/addresses.ts'
+import { CLOCK_SYSVAR } from '../src/solana/program-ids.ts'
 import {
   addressOf,
   createMint,

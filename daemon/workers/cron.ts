@@ -1,7 +1,8 @@
 /** The moments of a worker's schedule: a task of node-cron, which is made anew whenever the clock was set. */
 
 import { schedule } from 'node-cron'
-import type { WorkerSchedule, Timing } from './timing.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/timing.ts'
+import type { Timing, WorkerSchedule } from './timing.ts'
 
 /** Longest until a clock that was set is noticed, where the next moment is not nearer. */
 const CLOCK_LOOK_MS = 10_000
@@ -9,11 +10,10 @@ const CLOCK_LOOK_MS = 10_000
 const CLOCK_LOOK_LEAD_MS = 2
 /** A look that comes further than this from when it was due shows that the clock was set, or the process held up. */
 const CLOCK_LOOK_SLACK_MS = 1_000
-const DAY_MS = 86_400_000
 
 /** The fields of a cron expression: milliseconds of a unit of time, and how many of them the next unit has. */
 const CRON_FIELDS = [
-  [1_000, 60],
+  [SECOND_MS, 60],
   [MINUTE_MS, 60],
   [HOUR_MS, 24],
 ] as const
@@ -40,7 +40,11 @@ export function cronExpression({ everyMs, offsetMs = 0 }: WorkerSchedule): strin
  * Runs `act` at every moment of a schedule. By itself node-cron sleeps for up to a day after the clock was set back, and
  * steps through every moment that a leap ahead has passed. A timer, which no setting moves, looks for both before it does.
  */
-export function everySlot(period: WorkerSchedule, act: (slot: number) => void, { after }: Pick<Timing, 'after'>): () => void {
+export function everySlot(
+  period: WorkerSchedule,
+  act: (slot: number) => void,
+  { after }: Pick<Timing, 'after'>,
+): () => void {
   const { everyMs, offsetMs = 0 } = period
   const expression = cronExpression(period)
   // A moment that a busy process comes to late is still done, up to the next one: nothing to warn of.

@@ -4,6 +4,7 @@ import { inSteps } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { pruneDeliveries } from '../../src/store/webhook-deliveries.ts'
+import { DAY_MS, HOUR_MS } from '../../src/timing.ts'
 import type { WorkerDefinition } from './definition.ts'
 
 const DELIVERIES_KEPT_MS = 30 * DAY_MS
@@ -17,7 +18,7 @@ const PRUNED_TABLES: Record<string, (tx: Tx, now: number, limit: number) => Prom
 
 export const housekeepingWorker: WorkerDefinition = {
   name: 'housekeeping',
-  schedule: { everyMs: 3_600_000, offsetMs: 1_020_000 },
+  schedule: { everyMs: HOUR_MS, offsetMs: 1_020_000 },
   leaseMs: 60_000,
   // Millions of rows take their time; what is left at the end is the next tick's.
   deadlineMs: 600_000,

@@ -36,7 +36,10 @@ export async function releaseDeadLeases({ store, clock, log }: LeaseServices): P
 type LeaseServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /** The lease, or null where another process has it or has done this slot. */
-export async function takeLease({ store, clock, log }: LeaseServices, options: TakeLeaseOptions): Promise<WorkerLease | null> {
+export async function takeLease(
+  { store, clock, log }: LeaseServices,
+  options: TakeLeaseOptions,
+): Promise<WorkerLease | null> {
   const { name, owner, leaseMs, slot, timing, controller, onAhead = () => {} } = options
   let until = 0
   let ahead = 0

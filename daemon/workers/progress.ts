@@ -3,7 +3,7 @@ import type { Log } from '../../src/log.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerState } from './state.ts'
-import type { WorkerSchedule, Timing } from './timing.ts'
+import type { Timing, WorkerSchedule } from './timing.ts'
 
 const STALLED_PERIODS = 3
 /** A busy machine alone may hold a worker up for almost as long. */

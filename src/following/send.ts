@@ -80,7 +80,11 @@ async function sendOne({ chain, store }: SendServices, { signature, max_retries 
   if (max_retries === 0) await store.write((tx) => planSend(tx, signature, null))
 }
 
-async function sendBundleOf({ config, chain, store }: SendServices, bundleId: string, maxRetries: number): Promise<void> {
+async function sendBundleOf(
+  { config, chain, store }: SendServices,
+  bundleId: string,
+  maxRetries: number,
+): Promise<void> {
   const rows = await bundleTransactions(store.db, bundleId)
   // Once one of them was seen the bundle has landed, or never will; and no part of a bundle is ever sent alone.
   if (rows.some(({ lifecycle }) => lifecycle !== 'submitted')) return

@@ -6,11 +6,13 @@ import {
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
 import { writeWithEvents } from '../../following/collector.ts'
+import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { FAULTY_ROW_WAIT_MS } from '../../store/write-each.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../timing.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
 import { isAbout, type Pending, pendingTransactions } from './pending.ts'
 import { advanceAirdrop, airdropRank, airdropStatusOn } from './transitions.ts'
@@ -18,16 +20,11 @@ import { advanceAirdrop, airdropRank, airdropStatusOn } from './transitions.ts'
 type AirdropRow = Row<'merkle_trees'>
 type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
-/** Accounts of one call, and calls of one round. */
-const DISTRIBUTORS_PER_CALL = 100
 const CALLS_PER_ROUND = 5
 /** How long a transaction that was submitted here is left to the watcher, which reports it with its signature. */
 const WATCHER_LEAD_MS = 180_000
 /** No transaction shows that all is claimed, but the claims are reported first: one may land while its blockhash lives. */
 const LAST_CLAIM_LEAD_MS = 90_000
-const SECOND_MS = 1_000
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** How seldom a tree is looked at that has waited for its airdrop for days. */
 export const LONGEST_AIRDROP_WAIT_MS = 600_000
 
@@ -37,14 +34,14 @@ export const LONGEST_AIRDROP_WAIT_MS = 600_000
  */
 export async function followAirdrops(services: FollowAirdropsServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
-  const rows = await dueAirdrops(store.db, clock.now(), DISTRIBUTORS_PER_CALL * CALLS_PER_ROUND)
+  const rows = await dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND)
   if (rows.length === 0) return
   const genesis = await chain.genesisHash()
   const connection = await chain.connection()
   let fault: unknown
-  for (let at = 0; at < rows.length; at += DISTRIBUTORS_PER_CALL) {
+  for (let at = 0; at < rows.length; at += ACCOUNTS_PER_CALL) {
     signal?.throwIfAborted()
-    const part = await Promise.all(rows.slice(at, at + DISTRIBUTORS_PER_CALL).map(withDistributorAddress))
+    const part = await Promise.all(rows.slice(at, at + ACCOUNTS_PER_CALL).map(withDistributorAddress))
     const { slot, distributors } = await readDistributors(
       connection,
       part.map(({ address }) => address),

@@ -53,7 +53,11 @@ const MADE_BY: Partial<Record<EventType, DistributorChange['kind']>> = {
 }
 
 /** A distributor with another root than the stored tree's is not this airdrop's, and has no events. */
-async function writeDistributor(tx: Tx, effects: AirdropEffects, change: DistributorChangeOf<'created'>): Promise<EventDraft[]> {
+async function writeDistributor(
+  tx: Tx,
+  effects: AirdropEffects,
+  change: DistributorChangeOf<'created'>,
+): Promise<EventDraft[]> {
   const { distributor, mint, version, root, admin } = change
   const mintKey = keyFromBase58(mint)
   if (version > BigInt(MAX_AIRDROP_COUNT) || mintKey === undefined) return []
@@ -153,7 +157,10 @@ async function lookNow(
   if (next_check_at !== null && next_check_at > now) await updateAirdrop(tx, id, { next_check_at: now })
 }
 
-function isOfTree({ root }: Row<'merkle_trees'>, { claimer, amount, locked, proof }: DistributorChangeOf<'claimed'>): boolean {
+function isOfTree(
+  { root }: Row<'merkle_trees'>,
+  { claimer, amount, locked, proof }: DistributorChangeOf<'claimed'>,
+): boolean {
   const [wallet, treeRoot] = [keyFromBase58(claimer), hashFromHex(root)]
   if (wallet === undefined || treeRoot === undefined) return false
   return locked === 0n && verifyProof(wallet, amount, proof, treeRoot)

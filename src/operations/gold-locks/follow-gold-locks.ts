@@ -15,6 +15,7 @@ import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks, planGoldLockChecks } fr
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { FAULTY_ROW_WAIT_MS } from '../../store/write-each.ts'
+import { DAY_MS } from '../../timing.ts'
 import { findClosing } from './find-closing.ts'
 import { isSame } from './on-chain.ts'
 import { markGoldUnlockable, markGoldUnlocked } from './transitions.ts'
@@ -33,7 +34,7 @@ const LOCKS_PER_ROUND = 10 * LOCKS_PER_CALL
 const ENDED_PER_ROUND = 10
 /** A lock that can be unlocked is looked at after a quarter of the time that it has waited, within these bounds. */
 const LEAST_GOLD_LOCK_WAIT_MS = 600_000
-export const LONGEST_GOLD_LOCK_WAIT_MS = 86_400_000
+export const LONGEST_GOLD_LOCK_WAIT_MS = DAY_MS
 
 /**
  * One round over the locks whose time has come. Throws internal_error where the node fails, and at its end what a lock could
@@ -77,7 +78,11 @@ function isTimeToLook(
 ): boolean {
   if (next_check_at !== null && next_check_at <= now) return true
   if (unlocks_at === null) return false
-  return isEmbedded || unlocks_at <= now + CHAIN_CLOCK_LEAD_MS || Math.floor(now / GOLD_LOCK_ROUND_MS) % ROUNDS_PER_FAR_LOOK === 0
+  return (
+    isEmbedded ||
+    unlocks_at <= now + CHAIN_CLOCK_LEAD_MS ||
+    Math.floor(now / GOLD_LOCK_ROUND_MS) % ROUNDS_PER_FAR_LOOK === 0
+  )
 }
 
 /** What is to be written about one lock. */

@@ -6,6 +6,7 @@ import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
 import { duePools, isAnyPoolDue, lastTracked, planPoolCheck } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { MINUTE_MS } from '../../timing.ts'
 import { crankPool, type PoolServices } from './crank.ts'
 import { firstSeen } from './first-seen.ts'
 import { type ChainPool, isFull, readPools } from './on-chain.ts'
@@ -22,7 +23,6 @@ import {
 const POOLS_PER_ROUND = 100
 /** Until then the blockhash of what was built can still be used. */
 const BUILD_LIFE_MS = 120_000
-const PENDING_MINUTE_MS = 60_000
 
 /**
  * One round over the pools that are due. A pool that cannot be handled is logged and due again, and never stops the
@@ -47,7 +47,7 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
         continue
       }
       log.error({ err: error, pool: row.address }, 'a pool could not be followed')
-      await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + PENDING_MINUTE_MS, clock.now()))
+      await store.write((tx) => planPoolCheck(tx, [row.address], clock.now() + MINUTE_MS, clock.now()))
     }
   }
 }
@@ -95,7 +95,7 @@ async function isGivenUp({ store, clock, config }: PoolServices, row: Row<'pools
   // An end that lies ahead was written by a clock that was wrong.
   const lastEnded = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
   const ended = Math.max(row.created_at + BUILD_LIFE_MS, lastEnded)
-  return now - ended >= config.values['pools.pending-minutes'] * PENDING_MINUTE_MS
+  return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
 }
 
 /** How long until the pool is looked at again. */

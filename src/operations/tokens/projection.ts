@@ -9,9 +9,9 @@ import {
   tokenReadCalls,
   tokenStatus,
 } from '../../chain/programs/tokens/index.ts'
-import { isAddress } from '../../chain/statuses.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection, SubmissionContext } from '../../following/projection.ts'
+import { isAddress } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Tx } from '../../store/store.ts'

@@ -2,6 +2,7 @@
 
 import type { Services } from '../../context.ts'
 import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
+import { pause } from '../../timing.ts'
 import { followTransaction } from './follow-transactions.ts'
 
 /** So long is waited for one of several transactions, or for all of them; a retry of the request waits again. */

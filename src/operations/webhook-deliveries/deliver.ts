@@ -1,8 +1,9 @@
 /** Delivers what is due: many receivers at once, none of them in the way of another. */
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Row } from '../../store/schema.ts'
 import { claimQueued, LONGEST_CLAIM_MS, type Queued, sendable } from '../../store/webhook-queue.ts'
 import { activeSubscriptions } from '../../store/webhook-subscriptions.ts'
+import { pause } from '../../timing.ts'
 import { type AttemptRound, attemptDelivery, type DeliveryServices } from './attempt.ts'
 import { DeliveriesUnderWay } from './deliveries-under-way.ts'
 import { createEnqueuing } from './enqueuing.ts'

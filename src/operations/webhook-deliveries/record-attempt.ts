@@ -5,7 +5,7 @@ import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
 import { type Queued, resumeHeld, settleQueued } from '../../store/webhook-queue.ts'
 import { lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
-import { MOST_ATTEMPTS, attemptOutcome } from './outcome.ts'
+import { attemptOutcome, MOST_ATTEMPTS } from './outcome.ts'
 import type { SendResult } from './send.ts'
 
 type RecordServices = Pick<Services, 'store' | 'clock' | 'log'>

@@ -50,7 +50,7 @@ export async function sendWebhook({
   })
   try {
     // A request that still waits for its connection does not hear the signal; `within` does.
-    const { status, freed } = await within(timeoutMs, ending, (signal) =>
+    const { status, freed } = await withTimeout(timeoutMs, ending, (signal) =>
       postWebhook(text, { headers, body, signal }, receiver),
     )
     return { ...sent(status, status >= 200 && status < 300 ? null : answerText(status)), freed }

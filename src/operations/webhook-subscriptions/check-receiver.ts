@@ -38,7 +38,9 @@ export async function checkReceiver(checks: ReceiverChecks, text: string): Promi
   if (policy.allowPrivate) return
   const resolve = checks.resolve ?? resolverFor(false)
   try {
-    await receiverAddresses(hostOf(url), false, (name) => withinTime(resolve(name), resolveTimeoutMs))
+    await receiverAddresses(hostOf(url), false, (name) =>
+      rejectLate(resolveTimeoutMs, resolve(name), () => new Error('late')),
+    )
   } catch (error) {
     if (!(error instanceof ReceiverRefused)) throw error
     throw refuse(

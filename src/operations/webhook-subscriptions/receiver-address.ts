@@ -89,7 +89,11 @@ export function urlRefusal(url: URL, { allowPrivate, ports }: ReceiverPolicy): s
 }
 
 /** The addresses to dial for a name, IPv4 first. Throws ReceiverRefused if there is none, or if any is not public. */
-export async function receiverAddresses(name: string, allowPrivate: boolean, resolve: Resolve): Promise<readonly string[]> {
+export async function receiverAddresses(
+  name: string,
+  allowPrivate: boolean,
+  resolve: Resolve,
+): Promise<readonly string[]> {
   let addresses: readonly string[]
   try {
     // An address is its own answer.

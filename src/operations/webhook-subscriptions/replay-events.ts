@@ -9,7 +9,7 @@ import type { Reader, Tx } from '../../store/store.ts'
 import { enqueueAgain } from '../../store/webhook-enqueuing.ts'
 import { lastSequence } from '../../store/webhook-queue.ts'
 import { countReplays, insertReplay } from '../../store/webhook-replays.ts'
-import { queuedOf, eventTypesOf } from '../webhook-deliveries/fan-out.ts'
+import { eventTypesOf, queuedOf } from '../webhook-deliveries/fan-out.ts'
 import { replayStep } from '../webhook-deliveries/replay.ts'
 import { ownSubscription } from './owned.ts'
 
