@@ -26,7 +26,7 @@ export const receiverPolicy = ({ values }: Config) => ({
  * where private receivers are allowed nothing is resolved, since no address would be refused.
  */
 export async function checkReceiver(checks: ReceiverChecks, text: string): Promise<void> {
-  // Loads ipaddr.js, which no command waits for that checks no receiver.
+  // The module loads ipaddr.js, which commands that check no receiver need not wait for.
   const { receiverAddresses, hostOf, ReceiverRefused, resolverFor, urlRefusal } = await import('./receiver-address.ts')
   const { config, resolveTimeoutMs = 5_000 } = checks
   const refuse = (why: string) => badRequest(`url: ${why}`, { param: 'url' })

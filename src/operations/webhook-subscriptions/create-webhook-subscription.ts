@@ -29,7 +29,7 @@ export async function createWebhookSubscription(
       active: 1,
       ...columns,
       disabled_reason: null,
-      // It begins with what happens from now on; replays bring the rest.
+      // A subscription begins with the events that happen from now on; replays bring earlier ones.
       cursor: await lastSequence(tx),
       created_at: now,
       updated_at: now,

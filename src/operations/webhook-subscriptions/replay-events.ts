@@ -15,7 +15,7 @@ import { ownSubscription } from './owned.ts'
 
 type ReplayEventsRoute = Api['webhookSubscriptions']['replay']
 
-/** Of one subscription that have not come to their ends. */
+/** Replays of one subscription that may be under way at a time. */
 const MOST_REPLAYS = 10
 
 /**
@@ -29,8 +29,9 @@ export async function replayEvents(
   const now = context.clock.now()
   const answer = await context.commit(async (tx) => {
     const subscription = await ownSubscription(context, tx, id)
-    if (event_ids === undefined) return replaySince(tx, subscription, since!, now)
-    const events = await eventsById(tx, event_ids)
+    // The schema takes exactly one of both.
+    if (since !== undefined) return replaySince(tx, subscription, since, now)
+    const events = await eventsById(tx, event_ids ?? [])
     await enqueueAgain(
       tx,
       events.map((event) => queuedOf(id, event, now)),
@@ -56,7 +57,7 @@ async function replaySince(
   }
   let { queued, through } = await replayStep(tx, { ...replay, through: first - 1 }, { now })
   if (through === replay.come_to && through < last) {
-    // A step ends at what the subscription had come to: what lies behind that is taken in another way.
+    // A step ends at the subscription's cursor: events behind it are queued anew, those after it once.
     const more = await replayStep(tx, { ...replay, through }, { now })
     ;[queued, through] = [queued + more.queued, more.through]
   }

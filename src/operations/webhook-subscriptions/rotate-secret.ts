@@ -1,4 +1,4 @@
-/** Replaces a subscription's secret; each old one signs too for as long as it was promised when it was replaced. */
+/** Replaces a subscription's secret; each earlier one signs too for as long as was asked for when it was replaced. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -13,7 +13,7 @@ import { makeWebhookSecret, type PreviousSecret, previousSecrets, previousSecret
 
 type RotateSecretRoute = Api['webhookSubscriptions']['rotateSecret']
 
-/** Each is a signature in two headers of every delivery. */
+/** Earlier secrets that may still sign: each is a signature in two headers of every delivery. */
 const MOST_PREVIOUS_SECRETS = 5
 
 export async function rotateSecret(
@@ -35,7 +35,7 @@ export async function rotateSecret(
       updated_at: now,
     })
     return {
-      ...webhookSubscriptionRecord(stored!),
+      ...webhookSubscriptionRecord(found(stored, 'webhook subscription', id)),
       secret,
       previous_secret_expires_at: until === null ? null : new Date(until).toISOString(),
     }

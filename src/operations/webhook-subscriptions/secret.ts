@@ -12,13 +12,13 @@ export function makeWebhookSecret({ vault }: Services, subscriptionId: string) {
   }
 }
 
-/** Sealed, as `previous_secrets_json` holds it. */
+/** An earlier secret, sealed as `previous_secrets_json` holds it. */
 export interface PreviousSecret {
   secret: Buffer
   until: number
 }
 
-/** What was rotated out and still signs, the newest first. */
+/** The secrets that were rotated out and still sign, the newest first. */
 export function previousSecrets(
   { previous_secrets_json }: Pick<Row<'webhook_subscriptions'>, 'previous_secrets_json'>,
   now: number,
