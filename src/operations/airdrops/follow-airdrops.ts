@@ -9,15 +9,13 @@ import { writeWithEvents } from '../../following/collector.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
-import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { FAULTY_ROW_WAIT_MS } from '../../store/write-each.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../timing.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
 import { isAbout, type Pending, pendingTransactions } from './pending.ts'
-import { advanceAirdrop, airdropRank, airdropStatusOn } from './transitions.ts'
+import { type AirdropRow, advanceAirdrop, airdropRank, airdropStatusOn } from './transitions.ts'
 
-type AirdropRow = Row<'merkle_trees'>
 type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
 const CALLS_PER_ROUND = 5

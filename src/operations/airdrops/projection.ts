@@ -12,10 +12,15 @@ import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
 import { decodeTreeId, encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
 import { findAirdrop, findAirdropAt, updateAirdrop } from '../../store/airdrops.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
-import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { storedAirdrop } from '../records.ts'
-import { type AirdropEvidence, advanceAirdrop, airdropStatusOn, isDrainReported } from './transitions.ts'
+import {
+  type AirdropEvidence,
+  type AirdropRow,
+  advanceAirdrop,
+  airdropStatusOn,
+  isDrainReported,
+} from './transitions.ts'
 
 type AirdropEffects = Effects<readonly DistributorChange[], never>
 type DistributorChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>
@@ -148,19 +153,12 @@ const evidenceOf = ({ services, transaction, slot }: AirdropEffects): AirdropEvi
 })
 
 /** The worker looks at it in its next round. */
-async function lookNow(
-  tx: Tx,
-  { services }: AirdropEffects,
-  { id, next_check_at }: Row<'merkle_trees'>,
-): Promise<void> {
+async function lookNow(tx: Tx, { services }: AirdropEffects, { id, next_check_at }: AirdropRow): Promise<void> {
   const now = services.clock.now()
   if (next_check_at !== null && next_check_at > now) await updateAirdrop(tx, id, { next_check_at: now })
 }
 
-function isOfTree(
-  { root }: Row<'merkle_trees'>,
-  { claimer, amount, locked, proof }: DistributorChangeOf<'claimed'>,
-): boolean {
+function isOfTree({ root }: AirdropRow, { claimer, amount, locked, proof }: DistributorChangeOf<'claimed'>): boolean {
   const [wallet, treeRoot] = [keyFromBase58(claimer), hashFromHex(root)]
   if (wallet === undefined || treeRoot === undefined) return false
   return locked === 0n && verifyProof(wallet, amount, proof, treeRoot)
@@ -171,7 +169,7 @@ async function airdropAt(
   tx: Tx,
   { tracked }: AirdropEffects,
   distributor: string,
-): Promise<{ id: string; tree: Row<'merkle_trees'> | null } | null> {
+): Promise<{ id: string; tree: AirdropRow | null } | null> {
   const tree = await findAirdropAt(tx, distributor)
   if (tree !== null) return { id: tree.id, tree }
   const id = tracked?.resource_type === 'airdrop' ? tracked.resource_id : null

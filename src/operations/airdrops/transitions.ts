@@ -8,13 +8,15 @@ import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { storedAirdrop } from '../records.ts'
 
-type Tree = Row<'merkle_trees'>
+export type AirdropRow = Row<'merkle_trees'>
 
 export const airdropRank = (status: AirdropStatus): number => AIRDROP_STATUSES.indexOf(status)
 
 /** The stored status on the chain with this genesis hash: what another chain, or one that was reset, has shown counts for nothing. */
-export const airdropStatusOn = ({ status, genesis }: Pick<Tree, 'status' | 'genesis'>, here: string): AirdropStatus =>
-  genesis === '' || genesis === here ? status : 'tree_built'
+export const airdropStatusOn = (
+  { status, genesis }: Pick<AirdropRow, 'status' | 'genesis'>,
+  here: string,
+): AirdropStatus => (genesis === '' || genesis === here ? status : 'tree_built')
 
 /** What is known of a distributor whose root is the tree's. */
 export interface AirdropFacts {
@@ -39,11 +41,11 @@ export interface AirdropEvidence extends ChainEvidence {
 /** The row as it is then, and a draft for every state that it passed and that was not reported before. */
 export async function advanceAirdrop(
   tx: Tx,
-  tree: Tree,
+  tree: AirdropRow,
   distributor: string,
   facts: AirdropFacts,
   { genesis, next, slot, signature, admin, origin = tree }: AirdropEvidence,
-): Promise<{ row: Tree; drafts: EventDraft[] }> {
+): Promise<{ row: AirdropRow; drafts: EventDraft[] }> {
   for (let row = tree; ; ) {
     const before = airdropStatusOn(row, genesis)
     const status = statusOfFacts(facts)
@@ -51,7 +53,7 @@ export async function advanceAirdrop(
     const next_check_at = status === 'vault_drained' ? null : next
     const changes = { status, genesis, distributor, next_check_at }
     if (await moveAirdrop(tx, row, changes)) {
-      const moved: Tree = { ...row, ...changes }
+      const moved: AirdropRow = { ...row, ...changes }
       const object = { ...storedAirdrop(moved), distributor, ...(admin === undefined ? {} : { admin }) }
       const types = (await isDrainReported(tx, row.id, genesis)) ? [] : eventsBetween(before, facts)
       // A state is reported once on a chain, whoever noticed it: the tree may have been stored only afterwards.

@@ -11,8 +11,13 @@ import type { Services } from '../../context.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { writeWithEvents } from '../../following/collector.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
-import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks, planGoldLockChecks } from '../../store/gold-locks.ts'
-import type { Row } from '../../store/schema.ts'
+import {
+  dueGoldLocks,
+  type GoldLockRow,
+  isAnyGoldLockLive,
+  nextGoldLocks,
+  planGoldLockChecks,
+} from '../../store/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
 import { FAULTY_ROW_WAIT_MS } from '../../store/write-each.ts'
 import { DAY_MS } from '../../timing.ts'
@@ -21,7 +26,6 @@ import { isSame } from './on-chain.ts'
 import { markGoldUnlockable, markGoldUnlocked } from './transitions.ts'
 
 type GoldLockServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
-type GoldLockRow = Row<'gold_locks'>
 
 /** How often gold locks are followed; those whose time is far ahead are looked at in one round of thirty. */
 export const GOLD_LOCK_ROUND_MS = 10_000

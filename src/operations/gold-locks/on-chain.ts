@@ -4,11 +4,8 @@ import type { ChainMoment } from '../../chain/chain-clock.ts'
 import { type Escrow, isPaidOut, oddityOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { notFound } from '../../errors.ts'
-import { findLatestGoldLock } from '../../store/gold-locks.ts'
-import type { Row } from '../../store/schema.ts'
+import { findLatestGoldLock, type GoldLockRow } from '../../store/gold-locks.ts'
 import { goldMint } from './gold-mint.ts'
-
-type GoldLockRow = Row<'gold_locks'>
 
 /** The latest lock of the wallet that landed on this chain through this service. */
 export async function storedLock(

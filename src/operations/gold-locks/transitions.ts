@@ -2,12 +2,9 @@
 import type { EventType } from '../../api/envelope.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
 import type { EventDraft, EventOrigin } from '../../store/event-drafts.ts'
-import { moveGoldLock } from '../../store/gold-locks.ts'
-import type { Row } from '../../store/schema.ts'
+import { type GoldLockRow, moveGoldLock } from '../../store/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
 import { goldLockRecord } from '../records.ts'
-
-type GoldLockRow = Row<'gold_locks'>
 
 /** `next_check_at` is when to look whether it is still there, in Unix milliseconds. */
 export function markGoldUnlockable(

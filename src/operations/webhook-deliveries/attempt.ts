@@ -3,6 +3,7 @@ import type { Services } from '../../context.ts'
 import { findEvent, findSmallEvent } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
 import { type Queued, settleQueued } from '../../store/webhook-queue.ts'
+import type { SubscriptionRow } from '../../store/webhook-subscriptions.ts'
 import { eventRecord } from '../records.ts'
 import { recordAttempt, switchOffUnreadable } from './record-attempt.ts'
 import type { SendResult, sendWebhook } from './send.ts'
@@ -11,7 +12,6 @@ import { signingSecrets } from './signing-secrets.ts'
 
 export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
   Partial<Pick<Services, 'ending'>>
-type Subscription = Row<'webhook_subscriptions'>
 
 /** How long a receiver has to answer. */
 const ANSWER_TIMEOUT_MS = 10_000
@@ -26,7 +26,7 @@ export interface AttemptRound {
 /** Rejects where the database cannot be written. */
 export async function attemptDelivery(
   services: DeliveryServices,
-  subscription: Subscription,
+  subscription: SubscriptionRow,
   queued: Queued,
   round: AttemptRound,
 ): Promise<void> {
@@ -54,7 +54,7 @@ interface EventToSend {
 
 async function attemptWith(
   services: DeliveryServices,
-  subscription: Subscription,
+  subscription: SubscriptionRow,
   queued: Queued,
   { event, send }: EventToSend,
 ): Promise<void> {
@@ -96,7 +96,7 @@ interface SignedEvent {
 
 async function sendEvent(
   { config, ending }: DeliveryServices,
-  { url }: Subscription,
+  { url }: SubscriptionRow,
   { event, send, secrets, startedAt }: SignedEvent,
 ): Promise<SendResult> {
   const body = JSON.stringify(eventRecord(event))

@@ -1,16 +1,13 @@
 /** Delivers what is due: many receivers at once, none of them in the way of another. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Row } from '../../store/schema.ts'
 import { claimQueued, LONGEST_CLAIM_MS, type Queued, sendable } from '../../store/webhook-queue.ts'
-import { activeSubscriptions } from '../../store/webhook-subscriptions.ts'
+import { activeSubscriptions, type SubscriptionRow } from '../../store/webhook-subscriptions.ts'
 import { pause } from '../../timing.ts'
 import { type AttemptRound, attemptDelivery, type DeliveryServices } from './attempt.ts'
 import { DeliveriesUnderWay } from './deliveries-under-way.ts'
 import { createEnqueuing } from './enqueuing.ts'
 import { SUBSCRIPTIONS_PER_TURN } from './fan-out.ts'
 import { sendWebhook } from './send.ts'
-
-type Subscription = Row<'webhook_subscriptions'>
 
 const DELIVERIES_PER_ORIGIN = 32
 const DELIVERIES_OVERALL = 256
@@ -37,7 +34,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const signals = [signal, stopping].filter((each) => each !== undefined)
   const enqueuing = createEnqueuing(services, signal, ...signals)
   const round: AttemptRound = { send, largeUnderWay: null }
-  const start = (subscription: Subscription, queued: Queued) =>
+  const start = (subscription: SubscriptionRow, queued: Queued) =>
     underWay.start([originOf(subscription), subscription.id], () =>
       attemptDelivery(services, subscription, queued, round).catch((error) =>
         services.log.error({ err: error, event: queued.event_id }, 'a delivery could not be recorded'),
@@ -64,7 +61,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   }
 }
 
-const originOf = ({ url }: Subscription): string => new URL(url).origin
+const originOf = ({ url }: SubscriptionRow): string => new URL(url).origin
 
 /**
  * A turn for each subscription, those with the least under way first, as far as its origin and all together have room:
@@ -73,7 +70,7 @@ const originOf = ({ url }: Subscription): string => new URL(url).origin
 async function startDue(
   { store, clock }: DeliveryServices,
   underWay: DeliveriesUnderWay,
-  start: (subscription: Subscription, queued: Queued) => void,
+  start: (subscription: SubscriptionRow, queued: Queued) => void,
 ): Promise<number> {
   let [started, room] = [0, DELIVERIES_OVERALL - underWay.size]
   const subscriptions = await activeSubscriptions(store.db)

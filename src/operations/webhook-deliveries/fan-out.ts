@@ -6,7 +6,7 @@ import { enqueueRange, type NewQueued } from '../../store/webhook-enqueuing.ts'
 import { hasBacklog, lastSequence, moveCursor, subscriptionsBehind } from '../../store/webhook-queue.ts'
 
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
-type Subscription = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
+type EnabledEvents = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
 
 /** Events of one commit, few enough that no other write waits long for it. */
 const EVENTS_PER_FAN_OUT = 500
@@ -53,7 +53,7 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
 }
 
 /** The event types that a subscription has asked for; null for all. */
-export function eventTypesOf({ enabled_events_json }: Subscription): string[] | null {
+export function eventTypesOf({ enabled_events_json }: EnabledEvents): string[] | null {
   const types: string[] = JSON.parse(enabled_events_json)
   return types.includes('*') ? null : types
 }

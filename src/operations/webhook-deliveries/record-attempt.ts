@@ -1,19 +1,17 @@
 /** Writes what an attempt came to: its record, the next attempt, and the end of a subscription whose receiver never answers well. */
 import type { Services } from '../../context.ts'
 import { newId } from '../../store/id.ts'
-import type { Row } from '../../store/schema.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
 import { type Queued, resumeHeld, settleQueued } from '../../store/webhook-queue.ts'
-import { lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
+import { lockWebhookSubscription, type SubscriptionRow, switchOff } from '../../store/webhook-subscriptions.ts'
 import { attemptOutcome, MOST_ATTEMPTS } from './outcome.ts'
 import type { SendResult } from './send.ts'
 
 type RecordServices = Pick<Services, 'store' | 'clock' | 'log'>
-type Subscription = Row<'webhook_subscriptions'>
 
 export async function recordAttempt(
   { store, clock, log }: RecordServices,
-  { id, receiver_revision: revision }: Pick<Subscription, 'id' | 'receiver_revision'>,
+  { id, receiver_revision: revision }: Pick<SubscriptionRow, 'id' | 'receiver_revision'>,
   queued: Queued,
   startedAt: number,
   { status, error, duration_ms }: SendResult,
@@ -58,7 +56,7 @@ export async function recordAttempt(
 /** Gives the delivery back to the queue, and switches the subscription off whose secret cannot be read. */
 export async function switchOffUnreadable(
   { store, clock }: RecordServices,
-  { id, secret }: Pick<Subscription, 'id' | 'secret'>,
+  { id, secret }: Pick<SubscriptionRow, 'id' | 'secret'>,
   queued: Queued,
 ): Promise<void> {
   const reason = 'its secret cannot be read with this encryption key: rotate the secret'
