@@ -2,16 +2,17 @@
 import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { type MovementOptions, readMovement } from '../../chain/movements/index.ts'
-import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
+import type { Signer } from '../../chain/signer/index.ts'
 import { decodeTransaction } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
+import { providerFailure } from './make-signature.ts'
 import { lockStanding } from './policy.ts'
+import { pausedRefusal, refusalError, refused, requireRunning } from './refusals.ts'
 import { asApiError, requireCluster } from './require-signer.ts'
 import { judge } from './rules.ts'
-import { paused, refusalError, refuse, requireRunning } from './sign.ts'
 import type { SigningContext } from './types.ts'
 
 export interface Cosigning extends MovementOptions {
@@ -50,16 +51,16 @@ export async function cosign<D>(
   }
   const intend = async (tx: Tx) => {
     const { policy, row, spent } = await lockStanding(tx, clock, wallet)
-    const refused = policy.paused
-      ? paused(row?.paused_reason ?? null)
+    const refusal = policy.paused
+      ? pausedRefusal(row?.paused_reason ?? null)
       : judge(movement, policy, spent, { role: 'cosigns' })
-    if (refused !== null) return refused
+    if (refusal !== null) return refusal
     const policy_sha256 = hash('sha256', row?.policy_json ?? '', 'hex')
     await audit(context, tx, 'signing.intended', wallet, { ...said, policy_sha256 })
     return null
   }
   const refusal = await (context.dryRun ? rehearse(store, intend) : store.write(intend))
-  if (refusal !== null) return refuse(context, signer, operation, refusal)
+  if (refusal !== null) throw await refused(context, signer, operation, refusal)
   // A signature that is handed out is one that can be used.
   if (context.dryRun) return answer(raw)
   const signature = await signatureOf(context, signer, messageBytes, said)
@@ -68,7 +69,7 @@ export async function cosign<D>(
   return context.commit(async (tx) => {
     // Paused while the provider was asked: the signature stays here.
     const { policy, row } = await lockStanding(tx, clock, wallet)
-    if (policy.paused) throw refusalError(paused(row?.paused_reason ?? null))
+    if (policy.paused) throw refusalError(pausedRefusal(row?.paused_reason ?? null))
     await audit(context, tx, 'signing.signed', wallet, { ...said, signature: base58.encode(signature) })
     return answer(signed)
   })
@@ -83,8 +84,7 @@ async function signatureOf(
   try {
     return await signer.sign(messageBytes)
   } catch (error) {
-    const signed = error instanceof SignerUnavailable ? error.signed : 'unknown'
-    const why = error instanceof SignerUnavailable ? error.message : 'the provider failed in a way that it should not'
+    const { signed, why } = providerFailure(error)
     await context.store.write((tx) => audit(context, tx, 'signing.failed', signer.address, { ...said, signed, why }))
     throw asApiError(error, context.log)
   }
