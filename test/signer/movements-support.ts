@@ -12,15 +12,12 @@ import {
 } from '@solana/web3.js'
 import { expect, onTestFinished } from 'vitest'
 import { openChain } from '../../src/chain/connection.ts'
-import { type Movement, readMovement } from '../../src/chain/movements/index.ts'
+import { readMovement } from '../../src/chain/movements.ts'
 import { loadConfig } from '../../src/config.ts'
-import {
-  DEFAULT_POLICY,
-  type JudgeOptions,
-  judge,
-  type Policy,
-  type Spent,
-} from '../../src/operations/signing/rules.ts'
+import type { Movement } from '../../src/policy/movement/movement.ts'
+import { DEFAULT_POLICY, type Policy, type Spent } from '../../src/policy/policy.ts'
+import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
+import type { CheckOptions } from '../../src/policy/rules/violation.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -38,7 +35,7 @@ export interface Build {
   tables?: AddressLookupTableAccount[]
 }
 
-export interface Told extends Partial<JudgeOptions>, Build {
+export interface Told extends Partial<CheckOptions>, Build {
   policy?: Partial<Policy>
 }
 
@@ -107,7 +104,7 @@ export async function openScene({ programs = false } = {}) {
     },
     ruleOf(movement: Movement, { policy, role = 'pays', cosigners = [] }: Told = {}) {
       const tokens = mints.map((mint) => ({ mint: mint.toBase58(), per_transaction: 2n ** 64n, per_day: 2n ** 64n }))
-      const refusal = judge(movement, { ...GENEROUS, tokens, ...policy }, NOTHING_SPENT, { role, cosigners })
+      const refusal = checkPolicy(movement, { ...GENEROUS, tokens, ...policy }, NOTHING_SPENT, { role, cosigners })
       return refusal?.rule ?? null
     },
     /** A mint with 1,000,000 units in the wallet's account; its authority is the wallet. */

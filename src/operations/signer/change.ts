@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import type { NewRow } from '../../store/schema.ts'
 import { changePolicy } from '../../store/signings.ts'
 import { audit } from '../signing/audit.ts'
-import { lockStanding, type Standing } from '../signing/policy.ts'
+import { lockStanding, type Standing } from '../signing/policy-state.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { signerState } from './read-signer.ts'
 

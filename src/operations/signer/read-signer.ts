@@ -3,7 +3,7 @@ import type { Api, SignerState } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
 import type { Services } from '../../context.ts'
 import type { Reader } from '../../store/store.ts'
-import { policyJson, readStanding } from '../signing/policy.ts'
+import { policyJson, readStanding } from '../signing/policy-state.ts'
 import { openSigner } from '../signing/require-signer.ts'
 
 type ReadSignerRoute = Api['signer']['get']

@@ -1,18 +1,18 @@
 /** A signature of the platform's key for a transaction that another pays and sends: judged, logged, handed out with its message. */
 import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { type MovementOptions, readMovement } from '../../chain/movements/index.ts'
+import { type MovementOptions, readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
+import { checkPolicy } from '../../policy/rules/check-policy.ts'
 import { decodeTransaction } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
 import { providerFailure } from './make-signature.ts'
-import { lockStanding } from './policy.ts'
+import { lockStanding } from './policy-state.ts'
 import { pausedRefusal, refusalError, refused, requireRunning } from './refusals.ts'
 import { asApiError, requireCluster } from './require-signer.ts'
-import { judge } from './rules.ts'
 import type { SigningContext } from './types.ts'
 
 export interface Cosigning extends MovementOptions {
@@ -53,7 +53,7 @@ export async function cosign<D>(
     const { policy, row, spent } = await lockStanding(tx, clock, wallet)
     const refusal = policy.paused
       ? pausedRefusal(row?.paused_reason ?? null)
-      : judge(movement, policy, spent, { role: 'cosigns' })
+      : checkPolicy(movement, policy, spent, { role: 'cosigns' })
     if (refusal !== null) return refusal
     const policy_sha256 = hash('sha256', row?.policy_json ?? '', 'hex')
     await audit(context, tx, 'signing.intended', wallet, { ...said, policy_sha256 })

@@ -1,9 +1,9 @@
 /** Refusals of the signer: what the audit log says of one, and the error that the client is answered. */
 import type { Signer } from '../../chain/signer/index.ts'
 import { type ApiError, badRequest, conflict } from '../../errors.ts'
+import type { Refusal } from '../../policy/rules/check-policy.ts'
 import { audit } from './audit.ts'
-import { readStanding } from './policy.ts'
-import type { Refusal } from './rules.ts'
+import { readStanding } from './policy-state.ts'
 import type { SigningContext } from './types.ts'
 
 /** Refuses at once where nothing that follows could be signed: before anything is built. */

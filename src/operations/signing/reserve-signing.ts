@@ -1,17 +1,18 @@
 /** Reserves a signing: the draft is simulated, checked against the policy, counted and stored before it is signed. */
 import { hash } from 'node:crypto'
-import { readMovement } from '../../chain/movements/index.ts'
+import { readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
+import { checkPolicy } from '../../policy/rules/check-policy.ts'
+import { spendOf } from '../../policy/rules/spend.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
 import { signatureHolds } from '../../solana/signatures.ts'
 import type { Row } from '../../store/schema.ts'
 import { insertSigning, insertSpends, isMessageKnown } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
-import { lockStanding } from './policy.ts'
+import { lockStanding } from './policy-state.ts'
 import { messageKnown, pausedRefusal, refused } from './refusals.ts'
 import { requireCluster } from './require-signer.ts'
-import { judge, spendOf } from './rules.ts'
 import type { SigningContext, SigningDraft } from './types.ts'
 
 /** A signing that is stored and not signed yet. */
@@ -51,7 +52,7 @@ export async function reserveSigning(
     const { policy, row, spent } = await lockStanding(tx, clock, wallet)
     const refusal = policy.paused
       ? pausedRefusal(row?.paused_reason ?? null)
-      : judge(movement, policy, spent, { role: 'pays', cosigners, uncapped })
+      : checkPolicy(movement, policy, spent, { role: 'pays', cosigners, uncapped })
     if (refusal !== null) return refusal
     if (await isMessageKnown(tx, message_sha256)) throw messageKnown()
     const plan = first?.plan ?? null

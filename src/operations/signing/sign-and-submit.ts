@@ -1,7 +1,7 @@
 /** Signs the transactions of a request with the platform's key and submits them, one after the other, each once. */
 import { readBlockhashEnd } from '../../chain/statuses.ts'
-import { lifetimeOf } from '../../chain/transactions.ts'
 import { badRequest, internal } from '../../errors.ts'
+import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSigning, forgetPlan, supersedeSigning } from '../../store/signings.ts'
