@@ -35,7 +35,7 @@ export async function readMovement(
   const { message } = transaction
   const connection = await chain.connection()
   const [fee, { addresses, loaded, before, run, stable }] = await Promise.all([
-    feePayerOf(message) === wallet ? feeFor(chain, transaction) : 0n,
+    feePayerOf(message) === wallet ? walletFee(chain, transaction) : 0n,
     simulated(connection, transaction, wallet),
   ])
   const { err, accounts, innerInstructions: inner } = run.value
@@ -62,7 +62,7 @@ async function simulated(connection: Connection, { raw, message }: DecodedTransa
 }
 
 /** The larger of the node's answer and of the rules that are known: neither alone can hide a priority fee. */
-async function feeFor(chain: Chain, { message, messageBytes }: DecodedTransaction): Promise<bigint> {
+async function walletFee(chain: Chain, { message, messageBytes }: DecodedTransaction): Promise<bigint> {
   const known = feeOf(message)
   const params = [Buffer.from(messageBytes).toString('base64'), { commitment: 'confirmed' }]
   const answer = await chain.call<{ value?: unknown }>('getFeeForMessage', params).catch(() => null)

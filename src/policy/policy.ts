@@ -9,7 +9,7 @@ import {
 } from '../solana/program-ids.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 
-export interface TokenLimit {
+export interface MintLimit {
   mint: string
   /** Raw units. */
   per_transaction: bigint
@@ -17,7 +17,7 @@ export interface TokenLimit {
   per_day: bigint
 }
 
-export interface Policy {
+export interface SigningPolicy {
   paused: boolean
   /** Programs that a transaction may invoke, directly or from within another. */
   programs: readonly string[]
@@ -27,7 +27,7 @@ export interface Policy {
   lamports_per_transaction: bigint
   lamports_per_day: bigint
   /** A mint that is not listed may not leave. */
-  tokens: readonly TokenLimit[]
+  tokens: readonly MintLimit[]
 }
 
 /** What left within the last 24 hours. */
@@ -50,7 +50,7 @@ export const DEFAULT_PROGRAMS: readonly string[] = [
 ]
 
 /** Nothing may leave until an operator says how much. */
-export const DEFAULT_POLICY: Policy = {
+export const DEFAULT_POLICY: SigningPolicy = {
   paused: false,
   programs: DEFAULT_PROGRAMS,
   destinations: null,

@@ -15,9 +15,9 @@ import { openChain } from '../../src/chain/connection.ts'
 import { readMovement } from '../../src/chain/movements.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Movement } from '../../src/policy/movement/movement.ts'
-import { DEFAULT_POLICY, type Policy, type Spent } from '../../src/policy/policy.ts'
+import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'
 import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
-import type { CheckOptions } from '../../src/policy/rules/violation.ts'
+import type { PolicyCheckOptions } from '../../src/policy/rules/violation.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -35,12 +35,12 @@ export interface Build {
   tables?: AddressLookupTableAccount[]
 }
 
-export interface Told extends Partial<CheckOptions>, Build {
-  policy?: Partial<Policy>
+export interface Told extends Partial<PolicyCheckOptions>, Build {
+  policy?: Partial<SigningPolicy>
 }
 
 /** Every figure as high as a u64: what is refused then is refused for what it is. */
-export const GENEROUS: Policy = {
+export const GENEROUS: SigningPolicy = {
   ...DEFAULT_POLICY,
   lamports_per_transaction: 2n ** 64n,
   lamports_per_day: 2n ** 64n,

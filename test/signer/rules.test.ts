@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SIGNING_RULES } from '../../src/api/signer.ts'
 import type { Movement } from '../../src/policy/movement/movement.ts'
-import { DEFAULT_POLICY, DEFAULT_PROGRAMS, type Policy, type Spent } from '../../src/policy/policy.ts'
+import { DEFAULT_POLICY, DEFAULT_PROGRAMS, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'
 import { checkPolicy, type PolicyRule } from '../../src/policy/rules/check-policy.ts'
 import { spendOf } from '../../src/policy/rules/spend.ts'
 
@@ -49,7 +49,7 @@ const moved = fc.record({
   tokens_out: tokens,
   tokens_to_others: tokens,
 })
-const policyOf = (caps: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...caps })
+const policyOf = (caps: Partial<SigningPolicy>): SigningPolicy => ({ ...DEFAULT_POLICY, ...caps })
 const caps = fc.record({
   max_fee_lamports: limit,
   lamports_per_transaction: limit,
@@ -66,7 +66,7 @@ const spentOf = fc.record({
 /** By the figures alone, written without the rules: whether it may pass. */
 function fits(
   { fee, ...figures }: typeof moved extends fc.Arbitrary<infer T> ? T : never,
-  policy: Policy,
+  policy: SigningPolicy,
   spent: Spent,
 ) {
   const most = (a: bigint, b: bigint) => (a > b ? a : b)
@@ -193,7 +193,7 @@ const mint = MINTS[0]!
 const allowed = { tokens: [{ mint, per_transaction: 1n, per_day: 0n }] }
 
 /** What breaks each rule alone. */
-const BREAKS: Record<PolicyRule, { movement?: Partial<Movement>; policy?: Partial<Policy> }> = {
+const BREAKS: Record<PolicyRule, { movement?: Partial<Movement>; policy?: Partial<SigningPolicy> }> = {
   paused: { policy: { paused: true } },
   simulation: { movement: { err: error } },
   unstable: { movement: { stable: false } },

@@ -15,7 +15,7 @@ import type { NewSigningPlan } from '../signing/types.ts'
 type TestSignerRoute = Api['signer']['test']
 
 /** Half more than the longest memo was measured at. */
-const FALLBACK_UNITS = 150_000
+const MEMO_FALLBACK_UNITS = 150_000
 
 /** No message of a transaction begins so (Solana's off-chain message signing). */
 const OFF_CHAIN = '\xffsolana offchain'
@@ -60,7 +60,7 @@ async function planMemo({ chain, config }: Context, memo: string, payer: string)
   const { transaction } = await withComputeBudget(
     { connection, config },
     (before) => buildMemo({ payer, recentBlockhash, memo, before }),
-    FALLBACK_UNITS,
+    MEMO_FALLBACK_UNITS,
   )
   return { first: { transaction }, state: null }
 }

@@ -10,8 +10,8 @@ import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
 import { providerFailure } from './make-signature.ts'
-import { lockStanding } from './policy-state.ts'
-import { pausedRefusal, refusalError, refused, requireRunning } from './refusals.ts'
+import { lockPolicyState } from './policy-state.ts'
+import { pausedRefusal, refusalError, auditedRefusal, requireRunning } from './refusals.ts'
 import { asApiError, requireCluster } from './require-signer.ts'
 import type { SigningContext } from './types.ts'
 
@@ -50,7 +50,7 @@ export async function cosign<D>(
     ...about,
   }
   const intend = async (tx: Tx) => {
-    const { policy, row, spent } = await lockStanding(tx, clock, wallet)
+    const { policy, row, spent } = await lockPolicyState(tx, clock, wallet)
     const refusal = policy.paused
       ? pausedRefusal(row?.paused_reason ?? null)
       : checkPolicy(movement, policy, spent, { role: 'cosigns' })
@@ -60,22 +60,22 @@ export async function cosign<D>(
     return null
   }
   const refusal = await (context.dryRun ? rehearse(store, intend) : store.write(intend))
-  if (refusal !== null) throw await refused(context, signer, operation, refusal)
+  if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
   // A signature that is handed out is one that can be used.
   if (context.dryRun) return answer(raw)
-  const signature = await signatureOf(context, signer, messageBytes, said)
+  const signature = await providerSignature(context, signer, messageBytes, said)
   const signed = Uint8Array.from(raw)
   signed.set(signature, 1 + 64 * message.keys.slice(0, message.signers).indexOf(wallet))
   return context.commit(async (tx) => {
     // Paused while the provider was asked: the signature stays here.
-    const { policy, row } = await lockStanding(tx, clock, wallet)
+    const { policy, row } = await lockPolicyState(tx, clock, wallet)
     if (policy.paused) throw refusalError(pausedRefusal(row?.paused_reason ?? null))
     await audit(context, tx, 'signing.signed', wallet, { ...said, signature: base58.encode(signature) })
     return answer(signed)
   })
 }
 
-async function signatureOf(
+async function providerSignature(
   context: SigningContext,
   signer: Signer,
   messageBytes: Uint8Array,

@@ -9,13 +9,13 @@ import { FIRST_SEND_MS } from '../transactions/follow/index.ts'
 import { sendFirst } from '../transactions/send-first.ts'
 import { storeSubmitted } from '../transactions/store-submitted.ts'
 import { audit } from './audit.ts'
-import { lockStanding } from './policy-state.ts'
+import { lockPolicyState } from './policy-state.ts'
 import { messageKnown, pausedRefusal, refusalError, signingEnded } from './refusals.ts'
 import { asApiError } from './require-signer.ts'
 import type { ReservedSigning } from './reserve-signing.ts'
 import type { SigningContext } from './types.ts'
 
-const MAX_RETRIES = 2
+const SIGNED_MAX_RETRIES = 2
 
 /**
  * The complete transaction, not yet stored. Throws internal_error where the provider fails. `release` takes back what was
@@ -62,12 +62,12 @@ export async function storeSigned(
   transaction: DecodedTransaction,
   tracked_resource: TrackedResource | undefined,
 ): Promise<void> {
-  const { policy, row } = await lockStanding(tx, context.clock, signer.address)
+  const { policy, row } = await lockPolicyState(tx, context.clock, signer.address)
   if (policy.paused) throw refusalError(pausedRefusal(row?.paused_reason ?? null))
   const { id, operation, genesis, since_slot } = signing
   if (!(await markSigned(tx, id, transaction.signature))) throw signingEnded(id)
   const next_send_at = context.clock.now() + FIRST_SEND_MS
-  const submission = { max_retries: MAX_RETRIES, tracked_resource }
+  const submission = { max_retries: SIGNED_MAX_RETRIES, tracked_resource }
   const stored = await storeSubmitted(context, tx, transaction, submission, { genesis, since_slot, next_send_at })
   if (!stored) throw messageKnown()
   const { signature } = transaction
@@ -76,7 +76,7 @@ export async function storeSigned(
 
 /** Sends a stored transaction for the first time; the transaction watcher sends it again until it is confirmed. */
 export async function sendSigned(context: SigningContext, transaction: DecodedTransaction): Promise<void> {
-  await sendFirst(context, transaction, MAX_RETRIES)
+  await sendFirst(context, transaction, SIGNED_MAX_RETRIES)
   context.wake('transaction-watcher')
 }
 

@@ -3,17 +3,17 @@ import type { Signer } from '../../chain/signer/index.ts'
 import { type ApiError, badRequest, conflict } from '../../errors.ts'
 import type { Refusal } from '../../policy/rules/check-policy.ts'
 import { audit } from './audit.ts'
-import { readStanding } from './policy-state.ts'
+import { readPolicyState } from './policy-state.ts'
 import type { SigningContext } from './types.ts'
 
 /** Refuses at once where nothing that follows could be signed: before anything is built. */
 export async function requireRunning(context: SigningContext, signer: Signer, operation: string): Promise<void> {
-  const { policy, row } = await readStanding(context.store.db, context.clock, signer.address)
-  if (policy.paused) throw await refused(context, signer, operation, pausedRefusal(row?.paused_reason ?? null))
+  const { policy, row } = await readPolicyState(context.store.db, context.clock, signer.address)
+  if (policy.paused) throw await auditedRefusal(context, signer, operation, pausedRefusal(row?.paused_reason ?? null))
 }
 
 /** Writes the refusal to the audit log, except in a dry run; answers the bad_request for the caller to throw. */
-export async function refused(
+export async function auditedRefusal(
   context: SigningContext,
   signer: Signer,
   operation: string,

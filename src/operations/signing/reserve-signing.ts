@@ -10,8 +10,8 @@ import type { Row } from '../../store/schema.ts'
 import { insertSigning, insertSpends, isMessageKnown } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
-import { lockStanding } from './policy-state.ts'
-import { messageKnown, pausedRefusal, refused } from './refusals.ts'
+import { lockPolicyState } from './policy-state.ts'
+import { messageKnown, pausedRefusal, auditedRefusal } from './refusals.ts'
 import { requireCluster } from './require-signer.ts'
 import type { SigningContext, SigningDraft } from './types.ts'
 
@@ -49,7 +49,7 @@ export async function reserveSigning(
   const created_at = clock.now()
   const signing = { id, operation, transaction: Buffer.from(raw), genesis, since_slot: movement.slot, created_at }
   const refusal = await store.write(async (tx) => {
-    const { policy, row, spent } = await lockStanding(tx, clock, wallet)
+    const { policy, row, spent } = await lockPolicyState(tx, clock, wallet)
     const refusal = policy.paused
       ? pausedRefusal(row?.paused_reason ?? null)
       : checkPolicy(movement, policy, spent, { role: 'pays', cosigners, uncapped })
@@ -71,7 +71,7 @@ export async function reserveSigning(
     })
     return null
   })
-  if (refusal !== null) throw await refused(context, signer, operation, refusal)
+  if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
   return signing
 }
 

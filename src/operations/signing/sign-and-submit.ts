@@ -78,14 +78,14 @@ async function signLast<S, D>(signing: Signing<S, D>, step: number, before: Sign
 const appended = (before: Signatures | null, signature: string): Signatures =>
   before === null ? [signature] : [...before, signature]
 
-type Step =
+type SigningStep =
   | { kind: 'signed'; signature: string }
   /** `isNew`: reserved by this run, so that nobody has asked the provider for it. */
   | { kind: 'reserved'; row: ReservedSigning; isNew: boolean }
 
 function signStep<S, D>(
   { context, run, steps }: Signing<S, D>,
-  { row, isNew }: Extract<Step, { kind: 'reserved' }>,
+  { row, isNew }: Extract<SigningStep, { kind: 'reserved' }>,
   step: number,
 ): Promise<DecodedTransaction> {
   const release = isNew && step === 0 ? async (tx: Tx) => steps.release?.(tx) : null
@@ -93,7 +93,7 @@ function signStep<S, D>(
 }
 
 /** What an earlier run left of this step, else a new reservation of it. */
-async function reservedStep<S, D>(signing: Signing<S, D>, step: number): Promise<Step> {
+async function reservedStep<S, D>(signing: Signing<S, D>, step: number): Promise<SigningStep> {
   const { context, run } = signing
   const id = step === 0 ? run.id : `${run.id}.${step}`
   const row = await findSigning(context.store.db, id)
@@ -107,10 +107,10 @@ async function reservedStep<S, D>(signing: Signing<S, D>, step: number): Promise
 async function reserveStep<S, D>(signing: Signing<S, D>, id: string, step: number): Promise<ReservedSigning> {
   const { context, run, plan, steps } = signing
   const first = step > 0 ? null : { plan: sealPlan(context, id, plan), reserve: steps.reserve?.bind(steps) }
-  return reserveSigning(context, run.signer, await draftOf(signing, step), { id, operation: run.operation, first })
+  return reserveSigning(context, run.signer, await stepDraft(signing, step), { id, operation: run.operation, first })
 }
 
-async function draftOf<S, D>({ plan, steps }: Signing<S, D>, step: number): Promise<SigningDraft> {
+async function stepDraft<S, D>({ plan, steps }: Signing<S, D>, step: number): Promise<SigningDraft> {
   if (step > 0 && steps.next !== undefined) return steps.next(step)
   if (step === 0 && 'first' in plan) return plan.first
   throw new Error(`step ${step} of a signing has no transaction`)

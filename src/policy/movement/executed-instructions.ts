@@ -70,7 +70,7 @@ function innerInstruction(shown: ShownInstruction, index: number, where: string,
     index,
     depth,
     where,
-    accounts: Array.isArray(accounts) ? accounts.map(String) : textsIn(fields),
+    accounts: Array.isArray(accounts) ? accounts.map(String) : stringsIn(fields),
     type: typeof type === 'string' ? type : null,
     info: fields,
   }
@@ -79,7 +79,7 @@ function innerInstruction(shown: ShownInstruction, index: number, where: string,
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
 
-const textsIn = (fields: Readonly<Record<string, unknown>>): string[] =>
+const stringsIn = (fields: Readonly<Record<string, unknown>>): string[] =>
   Object.values(fields)
     .flat()
     .filter((value): value is string => typeof value === 'string')

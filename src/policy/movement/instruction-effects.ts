@@ -55,8 +55,8 @@ export function instructionEffects(
   for (const instruction of instructions) {
     const isKnown =
       instruction.program === SYSTEM_PROGRAM
-        ? readSystem(instruction, state)
-        : !isTokenProgram(instruction.program) || readToken(instruction, state)
+        ? systemEffect(instruction, state)
+        : !isTokenProgram(instruction.program) || tokenEffect(instruction, state)
     if (isKnown) continue
     const what = instruction.type === null ? 'an instruction' : `the instruction ${instruction.type}`
     const reason = `${what} of ${instruction.program} with accounts of the wallet, which is not known here`
@@ -74,7 +74,7 @@ interface EffectsState {
 }
 
 /** False where it is not understood and may be the wallet's. */
-function readSystem({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
+function systemEffect({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
   const { wallet, effects } = state
   const lamports = (from: unknown, to: unknown, isOwn: boolean) =>
     addTransfer(state, { from, to, mint: null, amount: info.lamports }, isOwn)
@@ -101,7 +101,7 @@ function readSystem({ type, info, accounts }: ExecutedInstruction, state: Effect
 }
 
 /** False where it is not understood and may be the wallet's. */
-function readToken({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
+function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
   const { wallet, effects } = state
   const isOwn = (address: unknown) => state.accounts.get(String(address))?.isOwnToken ?? false
   const amount = info.amount ?? (info.tokenAmount as { amount?: unknown } | undefined)?.amount

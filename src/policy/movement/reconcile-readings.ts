@@ -8,7 +8,7 @@ import { withoutCounters } from './core-collections.ts'
 import { isPlainProgram, offsetsOf } from './touched-accounts.ts'
 
 /** Where a token account keeps its amount, a u64. */
-const AMOUNT_OFFSET = 64
+const TOKEN_AMOUNT_OFFSET = 64
 const AMOUNT_BYTES = 8
 /** Who owns an asset or may change its metadata stands in these: they must hold still, but for what a collection counts. */
 const STRICT_PROGRAMS: ReadonlySet<string> = new Set([PROGRAMS.core.id, PROGRAMS.tokenMetadata.id])
@@ -58,7 +58,7 @@ function largerOfOwn(
 }
 
 function isSameButAmount(old: Uint8Array, now: Uint8Array): boolean {
-  const rest = (data: Uint8Array) => [data.subarray(0, AMOUNT_OFFSET), data.subarray(AMOUNT_OFFSET + AMOUNT_BYTES)]
+  const rest = (data: Uint8Array) => [data.subarray(0, TOKEN_AMOUNT_OFFSET), data.subarray(TOKEN_AMOUNT_OFFSET + AMOUNT_BYTES)]
   return isSameBytes(Buffer.concat(rest(old)), Buffer.concat(rest(now)))
 }
 

@@ -7,7 +7,7 @@ import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { AccountOpening, AccountOpenings } from './account-openings.ts'
 
 /** A durable nonce: version, state, authority, blockhash and fee (solana-nonce, `Versions`). */
-const NONCE_BYTES = 80
+const NONCE_ACCOUNT_BYTES = 80
 export const NONCE_AUTHORITY_OFFSET = 8
 
 /** What stands at an address; each part is null where there is no such thing. */
@@ -71,7 +71,7 @@ export function touchedAccounts(
 
 /** Authority of a nonce account; null for anything else. */
 export function nonceAuthority(account: ChainAccount | null): string | null {
-  if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_BYTES) return null
+  if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_ACCOUNT_BYTES) return null
   return addressOf(account.data.subarray(NONCE_AUTHORITY_OFFSET, NONCE_AUTHORITY_OFFSET + 32))
 }
 

@@ -1,10 +1,10 @@
 /** Checks a movement against the policy of its wallet: rule after rule, and whatever no rule allows is refused. */
 import type { Movement } from '../movement/movement.ts'
-import type { Policy, Spent } from '../policy.ts'
+import type { SigningPolicy, Spent } from '../policy.ts'
 import { checkAuthorities, checkClosings, checkDelegates } from './control-rules.ts'
 import { checkDestinations } from './destination-rule.ts'
 import {
-  checkFee,
+  checkFeeLimit,
   checkLamportsPerDay,
   checkLamportsPerTransaction,
   checkTokensPerDay,
@@ -12,7 +12,7 @@ import {
 } from './limit-rules.ts'
 import { checkPrograms, checkSigners } from './signature-rules.ts'
 import { checkCertain, checkPaused, checkSimulation } from './simulation-rules.ts'
-import type { CheckOptions, PolicyCheck, Violation } from './violation.ts'
+import type { PolicyCheckOptions, PolicyCheck, Violation } from './violation.ts'
 
 /** In the order in which they are checked, which is the order of the API's `SIGNING_RULES`. */
 const RULES = [
@@ -24,7 +24,7 @@ const RULES = [
   ['authority', checkAuthorities],
   ['delegate', checkDelegates],
   ['close', checkClosings],
-  ['fee', checkFee],
+  ['fee', checkFeeLimit],
   ['destination', checkDestinations],
   ['lamports_per_transaction', checkLamportsPerTransaction],
   ['tokens_per_transaction', checkTokensPerTransaction],
@@ -39,7 +39,7 @@ export interface Refusal extends Violation {
 }
 
 /** The first rule that the movement breaks, or null. `spent` is what was counted with `spendOf` before. */
-export function checkPolicy(movement: Movement, policy: Policy, spent: Spent, options: CheckOptions): Refusal | null {
+export function checkPolicy(movement: Movement, policy: SigningPolicy, spent: Spent, options: PolicyCheckOptions): Refusal | null {
   for (const [rule, check] of RULES) {
     const violation = check(movement, policy, spent, options)
     if (violation === null) continue

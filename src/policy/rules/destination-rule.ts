@@ -1,8 +1,8 @@
 /** The rule about destinations: who receives anything is on the policy's list, where it has one. */
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import type { Destination, Movement } from '../movement/movement.ts'
-import type { Policy, Spent } from '../policy.ts'
-import type { CheckOptions, Violation } from './violation.ts'
+import type { SigningPolicy, Spent } from '../policy.ts'
+import type { PolicyCheckOptions, Violation } from './violation.ts'
 
 /** Their accounts are emptied by a key, so that lamports there are somebody's gain. */
 const KEY_PROGRAMS: ReadonlySet<string> = new Set([SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_2022_PROGRAM])
@@ -14,9 +14,9 @@ const METAPLEX_FEE = 10_000_000n
 
 export function checkDestinations(
   { destinations, fee_payer }: Movement,
-  policy: Policy,
+  policy: SigningPolicy,
   _: Spent,
-  { role }: CheckOptions,
+  { role }: PolicyCheckOptions,
 ): Violation | null {
   if (policy.destinations === null) return null
   const list = new Set(policy.destinations)

@@ -1,10 +1,10 @@
 /** Rules about amounts: the fee, what leaves in one transaction, and what left within a day. */
 import type { Movement } from '../movement/movement.ts'
-import type { Policy, Spent, TokenLimit } from '../policy.ts'
+import type { SigningPolicy, Spent, MintLimit } from '../policy.ts'
 import { spendOf } from './spend.ts'
-import type { CheckOptions, SigningRole, Violation } from './violation.ts'
+import type { PolicyCheckOptions, SigningRole, Violation } from './violation.ts'
 
-export function checkFee({ fee: asked }: Movement, { max_fee_lamports: cap }: Policy): Violation | null {
+export function checkFeeLimit({ fee: asked }: Movement, { max_fee_lamports: cap }: SigningPolicy): Violation | null {
   if (asked <= cap) return null
   const message = `the fee is ${asked} lamports, at most ${cap} are allowed. Lower priority-fee-cap, or raise the limit with \`svc signer policy --max-fee\``
   return { message, details: { asked: String(asked), cap: String(cap) } }
@@ -12,9 +12,9 @@ export function checkFee({ fee: asked }: Movement, { max_fee_lamports: cap }: Po
 
 export function checkLamportsPerTransaction(
   movement: Movement,
-  { lamports_per_transaction: cap }: Policy,
+  { lamports_per_transaction: cap }: SigningPolicy,
   _: Spent,
-  { role }: CheckOptions,
+  { role }: PolicyCheckOptions,
 ): Violation | null {
   const asked = spendOf(movement).lamports
   return perTransaction({ what: 'lamports', asked, cap, flag: '--per-transaction' }, role)
@@ -22,13 +22,13 @@ export function checkLamportsPerTransaction(
 
 export function checkTokensPerTransaction(
   movement: Movement,
-  policy: Policy,
+  policy: SigningPolicy,
   _: Spent,
-  { role, uncapped = [] }: CheckOptions,
+  { role, uncapped = [] }: PolicyCheckOptions,
 ): Violation | null {
   for (const { mint, amount: asked } of spendOf(movement).tokens) {
     if (uncapped.includes(mint)) continue
-    const cap = tokenLimit(policy, mint).per_transaction
+    const cap = limitOfMint(policy, mint).per_transaction
     const violation = perTransaction({ what: `units of ${mint}`, asked, cap, flag: '--token', mint }, role)
     if (violation !== null) return violation
   }
@@ -37,7 +37,7 @@ export function checkTokensPerTransaction(
 
 export function checkLamportsPerDay(
   movement: Movement,
-  { lamports_per_day: cap }: Policy,
+  { lamports_per_day: cap }: SigningPolicy,
   { lamports }: Spent,
 ): Violation | null {
   return perDay({ what: 'lamports', asked: spendOf(movement).lamports, cap, flag: '--per-day' }, lamports)
@@ -45,13 +45,13 @@ export function checkLamportsPerDay(
 
 export function checkTokensPerDay(
   movement: Movement,
-  policy: Policy,
+  policy: SigningPolicy,
   { tokens }: Spent,
-  { uncapped = [] }: CheckOptions,
+  { uncapped = [] }: PolicyCheckOptions,
 ): Violation | null {
   for (const { mint, amount: asked } of spendOf(movement).tokens) {
     if (uncapped.includes(mint)) continue
-    const cap = tokenLimit(policy, mint).per_day
+    const cap = limitOfMint(policy, mint).per_day
     const violation = perDay({ what: `units of ${mint}`, asked, cap, flag: '--token', mint }, tokens.get(mint) ?? 0n)
     if (violation !== null) return violation
   }
@@ -59,7 +59,7 @@ export function checkTokensPerDay(
 }
 
 /** A mint that is not listed may not leave. */
-const tokenLimit = ({ tokens }: Policy, mint: string): TokenLimit =>
+const limitOfMint = ({ tokens }: SigningPolicy, mint: string): MintLimit =>
   tokens.find((each) => each.mint === mint) ?? { mint, per_transaction: 0n, per_day: 0n }
 
 /** An amount that would leave, its limit, and the flag of `svc signer policy` that sets the limit. */

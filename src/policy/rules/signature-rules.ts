@@ -2,8 +2,8 @@
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Movement } from '../movement/movement.ts'
-import type { Policy, Spent } from '../policy.ts'
-import type { CheckOptions, Violation } from './violation.ts'
+import type { SigningPolicy, Spent } from '../policy.ts'
+import type { PolicyCheckOptions, Violation } from './violation.ts'
 
 /** What may use the signature of a wallet that cosigns: a token program or a pool would pay out by it. */
 const COSIGNED_PROGRAMS: ReadonlySet<string> = new Set([
@@ -15,9 +15,9 @@ const COSIGNED_PROGRAMS: ReadonlySet<string> = new Set([
 
 export function checkSigners(
   { wallet, signers, fee_payer }: Movement,
-  _: Policy,
+  _: SigningPolicy,
   __: Spent,
-  { role, cosigners = [] }: CheckOptions,
+  { role, cosigners = [] }: PolicyCheckOptions,
 ): Violation | null {
   const details = { fee_payer, signers }
   if (!signers.includes(wallet)) {
@@ -43,9 +43,9 @@ export function checkSigners(
 
 export function checkPrograms(
   { programs }: Movement,
-  policy: Policy,
+  policy: SigningPolicy,
   _: Spent,
-  { role }: CheckOptions,
+  { role }: PolicyCheckOptions,
 ): Violation | null {
   const stranger = programs.find(({ program }) => !policy.programs.includes(program))
   if (stranger !== undefined) {

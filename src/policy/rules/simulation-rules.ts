@@ -1,9 +1,9 @@
 /** Rules that come before any amount: the signer runs, the transaction succeeds, and what it moves is certain. */
 import type { Movement } from '../movement/movement.ts'
-import type { Policy } from '../policy.ts'
+import type { SigningPolicy } from '../policy.ts'
 import { OWN_KEY_ADVICE, type Violation } from './violation.ts'
 
-export function checkPaused(_: Movement, { paused }: Policy): Violation | null {
+export function checkPaused(_: Movement, { paused }: SigningPolicy): Violation | null {
   if (!paused) return null
   return { message: 'the signer is paused. Nothing is signed until `svc signer resume`', details: {} }
 }

@@ -1,6 +1,6 @@
 /** What a single rule of the policy is: a check of a movement that answers a violation or null. */
 import type { Movement } from '../movement/movement.ts'
-import type { Policy, Spent } from '../policy.ts'
+import type { SigningPolicy, Spent } from '../policy.ts'
 
 /** Why a rule refuses a movement. */
 export interface Violation {
@@ -12,7 +12,7 @@ export interface Violation {
 /** `cosigns`: a transaction of another, who pays; nothing of the wallet may leave. */
 export type SigningRole = 'pays' | 'cosigns'
 
-export interface CheckOptions {
+export interface PolicyCheckOptions {
   role: SigningRole
   /** Who may sign beside a wallet that pays. */
   cosigners?: readonly string[]
@@ -21,7 +21,7 @@ export interface CheckOptions {
 }
 
 /** `spent` is what was counted with `spendOf` for earlier movements. */
-export type PolicyCheck = (movement: Movement, policy: Policy, spent: Spent, options: CheckOptions) => Violation | null
+export type PolicyCheck = (movement: Movement, policy: SigningPolicy, spent: Spent, options: PolicyCheckOptions) => Violation | null
 
 /** The way out where no setting of the policy can allow it. */
 export const OWN_KEY_ADVICE = 'it is not for the platform wallet to sign: sign it with a key of your own'
