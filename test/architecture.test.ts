@@ -37,6 +37,7 @@ const ROOMS = [
   'daemon',
   'src/operations',
   'src/following',
+  'src/policy',
   'src/chain',
   'src/localnet',
   'src/solana',
@@ -87,6 +88,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
     value: [
       'src/api',
       'src/following',
+      'src/policy',
       'src/chain',
       'src/solana',
       'src/store',
@@ -101,7 +103,8 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
     value: ['src/chain', 'src/solana', 'src/store', 'src/context.ts', 'src/errors.ts', 'src/timing.ts', 'src/log.ts'],
     type: ['src/api'],
   },
-  'src/chain': { value: ['src/solana', ...ROOMS_BELOW], type: ['src/api'], lazy: ['src/localnet'] },
+  'src/policy': { value: ['src/solana'] },
+  'src/chain': { value: ['src/policy', 'src/solana', ...ROOMS_BELOW], type: ['src/api'], lazy: ['src/localnet'] },
   // Its journal is a database file of this installation, opened like every other.
   'src/localnet': { value: ['src/solana', 'src/files.ts'] },
   'src/solana': { value: [] },

@@ -138,9 +138,15 @@ describe('a command', () => {
     const dead = join(cli.home, 'dead')
     await spawned(['keys', 'list', '--data-dir', dead])
     writeFileSync(join(dead, 'daemon.json'), JSON.stringify({ pid: 2 ** 22 + 1, url: 'http://127.0.0.1:1' }))
-    expect(await spawned(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+    expect(await spawned(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+    })
     writeFileSync(join(dead, 'daemon.json'), JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1' }))
-    expect(await spawned(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+    expect(await spawned(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+    })
     heldLock(dead)
     const reused = await spawned(['pools', 'list', '--json', '--data-dir', dead])
     expect(reused).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: expect.stringContaining('nothing listens') })

@@ -2,8 +2,9 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan } from '../signing/types.ts'
 import { planCreation } from './plan-creation.ts'
 
 type CreateAirdropRoute = Api['airdrops']['create']
@@ -24,15 +25,20 @@ export async function createAirdrop(
 
 /** The platform wallet pays and funds, whatever `payer` says (contract 5, as for fee claims). */
 async function signedCreation(context: Context, input: Input<CreateAirdropRoute>): Promise<Result<CreateAirdropRoute>> {
-  await requireSigner(context)
-  return signAndSubmit<null, Result<CreateAirdropRoute>>(context, {
-    operation: 'airdrop.create',
-    async begin(wallet) {
-      const { id, transaction } = await planCreation(context, input, wallet)
-      return { first: { transaction }, kept: null, tracked_resource: trackedBy(id) }
-    },
-    answer: ([signature]) => ({ mode: 'signed', signature: signature! }),
+  const run = await openSigningRun<null>(context, 'airdrop.create')
+  const plan = run.resumed ?? (await planSignedCreation(context, input, run.wallet))
+  return signAndSubmit(context, run, plan, {
+    answer: ([signature]) => ({ mode: 'signed', signature }),
   })
+}
+
+async function planSignedCreation(
+  context: Context,
+  input: Input<CreateAirdropRoute>,
+  wallet: string,
+): Promise<NewSigningPlan<null>> {
+  const { id, transaction } = await planCreation(context, input, wallet)
+  return { first: { transaction }, state: null, tracked_resource: trackedBy(id) }
 }
 
 const trackedBy = (id: string) => ({

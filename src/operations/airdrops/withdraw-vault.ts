@@ -8,15 +8,15 @@ import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import type { Built } from '../signing/types.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
 import { momentOf } from './words.ts'
 
 type WithdrawVaultRoute = Api['airdrops']['withdraw']
 
-interface Kept {
+interface Withdrawal {
   mint: string
   amount: string
 }
@@ -25,25 +25,30 @@ export async function withdrawVault(
   context: Context,
   input: Input<WithdrawVaultRoute>,
 ): Promise<Result<WithdrawVaultRoute>> {
-  const { id } = input
-  await requireSigner(context)
-  return signAndSubmit<Kept, Result<WithdrawVaultRoute>>(context, {
-    operation: 'airdrop.withdraw',
-    async begin(wallet) {
-      const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
-      requireWithdrawable(airdrop)
-      const opensReceiverFor = await receiverOf(context, airdrop, input.admin, wallet)
-      const amount = requireWhole(airdrop, BigInt(input.amount))
-      const first = await build(context, airdrop, wallet, opensReceiverFor)
-      const tracked_resource = {
-        resource_type: 'airdrop',
-        resource_id: id,
-        related_events: ['airdrop.vault_drained' as const],
-      }
-      return { first, kept: { mint: airdrop.mint, amount: String(amount) }, tracked_resource }
-    },
-    answer: ([signature], { mint, amount }) => ({ mode: 'signed', signature: signature!, mint, amount }),
+  const run = await openSigningRun<Withdrawal>(context, 'airdrop.withdraw')
+  const plan = run.resumed ?? (await planWithdrawal(context, input, run.wallet))
+  return signAndSubmit(context, run, plan, {
+    answer: ([signature]) => ({ mode: 'signed', signature, mint: plan.state.mint, amount: plan.state.amount }),
   })
+}
+
+async function planWithdrawal(
+  context: Context,
+  input: Input<WithdrawVaultRoute>,
+  wallet: string,
+): Promise<NewSigningPlan<Withdrawal>> {
+  const { id } = input
+  const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
+  requireWithdrawable(airdrop)
+  const opensReceiverFor = await receiverOf(context, airdrop, input.admin, wallet)
+  const amount = requireWhole(airdrop, BigInt(input.amount))
+  const first = await build(context, airdrop, wallet, opensReceiverFor)
+  const related_events = ['airdrop.vault_drained' as const]
+  return {
+    first,
+    state: { mint: airdrop.mint, amount: String(amount) },
+    tracked_resource: { resource_type: 'airdrop', resource_id: id, related_events },
+  }
 }
 
 function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
@@ -115,7 +120,7 @@ async function build(
   { address, mint, distributor }: PresentAirdrop,
   wallet: string,
   opensReceiverFor: string | null,
-): Promise<Built> {
+): Promise<SigningDraft> {
   const connection = await chain.connection()
   const recentBlockhash = await latestBlockhash(connection)
   const clawback = {

@@ -1,6 +1,6 @@
 /** Sends the migration of a full curve with the platform wallet: one transaction after the other, each once. */
 
-import { type BudgetServices, withComputeBudget } from '../../chain/compute-budget.ts'
+import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { cosigned } from '../../chain/cosign.ts'
 import {
   buildMigrationStep,
@@ -19,7 +19,8 @@ import { findSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { findTransaction } from '../../store/transactions.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import type { SigningContext } from '../signing/types.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan, SigningContext } from '../signing/types.ts'
 
 export type PoolServices = Pick<
   Services,
@@ -51,30 +52,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   }
   // One that was intended and not signed is ended; after one that landed, or that nobody can end, a new one begins.
   const earlier = last === null ? await resumable(services, row) : null
-  const sent = signAndSubmit<null, void>(crankContext(services, row, earlier), {
-    operation,
-    async begin(wallet) {
-      const recentBlockhash = await latestBlockhash(connection)
-      let secretKeys: readonly Uint8Array[] = []
-      const { transaction, requiredSigners } = await withComputeBudget(
-        budgetOf(services, connection),
-        async (before) => {
-          const built = await buildMigrationStep({ pool, payer: wallet, recentBlockhash, before })
-          secretKeys = built.secretKeys
-          return built
-        },
-        MIGRATION_UNITS[step],
-      )
-      const cosigners = requiredSigners.filter((signer) => signer !== wallet)
-      // The program moves the pool's own tokens, to its locker or to the pool that it makes.
-      const uncapped = [pool.baseMint]
-      return { first: { transaction: cosigned(transaction, secretKeys), cosigners, uncapped }, kept: null }
-    },
-    async record(tx, [signature]) {
-      await updatePool(tx, row.address, { crank_signature: signature! })
-    },
-    answer: () => undefined,
-  })
+  const sent = sendStep(crankContext(services, row, earlier), row, pool, step)
   await sent.catch(async (error) => {
     if (error instanceof ApiError && error.code === 'conflict') throw error
     // Another daemon may have landed the step meanwhile.
@@ -88,13 +66,48 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   log.info({ pool: row.address, operation }, 'a migration transaction was sent')
 }
 
+async function sendStep(
+  context: SigningContext,
+  row: Row<'pools'>,
+  pool: DbcPool,
+  step: keyof typeof MIGRATION_UNITS,
+): Promise<void> {
+  const run = await openSigningRun<null>(context, `pool.${step}`)
+  const plan = run.resumed ?? (await planStep(context, pool, step, run.wallet))
+  await signAndSubmit(context, run, plan, {
+    async record(tx, [signature]) {
+      await updatePool(tx, row.address, { crank_signature: signature })
+    },
+    answer: () => undefined,
+  })
+}
+
+async function planStep(
+  { chain, config }: SigningContext,
+  pool: DbcPool,
+  step: keyof typeof MIGRATION_UNITS,
+  wallet: string,
+): Promise<NewSigningPlan<null>> {
+  const connection = await chain.connection()
+  const recentBlockhash = await latestBlockhash(connection)
+  let secretKeys: readonly Uint8Array[] = []
+  const { transaction, requiredSigners } = await withComputeBudget(
+    { connection, config },
+    async (before) => {
+      const built = await buildMigrationStep({ pool, payer: wallet, recentBlockhash, before })
+      secretKeys = built.secretKeys
+      return built
+    },
+    MIGRATION_UNITS[step],
+  )
+  const cosigners = requiredSigners.filter((signer) => signer !== wallet)
+  // The program moves the pool's own tokens, to its locker or to the pool that it makes.
+  const uncapped = [pool.baseMint]
+  return { first: { transaction: cosigned(transaction, secretKeys), cosigners, uncapped }, state: null }
+}
+
 /** Ten seconds, twenty, up to three quarters of an hour. */
 const pauseAfter = (failures: number) => Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
-
-const budgetOf = ({ config }: PoolServices, connection: BudgetServices['connection']): BudgetServices => ({
-  connection,
-  config,
-})
 
 /** What was intended and can still be ended: by the same key, on the same chain. */
 async function resumable({ store, signer, chain }: PoolServices, { crank_signing }: Row<'pools'>) {

@@ -20,7 +20,9 @@ import type { Tx } from '../../store/store.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { poolRecord } from '../records.ts'
 import { requireSigner } from '../signing/require-signer.ts'
-import { type Built, signAndSubmit } from '../signing/sign-and-submit.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { lamportsOfSol } from './amounts.ts'
 import { type Launch, planLaunch, platformPercentage } from './launch.ts'
 import { curveNamed } from './presets.ts'
@@ -87,7 +89,8 @@ const textsOf = ({
 }: Input<CreatePoolRoute>): string[] =>
   [name, symbol, description, website, twitter_url, telegram, loot_from].filter((text) => text !== undefined)
 
-type Kept = Omit<Prepared, 'launch'> & { launch: Omit<Launch, 'transactions'> & { transactions: string[] } }
+/** A prepared launch as JSON. */
+type LaunchPlan = Omit<Prepared, 'launch'> & { launch: Omit<Launch, 'transactions'> & { transactions: string[] } }
 
 /** Only for a launch of the platform's own: the creator pays and signs. */
 async function createSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
@@ -98,35 +101,22 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
       { param: 'creator', details: { platform_wallet: address } },
     )
   }
-  return signAndSubmit<Kept, Result<CreatePoolRoute>>(context, {
-    operation: 'pool.create',
-    async begin() {
-      const { launch, ...prepared } = await prepare(context, input)
-      const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
-      const kept = { ...prepared, launch: { ...launch, transactions } }
-      return {
-        first: await stepOf(context, kept, 0),
-        kept,
-        steps: transactions.length,
-        tracked_resource: trackedBy(launch.address),
-      }
-    },
-    next: (_, kept, step) => stepOf(context, kept, step),
-    async reserve(tx, kept) {
-      const held = await takeFor(context, tx, takingOf(input, restored(kept)))
+  const run = await openSigningRun<LaunchPlan>(context, 'pool.create')
+  const plan = run.resumed ?? (await planSigned(context, input))
+  const prepared = restored(plan.state)
+  return signAndSubmit(context, run, plan, {
+    next: (step) => stepOf(context, plan.state, step),
+    async reserve(tx) {
+      const held = await takeFor(context, tx, takingOf(input, prepared))
       if (held !== null) throw taken(context, input.symbol, held)
-      await insert(context, tx, input, restored(kept))
+      await insert(context, tx, input, prepared)
     },
-    async release(tx, kept) {
-      const row = await findPool(tx, kept.launch.address)
+    async release(tx) {
+      const row = await findPool(tx, plan.state.launch.address)
       if (row !== null) await writeEvents(tx, context.clock, (await markPoolFailed(tx, row)).drafts)
     },
-    answer: (signatures, kept) => ({
-      ...answerOf(
-        context,
-        restored(kept).launch,
-        poolRecord({ seq: 0, ...rowOf(context, input, restored(kept)) } as Row<'pools'>),
-      ),
+    answer: (signatures) => ({
+      ...answerOf(context, prepared.launch, poolRecord({ seq: 0, ...rowOf(context, input, prepared) } as Row<'pools'>)),
       transactions: [],
       required_signers: {
         ...NO_KEYS,
@@ -137,13 +127,25 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
   })
 }
 
-const restored = ({ launch, ...kept }: Kept): Prepared => ({
-  ...kept,
+async function planSigned(context: Context, input: Input<CreatePoolRoute>): Promise<NewSigningPlan<LaunchPlan>> {
+  const { launch, ...prepared } = await prepare(context, input)
+  const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
+  const state = { ...prepared, launch: { ...launch, transactions } }
+  return {
+    first: await stepOf(context, state, 0),
+    state,
+    steps: transactions.length,
+    tracked_resource: trackedBy(launch.address),
+  }
+}
+
+const restored = ({ launch, ...prepared }: LaunchPlan): Prepared => ({
+  ...prepared,
   launch: { ...launch, transactions: launch.transactions.map((text) => Buffer.from(text, 'base64')) },
 })
 
 /** With a blockhash of its own time, and the signatures of the launch's keys. */
-async function stepOf({ chain }: Context, { launch }: Kept, step: number): Promise<Built> {
+async function stepOf({ chain }: Context, { launch }: LaunchPlan, step: number): Promise<SigningDraft> {
   const recentBlockhash = await latestBlockhash(await chain.connection())
   const unsigned = await withBlockhash(Buffer.from(launch.transactions[step]!, 'base64'), recentBlockhash)
   const keys = Object.values(launch.requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))

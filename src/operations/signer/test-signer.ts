@@ -9,11 +9,13 @@ import type { Context } from '../../context.ts'
 import { audit } from '../signing/audit.ts'
 import { asApiError, requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan } from '../signing/types.ts'
 
 type TestSignerRoute = Api['signer']['test']
 
 /** Half more than the longest memo was measured at. */
-const FALLBACK_UNITS = 150_000
+const MEMO_FALLBACK_UNITS = 150_000
 
 /** No message of a transaction begins so (Solana's off-chain message signing). */
 const OFF_CHAIN = '\xffsolana offchain'
@@ -40,20 +42,25 @@ export async function testSigner(
   })
 }
 
-function submitMemo(context: Context, memo: string, of: Pick<Result<TestSignerRoute>, 'provider' | 'address'>) {
-  const { chain, config } = context
-  return signAndSubmit<null, Result<TestSignerRoute>>(context, {
-    operation: 'signer.test',
-    async begin(payer) {
-      const connection = await chain.connection()
-      const recentBlockhash = await latestBlockhash(connection)
-      const { transaction } = await withComputeBudget(
-        { connection, config },
-        (before) => buildMemo({ payer, recentBlockhash, memo, before }),
-        FALLBACK_UNITS,
-      )
-      return { first: { transaction }, kept: null }
-    },
-    answer: ([signature]) => ({ ...of, duration_ms: null, signature: signature! }),
+async function submitMemo(
+  context: Context,
+  memo: string,
+  signer: Pick<Result<TestSignerRoute>, 'provider' | 'address'>,
+): Promise<Result<TestSignerRoute>> {
+  const run = await openSigningRun<null>(context, 'signer.test')
+  const plan = run.resumed ?? (await planMemo(context, memo, run.wallet))
+  return signAndSubmit(context, run, plan, {
+    answer: ([signature]) => ({ ...signer, duration_ms: null, signature }),
   })
+}
+
+async function planMemo({ chain, config }: Context, memo: string, payer: string): Promise<NewSigningPlan<null>> {
+  const connection = await chain.connection()
+  const recentBlockhash = await latestBlockhash(connection)
+  const { transaction } = await withComputeBudget(
+    { connection, config },
+    (before) => buildMemo({ payer, recentBlockhash, memo, before }),
+    MEMO_FALLBACK_UNITS,
+  )
+  return { first: { transaction }, state: null }
 }

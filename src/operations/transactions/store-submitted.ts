@@ -1,8 +1,8 @@
 /** The record of a submitted transaction, written with its event before anything is sent. */
 import type { TrackedResource } from '../../api/index.ts'
-import { lifetimeOf } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
+import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { writeEvent } from '../../store/event-drafts.ts'
 import type { NewRow } from '../../store/schema.ts'
