@@ -6,7 +6,7 @@ import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
 import { shapeRedactor } from '../src/redaction.ts'
 import { readInputs } from './inputs.ts'
-import { parse } from './program.ts'
+import { parseCommand } from './program.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
 /** Resolves with the exit code. A command runs in this process unless `host` brings another's streams and settings. */
@@ -31,7 +31,7 @@ async function run(argv: readonly string[], host: Host): Promise<number> {
     host.on(event, (error) => host.exit(tell(error, formatOnFailure())))
   }
   try {
-    const parsed = await parse(argv)
+    const parsed = await parseCommand(argv)
     if ('text' in parsed) {
       host.stdout.write(parsed.text)
       return EXIT.done

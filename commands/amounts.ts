@@ -2,7 +2,7 @@
 
 import { usage } from './ui/problem.ts'
 
-export const LAMPORT_DIGITS = 9
+export const LAMPORT_DECIMALS = 9
 
 /** Decimal text to raw units; a usage problem names `shown` and what does not fit. */
 export function rawUnits(text: string, digits: number, shown: string): bigint {
@@ -37,4 +37,4 @@ export function inWhole(
 }
 
 /** Lamports as decimal SOL. */
-export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_DIGITS)
+export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_DECIMALS)

@@ -5,7 +5,7 @@ import type { Wallet } from './signing/wallet.ts'
 import type { Ui } from './ui/ui.ts'
 
 /** One flag or positional argument. Keys are written like API fields (`per_minute`) and shown as `--per-minute`. */
-export interface Input<T = unknown> {
+export interface CommandInput<T = unknown> {
   kind: 'text' | 'integer' | 'boolean' | 'list'
   about: string
   /** What stands for the value in help. */
@@ -19,19 +19,19 @@ export interface Input<T = unknown> {
   /** Carries the type only. */
   type?: T
 }
-export type Inputs = Record<string, Input>
-export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
+export type CommandInputs = Record<string, CommandInput>
+export type InputValues<I extends CommandInputs> = { [K in keyof I]: I[K] extends CommandInput<infer T> ? T : never }
 
-type Options = Partial<Pick<Input, 'placeholder' | 'min' | 'max' | 'short'>>
+type InputOptions = Partial<Pick<CommandInput, 'placeholder' | 'min' | 'max' | 'short'>>
 
-export const text = (about: string, options: Options = {}): Input<string | undefined> => ({
+export const text = (about: string, options: InputOptions = {}): CommandInput<string | undefined> => ({
   kind: 'text',
   placeholder: 'TEXT',
   required: false,
   about,
   ...options,
 })
-export const integer = (about: string, options: Options = {}): Input<number | undefined> => ({
+export const integer = (about: string, options: InputOptions = {}): CommandInput<number | undefined> => ({
   kind: 'integer',
   placeholder: 'N',
   required: false,
@@ -39,16 +39,27 @@ export const integer = (about: string, options: Options = {}): Input<number | un
   ...options,
 })
 /** A switch, off unless given. */
-export const flag = (about: string): Input<boolean> => ({ kind: 'boolean', placeholder: '', required: false, about })
+export const toggle = (about: string): CommandInput<boolean> => ({
+  kind: 'boolean',
+  placeholder: '',
+  required: false,
+  about,
+})
 /** Comma-separated or repeated; as the last positional argument, the rest of the line. */
-export const list = <T extends string = string>(about: string, options: Options = {}): Input<T[] | undefined> => ({
+export const listOf = <T extends string = string>(
+  about: string,
+  options: InputOptions = {},
+): CommandInput<T[] | undefined> => ({
   kind: 'list',
   placeholder: 'A,B',
   required: false,
   about,
   ...options,
 })
-export const choice = <const C extends readonly string[]>(choices: C, about: string): Input<C[number] | undefined> => ({
+export const choiceOf = <const C extends readonly string[]>(
+  choices: C,
+  about: string,
+): CommandInput<C[number] | undefined> => ({
   kind: 'text',
   placeholder: '',
   required: false,
@@ -56,8 +67,8 @@ export const choice = <const C extends readonly string[]>(choices: C, about: str
   choices,
 })
 /** Asked for on a terminal when missing, otherwise a usage error. */
-export const required = <T>(input: Input<T>): Input<NonNullable<T>> =>
-  ({ ...input, required: true }) as Input<NonNullable<T>>
+export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>> =>
+  ({ ...input, required: true }) as CommandInput<NonNullable<T>>
 
 export interface Rows {
   columns: readonly string[]
@@ -65,7 +76,7 @@ export interface Rows {
 }
 
 /** What a command gives back; `commands/ui` renders it. */
-export interface Outcome {
+export interface CommandOutcome {
   /** The `data` of the answer: what `-o json` prints. */
   data: unknown
   /** How `table` and `plain` show it; without one, a record field by field. */
@@ -86,24 +97,27 @@ export interface Verb {
   details?: string
   /** API routes that this command calls. */
   calls: readonly At[]
-  args: Inputs
-  flags: Inputs
+  args: CommandInputs
+  flags: CommandInputs
   examples: readonly string[]
-  run(input: never, session: Session): Promise<Outcome>
+  run(input: never, session: Session): Promise<CommandOutcome>
 }
 
 /** A noun with verbs, or a command of one word. */
 export type Noun = { verbs: Record<string, Verb> } | { verb: Verb }
 
 /** Declares a command; `run` gets arguments and flags in one typed object. */
-export function verb<A extends Inputs = Record<never, never>, F extends Inputs = Record<never, never>>(definition: {
+export function verb<
+  A extends CommandInputs = Record<never, never>,
+  F extends CommandInputs = Record<never, never>,
+>(definition: {
   about: string
   details?: string
   calls?: readonly At[]
   args?: A
   flags?: F
   examples?: readonly string[]
-  run(input: Values<A> & Values<F>, session: Session): Promise<Outcome>
+  run(input: InputValues<A> & InputValues<F>, session: Session): Promise<CommandOutcome>
 }): Verb {
   return { calls: [], args: {}, flags: {}, examples: [], ...definition }
 }
@@ -115,22 +129,22 @@ export interface Session {
   readonly settings: Settings
   readonly localnet: Localnet
   readonly wallet: Wallet
-  readonly clock: Clock
-  /** Said when Ctrl-C ends the command from now on; null says nothing. */
-  lastWords(text: string | null): void
+  readonly clock: SessionClock
+  /** Shown when Ctrl-C ends the command from now on; null shows nothing. */
+  setInterruptNote(text: string | null): void
   /** The cluster that commands work on: a moniker or a host; null where only the API knows. */
   cluster(): Promise<string | null>
   /** Runs the daemon until it is told to stop. */
-  serve(flags: ServeFlags, onReady: (at: Serving) => void): Promise<void>
+  serve(flags: ServeFlags, onReady: (at: ServingDaemon) => void): Promise<void>
   /** Checks this installation, line by line. */
-  diagnose(): Promise<Check[]>
+  diagnose(): Promise<DoctorCheck[]>
 }
 /** The same session with some of it replaced. Getters of a session open what they give on first use: a spread would open all. */
-export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'lastWords'>>): Session =>
+export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'setInterruptNote'>>): Session =>
   Object.create(session, Object.fromEntries(Object.entries(own).map(([name, value]) => [name, { value }])))
 
 /** Time as commands wait for it, in milliseconds. */
-export interface Clock {
+export interface SessionClock {
   now(): number
   sleep(ms: number): Promise<void>
 }
@@ -140,7 +154,7 @@ export interface ServeFlags {
   rpc_host?: string | undefined
   rpc_port?: number | undefined
 }
-export interface Serving {
+export interface ServingDaemon {
   pid: number
   url: string
   cluster: string
@@ -150,7 +164,7 @@ export interface Serving {
   /** What was not as asked for. */
   notes: readonly string[]
 }
-export interface Check {
+export interface DoctorCheck {
   check: string
   status: 'ok' | 'warn' | 'fail'
   detail: string

@@ -3,15 +3,15 @@
 import type { ChainAccount } from '../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
 import type { Session } from './command.ts'
-import { orNull, Problem } from './ui/problem.ts'
+import { nullIfNotFound, Problem } from './ui/problem.ts'
 
-export interface Mint {
+export interface MintOnChain {
   decimals: number
   isToken2022: boolean
 }
 
 /** Throws not_found where no mint is. */
-export async function mintState(session: Session, mint: string): Promise<Mint> {
+export async function mintState(session: Session, mint: string): Promise<MintOnChain> {
   const { readMint } = await decoding()
   const account = await accountAt(session, mint)
   const state = account && readMint(account)
@@ -29,7 +29,7 @@ export async function tokenBalance(session: Session, address: string): Promise<b
 
 /** Null where there is none. */
 async function accountAt({ client }: Session, address: string): Promise<ChainAccount | null> {
-  const found = (await orNull(client.accounts.get({ address })))?.data
+  const found = (await nullIfNotFound(client.accounts.get({ address })))?.data
   if (found === undefined) return null
   const { owner, executable, data } = found
   // Tokens and mints are told by owner and data alone.

@@ -3,18 +3,17 @@ import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
-import { LAMPORT_DIGITS } from '../amounts.ts'
+import { LAMPORT_DECIMALS } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import { type Output, terminal } from '../terminal.ts'
-import { shortOf } from '../ui/curve.ts'
+import { drawingWidth, shortOf } from '../ui/curve.ts'
 import { EXIT } from '../ui/problem.ts'
 import { progressLines } from './progress.ts'
-import { percentOf, stateOf } from './state.ts'
-import { columnsOf } from './width.ts'
+import { percentOf, poolState } from './state.ts'
 
-const LOOK_MS = 2_000
-const QUOTA_MS = 5_000
-const ENDS: readonly string[] = ['migrated', 'failed']
+const WATCH_PAUSE_MS = 2_000
+const WATCH_RATE_LIMIT_PAUSE_MS = 5_000
+const FINAL_STATUSES: readonly string[] = ['migrated', 'failed']
 
 export const watch = verb({
   about: 'Follow a pool until it has migrated',
@@ -26,21 +25,21 @@ export const watch = verb({
   async run({ address }, session) {
     const { client, clock, ui } = session
     const screen = ui.interactive ? liveScreen(terminal().stderr) : null
-    session.lastWords(null)
+    session.setInterruptNote(null)
     let said = ''
     for (;;) {
-      let pause = LOOK_MS
+      let pause = WATCH_PAUSE_MS
       try {
         const { data } = await client.pools.get({ address })
         const line = changeLine(data)
         const time = new Date(clock.now()).toISOString()
-        if (screen !== null) screen.draw([...drawn(data, line), '', `${time}  Ctrl-C ends this`])
+        if (screen !== null) screen.draw([...watchLines(data, line), '', `${time}  Ctrl-C ends this`])
         else if (line !== said) ui.note(`${time}  ${line}`)
         said = line
-        if (ENDS.includes(data.status) || data.type === 'damm_v2') {
+        if (FINAL_STATUSES.includes(data.status) || data.type === 'damm_v2') {
           screen?.end()
           return {
-            data: ended(data),
+            data: poolWithoutState(data),
             notes: await nextPool(client, data),
             exitCode: data.status === 'failed' ? EXIT.failed : EXIT.done,
           }
@@ -52,7 +51,7 @@ export const watch = verb({
         const line = `not read: ${error.message}`
         if (screen === null && line !== said) ui.note(`${new Date(clock.now()).toISOString()}  ${line}`)
         if (screen === null) said = line
-        pause = error.code === 'rate_limited' ? QUOTA_MS : LOOK_MS
+        pause = error.code === 'rate_limited' ? WATCH_RATE_LIMIT_PAUSE_MS : WATCH_PAUSE_MS
       }
       await clock.sleep(pause)
     }
@@ -61,22 +60,22 @@ export const watch = verb({
 
 /** State, share, SOL and price: a change of any of them is worth a line. */
 export function changeLine(pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve_progress'>): string {
-  const { price, curve } = stateOf(pool)
+  const { price, curve } = poolState(pool)
   return [
     pool.status,
     ...(pool.curve_progress === null ? [] : [percentOf(pool.curve_progress)]),
     ...(curve === null
       ? []
-      : [`${shortOf(curve.raised, LAMPORT_DIGITS)} of ${shortOf(curve.threshold, LAMPORT_DIGITS)} SOL`]),
+      : [`${shortOf(curve.raised, LAMPORT_DECIMALS)} of ${shortOf(curve.threshold, LAMPORT_DECIMALS)} SOL`]),
     ...(price === null ? [] : [`price ${price} SOL`]),
   ].join('  ')
 }
 
-const drawn = (pool: Pool, line: string) =>
-  progressLines(pool, { progress: pool.curve_progress ?? 0 }, columnsOf(terminal().stderr)) ?? [line]
+const watchLines = (pool: Pool, line: string) =>
+  progressLines(pool, { progress: pool.curve_progress ?? 0 }, drawingWidth(terminal().stderr)) ?? [line]
 
 /** Without the raw state: that is for `svc pools get`. */
-function ended(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
+function poolWithoutState(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
   const { state, fee_metrics, ...rest } = pool
   return rest
 }
@@ -96,7 +95,7 @@ function liveScreen(stream: Output) {
   return {
     draw(lines: readonly string[]) {
       // A line that wraps would be counted as one, and leave its rest behind.
-      const cut = lines.map((line) => line.slice(0, Math.max(1, columnsOf(stream) - 1)))
+      const cut = lines.map((line) => line.slice(0, Math.max(1, drawingWidth(stream) - 1)))
       stream.write(`${up()}${cut.join('\n')}\n`)
       height = cut.length
     },

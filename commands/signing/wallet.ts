@@ -20,6 +20,8 @@ export interface SigningKeys {
   secretKeys?: readonly (readonly number[])[] | undefined
   /** False signs with `secretKeys` alone. */
   own?: boolean
+  /** Leaves out those of `secretKeys` that are no signers of this transaction; otherwise they are a failure. */
+  skipsOthers?: boolean
 }
 export interface SignedTransaction {
   transaction: string

@@ -111,7 +111,7 @@ function owed(claims: Record<string, string | Error>, fees: Record<string, unkno
   }
   const session = {
     cluster: async () => 'embedded',
-    lastWords: () => undefined,
+    setInterruptNote: () => undefined,
     clock: { now: () => 0, sleep: async () => undefined },
     wallet: {
       decode: async () => ({ instructions: [], fee_payer: 'platform' }),
