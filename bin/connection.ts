@@ -20,7 +20,7 @@ export interface Connection {
 /** A healthy daemon answers in milliseconds; this one is asked on every command. */
 const DAEMON_PROBE_MS = 3_000
 
-/** Opens the way that the configuration leads to; `note` is told about leftovers of a dead daemon. */
+/** Opens the way that the configuration leads to; `note` is called with leftovers of a dead daemon. */
 export async function connectToApi(config: Config, note: (text: string) => void): Promise<Connection> {
   const { api } = config.values
   if (api !== undefined) return over(await openHttp(api, chosenKey(config)), null)

@@ -1,33 +1,18 @@
 /** What `svc doctor` checks: each check stands alone, so that one fault does not hide the next. */
-import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/command.ts'
 import { Problem } from '../commands/ui/problem.ts'
-import { type Config, DAEMON_FILE, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
-import { ApiError } from '../src/errors.ts'
+import { type Config, DAEMON_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { FileFault, requireDataFolder } from '../src/files.ts'
 import { redactorOf } from '../src/redaction.ts'
-import type { Store } from '../src/store/store.ts'
 import { chosenKey, readApiKeyFile, runningDaemon } from './connection.ts'
+import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
+import { chainFileChecks, databaseChecks } from './doctor-database.ts'
 import { openHttp } from './http-transport.ts'
 
 const NODE = [20, 19] as const
-const CHAIN_FILE = 'chain.db'
 const API_PROBE_MS = 5_000
-
-const passedCheck = (check: string, detail: string): DoctorCheck => ({ check, status: 'ok', detail, fix: null })
-const warningCheck = (check: string, detail: string, fix: string): DoctorCheck => ({
-  check,
-  status: 'warn',
-  detail,
-  fix,
-})
-const failedCheck = (check: string, detail: string, fix: string): DoctorCheck => ({
-  check,
-  status: 'fail',
-  detail,
-  fix,
-})
 
 /** Runs every check that the configuration allows; nothing is created. */
 export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck[]> {
@@ -42,10 +27,10 @@ export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck
     ]
   }
   checks.push(passedCheck('configuration', 'every setting can be read'), dataFolder(config), ...keyFiles(config))
-  checks.push(...(await database(config)), ...(await chainFile(config)), await daemon(config))
+  checks.push(...(await databaseChecks(config)), ...(await chainFileChecks(config)), await daemon(config))
   if (config.values.api !== undefined) checks.push(...(await apiChecks(config, config.values.api)))
   const { chainChecks } = await import('./doctor-chain.ts')
-  checks.push(...(await chainChecks(config, { ok: passedCheck, warn: warningCheck, fail: failedCheck })))
+  checks.push(...(await chainChecks(config)))
   const { text } = redactorOf(config)
   return checks.map((check) => ({ ...check, detail: text(check.detail) }))
 }
@@ -98,119 +83,6 @@ function keyFiles({ dataDir, values }: Config): DoctorCheck[] {
       return failedCheck('key file', what, next ?? 'correct it, or remove it where svc made it itself')
     }
   })
-}
-
-/** Opens it as a command would; a data folder that does not exist yet is left alone. */
-async function database(config: Config): Promise<DoctorCheck[]> {
-  const databaseUrl = config.values['database-url']
-  if (databaseUrl === undefined && !hasDatabase(config.dataDir)) return [noDatabase(config)]
-  const { openStore } = await import('../src/store/open.ts')
-  let store: Awaited<ReturnType<typeof openStore>>
-  try {
-    store = await openStore({ dataDir: config.dataDir, databaseUrl })
-    await store.ping()
-  } catch (error) {
-    return [
-      failedCheck(
-        'database',
-        errorText(error),
-        databaseUrl === undefined ? 'as said there; another --data-dir starts afresh' : 'check SVC_DATABASE_URL',
-      ),
-    ]
-  }
-  try {
-    const sick = await sickness(store, config)
-    if (sick !== undefined) return [sick]
-    const { openVault } = await import('../src/store/vault.ts')
-    const { requireInstallation } = await import('../src/store/installation.ts')
-    const opened = passedCheck('database', `${store.kind} opens, is whole and takes writes`)
-    const keyText = config.values['encryption-key']
-    const none = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
-    try {
-      const place = { store, dataDir: config.dataDir, keyGiven: keyText !== undefined }
-      if (none && store.kind === 'sqlite' && (await requireInstallation(place)) === null) {
-        return [opened, passedCheck('encryption key', 'made on first use')]
-      }
-      const { fingerprint } = await openVault({ store, dataDir: config.dataDir, keyText })
-      return [opened, passedCheck('encryption key', `fits this database (fingerprint ${fingerprint})`)]
-    } catch (error) {
-      return [
-        opened,
-        failedCheck('encryption key', errorText(error), 'bring together what belongs together, as said there'),
-      ]
-    }
-  } finally {
-    await store.close()
-  }
-}
-
-/** None is there: it is made, unless keys tell that there was one. */
-function noDatabase({ dataDir }: Config): DoctorCheck {
-  const keys = [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE].filter((name) => existsSync(join(dataDir, name)))
-  if (keys.length === 0) return passedCheck('database', 'SQLite, made on first use')
-  const named = keys.join(' and ')
-  return failedCheck(
-    'database',
-    `${join(dataDir, DATABASE_FILE)} is missing, and ${named} beside it tell of one`,
-    `restore it from a backup, or remove ${named} to begin anew`,
-  )
-}
-
-/** Every page of a file is read, and something is written that leaves nothing behind. */
-async function sickness(store: Store, { dataDir }: Config): Promise<DoctorCheck | undefined> {
-  if (store.kind === 'sqlite') {
-    const { checkFile } = await import('../src/store/sqlite.ts')
-    const [first, ...more] = (await checkFile(join(dataDir, DATABASE_FILE))) ?? []
-    if (first !== undefined) return damaged('database', join(dataDir, DATABASE_FILE), first, more.length)
-  }
-  const { probeWrite } = await import('../src/store/settings.ts')
-  try {
-    await store.write(probeWrite)
-    return undefined
-  } catch (error) {
-    const { FAULT_WORDS, faultOf } = await import('../src/store/faults.ts')
-    const fault = faultOf(error)
-    const why = fault === null ? errorText(error) : FAULT_WORDS[fault]
-    return failedCheck(
-      'database',
-      `${store.kind} opens, but takes no write: ${why}`,
-      'make room, or make it writable again',
-    )
-  }
-}
-
-function damaged(check: string, file: string, first: string, more: number): DoctorCheck {
-  const rest = more === 0 ? '' : ` (and ${more} more)`
-  return failedCheck(
-    check,
-    `${file} is damaged: ${first.split('\n').join(' ')}${rest}`,
-    'stop the daemon and restore the file from a backup',
-  )
-}
-
-/** The embedded chain's file, where there is one. */
-async function chainFile({ dataDir }: Config): Promise<DoctorCheck[]> {
-  const file = join(dataDir, CHAIN_FILE)
-  if (!existsSync(file)) return []
-  const { checkFile } = await import('../src/store/sqlite.ts')
-  const found = await checkFile(file)
-  if (found === null) return [passedCheck('chain file', `${file} is in use; looked at when nobody serves it`)]
-  const [first, ...more] = found
-  return [
-    first === undefined
-      ? passedCheck('chain file', `${file} is whole`)
-      : damaged('chain file', file, first, more.length),
-  ]
-}
-
-/** Also where it cannot be told: opening it then says why. */
-function hasDatabase(dataDir: string): boolean {
-  if (!existsSync(dataDir)) return false
-  try {
-    return readdirSync(dataDir).some((name) => name !== CHAIN_FILE && /\.(db|sqlite3?)$/.test(name))
-  } catch {
-    return true
-  }
 }
 
 async function daemon(config: Config): Promise<DoctorCheck> {
@@ -283,6 +155,3 @@ async function probe(url: string, path: string, key?: string): Promise<number | 
     return errorText(error)
   }
 }
-
-const errorText = (error: unknown) =>
-  error instanceof ApiError || error instanceof Error ? error.message : String(error)

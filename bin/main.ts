@@ -11,9 +11,9 @@ import { type Host, type OpenSession, openSession } from './session.ts'
 
 /** Resolves with the exit code. A command runs in this process unless `host` brings another's streams and settings. */
 export const main = (argv: readonly string[], host: Host = process): Promise<number> =>
-  withTerminal(host, () => run(argv, host))
+  withTerminal(host, () => runCommand(argv, host))
 
-async function run(argv: readonly string[], host: Host): Promise<number> {
+async function runCommand(argv: readonly string[], host: Host): Promise<number> {
   const debug = argv.includes('--debug')
   const colorful = (stream: Output) => Boolean(stream.isTTY) && !host.env.NO_COLOR && host.env.TERM !== 'dumb'
   const formatOnFailure = () => typedFormat(argv, host.env.SVC_OUTPUT)

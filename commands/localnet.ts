@@ -13,6 +13,7 @@ import {
   verb,
 } from './command.ts'
 import { listOutcome } from './reads.ts'
+import { fieldLines } from './ui/field-lines.ts'
 import { EXIT, usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
 
@@ -128,21 +129,21 @@ function statusOutcome(report: LocalnetReport): CommandOutcome {
   const { programs, pid, ...rest } = report
   const data = { ...rest, time: timeOf(report.unix_timestamp), pid, programs }
   const served = pid === null ? 'no (opened for this answer)' : `${report.rpc_url} · ${report.ws_url} (pid ${pid})`
-  const lines = [
-    ['slot', report.slot],
-    ['time', zonedTime(data.time)],
-    ['transactions', report.transactions],
-    ['accounts', report.accounts],
-    ['served', served],
-    ['cluster', report.cluster],
-    ['data folder', report.data_dir],
-    ['programs', report.programs_dir],
+  const fields: [string, string][] = [
+    ['SLOT', String(report.slot)],
+    ['TIME', zonedTime(data.time)],
+    ['TRANSACTIONS', String(report.transactions)],
+    ['ACCOUNTS', String(report.accounts)],
+    ['SERVED', served],
+    ['CLUSTER', report.cluster],
+    ['DATA FOLDER', report.data_dir],
+    ['PROGRAMS', report.programs_dir],
   ]
   const missing = programs.filter(({ loaded }) => !loaded)
   return {
     data,
     text: [
-      ...lines.map(([name, value]) => `${String(name).toUpperCase().padEnd(14)}${value}`),
+      ...fieldLines(fields),
       ...programs.map(({ name, id, loaded }) => `  ${(loaded ? 'loaded' : 'missing').padEnd(12)}${name} (${id})`),
     ].join('\n'),
     notes: [

@@ -4,12 +4,13 @@ import type { SignerState } from '../src/api/signer.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
 import { type CommandOutcome, listOf, type Noun, type SettingRow, text, toggle, verb } from './command.ts'
 import { confirmOn } from './signing/confirm.ts'
+import { fieldLines } from './ui/field-lines.ts'
 import { usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
 
 const signerPaths = paths.signer
-type PolicyState = NonNullable<SignerState['policy']>
-type TokenLimit = PolicyState['tokens'][number]
+type SignerPolicy = NonNullable<SignerState['policy']>
+type TokenLimit = SignerPolicy['tokens'][number]
 
 export const signerNoun: Noun = {
   verbs: {
@@ -103,7 +104,7 @@ interface PolicyFlags {
   programs?: readonly string[] | undefined
 }
 
-function policyChanges(flags: PolicyFlags, policy: PolicyState | null) {
+function policyChanges(flags: PolicyFlags, policy: SignerPolicy | null) {
   const lamports = (sol: string | undefined, shown: string) =>
     sol === undefined ? undefined : String(rawUnits(sol, LAMPORT_DECIMALS, shown))
   const { destinations, programs, token } = flags
@@ -119,8 +120,8 @@ function policyChanges(flags: PolicyFlags, policy: PolicyState | null) {
 }
 
 /** The limits that stand, with those that are given in place of older ones of the same mint. */
-function tokenLimits(standing: readonly TokenLimit[], given: readonly string[]): TokenLimit[] {
-  const limits = new Map(standing.map((limit) => [limit.mint, limit]))
+function tokenLimits(current: readonly TokenLimit[], given: readonly string[]): TokenLimit[] {
+  const limits = new Map(current.map((limit) => [limit.mint, limit]))
   for (const item of given) {
     const [mint, per_transaction = '', per_day = '', more] = item.split(':')
     const whole = [per_transaction, per_day].every((units) => /^\d+$/.test(units))
@@ -181,10 +182,9 @@ function signerOutcome(data: SignerState, differences: readonly string[] = []): 
     ['destinations', policy.destinations === null ? 'any' : policy.destinations.join(' ') || 'none'],
     ['programs', policy.programs.join(' ') || 'none'],
   ]
-  const width = Math.max(...rows.map(([name]) => name.length))
   return {
     data,
-    text: rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n'),
+    text: fieldLines(rows).join('\n'),
     notes: [
       ...differences,
       ...(policy.lamports_per_transaction === '0' || policy.lamports_per_day === '0'

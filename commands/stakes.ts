@@ -24,7 +24,7 @@ export const stakesNoun: Noun = {
         return runSigned(session, flags, {
           what: `Stake ${asset}`,
           build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...dryRunField(flags) }),
-          show: (_, landed) => stakeFields(session, asset, landed !== null),
+          show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },
     }),
@@ -40,7 +40,7 @@ export const stakesNoun: Noun = {
         return runSigned(session, flags, {
           what: `Release ${asset}`,
           build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...dryRunField(flags) }),
-          show: (_, landed) => stakeFields(session, asset, landed !== null),
+          show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },
     }),

@@ -1,4 +1,4 @@
-/** Tokens by their accounts on chain: what the API tells of a token is a metadata provider's word where one is set. */
+/** Tokens as their accounts on chain show them: the API's answer about a token may come from a metadata provider. */
 
 import type { ChainAccount } from '../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
@@ -32,7 +32,7 @@ async function accountAt({ client }: Session, address: string): Promise<ChainAcc
   const found = (await nullIfNotFound(client.accounts.get({ address })))?.data
   if (found === undefined) return null
   const { owner, executable, data } = found
-  // Tokens and mints are told by owner and data alone.
+  // Owner and data alone decide what a token account or a mint is.
   return { lamports: 0n, owner, executable, data: Buffer.from(data ?? '', 'base64') }
 }
 

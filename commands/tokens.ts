@@ -74,8 +74,8 @@ export const tokensNoun: Noun = {
         return runSigned(session, flags, {
           what: `Give up the ${type} authority of ${mint} for good`,
           build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...dryRunField(flags) }),
-          async show(_, landed) {
-            const status = landed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
+          async show(_, confirmed) {
+            const status = confirmed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
             return { mint, revoked: type, ...status }
           },
         })

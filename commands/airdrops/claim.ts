@@ -56,7 +56,7 @@ export const airdropClaimVerb = verb({
   },
 })
 
-/** The claim has landed: whatever happens here, it is not undone. */
+/** The claim is confirmed by now: whatever happens here, it is not undone. */
 async function sell(
   session: Session,
   input: InputValues<typeof claimAirdropFlags>,

@@ -33,7 +33,7 @@ export interface RequestedLaunch {
 }
 export type LaunchEntry = (SignedLaunch | RequestedLaunch) & { terms: LaunchTerms }
 
-const FOLDER = 'launches'
+const LAUNCHES_FOLDER = 'launches'
 
 export interface LaunchJournal {
   /** Null where no earlier run has begun it on these terms. */
@@ -46,7 +46,7 @@ export interface LaunchJournal {
 
 /** One for each id, whatever list it has. */
 export async function launchJournal(session: Session, { id }: Pick<TreeRecord, 'id'>): Promise<LaunchJournal> {
-  const file = stateFile(FOLDER, [await sourceOf(session), await session.cluster(), id])
+  const file = stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id])
   const journal = new RunJournal<LaunchEntry>(file, { parse: launchEntryOf })
   return {
     read(terms) {
@@ -54,7 +54,7 @@ export async function launchJournal(session: Session, { id }: Pick<TreeRecord, '
       return entry !== null && isDeepStrictEqual(entry.terms, terms) ? entry : null
     },
     write(entry) {
-      makeStateFolder(FOLDER)
+      makeStateFolder(LAUNCHES_FOLDER)
       journal.write(entry)
     },
     remove: () => journal.remove(),
@@ -76,9 +76,9 @@ export async function launchJournal(session: Session, { id }: Pick<TreeRecord, '
 
 /** Throws a usage problem where no journal can be written: what was signed could then be signed again. */
 export function requireLaunchFolder(): void {
-  const folder = stateFolder(FOLDER)
+  const folder = stateFolder(LAUNCHES_FOLDER)
   try {
-    makeStateFolder(FOLDER)
+    makeStateFolder(LAUNCHES_FOLDER)
     accessSync(folder, constants.W_OK)
   } catch (error) {
     throw usage(`what is signed cannot be kept in ${folder}: ${reason(error)}`, {

@@ -46,7 +46,7 @@ export function launchOutcome(
   }
 }
 
-/** Nobody is told to fund what would not come back to the payer. */
+/** The way to fund a vault is shown only where what is left of it would come back to the payer. */
 function partNotes({ record, note, missing, fundableVault }: LaunchPart, decimals: number): string[] {
   const way =
     missing > 0n && fundableVault !== null

@@ -197,7 +197,7 @@ async function stateNow(session: Session, payer: Payer, { record }: LaunchPart) 
 
 const INTERRUPTED = 'Stopped; the same command goes on from here, and sends nothing twice.'
 
-interface LaunchPlan {
+interface LaunchPreview {
   payer: Payer
   file: string
   parts: readonly LaunchPart[]
@@ -206,7 +206,7 @@ interface LaunchPlan {
 
 function planLines(
   { mint, clawback_after_days = 30 }: LaunchFlags,
-  { payer, file, parts, decimals }: LaunchPlan,
+  { payer, file, parts, decimals }: LaunchPreview,
 ): string[] {
   return [
     previewLine('list', file),

@@ -26,7 +26,7 @@ export interface LaunchPart {
   signature: string | null
 }
 
-/** What the chain tells. */
+/** The fields that come from the chain. */
 export type PartState = Pick<
   LaunchPart,
   'isOnChain' | 'isWithdrawn' | 'distributor' | 'note' | 'missing' | 'fundableVault'
@@ -104,7 +104,7 @@ const AIRDROPS_PER_PAGE = '100'
 /** Of one that is on chain. */
 export function chainStateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
   const { status, distributor, note, admin, vault, vault_lacks, clawed_back } = airdrop
-  // The node may be behind what was told of before.
+  // A node may be behind: `clawed_back` then shows the vault as it was, and the status knows better.
   const isWithdrawn = clawed_back === true || status === 'vault_drained'
   return {
     isOnChain: true,

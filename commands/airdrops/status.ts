@@ -1,9 +1,10 @@
-/** `svc airdrops status`: how far an airdrop has come on chain, in words and figures. */
+/** `svc airdrops status`: how far an airdrop has come on chain, in figures and sentences. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, type Session, text, verb } from '../command.ts'
 import { mintState } from '../token-state.ts'
+import { fieldLines } from '../ui/field-lines.ts'
 import { nullIfNotFound } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { zonedTime } from '../ui/times.ts'
@@ -16,7 +17,7 @@ export const airdropStatus = verb({
   async run({ id }, session) {
     const { data } = await session.client.airdrops.get({ id })
     const decimals = await mintDecimals(session, data.mint)
-    return { data, text: statusFields(data, decimals).join('\n') }
+    return { data, text: fieldLines(statusFields(data, decimals)).join('\n') }
   },
 })
 
@@ -25,7 +26,7 @@ export async function mintDecimals(session: Session, mint: string): Promise<numb
   return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
 }
 
-function statusFields(airdrop: Airdrop, decimals: number | null): string[] {
+function statusFields(airdrop: Airdrop, decimals: number | null): [name: string, value: string][] {
   const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at, note } = airdrop
   const amount = (raw: string | null) =>
     raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
@@ -35,7 +36,7 @@ function statusFields(airdrop: Airdrop, decimals: number | null): string[] {
     isOther || part === null || whole === null || BigInt(whole) === 0n
       ? ''
       : ` (${percent(BigInt(part), BigInt(whole))})`
-  const rows: [string, string][] = [
+  return [
     ['STATUS', status],
     ['MINT', airdrop.mint],
     ['AIRDROP COUNT', String(airdrop.airdrop_count)],
@@ -50,8 +51,6 @@ function statusFields(airdrop: Airdrop, decimals: number | null): string[] {
     ['GOES TO', airdrop.clawback_receiver ?? '-'],
     ...(note === null ? [] : ([['NOTE', printable(note)]] as [string, string][])),
   ]
-  const width = Math.max(...rows.map(([name]) => name.length))
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
 }
 
 /** Rounded down, so that 100 % is all of it. */

@@ -82,7 +82,7 @@ export async function eventPosition(
   const newest = (await client.events.list(eventQuery(filters, 'desc', 1))).data[0]
   if (newest === undefined) return { sequence: wanted === 'now' ? 0 : wanted }
   const sequence = wanted === 'now' ? newest.sequence : wanted
-  // Times only find a cursor to start from: whether it lies before the place is told by sequence, as clocks are set back.
+  // A time only finds a cursor to start from. Clocks are set back, so the sequence decides whether it lies before the position.
   for (let back = 1; back < newest.created; back *= 2) {
     const created_after = String(newest.created - back)
     const { data, meta } = await client.events.list({ ...eventQuery(filters, 'asc', 1), created_after })

@@ -69,7 +69,7 @@ export async function claimAll(
   return claimsOutcome(rows)
 }
 
-/** Whatever goes wrong with one pool is told in its row, and the others go on. */
+/** Whatever goes wrong with one pool stands in its row, and the others go on. */
 async function claimOne(
   session: Session,
   input: ClaimAllFlags,

@@ -73,8 +73,8 @@ export const nftsNoun: Noun = {
         return runSigned(session, flags, {
           what: `Burn ${name === '' ? asset : name} for good`,
           build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...dryRunField(flags) }),
-          async show(_, landed) {
-            const now = landed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
+          async show(_, confirmed) {
+            const now = confirmed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
             return { asset, collection, ...now }
           },
         })

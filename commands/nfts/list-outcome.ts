@@ -4,7 +4,7 @@ import { EXIT } from '../ui/problem.ts'
 import type { MintRow } from './list-plan.ts'
 import type { MintList } from './mint-rows.ts'
 
-/** A longer list is told by its sums, unless it is asked for as JSON or plain. */
+/** Of a longer list only the sums are shown, unless it is asked for as JSON or plain. */
 const LISTED_ROWS = 40
 
 export function mintListOutcome(
@@ -61,6 +61,6 @@ export function mintListOutcome(
   }
 }
 
-/** Before the journal is kept an address is anybody's guess. */
+/** Before the journal is written the seed of the addresses is not settled. */
 const addressIn = ({ asset }: Pick<MintRow, 'asset'>, status: MintRow['status']) =>
   status === 'to mint' ? null : asset

@@ -79,7 +79,7 @@ export async function refuseGone(
   })
 }
 
-/** Asks the chain: a run that was killed cannot have told how far it came. */
+/** Asks the chain, because a run that was killed could not note how far it had come. */
 async function markMinted(session: Session, rows: readonly Pick<MintRow, 'asset' | 'status'>[]): Promise<void> {
   const { client, ui } = session
   const bar = ui.progress('Reading the chain')

@@ -87,7 +87,7 @@ export function keyRows(
   }
 }
 
-/** Each row with what tells it from all others, and the seed that comes from that. */
+/** Each row with an id that no other row has, and the asset seed that comes from it. */
 function keysOf<R>(seed: string, rows: readonly R[], textsOf: (row: R) => RowTexts) {
   const counts = new Map<string, number>()
   return rows.map((row) => {

@@ -47,7 +47,7 @@ export async function mintOpen(
   const open = rows.filter(({ status }) => status === 'to mint')
   const done = () => rows.filter(({ status }) => status !== 'to mint').length
   const bar = session.ui.progress('Minting')
-  // Each row's last words are the list's.
+  // The whole list has one preview, one progress bar and one note for Ctrl-C.
   const quiet = sessionWith(session, {
     ui: { ...session.ui, preview: async () => undefined, waiting: () => undefined },
     setInterruptNote: () => undefined,
@@ -88,7 +88,7 @@ async function mintOne(
       return await sendMint(session, flags, data, row)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      // One that an earlier run had sent may have landed meanwhile.
+      // What an earlier run has sent may be confirmed by now.
       if (error.code !== 'rate_limited' && (await isOnChain(session, row))) return 'there already'
       const pause = error.code === 'rate_limited' ? RATE_LIMIT_PAUSE_MS : ROW_RETRY_MS[tries++]
       if (pause === undefined || !mayDifferNextTime(error)) throw error
@@ -97,7 +97,7 @@ async function mintOne(
   }
 }
 
-/** What may come out differently the next time: a fault on the way, or a transaction that did not land in time. */
+/** What may end differently the next time: a fault on the way, or a transaction that expired. */
 const mayDifferNextTime = ({ code }: ApiError) =>
   code === 'internal_error' || code === 'rate_limited' || code === 'conflict'
 

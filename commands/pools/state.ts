@@ -4,7 +4,7 @@ import { type CurveShape, priceOf } from '../ui/curve.ts'
 
 export interface PoolState {
   decimals: number | null
-  /** SOL for one whole token; null where it cannot be told. */
+  /** SOL for one whole token; null where the state does not hold it. */
   price: string | null
   /** Which side pays the trading fee: token and SOL by the side of the trade, or SOL alone. */
   feesInSol: boolean

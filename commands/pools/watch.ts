@@ -80,7 +80,7 @@ function poolWithoutState(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
   return rest
 }
 
-/** Where a migrated token trades from now on; nothing where no record tells. */
+/** Where a migrated token trades from now on; empty where no record names that pool. */
 async function nextPool(client: Client, { status, base_mint, creator }: Pool): Promise<string[]> {
   if (status !== 'migrated') return []
   const { data } = await client.pools.list({ type: 'damm_v2', limit: '100', ...(creator === null ? {} : { creator }) })

@@ -1,7 +1,8 @@
 /** Lays a record out field by field: a name, and beside it a value that is never cut. */
 import { wrapAnsi } from 'fast-wrap-ansi'
 import { textWidth } from './columns.ts'
-import { INDENT, type Paint } from './table.ts'
+import type { Paint } from './paint.ts'
+import { INDENT } from './table.ts'
 
 /** What a value is left of the line at least; below that it begins under its name. */
 const LEAST_BESIDE = 24

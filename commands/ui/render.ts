@@ -1,9 +1,8 @@
 /** Renders an outcome as text for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated fields. */
 import type { CommandOutcome, Rows } from '../command.ts'
-import type { Paint } from './table.ts'
+import { fieldLines } from './field-lines.ts'
+import type { Paint } from './paint.ts'
 import { localTime, momentIn, zonedTime } from './times.ts'
-
-export type { Paint } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'plain'] as const
 export type Format = (typeof FORMATS)[number]
@@ -58,8 +57,9 @@ async function recordText(data: unknown, { paint, width }: RenderOptions): Promi
     const { recordLines } = await import('./record.ts')
     return `${recordLines(shown, width, paint).join('\n')}\n`
   }
-  const names = Math.max(0, ...shown.map(([name]) => name.length))
-  return shown.map(([name, value]) => `${paint.bold(name.padEnd(names))}  ${value || paint.dim('-')}\n`).join('')
+  return fieldLines(shown, paint)
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
 function recordEntries(data: unknown): [string, unknown][] {

@@ -1,6 +1,7 @@
 /** Lays rows out as columns that fit a width, in time that grows with their number alone. */
 import { wrapAnsi } from 'fast-wrap-ansi'
 import { type FittedColumn, fittedColumns, GAP, type TableColumn, tableColumns, textWidth } from './columns.ts'
+import type { Paint } from './paint.ts'
 
 export const INDENT = '  '
 const BETWEEN = ' '.repeat(GAP)
@@ -10,10 +11,6 @@ const LONG = 20
 const EMPTY_CELL = '\0'
 
 type Cells = readonly string[]
-export interface Paint {
-  bold(text: string): string
-  dim(text: string): string
-}
 
 /** Lines of the table, headings first; null where no layout in columns keeps whole what must be whole. */
 export function tableLines(headings: Cells, rows: readonly Cells[], width: number, paint: Paint): string[] | null {

@@ -1,9 +1,10 @@
 /** The terminal as commands see it: the answer on stdout, everything else on stderr, questions only where a person sits. */
 import type { CommandOutcome } from '../command.ts'
 import { type Output, terminal } from '../terminal.ts'
+import type { Paint } from './paint.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
-import { type Format, fittingText, multiline, type Paint, printable, render } from './render.ts'
+import { type Format, fittingText, multiline, printable, render } from './render.ts'
 
 /** Of a terminal that does not say its width, and of any that says nonsense. */
 const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]

@@ -79,15 +79,15 @@ async function postDelivery(
       answer.on('error', () => undefined)
       answer.destroy()
     })
-    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ status: null, error: connectionFault(error) }))
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ status: null, error: deliveryFault(error) }))
     sent.end(body)
   })
 }
 
-const CONNECTION_FAULTS: Record<string, string> = {
+const DELIVERY_FAULTS: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'it closed the connection',
   ENOTFOUND: 'there is no such host',
   ABORT_ERR: `no answer in ${FORWARD_TIMEOUT_MS / 1000} seconds`,
 }
-const connectionFault = ({ code, message }: NodeJS.ErrnoException) => CONNECTION_FAULTS[code ?? ''] ?? message
+const deliveryFault = ({ code, message }: NodeJS.ErrnoException) => DELIVERY_FAULTS[code ?? ''] ?? message

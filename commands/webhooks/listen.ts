@@ -80,11 +80,11 @@ async function listenStart(client: Client, from: string | undefined, file: strin
     throw usage(`--from must be a sequence, now or start, not "${from}"`, { param: '--from' })
   }
   if (from !== undefined) return eventPosition(client, {}, from === 'now' ? 'now' : from === 'start' ? 0 : Number(from))
-  const kept = readPosition(file)
-  if (kept === null) return eventPosition(client, {}, 'now')
+  const stored = readPosition(file)
+  if (stored === null) return eventPosition(client, {}, 'now')
   const newest = (await client.events.list({ order: 'desc', limit: '1' })).data[0]?.sequence ?? 0
-  if (newest >= kept.sequence) return kept
-  throw failure(`the last run stopped behind event ${kept.sequence}, but the newest is ${newest}: another database`, {
+  if (newest >= stored.sequence) return stored
+  throw failure(`the last run stopped behind event ${stored.sequence}, but the newest is ${newest}: another database`, {
     next: 'say where to start: --from start, --from now or --from SEQ',
   })
 }

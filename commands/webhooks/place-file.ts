@@ -8,7 +8,7 @@ import { failure } from '../ui/problem.ts'
 /** Below the XDG state folder; one place for each API (or data folder) and target. */
 export const positionFile = (source: string, target: string | null): string => stateFile('listen', [source, target])
 
-/** Null where nothing was kept yet. */
+/** Null where no run has written one. */
 export function readPosition(file: string): EventPosition | null {
   if (!existsSync(file)) return null
   try {

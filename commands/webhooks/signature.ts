@@ -125,7 +125,7 @@ function refusalReason(
   return -age > TOLERANCE_S ? `the timestamp is ${-age} seconds ahead: compare the clocks` : null
 }
 
-/** The two changes that a receiver's own code makes to a body, told from a wrong secret. */
+/** Recognises the two changes that a receiver's own code makes to a body, which look like a wrong secret. */
 function changeOf(matches: (body: DeliveryBody) => boolean, body: Uint8Array): string | null {
   const text = Buffer.from(body).toString('utf8')
   const bare = text.replace(/\r?\n$/, '')
