@@ -68,7 +68,7 @@ const KEY_FILE_SOURCES: Partial<Record<Origin, string>> = {
   profile: 'key file comes from your profile',
 }
 
-/** Where a key would come from, without reading it. */
+/** Names the source of the key without reading it. */
 function keySource({ values, origins }: Config): string | undefined {
   const origin = origins['api-key-file']
   if (origin !== 'flag' && environmentKey() !== undefined) return 'key comes from SVC_API_KEY'

@@ -33,7 +33,7 @@ export interface Host extends Terminal {
 
 export interface OpenSession extends Session {
   format(): Promise<Format>
-  /** A message without the credentials of the settings; of their shape alone while the settings are not read. */
+  /** Takes the credentials of the settings out of a message; while the settings are not read, whatever has their shape. */
   redact(message: string): string
   close(): Promise<void>
 }

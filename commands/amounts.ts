@@ -24,7 +24,7 @@ export function decimalOf(raw: bigint, digits: number): string {
 export const wholeOf = (value: unknown, decimals: number): unknown =>
   typeof value === 'string' && /^\d+$/.test(value) ? decimalOf(BigInt(value), decimals) : value
 
-/** The same fields for a person: those named, raw units of so many decimals each, as decimal text. */
+/** Fields for a person: those in `decimals` are raw units, and become decimal text. */
 export function inWhole(
   fields: Readonly<Record<string, unknown>>,
   decimals: Readonly<Record<string, number>>,

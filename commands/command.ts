@@ -38,7 +38,7 @@ export const integer = (about: string, options: InputOptions = {}): CommandInput
   about,
   ...options,
 })
-/** A switch, off unless given. */
+/** A flag without a value, off unless given. */
 export const toggle = (about: string): CommandInput<boolean> => ({
   kind: 'boolean',
   placeholder: '',
@@ -139,7 +139,7 @@ export interface Session {
   /** Checks this installation, line by line. */
   diagnose(): Promise<DoctorCheck[]>
 }
-/** The same session with some of it replaced. Getters of a session open what they give on first use: a spread would open all. */
+/** A session with some of it replaced. Its getters open what they answer on first use, and a spread would open all. */
 export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'setInterruptNote'>>): Session =>
   Object.create(session, Object.fromEntries(Object.entries(own).map(([name, value]) => [name, { value }])))
 
@@ -158,10 +158,10 @@ export interface ServingDaemon {
   pid: number
   url: string
   cluster: string
-  /** Of the embedded chain, where this daemon serves it. */
+  /** URLs of the embedded chain, where this daemon serves it. */
   rpc_url: string | null
   ws_url: string | null
-  /** What was not as asked for. */
+  /** Settings that could not be followed, as a sentence each. */
   notes: readonly string[]
 }
 export interface DoctorCheck {

@@ -17,7 +17,7 @@ import { zonedTime } from './ui/times.ts'
 
 const { submit, get, simulate } = paths.transactions
 const { create, unlock, token } = paths.goldLocks
-/** Of any mint. */
+/** Most decimals that any mint has. */
 const MOST_DECIMALS = 255
 
 export const goldLocksNoun: Noun = {
@@ -142,7 +142,7 @@ function amountGiven(whole: string | undefined, raw: string | undefined): '--amo
     throw usage('give either --amount (whole tokens) or --raw-amount (raw units)', { param: '--amount' })
   }
   const shown = whole === undefined ? '--raw-amount' : '--amount'
-  // What is no amount of any token is said before anything is asked of the API.
+  // A text that is no amount of any token is refused before anything is asked of the API.
   rawUnits(whole ?? raw ?? '', whole === undefined ? 0 : MOST_DECIMALS, shown)
   return shown
 }

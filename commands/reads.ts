@@ -43,7 +43,7 @@ export function listVerb<
   columns: readonly (keyof Row & string)[]
   /** What `table` shows instead of the columns, as people read it. */
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
-  /** A question that has one answer: all pages, unless --limit or --cursor ask for one. */
+  /** Reads all pages, unless --limit or --cursor ask for one: the question has one whole answer. */
   whole?: boolean
   call(client: Client, query: InputValues<A> & InputValues<F> & Paging): Promise<Answer<Row[], ListMeta>>
 }): Verb {
@@ -85,7 +85,7 @@ export const rowsOfRecords = <Row>(items: readonly Row[], columns: readonly (key
   rows: items.map((item) => columns.map((column) => item[column])),
 })
 
-/** Rows of records for `table` and `plain`. */
+/** The outcome of a list: its records, their rows for `table` and `plain`, and notes. */
 export function listOutcome<Row>(
   items: readonly Row[],
   columns: readonly (keyof Row & string)[],

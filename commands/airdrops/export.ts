@@ -53,7 +53,7 @@ export const exportProofs = verb({
   },
 })
 
-/** So many letters that a file holds about `PER_FILE` wallets. */
+/** How many first letters name a file, so that it holds about `PER_FILE` wallets. */
 export function prefixLength(leafCount: number): number {
   let length = 1
   while (length < MAX_PREFIX && leafCount / SYMBOLS ** length > PER_FILE) length++

@@ -30,7 +30,7 @@ const airdropGetVerb = verb({
     return { data, record: inWhole(data, Object.fromEntries(AMOUNTS.map((name) => [name, decimals]))) }
   },
 })
-/** Raw units in the answer. */
+/** Fields of the answer that are raw units. */
 const AMOUNTS = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as const
 
 export const airdropsNoun: Noun = {

@@ -44,7 +44,7 @@ export interface LaunchJournal {
   refuseOtherTerms(terms: LaunchTerms): Promise<void>
 }
 
-/** One for each id, whatever list it has. */
+/** The journal of the airdrop with this id, whatever list it has. */
 export async function launchJournal(session: Session, { id }: Pick<TreeRecord, 'id'>): Promise<LaunchJournal> {
   const file = stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id])
   const journal = new RunJournal<LaunchEntry>(file, { parse: launchEntryOf })

@@ -116,7 +116,7 @@ export const launchAirdrops = verb({
     if (!input.dry_run) await launchAll(session, input, { payer, parts })
     const sent = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
     const outcome = launchOutcome(parts, decimals, sends ? [] : [sent])
-    // A vault that was withdrawn lacks nothing.
+    // A vault that was withdrawn pays nobody any more, so it lacks nothing.
     const isComplete = parts.every(({ isOnChain, missing }) => isOnChain && missing === 0n)
     return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
   },
@@ -130,7 +130,7 @@ function launchQuestion(open: readonly LaunchPart[], decimals: number): string {
   return `Launch ${airdrops} of ${decimalOf(total, decimals)} tokens to ${wallets} wallets`
 }
 
-/** One for each tree. */
+/** The airdrop count of each tree. Throws a usage problem where the flags do not give one to each. */
 export function countsOf(
   { airdrop_count, counts }: Pick<LaunchFlags, 'airdrop_count' | 'counts'>,
   trees: number,
@@ -186,7 +186,7 @@ async function launchAll(
   session.setInterruptNote(null)
 }
 
-/** With its tree stored, the API knows what it can pay out. */
+/** Read again because the API knows what an airdrop can pay out only once its tree is stored. */
 async function stateNow(session: Session, payer: Payer, { record }: LaunchPart) {
   const airdrop = await ownOnChain(session, payer, record)
   if (airdrop !== null) return chainStateOf(airdrop, payer, record)

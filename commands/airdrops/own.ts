@@ -17,7 +17,7 @@ export async function payerOf({ client }: Session, address: string, mint: string
 
 const TAKE_FREE_COUNT = 'take a free --airdrop-count (of several trees, give each its own with --counts)'
 
-/** Raw units that the vault of one on chain lacks of the list's total, for what is not claimed yet. */
+/** Raw units that the vault lacks to pay what is not claimed yet of the list's total. */
 export function missingIn({ vault_balance, claimed_amount }: Airdrop, total: string): bigint {
   const missing = BigInt(total) - BigInt(vault_balance ?? 0) - BigInt(claimed_amount ?? 0)
   return missing > 0n ? missing : 0n

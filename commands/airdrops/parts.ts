@@ -17,7 +17,7 @@ export interface LaunchPart {
   /** After its clawback time: nothing can be claimed from it any more. */
   isWithdrawn: boolean
   distributor: string | null
-  /** What the API warns of. */
+  /** The API's warning about it. */
   note: string | null
   /** Raw units that its vault lacks; what this command makes is funded in the same transaction. */
   missing: bigint
@@ -101,7 +101,7 @@ export async function refuseLaunchedTwice({ client }: Session, parts: readonly L
 
 const AIRDROPS_PER_PAGE = '100'
 
-/** Of one that is on chain. */
+/** The state of an airdrop that is on chain. */
 export function chainStateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
   const { status, distributor, note, admin, vault, vault_lacks, clawed_back } = airdrop
   // A node may be behind: `clawed_back` then shows the vault as it was, and the status knows better.
@@ -117,7 +117,7 @@ export function chainStateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<Tre
   }
 }
 
-/** On chain, with all that its wallets can still claim. */
+/** Whether it is on chain with all that its wallets can still claim. */
 export const isFunded = ({ isOnChain, isWithdrawn, missing }: LaunchPart): boolean =>
   isOnChain && !isWithdrawn && missing === 0n
 
@@ -125,7 +125,7 @@ interface LaunchNeeds {
   mint: string
   payer: Payer
   parts: readonly LaunchPart[]
-  /** Of the CSV; undefined where its amounts are raw units. */
+  /** Decimals of the amounts in the CSV; undefined where they are raw units. */
   decimals: number | undefined
 }
 

@@ -62,7 +62,7 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
   return runSigned<PreparedClaim>(session, input, {
     what: claimQuestion(claim),
     async build(payer) {
-      // Of a claim that the platform wallet signs, only the signed request is to leave anything behind.
+      // Where the platform wallet signs, this build is only shown: nothing of it may be stored.
       return { data: await prepareClaim(session, claim, payer, input.signed ? { dry_run: true } : dryRunField(input)) }
     },
     preview: (data) => amountLines(data, claim),

@@ -19,7 +19,7 @@ export async function readSplits(
   return splitsIn(await readText(file), file === '-' ? 'standard input' : file)
 }
 
-/** Of `ADDR:BPS` items. */
+/** Reads `ADDR:BPS` items. Throws a usage problem that names the item. */
 export function splitsOf(items: readonly string[]): Split[] {
   const shown = '--split'
   const splits = items.map((item, i) => {
@@ -33,7 +33,7 @@ export function splitsOf(items: readonly string[]): Split[] {
   return checkedSplits(splits, shown, shown)
 }
 
-/** Of lines `address,bps`; a heading, blank lines and lines that begin with # are passed over. */
+/** Reads lines `address,bps`; a heading, blank lines and lines that begin with # are passed over. Throws a usage problem that names line and column. */
 export function splitsIn(text: string, name: string): Split[] {
   const shown = '--split-file'
   const splits = text

@@ -61,7 +61,7 @@ function beforeDecimals(typed: string): number | undefined {
   })
 }
 
-/** A file of that name wins. */
+/** Whether it is the id of a stored tree; a file of that name wins. */
 const isStored = (given: string) => decodeTreeId(given) !== undefined && !existsSync(given)
 
 async function readSide(given: string, csv: CsvChoices, session: Session): Promise<EntryList> {

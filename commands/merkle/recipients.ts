@@ -23,7 +23,7 @@ export interface CsvChoices {
   duplicates: 'reject' | 'sum' | undefined
 }
 
-/** Below this many rows nobody waits. */
+/** A list with fewer rows is read before anybody would look at a progress bar. */
 const PROGRESS_FROM = 50_000
 
 export interface Recipients {

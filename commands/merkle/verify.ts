@@ -83,7 +83,7 @@ async function verifyList(file: string, against: Against, csv: CsvChoices, sessi
 
 const SHOWN = 20
 
-/** What is not as in the stored list, the first of it. */
+/** The first differences from the stored list. */
 function whereLines(comparison: ListComparison): string[] {
   const { rows } = differenceRows(comparison)
   const { added, removed, changed, reordered } = comparison

@@ -22,7 +22,7 @@ const MAX_RATE_LIMIT_PAUSES = 15
 /** Of Metaplex Core: what it owns at the address of an asset was minted, and stays there when it is burned. */
 const ADDRESSES_PER_REQUEST = 100
 
-/** What is to be done; rows that `before` knows to be there are not asked for again. */
+/** The rows with what the chain shows of them; those that `before` has as minted are not asked for again. */
 export async function planMints(
   session: Session,
   journal: string,
@@ -42,7 +42,7 @@ export async function planMints(
   return planned
 }
 
-/** Each with its address, and nothing known of it yet. */
+/** Adds to each row the address and key of its asset; whether it is minted is not known yet. */
 export function withAddresses<T extends { assetSeed: Uint8Array }>({ wallet }: Session, rows: readonly T[]) {
   return Promise.all(
     rows.map(async (row) => {
@@ -95,7 +95,7 @@ async function markMinted(session: Session, rows: readonly Pick<MintRow, 'asset'
   ui.clear()
 }
 
-/** A read, again where a quota is used up or the API was not reached. */
+/** Reads again where the rate limit is used up or the API was not reached. */
 async function readRetrying<T>({ clock }: Session, read: () => Promise<T>): Promise<T> {
   for (let [tries, waits] = [0, 0]; ; ) {
     try {

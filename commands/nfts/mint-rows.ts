@@ -37,7 +37,7 @@ export const mintBody = (
   asset,
 })
 
-/** Some at a time; the first that fails for good lets no other begin. */
+/** Mints some rows at a time; after the first that fails for good no other begins. */
 export async function mintOpen(
   session: Session,
   flags: SigningFlags,

@@ -123,7 +123,7 @@ function poolQuestion({ name, symbol, buy, type, unlocked_liquidity }: CreateFla
   return `Launch ${name} (${symbol})${pool}${buy === undefined ? '' : ` and buy for ${buy} SOL`}`
 }
 
-/** Of a `damm_v2` pool: whether its liquidity is locked, and which part of the position is the platform's. */
+/** Fields of a `damm_v2` pool: whether its liquidity is locked, and which part of the position is the platform's. */
 function liquidityOf({ lock_liquidity, platform_position_percentage: percentage }: PoolCreated) {
   if (lock_liquidity === undefined) return {}
   return { lock_liquidity, ...(percentage ? { platform_position_percentage: percentage } : {}) }

@@ -8,7 +8,7 @@ export interface PoolState {
   price: string | null
   /** Which side pays the trading fee: token and SOL by the side of the trade, or SOL alone. */
   feesInSol: boolean
-  /** Of a launch curve alone. */
+  /** Null for a pool that is no launch curve. */
   curve: { shape: CurveShape; raised: bigint; threshold: bigint } | null
 }
 

@@ -33,7 +33,7 @@ export const poolVerifyVerb = verb({
 
 const TICKER_TAKEN = 'another pool has its ticker, and `svc events list --type pool.failed` tells which'
 
-/** On chain, and yet not live: the second with its ticker. */
+/** A pool is on chain and yet not live when it is the second with its ticker. */
 const isRefused = ({ status, state }: Pool) => status === 'failed' && state !== null && state !== undefined
 
 /** Asks until the chain has what the signatures made; a failure with the way on after a minute. */
@@ -74,7 +74,7 @@ export async function untilLive(
   }
 }
 
-/** What a person wants to know of a pool at first. */
+/** The fields of a pool that a person wants to know first. */
 export function poolSummary(pool: Pool): Record<string, unknown> {
   const { address, type, status, base_mint, name, symbol, creator, config, metadata_uri, curve_progress } = pool
   const { price } = poolState(pool)

@@ -74,7 +74,7 @@ export function changeLine(pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve
 const watchLines = (pool: Pool, line: string) =>
   progressLines(pool, { progress: pool.curve_progress ?? 0 }, drawingWidth(terminal().stderr)) ?? [line]
 
-/** Without the raw state: that is for `svc pools get`. */
+/** The pool without its raw state, which `svc pools get` shows. */
 function poolWithoutState(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
   const { state, fee_metrics, ...rest } = pool
   return rest

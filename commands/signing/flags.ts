@@ -16,6 +16,6 @@ export const SIGNING = {
   build_only: toggle('Print the unsigned transaction and who must sign it'),
   wait: WAIT,
 }
-/** What a build is sent with: of a dry run nothing stays behind. Older daemons need not know the field otherwise. */
+/** The field that keeps a dry run from storing anything; left out otherwise, because older daemons do not know it. */
 export const dryRunField = ({ dry_run }: { dry_run: boolean }): { dry_run?: true } => (dry_run ? { dry_run: true } : {})
 export type SigningFlags = InputValues<typeof SIGNING>

@@ -5,9 +5,9 @@ import type { Session } from '../command.ts'
 import { failure, isTransient, Problem } from '../ui/problem.ts'
 import type { Wait } from './flags.ts'
 
-/** By then the API reports a transaction that can no longer be confirmed as `failed`. */
+/** The API reports a transaction that can no longer be confirmed as `failed` before this time is over. */
 const FOLLOW_TIMEOUT_MS = 180_000
-/** Between two questions: at first, after `EAGER_MS`, and where the rate limit is used up. */
+/** Pauses between two questions: at first, after `EAGER_MS`, and where the rate limit is used up. */
 const EAGER_PAUSE_MS = 400
 const LATER_PAUSE_MS = 2_000
 const EAGER_MS = 10_000

@@ -26,7 +26,7 @@ export interface SignedRun<D extends BuiltTransactions> {
   decimals?(data: D): Readonly<Record<string, number>>
   /** What to do where only some of several transactions are known to be confirmed. */
   recovery?(data: D): string
-  /** The same with `mode: signed`, of commands that have the flag --signed. */
+  /** The same request with `mode: signed`; only commands with the flag --signed have one. */
   platform?(payer: string): PlatformRequest
 }
 
@@ -77,7 +77,7 @@ export async function runSigned<D extends BuiltTransactions>(
   })
 }
 
-/** Its preview is an unsigned build of the same request, for the platform wallet as payer. */
+/** The platform wallet signs; what is previewed is an unsigned build of the same request with that wallet as payer. */
 async function runByPlatform<D extends BuiltTransactions>(
   session: Session,
   flags: RunFlags,

@@ -5,7 +5,7 @@ import { usage } from '../ui/problem.ts'
 
 export interface TransactionInput {
   transaction: string
-  /** From a printed build; the API checks it. */
+  /** Taken from a printed build; the API checks it. */
   tracked_resource?: TrackedResource
 }
 

@@ -16,7 +16,7 @@ export interface Wallet {
 }
 export interface SigningKeys {
   keypair?: string | undefined
-  /** Of keys that the API made for this transaction: 64 integers each. */
+  /** Secret keys that the API made for this transaction, 64 integers each. */
   secretKeys?: readonly (readonly number[])[] | undefined
   /** False signs with `secretKeys` alone. */
   own?: boolean
@@ -25,7 +25,7 @@ export interface SigningKeys {
 }
 export interface SignedTransaction {
   transaction: string
-  /** What the transaction is called; null until its fee payer has signed. */
+  /** The first signature, which is the transaction's id; null until its fee payer has signed. */
   signature: string | null
   signed: string[]
   missing: string[]

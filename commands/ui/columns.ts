@@ -5,11 +5,11 @@ export interface TableColumn {
   /** Place of its cells in each row. */
   index: number
   heading: string
-  /** As wide as its widest cell or its heading. */
+  /** Width of its widest cell or its heading. */
   natural: number
-  /** The same with its heading broken between its words. */
+  /** Width of its widest cell, with its heading broken between words. */
   narrow: number
-  /** As narrow as it may become: by cutting the middle of addresses, breaking text, breaking the heading. */
+  /** Smallest width: with addresses cut in the middle, and text and heading broken. */
   least: number
   /** Its cells stand at the right edge. */
   isNumber: boolean
@@ -33,7 +33,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/
 const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
 const NUMBER = /^(?:-?\d+(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
 const DATE = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|-?)$/
-/** What is pasted elsewhere as it stands. */
+/** URLs and paths: people paste them elsewhere as they stand. */
 const PASTED = /^(?:https?:\/\/|\/)./
 const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
 

@@ -7,7 +7,7 @@ export interface CurveShape {
   start: bigint
   /** Ends of its segments in rising order, each with the liquidity that reaches there. */
   points: readonly { sqrtPrice: bigint; liquidity: bigint }[]
-  /** Of the token. */
+  /** Decimals of the token. */
   decimals: number
 }
 
@@ -50,7 +50,7 @@ export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6): string
   return shortOf(price + half, scale, digits)
 }
 
-/** What a price written as decimal text is as a square root; 0 for no price. */
+/** The square root, times 2^64, of a price that is written as decimal text; 0 for no price. */
 export function sqrtPriceFromText(price: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = price.split('.')
   const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(LAMPORT_DECIMALS)
@@ -100,7 +100,7 @@ export function drawCurve(curve: CurveShape, raised: bigint | null, width: numbe
 const columnOf = (raised: bigint, total: bigint, columns: number) =>
   Number(((raised < total ? raised : total) * BigInt(columns - 1)) / total)
 
-/** In eighths of a row, at least one. */
+/** Height of the curve at this price, in eighths of a row, at least one. */
 function heightOf({ start }: CurveShape, end: bigint, sqrtPrice: bigint): number {
   const [least, most] = [start * start, end * end]
   if (most <= least) return 1

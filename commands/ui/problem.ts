@@ -52,7 +52,7 @@ export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }
 
-/** Null in place of not_found. */
+/** Resolves with null where the API answers not_found. */
 export async function nullIfNotFound<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked

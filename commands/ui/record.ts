@@ -4,7 +4,7 @@ import { textWidth } from './columns.ts'
 import type { Paint } from './paint.ts'
 import { INDENT } from './table.ts'
 
-/** What a value is left of the line at least; below that it begins under its name. */
+/** A value with less room than this beside its name begins on the line below. */
 const LEAST_BESIDE = 24
 
 /** Lines of the fields; text is broken between words, and what is one word stays one. */

@@ -69,7 +69,7 @@ function recordEntries(data: unknown): [string, unknown][] {
 
 const headingOf = (column: string) => column.replaceAll('_', ' ').toUpperCase()
 
-/** Null is empty; a list of words is joined, anything deeper is compact JSON. */
+/** Null is an empty text, a list of texts is joined, and anything deeper is compact JSON. */
 function valueText(value: unknown, comma = ','): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(comma)
@@ -82,7 +82,7 @@ function cellText(name: string, value: unknown): string {
   return printable(moment === null ? valueText(value, ', ') : localTime(moment))
 }
 
-/** Of a record: what is deeper than a list and too long for a line is indented, a line for each of its fields. */
+/** A value of a record: one that is deeper than a list and too long for a line is indented JSON. */
 function fieldText(name: string, value: unknown, width: number): string {
   const moment = momentIn(name, value)
   if (moment !== null) return zonedTime(moment)
@@ -106,7 +106,7 @@ const UNPRINTABLE =
 /** Names on chain are anybody's text: what a terminal obeys must not reach one. */
 export const printable = (text: string) => text.replace(UNPRINTABLE, '\ufffd')
 
-/** The same, its line breaks kept. */
+/** Like `printable`, but line breaks stay. */
 export const multiline = (text: string) => text.split('\n').map(printable).join('\n')
 
 /** JSON that may be shown on a terminal: the same value to whoever parses it, the line breaks between its parts kept. */

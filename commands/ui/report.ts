@@ -21,7 +21,7 @@ const GENERIC_MESSAGE = 'Something went wrong'
 
 export interface ReportOptions {
   format: Format
-  /** Adds where it came from. */
+  /** Adds the stack of the error. */
   debug: boolean
   red: (text: string) => string
   /** Takes credentials out of a message. */
@@ -54,7 +54,7 @@ export function report(error: unknown, { format, debug, red, redact }: ReportOpt
   }
 }
 
-/** Of an answer of the API. */
+/** The way out of a failure that the API answered. */
 function nextOf({ code, message }: ApiError): string | undefined {
   if (code === 'internal_error' && message === GENERIC_MESSAGE)
     return "the daemon's log has the cause under this request id"

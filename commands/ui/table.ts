@@ -62,7 +62,7 @@ function linesOf({ own, beside, rows, paint }: TableLayout): string[] {
   return lines
 }
 
-/** One line, with nothing behind its last text. */
+/** Lays texts out on one line, without blanks behind the last of them. */
 function alignedLine(
   texts: readonly { column: FittedColumn; text: string }[],
   indent: string,
@@ -91,7 +91,7 @@ function cellParts({ isAddress, width }: FittedColumn, cell: string): string | s
   return isAddress ? middleCut(cell, width) : broken(cell, width)
 }
 
-/** Both ends of an address. */
+/** Shows both ends of an address that is too long. */
 function middleCut(text: string, width: number): string {
   const head = Math.ceil((width - 1) / 2)
   return `${text.slice(0, head)}…${text.slice(text.length - (width - 1 - head))}`

@@ -6,7 +6,7 @@ import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
 import { type Format, fittingText, multiline, printable, render } from './render.ts'
 
-/** Of a terminal that does not say its width, and of any that says nonsense. */
+/** Columns of a terminal that does not say its width, and the fewest that are believed. */
 const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
 
 export interface Ui {
@@ -86,6 +86,6 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
   }
 }
 
-/** Of a terminal; what goes elsewhere has room for everything. */
+/** Columns of a terminal; what goes elsewhere has room for everything. */
 const terminalWidth = (stream: Output) =>
   stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY

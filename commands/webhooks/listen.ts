@@ -74,7 +74,7 @@ async function passOn(
   ui.warn(`event ${event.sequence} (${event.id}) was not accepted in ${attempts} attempts: ${said}; going on`)
 }
 
-/** What `--from` says, else where the last run stopped, else now. */
+/** The position that `--from` names, else where the last run stopped, else now. */
 async function listenStart(client: Client, from: string | undefined, file: string): Promise<EventPosition> {
   if (from !== undefined && !/^(now|start|\d{1,15})$/.test(from)) {
     throw usage(`--from must be a sequence, now or start, not "${from}"`, { param: '--from' })
@@ -89,7 +89,7 @@ async function listenStart(client: Client, from: string | undefined, file: strin
   })
 }
 
-/** Null is all; a type that does not exist would be waited for in vain. */
+/** Null stands for all types; one that does not exist is refused, as it would be waited for in vain. */
 async function wantedTypes(client: Client, events: readonly string[] | undefined): Promise<Set<string> | null> {
   if (events === undefined || events.includes('*')) return null
   const known = new Set<string>((await client.service.eventTypes()).data.map(({ type }) => type))
