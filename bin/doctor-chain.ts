@@ -1,6 +1,6 @@
 /** The checks of `svc doctor` about the chain: which cluster, whether it answers, and what the program cache holds. */
 import { existsSync } from 'node:fs'
-import type { DoctorCheck } from '../commands/command.ts'
+import type { DoctorCheck } from '../commands/session.ts'
 import { type Cluster, clusterOf } from '../src/chain/cluster.ts'
 import { chainOwner } from '../src/chain/owner.ts'
 import type { Config } from '../src/config.ts'

@@ -1,5 +1,5 @@
 /** The lines of `svc doctor`: what was checked, how it stands, and how to mend it. */
-import type { DoctorCheck } from '../commands/command.ts'
+import type { DoctorCheck } from '../commands/session.ts'
 import { ApiError } from '../src/errors.ts'
 
 export const passedCheck = (check: string, detail: string): DoctorCheck => ({ check, status: 'ok', detail, fix: null })

@@ -1,7 +1,7 @@
 /** Whether the files of a data folder are whole: the database with its encryption key, and the embedded chain's file. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DoctorCheck } from '../commands/command.ts'
+import type { DoctorCheck } from '../commands/session.ts'
 import { type Config, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import type { Store } from '../src/store/store.ts'
 import { errorText, failedCheck, passedCheck } from './doctor-checks.ts'

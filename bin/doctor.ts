@@ -1,7 +1,7 @@
 /** What `svc doctor` checks: each check stands alone, so that one fault does not hide the next. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DoctorCheck } from '../commands/command.ts'
+import type { DoctorCheck } from '../commands/session.ts'
 import { Problem } from '../commands/ui/problem.ts'
 import { type Config, DAEMON_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { FileFault, requireDataFolder } from '../src/files.ts'

@@ -1,7 +1,7 @@
 /** The embedded chain for commands: over the JSON-RPC of the process that serves it, else opened in this one. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Localnet, LocalnetReport } from '../commands/command.ts'
+import type { Localnet, LocalnetReport } from '../commands/session.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf, parseCluster } from '../src/chain/cluster.ts'
 import { type ChainOwner, chainOwner } from '../src/chain/owner.ts'

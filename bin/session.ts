@@ -1,7 +1,7 @@
 /** The session of one command: configuration, terminal and client, each opened on first use. */
 
 import pc from 'picocolors'
-import type { Session } from '../commands/command.ts'
+import type { Session } from '../commands/session.ts'
 import type { Wallet } from '../commands/signing/wallet.ts'
 import type { Output, Terminal } from '../commands/terminal.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'

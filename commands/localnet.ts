@@ -1,18 +1,9 @@
 /** `svc localnet`: the embedded chain of the data folder, its clock, its money and its programs. */
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
-import {
-  type CommandOutcome,
-  integer,
-  type LocalnetReport,
-  listOf,
-  type Noun,
-  type PullReport,
-  required,
-  text,
-  verb,
-} from './command.ts'
+import { type CommandOutcome, integer, listOf, type Noun, required, text, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
+import type { LocalnetReport, PullReport } from './session.ts'
 import { fieldLines } from './ui/field-lines.ts'
 import { EXIT, usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'

@@ -7,12 +7,12 @@ import {
   type InputValues,
   integer,
   type Rows,
-  type Session,
   text,
   toggle,
   type Verb,
   verb,
 } from './command.ts'
+import type { Session } from './session.ts'
 
 interface Paging {
   limit?: string

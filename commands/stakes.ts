@@ -1,7 +1,8 @@
 /** `svc stakes`: NFT assets frozen in their owner's wallet. */
 import { paths } from '../src/api/paths.ts'
-import { choiceOf, type Noun, required, type Session, text, verb } from './command.ts'
+import { choiceOf, type Noun, required, text, verb } from './command.ts'
 import { listOutcome, listVerb, recordVerb } from './reads.ts'
+import type { Session } from './session.ts'
 import { dryRunField, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { runSigned } from './signing/run.ts'

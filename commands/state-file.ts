@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { xdg } from '../src/config.ts'
 import { writeAtomically } from '../src/files.ts'
-import type { Session } from './command.ts'
+import type { Session } from './session.ts'
 import { terminal } from './terminal.ts'
 
 /** Whose records a command works on: the API's URL, else the data folder of this machine. */

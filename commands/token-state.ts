@@ -2,7 +2,7 @@
 
 import type { ChainAccount } from '../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
-import type { Session } from './command.ts'
+import type { Session } from './session.ts'
 import { nullIfNotFound, Problem } from './ui/problem.ts'
 
 export interface MintOnChain {

@@ -2,19 +2,9 @@
 
 import { paths } from '../src/api/paths.ts'
 import type { Transaction } from '../src/api/transactions.ts'
-import {
-  type CommandOutcome,
-  choiceOf,
-  integer,
-  listOf,
-  type Noun,
-  required,
-  type Session,
-  text,
-  toggle,
-  verb,
-} from './command.ts'
+import { type CommandOutcome, choiceOf, integer, listOf, type Noun, required, text, toggle, verb } from './command.ts'
 import { recordVerb } from './reads.ts'
+import type { Session } from './session.ts'
 import { contentOutcome } from './signing/content.ts'
 import { KEYPAIR, WAIT, type Wait } from './signing/flags.ts'
 import { followTransaction } from './signing/following.ts'

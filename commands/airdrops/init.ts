@@ -1,7 +1,8 @@
 /** `svc airdrops init`: a distributor made and funded in one transaction, by your keypair or the platform wallet. */
 import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
-import { type InputValues, integer, type Session, text, toggle, verb } from '../command.ts'
+import { type InputValues, integer, text, toggle, verb } from '../command.ts'
+import type { Session } from '../session.ts'
 import { dryRunField, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'

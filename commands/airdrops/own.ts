@@ -1,7 +1,7 @@
 /** Whose airdrop it is that is on chain: anybody can take an id, copy a root, and name another as its admin. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 
 /** Who pays, and the token account of that wallet, where what is left of an own airdrop goes. */

@@ -3,7 +3,7 @@ import type { EventType } from '../../src/api/envelope.ts'
 import type { Event } from '../../src/api/events.ts'
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 
 export interface FollowFilters {
   type?: EventType | undefined

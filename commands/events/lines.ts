@@ -1,6 +1,6 @@
 /** Events as they come, one a line: JSON for programs, text for a person. */
 import type { Event } from '../../src/api/events.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { terminal } from '../terminal.ts'
 import { jsonText, printable } from '../ui/render.ts'
 

@@ -1,7 +1,8 @@
 /** One claim of fees: built, shown, signed by your keypair or the platform wallet, and waited for. */
 import type { FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import { LAMPORT_DECIMALS, solOf } from '../amounts.ts'
-import type { CommandOutcome, Session } from '../command.ts'
+import type { CommandOutcome } from '../command.ts'
+import type { Session } from '../session.ts'
 import { dryRunField, type SigningFlags } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'

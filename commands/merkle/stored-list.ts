@@ -1,6 +1,6 @@
 /** The whole list behind a stored tree, fetched page by page. */
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 
 const ENTRIES_PER_PAGE = '100'
 

@@ -2,7 +2,7 @@
 
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 import { SIGNED_EXPIRY_MS } from '../signing/journal.ts'
 import { usage } from '../ui/problem.ts'

@@ -1,7 +1,8 @@
 /** `svc nfts mint --from`: every row of a CSV minted once, however often the command is interrupted and run again. */
 import { solOf } from '../amounts.ts'
-import type { CommandOutcome, Session } from '../command.ts'
+import type { CommandOutcome } from '../command.ts'
 import { readKey } from '../merkle/summary.ts'
+import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { failureLines, previewLine } from '../signing/preview.ts'

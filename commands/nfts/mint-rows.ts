@@ -3,7 +3,7 @@
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type Session, sessionWith } from '../command.ts'
+import { type Session, sessionWith } from '../session.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { followTransaction, RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'

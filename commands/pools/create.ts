@@ -2,16 +2,8 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
-import {
-  type CommandOutcome,
-  choiceOf,
-  type InputValues,
-  required,
-  type Session,
-  text,
-  toggle,
-  verb,
-} from '../command.ts'
+import { type CommandOutcome, choiceOf, type InputValues, required, text, toggle, verb } from '../command.ts'
+import type { Session } from '../session.ts'
 import { dryRunField, SIGNING } from '../signing/flags.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { runSigned } from '../signing/run.ts'

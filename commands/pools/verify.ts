@@ -2,7 +2,8 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import { ApiError } from '../../src/errors.ts'
-import { required, type Session, text, verb } from '../command.ts'
+import { required, text, verb } from '../command.ts'
+import type { Session } from '../session.ts'
 import { EXIT, failure } from '../ui/problem.ts'
 import { poolState } from './state.ts'
 

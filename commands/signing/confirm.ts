@@ -1,5 +1,5 @@
 /** Asking the person before anything is sent, on every cluster where a mistake costs something. */
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { usage } from '../ui/problem.ts'
 
 /** Clusters whose SOL is worth nothing: nobody is asked. */

@@ -1,7 +1,7 @@
 /** Waits for a transaction by asking the API until it has come as far as the person wants. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { failure, isTransient, Problem } from '../ui/problem.ts'
 import type { Wait } from './flags.ts'
 

@@ -1,6 +1,7 @@
 /** What the platform wallet signs: confirmed by the person, signed under an idempotency key, and followed. */
 import type { Transaction } from '../../src/api/transactions.ts'
-import type { CommandOutcome, Session } from '../command.ts'
+import type { CommandOutcome } from '../command.ts'
+import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { confirmOn } from './confirm.ts'
 import type { Wait } from './flags.ts'

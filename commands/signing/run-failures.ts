@@ -1,6 +1,6 @@
 /** What stops a signed run: a simulation that failed, and a transaction that failed on chain. */
 import type { Simulation, Transaction } from '../../src/api/transactions.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 

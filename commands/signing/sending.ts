@@ -1,7 +1,7 @@
 /** Signed transactions of one run on their way: one after another, each in need of the one before it, or as a bundle. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/errors.ts'
-import { type Session, sessionWith } from '../command.ts'
+import { type Session, sessionWith } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import { type BuiltTransactions, trackedField } from './built-transactions.ts'
 import type { Wait } from './flags.ts'

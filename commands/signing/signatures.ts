@@ -1,5 +1,5 @@
 /** Signatures made here: those of keys that a build returned, and that of the person's keypair. */
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
 import type { SignedTransaction } from './wallet.ts'

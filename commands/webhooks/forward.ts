@@ -1,6 +1,6 @@
 /** Sends one event to a URL as a delivery would be sent, a few times where it fails. */
 import type { Event } from '../../src/api/events.ts'
-import type { SessionClock } from '../command.ts'
+import type { SessionClock } from '../session.ts'
 import { usage } from '../ui/problem.ts'
 import { signedHeaders } from './signature.ts'
 

@@ -1,8 +1,9 @@
 /** `svc webhooks`: where events are pushed, what was tried, and the secrets that sign it. */
 import type { EventType } from '../../src/api/envelope.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, integer, listOf, type Noun, required, type Session, text, verb } from '../command.ts'
+import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
+import type { Session } from '../session.ts'
 import { usage } from '../ui/problem.ts'
 import { listenToEvents } from './listen.ts'
 import { verifyDelivery } from './verify.ts'

@@ -7,7 +7,7 @@ import { initializeAirdrop, type LaunchOptions, launchTermsOf } from '../../comm
 import { countsOf, launchAirdrops } from '../../commands/airdrops/launch.ts'
 import { launchJournal } from '../../commands/airdrops/launch-journal.ts'
 import { airdropStatus } from '../../commands/airdrops/status.ts'
-import type { Session } from '../../commands/command.ts'
+import type { Session } from '../../commands/session.ts'
 import type { MerkleTree } from '../../src/api/merkle-trees.ts'
 import {
   addressOf,

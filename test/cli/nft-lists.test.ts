@@ -1,7 +1,7 @@
 /** What of a list of NFTs is to be minted, against an API that is busy or far away. */
 import { describe, expect, it } from 'vitest'
-import type { Session } from '../../commands/command.ts'
 import { planMints } from '../../commands/nfts/list-plan.ts'
+import type { Session } from '../../commands/session.ts'
 import { ApiError } from '../../src/errors.ts'
 
 /** Answers after these faults; addresses are the first byte of their seeds. */

@@ -13,7 +13,7 @@ import {
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createWallet } from '../../bin/wallet.ts'
-import type { Session } from '../../commands/command.ts'
+import type { Session } from '../../commands/session.ts'
 import type { BuiltTransactions } from '../../commands/signing/built-transactions.ts'
 import { runSigned, type SignedRun } from '../../commands/signing/run.ts'
 import { Cancelled, failure } from '../../commands/ui/problem.ts'
