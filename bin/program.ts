@@ -40,8 +40,8 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   let complaint = ''
   let invocation: ParsedCommand | undefined
   const program = new Command('svc')
-  const wanted = nounOf(argv)
-  const loaded = await NOUNS.find(({ name }) => name === wanted)?.load()
+  const nounName = nounOf(argv)
+  const loaded = await NOUNS.find(({ name }) => name === nounName)?.load()
   const ownUrl = loaded !== undefined && hasOwnUrl(loaded, argv)
   for (const { flags, about } of GLOBAL_OPTIONS) {
     program.addOption(new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about))
@@ -66,7 +66,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   program.helpInformation = () => rootHelp(terminal().stdout.columns)
   for (const entry of NOUNS) {
     const command = program.command(entry.name).description(entry.summary)
-    if (entry.name !== wanted || loaded === undefined) continue
+    if (entry.name !== nounName || loaded === undefined) continue
     addNoun(command, loaded, (verb, name, raw) => {
       const { u, ...globals } = program.opts()
       invocation = {
@@ -78,7 +78,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
     })
   }
   // With an action commander would take an unknown noun for an argument; without one it names the nearest.
-  if (wanted === undefined) {
+  if (nounName === undefined) {
     program.action(() => {
       if (program.opts().version) output = `${VERSION}\n`
       else throw usage('a command is missing', { next: '`svc --help` shows them' })

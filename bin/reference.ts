@@ -84,11 +84,11 @@ async function reference(): Promise<string> {
   return `${parts.join('\n\n')}\n`
 }
 
-const wanted = await reference()
+const current = await reference()
 if (!process.argv.includes('--check')) {
   mkdirSync('docs', { recursive: true })
-  writeFileSync(FILE, wanted)
-} else if (readFileSync(FILE, 'utf8') !== wanted) {
+  writeFileSync(FILE, current)
+} else if (readFileSync(FILE, 'utf8') !== current) {
   process.stderr.write(`${FILE} does not match the commands; run: npm run docs\n`)
   process.exitCode = 1
 }

@@ -29,9 +29,9 @@ export async function tokenBalance(session: Session, address: string): Promise<b
 
 /** Null where there is none. */
 async function accountAt({ client }: Session, address: string): Promise<ChainAccount | null> {
-  const found = (await nullIfNotFound(client.accounts.get({ address })))?.data
-  if (found === undefined) return null
-  const { owner, executable, data } = found
+  const account = (await nullIfNotFound(client.accounts.get({ address })))?.data
+  if (account === undefined) return null
+  const { owner, executable, data } = account
   // Owner and data alone decide what a token account or a mint is.
   return { lamports: 0n, owner, executable, data: Buffer.from(data ?? '', 'base64') }
 }

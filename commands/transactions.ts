@@ -71,10 +71,10 @@ export const transactionsNoun: Noun = {
       args: { transaction: TRANSACTION_INPUT },
       examples: ['svc tx simulate @transaction.txt'],
       async run({ transaction }, { client, wallet }) {
-        const given = await readTransaction(transaction)
-        const { data } = await client.transactions.simulate({ transaction: given.transaction })
+        const typed = await readTransaction(transaction)
+        const { data } = await client.transactions.simulate({ transaction: typed.transaction })
         const failed = data.err !== null && data.err !== undefined
-        const fault = failed ? failureLines(data, await wallet.explain(given.transaction, data.err, data.logs)) : []
+        const fault = failed ? failureLines(data, await wallet.explain(typed.transaction, data.err, data.logs)) : []
         const head = failed
           ? 'It would fail.'
           : `It would succeed, with ${data.units_consumed ?? 'unknown'} compute units.`
@@ -92,9 +92,9 @@ export const transactionsNoun: Noun = {
       flags: { keypair: KEYPAIR },
       examples: ['svc tx sign @transaction.txt -k cold.json > signed.txt'],
       async run({ transaction, keypair }, { wallet }) {
-        const given = await readTransaction(transaction)
-        const { signed, missing, ...rest } = await wallet.sign(given.transaction, { keypair })
-        const tracked = given.tracked_resource === undefined ? {} : { tracked_resource: given.tracked_resource }
+        const typed = await readTransaction(transaction)
+        const { signed, missing, ...rest } = await wallet.sign(typed.transaction, { keypair })
+        const tracked = typed.tracked_resource === undefined ? {} : { tracked_resource: typed.tracked_resource }
         return {
           data: { ...rest, signed_by: signed, missing_signers: missing, ...tracked },
           rows: { columns: ['transaction'], rows: [[rest.transaction]] },
@@ -129,25 +129,25 @@ interface SubmitInput {
 
 async function submitTransactions(input: SubmitInput, session: Session): Promise<CommandOutcome> {
   const { bundle, skip_preflight, max_retries, wait = 'confirmed' } = input
-  const given: TransactionInput[] = []
-  for (const word of input.transaction) given.push(await readTransaction(word))
-  if (!bundle && given.length > 1)
+  const typed: TransactionInput[] = []
+  for (const word of input.transaction) typed.push(await readTransaction(word))
+  if (!bundle && typed.length > 1)
     throw usage('several transactions go as a bundle: add --bundle', { param: '--bundle' })
-  if (given.length > BUNDLE_MAX) throw usage(`a bundle holds at most ${BUNDLE_MAX} transactions, not ${given.length}`)
+  if (typed.length > BUNDLE_MAX) throw usage(`a bundle holds at most ${BUNDLE_MAX} transactions, not ${typed.length}`)
   const signatures: string[] = []
-  for (const { transaction } of given) signatures.push(await completeSignature(session, transaction))
+  for (const { transaction } of typed) signatures.push(await completeSignature(session, transaction))
 
-  const tracked = given.at(-1)?.tracked_resource
-  const dropped = given.slice(0, -1).filter(({ tracked_resource }) => tracked_resource !== undefined)
+  const tracked = typed.at(-1)?.tracked_resource
+  const dropped = typed.slice(0, -1).filter(({ tracked_resource }) => tracked_resource !== undefined)
   if (dropped.length > 0) {
     session.ui.warn(
       'a bundle tracks what its last transaction is about; the tracked_resource of the others is left out',
     )
   }
-  const [first = { transaction: '' }] = given
+  const [first = { transaction: '' }] = typed
   const answer = await submitSigned(session, signatures[0] ?? '', {
     ...(bundle
-      ? { bundle: true, signed_transactions: given.map(({ transaction }) => transaction) }
+      ? { bundle: true, signed_transactions: typed.map(({ transaction }) => transaction) }
       : { transaction: first.transaction }),
     ...(skip_preflight ? { skip_preflight } : {}),
     ...(max_retries === undefined ? {} : { max_retries }),
@@ -158,7 +158,7 @@ async function submitTransactions(input: SubmitInput, session: Session): Promise
   for (const signature of signatures) followed.push(await followTransaction(session, signature, wait))
   const failed = followed.find(({ lifecycle }) => lifecycle === 'failed')
   if (failed !== undefined) {
-    throw await transactionFailure(session, given[followed.indexOf(failed)]?.transaction, failed)
+    throw await transactionFailure(session, typed[followed.indexOf(failed)]?.transaction, failed)
   }
   if (!bundle) return { data: followed[0] }
   const columns = ['signature', 'lifecycle', 'slot'] as const

@@ -4,6 +4,7 @@ import type { Event } from '../../src/api/events.ts'
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
+import { isTransient } from '../ui/problem.ts'
 
 export interface FollowFilters {
   type?: EventType | undefined
@@ -21,7 +22,6 @@ const EVENTS_PAUSE_MS = 1_000
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]
 const EVENTS_RATE_LIMIT_PAUSE_MS = 5_000
 const EVENTS_PER_PAGE = 100
-const PASSING: readonly string[] = ['internal_error', 'rate_limited']
 
 /**
  * Yields every event after the place, one by one, each with the place that it leads to; it never ends. Once the API has
@@ -62,7 +62,7 @@ export async function* followEvents(
         cursor = undefined
         continue
       }
-      if (!reached || !PASSING.includes(error.code)) throw error
+      if (!reached || !isTransient(error)) throw error
       if (failures === 0) ui.warn(`${error.message}; trying again until it answers`)
       const wait = Math.min(FIRST_WAIT_MS * 2 ** failures++, LONGEST_WAIT_MS)
       await clock.sleep(error.code === 'rate_limited' ? Math.max(wait, EVENTS_RATE_LIMIT_PAUSE_MS) : wait)

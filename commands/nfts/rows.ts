@@ -63,11 +63,13 @@ async function nftRowChecks(): Promise<NftRowChecks> {
     import('../../src/api/nfts.ts'),
     import('@hono/zod-openapi'),
   ])
-  const said = (schema: { safeParse(value: unknown): { error?: { issues: { message: string }[] } | undefined } }) => {
+  const firstIssue = (schema: {
+    safeParse(value: unknown): { error?: { issues: { message: string }[] } | undefined }
+  }) => {
     return (value: unknown) => schema.safeParse(value).error?.issues[0]?.message
   }
-  const [name, uri, owner] = [said(assetTexts.name), said(assetTexts.uri), said(nft.shape.asset)]
-  const row = said(z.object(assetTexts).superRefine(fitting))
+  const [name, uri, owner] = [firstIssue(assetTexts.name), firstIssue(assetTexts.uri), firstIssue(nft.shape.asset)]
+  const row = firstIssue(z.object(assetTexts).superRefine(fitting))
   return {
     name: (of) => name(of.name),
     uri: (of) => uri(of.uri),
@@ -79,9 +81,9 @@ async function nftRowChecks(): Promise<NftRowChecks> {
 /** Spreadsheets of many countries write others. */
 function otherSeparator(scanner: CsvScanner): NftRowFault | null {
   if (scanner.cells > 1) return null
-  const found = [';', '\t', '|'].find((separator) => scanner.text(0).includes(separator))
-  if (found === undefined) return null
-  const shown = found === '\t' ? 'tabs' : `"${found}"`
+  const separator = [';', '\t', '|'].find((separator) => scanner.text(0).includes(separator))
+  if (separator === undefined) return null
+  const shown = separator === '\t' ? 'tabs' : `"${separator}"`
   return {
     offset: scanner.starts[0] ?? 0,
     message: `cells are separated by commas, not by ${shown}: save it as "CSV UTF-8"`,

@@ -1,10 +1,10 @@
 /** `svc pools verify`, and waiting until a pool is live. */
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
-import { ApiError } from '../../src/errors.ts'
+import type { ApiError } from '../../src/errors.ts'
 import { required, text, verb } from '../command.ts'
 import type { Session } from '../session.ts'
-import { EXIT, failure } from '../ui/problem.ts'
+import { EXIT, failure, isTransient } from '../ui/problem.ts'
 import { poolState } from './state.ts'
 
 const [VERIFY_PAUSE_MS, LIVE_TIMEOUT_MS] = [1_000, 60_000]
@@ -44,7 +44,7 @@ export async function untilLive(
   signatures: readonly string[],
 ): Promise<Pool> {
   const start = clock.now()
-  let trouble: ApiError | undefined
+  let lastError: ApiError | undefined
   try {
     for (;;) {
       try {
@@ -56,12 +56,11 @@ export async function untilLive(
           })
         }
       } catch (error) {
-        const passing = error instanceof ApiError && ['internal_error', 'rate_limited'].includes(error.code)
-        if (!passing) throw error
-        trouble = error
+        if (!isTransient(error)) throw error
+        lastError = error
       }
       if (clock.now() - start >= LIVE_TIMEOUT_MS) {
-        const why = trouble === undefined ? '' : ` (${trouble.message})`
+        const why = lastError === undefined ? '' : ` (${lastError.message})`
         throw failure(`the pool ${address} is not live after ${LIVE_TIMEOUT_MS / 1000} seconds${why}`, {
           next: `\`svc pools verify ${address}\` looks again`,
           details: { pool_address: address, signatures },

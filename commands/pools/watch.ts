@@ -2,12 +2,11 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
-import { ApiError } from '../../src/errors.ts'
 import { LAMPORT_DECIMALS } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import { type Output, terminal } from '../terminal.ts'
 import { drawingWidth, shortOf } from '../ui/curve.ts'
-import { EXIT } from '../ui/problem.ts'
+import { EXIT, isTransient } from '../ui/problem.ts'
 import { progressLines } from './progress.ts'
 import { percentOf, poolState } from './state.ts'
 
@@ -26,7 +25,7 @@ export const watch = verb({
     const { client, clock, ui } = session
     const screen = ui.interactive ? liveScreen(terminal().stderr) : null
     session.setInterruptNote(null)
-    let said = ''
+    let lastLine = ''
     for (;;) {
       let pause = WATCH_PAUSE_MS
       try {
@@ -34,8 +33,8 @@ export const watch = verb({
         const line = changeLine(data)
         const time = new Date(clock.now()).toISOString()
         if (screen !== null) screen.draw([...watchLines(data, line), '', `${time}  Ctrl-C ends this`])
-        else if (line !== said) ui.note(`${time}  ${line}`)
-        said = line
+        else if (line !== lastLine) ui.note(`${time}  ${line}`)
+        lastLine = line
         if (FINAL_STATUSES.includes(data.status) || data.type === 'damm_v2') {
           screen?.end()
           return {
@@ -46,11 +45,10 @@ export const watch = verb({
         }
       } catch (error) {
         // Once it was seen, a node or an API that fails for a while is only waited for.
-        const passing = error instanceof ApiError && ['internal_error', 'rate_limited'].includes(error.code)
-        if (!passing || said === '') throw error
+        if (!isTransient(error) || lastLine === '') throw error
         const line = `not read: ${error.message}`
-        if (screen === null && line !== said) ui.note(`${new Date(clock.now()).toISOString()}  ${line}`)
-        if (screen === null) said = line
+        if (screen === null && line !== lastLine) ui.note(`${new Date(clock.now()).toISOString()}  ${line}`)
+        if (screen === null) lastLine = line
         pause = error.code === 'rate_limited' ? WATCH_RATE_LIMIT_PAUSE_MS : WATCH_PAUSE_MS
       }
       await clock.sleep(pause)

@@ -26,8 +26,8 @@ export const webhooksNoun: Noun = {
       examples: ['svc webhooks subscribe https://example.com/hooks --events pool.live,airdrop.claimed'],
       async run({ receiver, url, events }, { client, ui }) {
         if (receiver !== undefined && url !== undefined) throw usage('give the URL once: as argument or as --url')
-        const wanted = await askedSubscription(ui, receiver ?? url, events)
-        const { data } = await client.webhookSubscriptions.create(wanted)
+        const subscription = await askedSubscription(ui, receiver ?? url, events)
+        const { data } = await client.webhookSubscriptions.create(subscription)
         return { data, notes: [SECRET_ONCE] }
       },
     }),

@@ -40,7 +40,7 @@ export const listenToEvents = verb({
     const secrets = secret_file === undefined ? [makeSessionSecret()] : readSecrets(secret_file)
     const file = state_file ?? positionFile(await sourceOf(session), url?.href ?? null)
     const start = await listenStart(client, from, file)
-    const wanted = await wantedTypes(client, events)
+    const types = await wantedTypes(client, events)
     writePosition(file, start)
     if (url !== null && secret_file === undefined) ui.note(`Signing secret of this session: ${secrets[0]}`)
     ui.note(`Following the events after sequence ${start.sequence}; Ctrl-C ends this.`)
@@ -50,7 +50,7 @@ export const listenToEvents = verb({
     for await (const { event, place } of followEvents(session, {}, start)) {
       if (event.sequence > sequence + 1) ui.warn(`events ${sequence + 1} to ${event.sequence - 1} are no longer stored`)
       sequence = event.sequence
-      if (wanted === null || wanted.has(event.type)) await passOn(session, lines, target, event)
+      if (types === null || types.has(event.type)) await passOn(session, lines, target, event)
       writePosition(file, place)
     }
     return { data: undefined }

@@ -138,8 +138,8 @@ function changeOf(matches: (body: DeliveryBody) => boolean, body: Uint8Array): s
 }
 
 /** Compares with all, in constant time. */
-function anyEqual(given: readonly string[], wanted: string): boolean {
-  const bytes = Buffer.from(wanted)
+function anyEqual(given: readonly string[], expected: string): boolean {
+  const bytes = Buffer.from(expected)
   let found = false
   for (const text of given) {
     const other = Buffer.from(text)
