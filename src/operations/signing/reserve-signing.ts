@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto'
 import { readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
-import { checkPolicy } from '../../policy/rules/check-policy.ts'
 import { spendOf } from '../../policy/rules/spend.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
 import { signatureHolds } from '../../solana/signatures.ts'
@@ -10,8 +9,8 @@ import type { Row } from '../../store/schema.ts'
 import { insertSigning, insertSpends, isMessageKnown } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
-import { lockPolicyState } from './policy-state.ts'
-import { auditedRefusal, messageKnown, pausedRefusal } from './refusals.ts'
+import { lockPolicyState, policySha256 } from './policy-state.ts'
+import { auditedRefusal, messageKnown, policyRefusal } from './refusals.ts'
 import { requireCluster } from './require-signer.ts'
 import type { SigningContext, SigningDraft } from './types.ts'
 
@@ -49,10 +48,8 @@ export async function reserveSigning(
   const created_at = clock.now()
   const signing = { id, operation, transaction: Buffer.from(raw), genesis, since_slot: movement.slot, created_at }
   const refusal = await store.write(async (tx) => {
-    const { policy, row, spent } = await lockPolicyState(tx, clock, wallet)
-    const refusal = policy.paused
-      ? pausedRefusal(row?.paused_reason ?? null)
-      : checkPolicy(movement, policy, spent, { role: 'pays', cosigners, uncapped })
+    const state = await lockPolicyState(tx, clock, wallet)
+    const refusal = policyRefusal(state, movement, { role: 'pays', cosigners, uncapped })
     if (refusal !== null) return refusal
     if (await isMessageKnown(tx, message_sha256)) throw messageKnown()
     const plan = first?.plan ?? null
@@ -67,7 +64,7 @@ export async function reserveSigning(
       message_sha256,
       lamports: String(spend.lamports),
       tokens: spend.tokens.map(({ mint, amount }) => ({ mint, amount: String(amount) })),
-      policy_sha256: hash('sha256', row?.policy_json ?? '', 'hex'),
+      policy_sha256: policySha256(state),
     })
     return null
   })

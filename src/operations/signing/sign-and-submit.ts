@@ -15,7 +15,7 @@ import { type SigningRun, sealPlan } from './signing-run.ts'
 import type { NewSigningPlan, Signatures, SigningContext, SigningDraft, SigningPlan, SigningSteps } from './types.ts'
 
 /** Slots after which a blockhash that reads as ended has ended, and is not one that the node has yet to hear of. */
-const BLOCKHASH_SLOTS = 250
+const ENDED_BLOCKHASH_SLOTS = 250
 
 /**
  * Answers once the last transaction is stored and sent. A refusal is bad_request with `details.rule` and the figures;
@@ -142,7 +142,7 @@ async function requireConfirmed<S, D>(
 async function isDead({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
   const { blockhash } = lifetimeOf(decodeTransaction(transaction).message)
   const { slot, ended } = await readBlockhashEnd(chain, blockhash)
-  return ended[0] === true && slot >= (since_slot ?? 0) + BLOCKHASH_SLOTS
+  return ended[0] === true && slot >= (since_slot ?? 0) + ENDED_BLOCKHASH_SLOTS
 }
 
 /** A step that was never sent makes room for another with the same purpose; what it took of the day stays taken. */
