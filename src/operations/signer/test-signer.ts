@@ -30,7 +30,11 @@ export async function testSigner(
 ): Promise<Result<TestSignerRoute>> {
   const { provider, address, sign } = await requireSigner(context)
   if (submit) return submitMemo(context, memo, { provider, address })
-  const text = Buffer.concat([Buffer.from(OFF_CHAIN_PREFIX, 'latin1'), Buffer.from('svc signer test '), randomBytes(16)])
+  const text = Buffer.concat([
+    Buffer.from(OFF_CHAIN_PREFIX, 'latin1'),
+    Buffer.from('svc signer test '),
+    randomBytes(16),
+  ])
   const started = performance.now()
   await sign(text).catch((error: unknown) => {
     throw asApiError(error, context.log)

@@ -36,7 +36,12 @@ export async function lockPolicyState(tx: Tx, clock: Clock, signer: string): Pro
   return policyState(tx, clock, signer, row)
 }
 
-async function policyState(reader: Reader, clock: Clock, signer: string, row: PolicyState['row']): Promise<PolicyState> {
+async function policyState(
+  reader: Reader,
+  clock: Clock,
+  signer: string,
+  row: PolicyState['row'],
+): Promise<PolicyState> {
   const dayAgo = clock.now() - DAY_MS
   const sums = await sumSpends(reader, signer, { since: dayAgo, mark: row?.spend_mark ?? 0 })
   // Lamports are summed under the empty mint.

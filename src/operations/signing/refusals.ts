@@ -15,11 +15,8 @@ export async function requireRunning(context: SigningContext, signer: Signer, op
 }
 
 /** Why the policy, as it is locked, refuses the movement; null where it allows it. */
-export const policyRefusal = (
-  state: PolicyState,
-  movement: Movement,
-  options: PolicyCheckOptions,
-): Refusal | null => pausedRefusal(state) ?? checkPolicy(movement, state.policy, state.spent, options)
+export const policyRefusal = (state: PolicyState, movement: Movement, options: PolicyCheckOptions): Refusal | null =>
+  pausedRefusal(state) ?? checkPolicy(movement, state.policy, state.spent, options)
 
 /** Writes the refusal to the audit log, except in a dry run; answers the bad_request for the caller to throw. */
 export async function auditedRefusal(
