@@ -12,7 +12,7 @@ export const unavailable = (
   what: string,
 ): SignerUnavailable => new SignerUnavailable(`${label} ${what}${signed === 'unknown' ? MAYBE_SIGNED : ''}`, signed)
 
-/** Of a check, in which no transaction can have been signed. */
+/** The failure of a check, in which no transaction can have been signed. */
 export const failedCheck = (error: unknown): SignerUnavailable =>
   new SignerUnavailable((error as Error).message.replace(MAYBE_SIGNED, ''), 'no')
 

@@ -15,6 +15,7 @@ import { asApiError } from './require-signer.ts'
 import type { ReservedSigning } from './reserve-signing.ts'
 import type { SigningContext } from './types.ts'
 
+/** Retries by the node that is asked to send; the transaction watcher has its own. */
 const SIGNED_MAX_RETRIES = 2
 
 /**

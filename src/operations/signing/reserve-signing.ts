@@ -23,7 +23,7 @@ export type ReservedSigning = Pick<
 export interface Reservation {
   id: string
   operation: string
-  /** Of a request's first signing: its sealed plan, and what else is written with it. A later signing has neither. */
+  /** The sealed plan that a request's first signing holds, and what else is written with it; null for a later signing. */
   first: { plan: Buffer; reserve: ((tx: Tx) => Promise<void>) | undefined } | null
 }
 
