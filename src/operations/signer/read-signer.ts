@@ -1,6 +1,7 @@
-/** The signer as it stands: provider, policy and what its day has taken. */
+/** Reads the signer: its provider, its policy and what was spent within the last day. */
 import type { Api, SignerState } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
+import type { Signer } from '../../chain/signer/index.ts'
 import type { Services } from '../../context.ts'
 import type { Reader } from '../../store/store.ts'
 import { policyJson, readPolicyState } from '../signing/policy-state.ts'
@@ -15,13 +16,13 @@ export async function readSigner(context: Services): Promise<Result<ReadSignerRo
   return readSignerState(context, context.store.db, signer)
 }
 
-/** Through `reader`, so that a change is answered as its own transaction sees it. */
+/** Reads through `reader`, so that a change is answered as its own transaction sees it. */
 export async function readSignerState(
   { clock, config }: Pick<Services, 'clock' | 'config'>,
   reader: Reader,
-  { provider, address }: Pick<SignerState, 'address'> & { provider: SignerState['provider'] },
+  { provider, address }: Pick<Signer, 'provider' | 'address'>,
 ): Promise<SignerState> {
-  const { row, policy, spent, since } = await readPolicyState(reader, clock, address!)
+  const { row, policy, spent, since } = await readPolicyState(reader, clock, address)
   return {
     provider,
     address,
