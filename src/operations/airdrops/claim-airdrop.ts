@@ -2,7 +2,6 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import {
   buildClaim,
   CLAIM_UNITS,
@@ -11,7 +10,6 @@ import {
   MOST_SIBLINGS,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
@@ -19,8 +17,8 @@ import { lookUpProof } from '../../merkle/stored-tree.ts'
 import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
+import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
-import { platformFee } from '../platform-fee.ts'
 import { claimFault } from './claim-faults.ts'
 import {
   airdropKeyOf,
@@ -45,7 +43,7 @@ export async function claimAirdrop(
   context: Context,
   input: Input<ClaimAirdropRoute>,
 ): Promise<Result<ClaimAirdropRoute>> {
-  const { chain, config } = context
+  const { chain } = context
   const { id, claimer } = input
   const { mint } = airdropKeyOf(id)
   const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : givenLeaf(input, input.proof)
@@ -71,33 +69,24 @@ export async function claimAirdrop(
     const { reason, message, param, details } = fault
     throw badRequest(message, { param, details: { reason, ...details } })
   }
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
-  const after = await platformFee({ ...context, connection }, { payer: claimer, lamports: input.platform_fee })
   const claim = {
-    payer: claimer,
-    recentBlockhash,
-    after,
     distributor: airdrop.address,
     mint,
     amount: leaf.amount,
     proof: leaf.proof,
     opensAccount: !isOpen(held),
   }
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (before) => buildClaim({ ...claim, before }),
-    CLAIM_UNITS,
-  )
-  const swap = input.swap_to_sol
-    ? await swapToSol(context, { mint, amount: leaf.amount, payer: claimer, recentBlockhash })
-    : null
+  const built = await buildTransaction(context, {
+    payer: claimer,
+    platformFee: input.platform_fee,
+    fallbackUnits: CLAIM_UNITS,
+    build: (envelope) => buildClaim({ ...envelope, ...claim }),
+  })
+  const swap = input.swap_to_sol ? await swapToSol(context, { mint, amount: leaf.amount, payer: claimer }, built) : null
   return {
-    mode: 'unsigned',
-    transaction: Buffer.from(transaction).toString('base64'),
-    requiredSigners,
-    swap_transaction: swap === null ? null : Buffer.from(swap).toString('base64'),
-    tracked_resource: { resource_type: 'airdrop', resource_id: id, related_events: ['airdrop.claimed' as const] },
+    ...unsignedAnswer(built),
+    swap_transaction: swap === null ? null : unsignedAnswer(swap).transaction,
+    tracked_resource: trackingOf('airdrop', id, ['airdrop.claimed']),
   }
 }
 

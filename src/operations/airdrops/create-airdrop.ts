@@ -2,8 +2,8 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { signBuilt, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireSigner } from '../signing/require-signer.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { planCreation } from './plan-creation.ts'
 
 type CreateAirdropRoute = Api['airdrops']['create']
@@ -13,30 +13,21 @@ export async function createAirdrop(
   input: Input<CreateAirdropRoute>,
 ): Promise<Result<CreateAirdropRoute>> {
   if (input.mode === 'signed') return signedCreation(context, input)
-  const { id, transaction, requiredSigners } = await planCreation(context, input, input.payer)
-  return {
-    mode: 'unsigned',
-    transaction: Buffer.from(transaction).toString('base64'),
-    requiredSigners,
-    tracked_resource: trackedBy(id),
-  }
+  const { id, built } = await planCreation(context, input, input.payer)
+  return { ...unsignedAnswer(built), tracked_resource: airdropTracking(id) }
 }
 
 /** The platform wallet pays and funds, whatever `payer` says (contract 5, as for fee claims). */
 async function signedCreation(context: Context, input: Input<CreateAirdropRoute>): Promise<Result<CreateAirdropRoute>> {
   await requireSigner(context)
-  return signAndSubmit<null, Result<CreateAirdropRoute>>(context, {
+  return signBuilt<null, Result<CreateAirdropRoute>>(context, {
     operation: 'airdrop.create',
-    async begin(wallet) {
-      const { id, transaction } = await planCreation(context, input, wallet)
-      return { first: { transaction }, kept: null, tracked_resource: trackedBy(id) }
+    async build(wallet) {
+      const { id, built } = await planCreation(context, input, wallet)
+      return { built, plan: null, tracked_resource: airdropTracking(id) }
     },
-    answer: ([signature]) => ({ mode: 'signed', signature: signature! }),
+    answer: (signature) => ({ mode: 'signed', signature }),
   })
 }
 
-const trackedBy = (id: string) => ({
-  resource_type: 'airdrop',
-  resource_id: id,
-  related_events: ['airdrop.initialized' as const],
-})
+const airdropTracking = (id: string) => trackingOf('airdrop', id, ['airdrop.initialized'])

@@ -3,11 +3,8 @@
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildCreation, CREATION_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
-import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
@@ -19,6 +16,7 @@ import { readMint } from '../../solana/token-accounts.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
+import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { refuseTaken } from './free-count.ts'
 import { isOpen, readAirdrop } from './on-chain.ts'
 
@@ -32,13 +30,14 @@ const DAY_S = 86_400n
  */
 const START_DELAY_S = 300n
 
-export interface CreationPlan extends UnsignedTransaction {
+export interface AirdropCreationPlan {
   id: string
+  built: BuiltTransaction
 }
 
 /** Throws bad_request naming what does not fit, not_found without the mint. */
-export async function planCreation(context: Context, wanted: Wanted, payer: string): Promise<CreationPlan> {
-  const { chain, config, store } = context
+export async function planCreation(context: Context, wanted: Wanted, payer: string): Promise<AirdropCreationPlan> {
+  const { chain, store } = context
   const { mint, airdrop_count: airdropCount } = wanted
   const id = encodeTreeId(keyFromBase58(mint)!, airdropCount)
   const tree = await findTree(store.db, id)
@@ -52,13 +51,9 @@ export async function planCreation(context: Context, wanted: Wanted, payer: stri
   const found = airdrop.accounts.get(account) ?? null
   const held = isOpen(found) ? found : null
   requireTokens(wanted, { payer, account, held, deposit })
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
   const startsAt = airdrop.now + START_DELAY_S
   const endsAt = startsAt + 1n
   const creation = {
-    payer,
-    recentBlockhash,
     mint,
     airdropCount,
     root,
@@ -71,12 +66,12 @@ export async function planCreation(context: Context, wanted: Wanted, payer: stri
     deposit,
     opensReceiver: held === null,
   }
-  const built = await withComputeBudget(
-    { connection, config },
-    (before) => buildCreation({ ...creation, before }),
-    CREATION_UNITS,
-  )
-  return { ...built, id }
+  const built = await buildTransaction(context, {
+    payer,
+    fallbackUnits: CREATION_UNITS,
+    build: (envelope) => buildCreation({ ...envelope, ...creation }),
+  })
+  return { id, built }
 }
 
 function rootOf({ merkle_root }: Wanted, tree: Tree): string {

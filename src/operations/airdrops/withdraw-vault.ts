@@ -2,21 +2,18 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { buildTransaction, signBuilt, trackingOf } from '../building.ts'
 import { requireSigner } from '../signing/require-signer.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import type { Built } from '../signing/types.ts'
 import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
 import { momentOf } from './words.ts'
 
 type WithdrawVaultRoute = Api['airdrops']['withdraw']
 
-interface Kept {
+interface Withdrawal {
   mint: string
   amount: string
 }
@@ -27,22 +24,29 @@ export async function withdrawVault(
 ): Promise<Result<WithdrawVaultRoute>> {
   const { id } = input
   await requireSigner(context)
-  return signAndSubmit<Kept, Result<WithdrawVaultRoute>>(context, {
+  return signBuilt<Withdrawal, Result<WithdrawVaultRoute>>(context, {
     operation: 'airdrop.withdraw',
-    async begin(wallet) {
+    async build(wallet) {
       const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
       requireWithdrawable(airdrop)
       const opensReceiverFor = await receiverOf(context, airdrop, input.admin, wallet)
       const amount = requireWhole(airdrop, BigInt(input.amount))
-      const first = await build(context, airdrop, wallet, opensReceiverFor)
-      const tracked_resource = {
-        resource_type: 'airdrop',
-        resource_id: id,
-        related_events: ['airdrop.vault_drained' as const],
+      const { address, mint, distributor } = airdrop
+      const receiver = distributor.clawbackReceiver
+      const built = await buildTransaction(context, {
+        payer: wallet,
+        fallbackUnits: CLAWBACK_UNITS,
+        build: (envelope) => buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
+      })
+      return {
+        built,
+        plan: { mint, amount: String(amount) },
+        tracked_resource: trackingOf('airdrop', id, ['airdrop.vault_drained']),
+        // The program moves its vault's tokens to the receiver that it has stored: none of them are the wallet's.
+        uncapped: [mint],
       }
-      return { first, kept: { mint: airdrop.mint, amount: String(amount) }, tracked_resource }
     },
-    answer: ([signature], { mint, amount }) => ({ mode: 'signed', signature: signature!, mint, amount }),
+    answer: (signature, { mint, amount }) => ({ mode: 'signed', signature, mint, amount }),
   })
 }
 
@@ -108,29 +112,4 @@ function requireWhole({ id, mint, vault, vaultAddress }: PresentAirdrop, amount:
     `amount: the vault of the airdrop ${id} holds ${balance}, and is withdrawn as a whole: send amount ${balance}, not ${amount}`,
     { param: 'amount', details: { vault: vaultAddress, vault_balance: String(balance) } },
   )
-}
-
-async function build(
-  { chain, config }: Context,
-  { address, mint, distributor }: PresentAirdrop,
-  wallet: string,
-  opensReceiverFor: string | null,
-): Promise<Built> {
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
-  const clawback = {
-    payer: wallet,
-    recentBlockhash,
-    distributor: address,
-    mint,
-    receiver: distributor.clawbackReceiver,
-    opensReceiverFor,
-  }
-  const { transaction } = await withComputeBudget(
-    { connection, config },
-    (before) => buildClawback({ ...clawback, before }),
-    CLAWBACK_UNITS,
-  )
-  // The program moves its vault's tokens to the receiver that it has stored: none of them are the wallet's.
-  return { transaction, uncapped: [mint] }
 }

@@ -1,7 +1,5 @@
 /** Sends the migration of a full curve with the platform wallet: one transaction after the other, each once. */
 
-import { type BudgetServices, withComputeBudget } from '../../chain/compute-budget.ts'
-import { cosigned } from '../../chain/cosign.ts'
 import {
   buildMigrationStep,
   type DbcPool,
@@ -9,7 +7,6 @@ import {
   migrationStep,
   readDbcPool,
 } from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, conflict } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
@@ -18,7 +15,7 @@ import type { Row } from '../../store/schema.ts'
 import { findSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { findTransaction } from '../../store/transactions.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { buildTransaction, signBuilt } from '../building.ts'
 import type { SigningContext } from '../signing/types.ts'
 
 export type PoolServices = Pick<
@@ -51,27 +48,19 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   }
   // One that was intended and not signed is ended; after one that landed, or that nobody can end, a new one begins.
   const earlier = last === null ? await resumable(services, row) : null
-  const sent = signAndSubmit<null, void>(crankContext(services, row, earlier), {
+  const sent = signBuilt<null, void>(crankContext(services, row, earlier), {
     operation,
-    async begin(wallet) {
-      const recentBlockhash = await latestBlockhash(connection)
-      let secretKeys: readonly Uint8Array[] = []
-      const { transaction, requiredSigners } = await withComputeBudget(
-        budgetOf(services, connection),
-        async (before) => {
-          const built = await buildMigrationStep({ pool, payer: wallet, recentBlockhash, before })
-          secretKeys = built.secretKeys
-          return built
-        },
-        MIGRATION_UNITS[step],
-      )
-      const cosigners = requiredSigners.filter((signer) => signer !== wallet)
+    async build(wallet) {
+      const built = await buildTransaction(services, {
+        payer: wallet,
+        fallbackUnits: MIGRATION_UNITS[step],
+        build: (envelope) => buildMigrationStep({ ...envelope, pool }),
+      })
       // The program moves the pool's own tokens, to its locker or to the pool that it makes.
-      const uncapped = [pool.baseMint]
-      return { first: { transaction: cosigned(transaction, secretKeys), cosigners, uncapped }, kept: null }
+      return { built, plan: null, uncapped: [pool.baseMint] }
     },
-    async record(tx, [signature]) {
-      await updatePool(tx, row.address, { crank_signature: signature! })
+    async record(tx, signature) {
+      await updatePool(tx, row.address, { crank_signature: signature })
     },
     answer: () => undefined,
   })
@@ -90,11 +79,6 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
 
 /** Ten seconds, twenty, up to three quarters of an hour. */
 const pauseAfter = (failures: number) => Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
-
-const budgetOf = ({ config }: PoolServices, connection: BudgetServices['connection']): BudgetServices => ({
-  connection,
-  config,
-})
 
 /** What was intended and can still be ended: by the same key, on the same chain. */
 async function resumable({ store, signer, chain }: PoolServices, { crank_signing }: Row<'pools'>) {

@@ -1,12 +1,10 @@
 /** Launches a token with its pool: image and metadata are stored, keys made, transactions built, the ticker taken. */
 
 import { WRAPPED_SOL } from '../../api/envelope.ts'
-import type { Api, PoolCreated, TrackedResource } from '../../api/index.ts'
+import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { publicRpcUrl } from '../../chain/cluster.ts'
-import { cosignedBy, withBlockhash } from '../../chain/cosign.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -16,6 +14,7 @@ import { requireAllowed } from '../../storage/moderation.ts'
 import { findPool, insertPool } from '../../store/pools.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { trackingOf, withNewBlockhash } from '../building.ts'
 import { emit, emitAll } from '../emit.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { poolRecord } from '../records.ts'
@@ -108,7 +107,7 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
         first: await stepOf(context, kept, 0),
         kept,
         steps: transactions.length,
-        tracked_resource: trackedBy(launch.address),
+        tracked_resource: poolTracking(launch.address),
       }
     },
     next: (_, kept, step) => stepOf(context, kept, step),
@@ -143,19 +142,15 @@ const restored = ({ launch, ...kept }: Kept): Prepared => ({
 })
 
 /** With a blockhash of its own time, and the signatures of the launch's keys. */
-async function stepOf({ chain }: Context, { launch }: Kept, step: number): Promise<Built> {
-  const recentBlockhash = await latestBlockhash(await chain.connection())
-  const unsigned = await withBlockhash(Buffer.from(launch.transactions[step]!, 'base64'), recentBlockhash)
+async function stepOf(context: Context, { launch }: Kept, step: number): Promise<Built> {
+  const transaction = launch.transactions[step]
+  if (transaction === undefined) throw new Error(`the launch of ${launch.address} has no transaction ${step}`)
   const keys = Object.values(launch.requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))
-  const signed = cosignedBy(unsigned, keys)
+  const signed = await withNewBlockhash(context, Buffer.from(transaction, 'base64'), keys)
   return { ...signed, uncapped: [launch.mint] }
 }
 
-const trackedBy = (pool: string): TrackedResource => ({
-  resource_type: 'pool',
-  resource_id: pool,
-  related_events: ['pool.live'],
-})
+const poolTracking = (pool: string) => trackingOf('pool', pool, ['pool.live'])
 
 export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolCreated['pool']): PoolCreated {
   return {
@@ -165,7 +160,7 @@ export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolC
     relay_tip_account: launch.tipAccount,
     rpc_endpoint: publicRpcUrl(config, chain.cluster, chain.endpoint()?.rpcUrl),
     ...launch.liquidity,
-    tracked_resource: trackedBy(pool.address),
+    tracked_resource: poolTracking(pool.address),
   }
 }
 

@@ -1,13 +1,13 @@
 /** A launch as it goes to the creator: keys made, transactions built, addresses known before anything is on chain. */
 import type { Keypair } from '@solana/web3.js'
 import type { CurvePreset, PoolCreated } from '../../api/index.ts'
-import { offeredPrice } from '../../chain/compute-budget.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
+import { rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
+import { sequenceTerms } from '../building.ts'
 import { curveNamed } from './presets.ts'
 
 export interface LaunchInput {
@@ -41,8 +41,8 @@ export interface Launch {
 }
 
 const MINT_BYTES = 82
-/** Most that a transaction of a launch asks for. */
-const MOST_UNITS = 500_000
+/** Compute units that no transaction of a launch asks for more than. */
+const LARGEST_LAUNCH_UNITS = 500_000
 
 export async function planLaunch(context: Context, input: LaunchInput): Promise<Launch> {
   const { chain, config } = context
@@ -55,7 +55,6 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   const tipAccount = TIP_ACCOUNTS[Math.floor(Math.random() * TIP_ACCOUNTS.length)]!
   const lamports = BigInt(config.values['relay-tip'])
   const isTipped = input.isBundled && config.values['relay-url'] !== undefined && lamports > 0n
-  const accounts = [input.creator]
   const common = {
     creator: input.creator,
     mint: addressOf(mint),
@@ -64,8 +63,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     uri: input.uri,
     buyLamports: input.buyLamports,
     tip: isTipped ? { account: tipAccount, lamports } : null,
-    recentBlockhash: await latestBlockhash(connection),
-    computeUnitPrice: await offeredPrice({ connection, config }, accounts, MOST_UNITS),
+    ...(await sequenceTerms(context, { payer: input.creator, units: LARGEST_LAUNCH_UNITS })),
   }
   const keys = { base_mint_secret_key: [...mint.secretKey] }
   if (input.type === 'dbc') {

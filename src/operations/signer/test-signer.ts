@@ -2,18 +2,13 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildMemo } from '../../chain/memos.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
+import { buildTransaction, signBuilt } from '../building.ts'
 import { audit } from '../signing/audit.ts'
 import { asApiError, requireSigner } from '../signing/require-signer.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
 
 type TestSignerRoute = Api['signer']['test']
-
-/** Half more than the longest memo was measured at. */
-const FALLBACK_UNITS = 150_000
 
 /** No message of a transaction begins so (Solana's off-chain message signing). */
 const OFF_CHAIN = '\xffsolana offchain'
@@ -41,19 +36,17 @@ export async function testSigner(
 }
 
 function submitMemo(context: Context, memo: string, of: Pick<Result<TestSignerRoute>, 'provider' | 'address'>) {
-  const { chain, config } = context
-  return signAndSubmit<null, Result<TestSignerRoute>>(context, {
+  return signBuilt<null, Result<TestSignerRoute>>(context, {
     operation: 'signer.test',
-    async begin(payer) {
-      const connection = await chain.connection()
-      const recentBlockhash = await latestBlockhash(connection)
-      const { transaction } = await withComputeBudget(
-        { connection, config },
-        (before) => buildMemo({ payer, recentBlockhash, memo, before }),
-        FALLBACK_UNITS,
-      )
-      return { first: { transaction }, kept: null }
+    async build(payer) {
+      const built = await buildTransaction(context, {
+        payer,
+        // Half more than the longest memo was measured at.
+        fallbackUnits: 150_000,
+        build: (envelope) => buildMemo({ ...envelope, memo }),
+      })
+      return { built, plan: null }
     },
-    answer: ([signature]) => ({ ...of, duration_ms: null, signature: signature! }),
+    answer: (signature) => ({ ...of, duration_ms: null, signature }),
   })
 }

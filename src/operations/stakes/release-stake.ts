@@ -1,10 +1,7 @@
 /** Builds the release of a staked asset; the platform wallet signs it where it was staked so, and nothing else of its. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { type AssetState, buildRelease, isFrozenByIssuer } from '../../chain/programs/metaplex-core/index.ts'
-import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
@@ -12,21 +9,16 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { findStake } from '../../store/stakes.ts'
 import { requireOwned } from '../assets/owned-asset.ts'
 import { throwRefused } from '../assets/refused.ts'
-import { platformFee } from '../platform-fee.ts'
-import { cosign } from '../signing/cosign.ts'
+import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { openSigner } from '../signing/require-signer.ts'
 import { holderOf } from './holder.ts'
 
 type ReleaseStakeRoute = Api['stakes']['release']
 
-/** Half more than the costliest release was measured at: 22,312, with the longest memo. */
-const FALLBACK_UNITS = 34_000
-
 export async function releaseStake(
   context: Context,
   input: Input<ReleaseStakeRoute>,
 ): Promise<Result<ReleaseStakeRoute>> {
-  const { chain, config } = context
   const { asset: address, user, platform_id: platformId } = input
   const { asset, collection } = await requireOwned(context, { ...input, owner: user, param: 'user' })
   if (!asset.freeze?.frozen) throw badRequest(`The asset ${address} is not staked`, { param: 'asset' })
@@ -36,26 +28,21 @@ export async function releaseStake(
     })
   }
   const signer = await cosignerOf(context, asset)
-  await requireProgram(chain, PROGRAMS.core)
-  const connection = await chain.connection()
-  const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
-  const recentBlockhash = await latestBlockhash(connection)
-  const authority = signer?.address ?? null
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (before) => buildRelease({ payer: user, asset, authority, platformId, recentBlockhash, before, after }),
-    FALLBACK_UNITS,
-    throwRefused,
-  )
-  const answer = (bytes: Uint8Array): Result<ReleaseStakeRoute> => ({
-    mode: 'unsigned',
-    transaction: Buffer.from(bytes).toString('base64'),
-    requiredSigners: requiredSigners.filter((key) => key !== authority),
-    tracked_resource: { resource_type: 'stake', resource_id: address, related_events: ['stake.released'] },
+  const built = await buildTransaction(context, {
+    payer: user,
+    requiredProgram: PROGRAMS.core,
+    platformFee: input.platform_fee,
+    // Half more than the costliest release was measured at: 22,312 units, with the longest memo.
+    fallbackUnits: 34_000,
+    build: (envelope) => buildRelease({ ...envelope, asset, authority: signer?.address ?? null, platformId }),
+    onFailedTrial: throwRefused,
   })
-  if (signer === null) return answer(transaction)
   const about = { asset: address, collection: collection.address, payer: user }
-  return cosign(context, signer, { operation: 'stake.release', transaction, about, release: address }, answer)
+  const cosigning = signer && { signer, operation: 'stake.release', about, release: address }
+  return answerCosigned(context, built, cosigning, (signed) => ({
+    ...unsignedAnswer(signed),
+    tracked_resource: trackingOf('stake', address, ['stake.released']),
+  }))
 }
 
 /**

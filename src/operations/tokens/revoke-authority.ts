@@ -1,17 +1,13 @@
 /** Builds the revocation of one authority of a token, for good. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildAuthorityRevocation, readToken, type TokenState, tokenStatus } from '../../chain/programs/tokens/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 
 type RevokeAuthorityRoute = Api['tokens']['revokeAuthority']
 type Authority = Input<RevokeAuthorityRoute>['type']
-
-/** Half more than the costliest revocation was measured at: Metaplex metadata, 15,761. */
-const FALLBACK_UNITS = 25_000
 
 const EVENTS = {
   mint: ['token.mint_authority_revoked'],
@@ -20,12 +16,11 @@ const EVENTS = {
 } as const
 
 export async function revokeAuthority(
-  { chain, config }: Context,
+  context: Context,
   input: Input<RevokeAuthorityRoute>,
 ): Promise<Result<RevokeAuthorityRoute>> {
   const { mint, type, payer } = input
-  const connection = await chain.connection()
-  const token = await readToken(connection, mint)
+  const token = await readToken(await context.chain.connection(), mint)
   const holder = holderOf(token, type)
   if (holder === null)
     throw badRequest(`The token ${mint} has no ${type} authority: it is revoked already`, { param: 'type' })
@@ -35,23 +30,20 @@ export async function revokeAuthority(
       details: { authority: holder },
     })
   }
-  const recentBlockhash = await latestBlockhash(connection)
   const { tokenProgram } = token
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (before) => buildAuthorityRevocation({ payer, mint, type, recentBlockhash, tokenProgram, token, before }),
-    FALLBACK_UNITS,
-  )
+  const built = await buildTransaction(context, {
+    payer,
+    // Half more than the costliest revocation was measured at: 15,761 units for Metaplex metadata.
+    fallbackUnits: 25_000,
+    build: (envelope) => buildAuthorityRevocation({ ...envelope, mint, type, tokenProgram, token }),
+  })
   const last = tokenStatus(without(token, type)) === 'fully_immutable'
   return {
-    mode: 'unsigned',
-    transaction: Buffer.from(transaction).toString('base64'),
-    requiredSigners,
-    tracked_resource: {
-      resource_type: 'token',
-      resource_id: mint,
-      related_events: [...EVENTS[type], ...(last ? (['token.fully_immutable'] as const) : [])],
-    },
+    ...unsignedAnswer(built),
+    tracked_resource: trackingOf('token', mint, [
+      ...EVENTS[type],
+      ...(last ? (['token.fully_immutable'] as const) : []),
+    ]),
   }
 }
 
