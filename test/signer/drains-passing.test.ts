@@ -10,7 +10,7 @@ import { holdingsOf } from '../../src/chain/movements/holdings.ts'
 import { ownInstructions } from '../../src/chain/movements/invocations.ts'
 import { ordersOf } from '../../src/chain/movements/orders.ts'
 import { poolKey, positionKeys, vaultKey } from '../../src/chain/programs/damm-v2/addresses.ts'
-import { instructionOf } from '../../src/chain/programs/damm-v2/program.ts'
+import { dammV2Instruction } from '../../src/chain/programs/damm-v2/program.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram } from '../support/programs.ts'
 import {
@@ -235,7 +235,7 @@ it.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a pool is not filled for a strangerâ
     collectFeeMode: mode,
     activationPoint: null,
   }
-  const fill = await instructionOf('initializeCustomizablePool', [parameters], {
+  const fill = await dammV2Instruction('initializeCustomizablePool', [parameters], {
     ...(await positionKeys(nft.publicKey)),
     creator: scene.stranger.publicKey,
     payer: scene.key,

@@ -3,8 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import {
-  buildClaim,
-  CLAIM_UNITS,
+  buildAirdropClaim,
+  AIRDROP_CLAIM_UNITS,
   claimStatusAddress,
   decodeClaimStatus,
   MOST_SIBLINGS,
@@ -79,8 +79,8 @@ export async function claimAirdrop(
   const built = await buildTransaction(context, {
     payer: claimer,
     platformFee: input.platform_fee,
-    fallbackUnits: CLAIM_UNITS,
-    build: (envelope) => buildClaim({ ...envelope, ...claim }),
+    fallbackUnits: AIRDROP_CLAIM_UNITS,
+    build: (envelope) => buildAirdropClaim({ ...envelope, ...claim }),
   })
   const swap = input.swap_to_sol ? await swapToSol(context, { mint, amount: leaf.amount, payer: claimer }, built) : null
   return {

@@ -1,5 +1,5 @@
 /** An asset as the chain has it now, with its records, which are brought up to date by it. */
-import { type AssetState, isFrozen, readAsset, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
+import { type AssetState, isFrozen, readCoreAsset, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { findStake } from '../../store/stakes.ts'
 import { trySigner } from '../signing/require-signer.ts'
@@ -17,7 +17,7 @@ export async function readHere(
   address: string,
 ): Promise<Here> {
   const connection = await services.chain.connection()
-  const { slot, found } = await readAsset(connection, address)
+  const { slot, found } = await readCoreAsset(connection, address)
   if (found.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
   if (found.kind === 'burned') {
     return { kind: 'burned', state: null, ...(await refreshed(services, address, { slot, state: null })) }

@@ -12,9 +12,9 @@ import {
   positionsPerClaim,
 } from '../../chain/programs/damm-v2/index.ts'
 import {
-  buildClaim,
+  buildPartnerFeeClaim,
   buildSurplusClaim,
-  CLAIM_UNITS,
+  FEE_CLAIM_UNITS,
   type DbcPool,
   migratedPoolAddress,
 } from '../../chain/programs/dbc/index.ts'
@@ -66,8 +66,8 @@ async function partnerClaim(
   const { feeClaimer } = pool
   const built = await buildTransaction(context, {
     payer,
-    fallbackUnits: CLAIM_UNITS.claim,
-    build: (envelope) => buildClaim({ ...envelope, pool, feeClaimer, lamports: amount, splits: paid }),
+    fallbackUnits: FEE_CLAIM_UNITS.claim,
+    build: (envelope) => buildPartnerFeeClaim({ ...envelope, pool, feeClaimer, lamports: amount, splits: paid }),
   })
   const type = splits === undefined ? 'fee_claim.executed' : 'fee_claim.split_executed'
   return { built, plan: { pool_address: pool.address, kind: 'dbc', estimated_quote: String(amount), type } }
@@ -82,7 +82,7 @@ async function surplusClaim(context: Context, pool: DbcPool, payer: string): Pro
   if (surplus.claimable === 0n) throw nothing(address)
   const built = await buildTransaction(context, {
     payer,
-    fallbackUnits: CLAIM_UNITS.surplus,
+    fallbackUnits: FEE_CLAIM_UNITS.surplus,
     build: (envelope) => buildSurplusClaim({ ...envelope, pool, feeClaimer }),
   })
   const estimated_quote = String(surplus.claimable)

@@ -67,7 +67,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   }
   const keys = { base_mint_secret_key: [...mint.secretKey] }
   if (input.type === 'dbc') {
-    const built = await dbc.buildLaunch({
+    const built = await dbc.buildDbcLaunch({
       ...common,
       config: addressOf(second),
       feeClaimer: input.partner,
@@ -75,7 +75,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
       curve,
     })
     return {
-      address: await dbc.poolAddress({ mint: common.mint, config: addressOf(second) }),
+      address: await dbc.dbcPoolAddress({ mint: common.mint, config: addressOf(second) }),
       mint: common.mint,
       config: addressOf(second),
       transactions: built.map(({ transaction }) => transaction),
@@ -99,7 +99,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     rent: await rentFor(connection, MINT_BYTES),
   })
   return {
-    address: await dammV2.poolAddress({ mint: common.mint }),
+    address: await dammV2.dammV2PoolAddress({ mint: common.mint }),
     mint: common.mint,
     config: null,
     transactions: built.map(({ transaction }) => transaction),

@@ -2,8 +2,8 @@
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { type DammV2Pool, readDammV2Pools } from '../../chain/programs/damm-v2/index.ts'
-import { type DbcPool, progressOf, readDbcPools } from '../../chain/programs/dbc/index.ts'
-import { readToken } from '../../chain/programs/tokens/index.ts'
+import { type DbcPool, curveProgressOf, readDbcPools } from '../../chain/programs/dbc/index.ts'
+import { readTokenState } from '../../chain/programs/tokens/index.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
@@ -60,7 +60,7 @@ export function joined(row: Row<'pools'>, found: ChainPool | null): Pool {
 export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool> {
   const { address } = found.pool
   const baseMint = found.type === 'dbc' ? found.pool.baseMint : found.pool.tokenAMint
-  const token = await readToken(await chain.connection(), baseMint).catch((error) => {
+  const token = await readTokenState(await chain.connection(), baseMint).catch((error) => {
     if (error instanceof ApiError && error.code !== 'internal_error') return null
     throw error
   })
@@ -94,7 +94,7 @@ export const isFull = ({ quoteReserve, threshold }: DbcPool): boolean => quoteRe
 function stateOf(found: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
   if (found.type === 'damm_v2') return { curve_progress: null, state: found.pool.raw, fee_metrics: null }
   const { pool } = found
-  return { curve_progress: progressOf(pool), state: pool.raw, fee_metrics: metricsOf(pool) }
+  return { curve_progress: curveProgressOf(pool), state: pool.raw, fee_metrics: metricsOf(pool) }
 }
 
 export function metricsOf({

@@ -18,7 +18,7 @@ export interface PoolSwapOrder {
 
 /** Throws bad_request naming `amount` for what the pool cannot take, internal_error where the node fails. */
 export const quotePoolSwap = (connection: Connection, { type, pool }: ChainPool, order: PoolSwapOrder) =>
-  type === 'dbc' ? dbc.quoteSwap(connection, pool, order) : dammV2.quoteSwap(connection, pool, order)
+  type === 'dbc' ? dbc.quoteDbcSwap(connection, pool, order) : dammV2.quoteDammV2Swap(connection, pool, order)
 
 /** The least that may come out, in raw units, rounded down. */
 export const minimumOutOf = (estimatedOut: bigint, slippageBps: bigint): bigint =>
@@ -29,4 +29,4 @@ export const buildPoolSwap = (
   { type, pool }: ChainPool,
   swap: Envelope & PoolSwapOrder & { minimumOut: bigint },
 ): Promise<UnsignedTransaction> =>
-  type === 'dbc' ? dbc.buildSwap({ ...swap, pool }) : dammV2.buildSwap({ ...swap, pool })
+  type === 'dbc' ? dbc.buildDbcSwap({ ...swap, pool }) : dammV2.buildDammV2Swap({ ...swap, pool })

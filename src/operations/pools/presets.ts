@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
 import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/index.ts'
-import { type Curve, curveOf } from '../../chain/programs/dbc/index.ts'
+import { type LaunchCurve, curveOf } from '../../chain/programs/dbc/index.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
 
@@ -19,7 +19,7 @@ const STANDARD: CurvePreset = curvePreset.parse({
 export interface NamedCurve {
   name: string
   preset: CurvePreset
-  curve: Curve
+  curve: LaunchCurve
 }
 
 const loaded = new WeakMap<Config, Promise<ReadonlyMap<string, NamedCurve>>>()

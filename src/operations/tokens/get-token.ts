@@ -2,14 +2,14 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readAsset } from '../../chain/metadata-provider.ts'
-import { readToken, tokenStatus } from '../../chain/programs/tokens/index.ts'
+import { readTokenState, tokenStatus } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { rawOf } from './raw.ts'
 
 type GetTokenRoute = Api['tokens']['get']
 
 export async function getToken(context: Context, { mint }: Input<GetTokenRoute>): Promise<Result<GetTokenRoute>> {
-  const token = await readToken(await context.chain.connection(), mint)
+  const token = await readTokenState(await context.chain.connection(), mint)
   return { mint, status: tokenStatus(token), raw: (await assetOf(context, mint)) ?? rawOf(token) }
 }
 

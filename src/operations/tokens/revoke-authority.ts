@@ -1,7 +1,7 @@
 /** Builds the revocation of one authority of a token, for good. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { buildAuthorityRevocation, readToken, type TokenState, tokenStatus } from '../../chain/programs/tokens/index.ts'
+import { buildAuthorityRevocation, readTokenState, type OnChainToken, tokenStatus } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
@@ -20,7 +20,7 @@ export async function revokeAuthority(
   input: Input<RevokeAuthorityRoute>,
 ): Promise<Result<RevokeAuthorityRoute>> {
   const { mint, type, payer } = input
-  const token = await readToken(await context.chain.connection(), mint)
+  const token = await readTokenState(await context.chain.connection(), mint)
   const holder = holderOf(token, type)
   if (holder === null)
     throw badRequest(`The token ${mint} has no ${type} authority: it is revoked already`, { param: 'type' })
@@ -48,14 +48,14 @@ export async function revokeAuthority(
 }
 
 /** Who holds the authority; null where it is gone. */
-function holderOf({ mintAuthority, freezeAuthority, metadata }: TokenState, type: Authority): string | null {
+function holderOf({ mintAuthority, freezeAuthority, metadata }: OnChainToken, type: Authority): string | null {
   if (type === 'mint') return mintAuthority
   if (type === 'freeze') return freezeAuthority
   return metadata?.isMutable ? metadata.updateAuthority : null
 }
 
 /** The token as it will be. */
-function without(token: TokenState, type: Authority): TokenState {
+function without(token: OnChainToken, type: Authority): OnChainToken {
   if (type === 'mint') return { ...token, mintAuthority: null }
   if (type === 'freeze') return { ...token, freezeAuthority: null }
   const metadata = token.metadata && { ...token.metadata, isMutable: false, updateAuthority: null }

@@ -10,7 +10,7 @@ async function derive(...seeds: (string | PublicKey)[]): Promise<PublicKey> {
 }
 
 /** The one customizable pool of a mint against SOL. */
-export async function poolAddress({ mint }: { mint: string }): Promise<string> {
+export async function dammV2PoolAddress({ mint }: { mint: string }): Promise<string> {
   return (await poolKey(mint)).toBase58()
 }
 

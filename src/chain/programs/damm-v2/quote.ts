@@ -6,7 +6,7 @@ import { badRequest, internal, notFound } from '../../../errors.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM } from '../../../solana/addresses.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { reasonOf } from '../../rpc-faults.ts'
-import { decodePool, loadSdk, type Sdk, toBigint } from './program.ts'
+import { decodeDammV2Pool, loadSdk, type Sdk, toBigint } from './program.ts'
 import { type DammV2Pool, readTogether } from './state.ts'
 
 export type SwapSide = 'buy' | 'sell'
@@ -18,7 +18,7 @@ export interface SwapOrder {
   amount: bigint
 }
 
-export interface SwapQuote {
+export interface DammV2SwapQuote {
   amountIn: bigint
   /** Raw units that are received, fees taken off. */
   estimatedOut: bigint
@@ -32,19 +32,19 @@ const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
  * From the pool as it is now, not as `pool` was read. Throws bad_request for an amount that the pool cannot take,
  * not_found when the pool is gone, internal_error when the node fails.
  */
-export async function quoteSwap(
+export async function quoteDammV2Swap(
   connection: Connection,
   pool: Pick<DammV2Pool, 'address' | 'tokenAMint' | 'tokenBMint'>,
   { side, amount }: SwapOrder,
-): Promise<SwapQuote> {
-  checkAmount(amount)
+): Promise<DammV2SwapQuote> {
+  checkDammV2Amount(amount)
   const [{ PublicKey }, { sdk, toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
   const { address } = pool
   const [clockKey, keyA, keyB] = [CLOCK_SYSVAR, pool.tokenAMint, pool.tokenBMint].map((key) => new PublicKey(key))
   const keys = [new PublicKey(address), clockKey!, keyA!, keyB!]
   const { slot, accounts } = await readTogether(connection, 'Reading a pool', keys)
   const [account, clock, mintA, mintB] = accounts
-  const state = await decodePool(account)
+  const state = await decodeDammV2Pool(account)
   if (state === null) throw notFound(`There is no DAMM v2 pool at ${address}`, { param: 'address' })
   if (!clock || !mintA || !mintB) {
     throw internal(`Reading the pool ${address} failed at the RPC node: accounts are missing in its answer`)
@@ -65,7 +65,7 @@ export async function quoteSwap(
 }
 
 /** Throws bad_request for what no instruction can carry. */
-export function checkAmount(amount: bigint): void {
+export function checkDammV2Amount(amount: bigint): void {
   if (amount > 0n && amount <= MAX_U64) return
   throw badRequest(`amount must be from 1 to ${MAX_U64} raw units`, { param: 'amount' })
 }

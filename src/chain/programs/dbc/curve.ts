@@ -7,9 +7,9 @@ import { WRAPPED_SOL } from '../../../solana/addresses.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { squareRoot } from '../../square-root.ts'
 import { atFault, type RawPreset, rawPreset } from './presets.ts'
-import { priceText } from './prices.ts'
+import { dbcPriceText } from './prices.ts'
 import { type Dbc, openDbc } from './program.ts'
-import type { Curve } from './types.ts'
+import type { LaunchCurve } from './types.ts'
 
 const MAX_U128 = 2n ** 128n - 1n
 /** Each round takes away what was too much; more than a few are never needed. */
@@ -35,17 +35,17 @@ interface Segment {
  * Computed in whole numbers, as the SDK's own builder refuses a fifth of all presets for roundings of its floats; what
  * comes out passes the SDK's validation. Throws bad_request with the preset's field at fault as `param`.
  */
-export async function curveOf(preset: CurvePreset): Promise<Curve> {
+export async function curveOf(preset: CurvePreset): Promise<LaunchCurve> {
   const raw = rawPreset(preset)
   const dbc = await openDbc()
   const segment = segmentOf(dbc, raw)
   const parameters = parametersOf(dbc, preset, raw, segment)
-  validate(dbc, parameters)
+  validateConfigParameters(dbc, parameters)
   const { start, end, liquidity, threshold, leftover } = segment
   return {
     parameters,
-    initialPrice: priceText(start, preset.decimals),
-    migrationPrice: priceText(end, preset.decimals),
+    initialPrice: dbcPriceText(start, preset.decimals),
+    migrationPrice: dbcPriceText(end, preset.decimals),
     initialMarketCapLamports: raw.initialMarketCap,
     totalSupply: raw.supply,
     thresholdLamports: threshold,
@@ -152,7 +152,7 @@ function baseFeeOf({ sdk }: Dbc, fee: CurvePreset['fee']): ConfigParameters['poo
 }
 
 /** The SDK's rules are the program's own, told before anything is paid for them. */
-function validate({ sdk, key }: Dbc, parameters: ConfigParameters): void {
+function validateConfigParameters({ sdk, key }: Dbc, parameters: ConfigParameters): void {
   try {
     // Any address but the zero one passes for the receiver of what is left over.
     sdk.validateConfigParameters({ ...parameters, leftoverReceiver: key(WRAPPED_SOL) })

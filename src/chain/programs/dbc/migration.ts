@@ -47,11 +47,11 @@ export async function buildMigrationStep(migration: Migration): Promise<Migratio
   if (step === 'not_full') throw badRequest(`The curve of pool ${pool.address} is not full yet`, { param: 'address' })
   if (step === 'done') throw badRequest(`Pool ${pool.address} has migrated`, { param: 'address' })
   const dammPoolAddress = await migratedPoolAddress(pool)
-  const built = step === 'migrate' ? await migrate(migration) : await createLocker(migration)
+  const built = step === 'migrate' ? await buildMigration(migration) : await buildLocker(migration)
   return { ...built, step, dammPoolAddress }
 }
 
-async function createLocker(migration: Migration) {
+async function buildLocker(migration: Migration) {
   const { sdk, key, methods, poolAuthority, systemProgram } = await openDbc()
   const { pool } = migration
   const base = sdk.deriveBaseKeyForLocker(key(pool.address))
@@ -79,7 +79,7 @@ async function createLocker(migration: Migration) {
   return { ...(await compileUnsigned(migration, [token.open, lock])), secretKeys: [] }
 }
 
-async function migrate(migration: Migration) {
+async function buildMigration(migration: Migration) {
   const dbc = await openDbc()
   const { sdk, spl, web3, key, methods, poolAuthority, systemProgram } = dbc
   const { pool, positionSeeds } = migration

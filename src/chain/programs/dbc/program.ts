@@ -7,14 +7,14 @@ import type { DbcPool } from './types.ts'
 const POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
 
 export type Dbc = Awaited<ReturnType<typeof load>>
-let loaded: Promise<Dbc> | undefined
+let loadedDbc: Promise<Dbc> | undefined
 
 export function openDbc(): Promise<Dbc> {
-  loaded ??= load().catch((error) => {
-    loaded = undefined
+  loadedDbc ??= load().catch((error) => {
+    loadedDbc = undefined
     throw error
   })
-  return loaded
+  return loadedDbc
 }
 
 async function load() {
@@ -42,7 +42,7 @@ async function load() {
 }
 
 /** Where the program keeps the pool of a mint and a config; the quote is SOL. */
-export async function poolAddress({ mint, config }: { mint: string; config: string }): Promise<string> {
+export async function dbcPoolAddress({ mint, config }: { mint: string; config: string }): Promise<string> {
   const { sdk, key, spl } = await openDbc()
   return sdk.deriveDbcPoolAddress(spl.NATIVE_MINT, key(mint), key(config)).toBase58()
 }

@@ -14,13 +14,13 @@ export const SWAP_UNITS = 130_000
 /** `SwapMode` of the program. */
 const [EXACT_IN, PARTIAL_FILL] = [0, 1]
 
-type Side = 'buy' | 'sell'
+type SwapSide = 'buy' | 'sell'
 type Traded = Pick<
   DbcPool,
   'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'swapShowsInstructions'
 >
 
-export interface SwapQuote {
+export interface DbcSwapQuote {
   /** Raw units of the token for a buy, lamports for a sell; fees taken off. */
   estimatedOut: bigint
   /** In lamports where the pool takes its fees in SOL, as all that are launched here do. */
@@ -29,9 +29,9 @@ export interface SwapQuote {
   amountIn: bigint
 }
 
-export interface Swap extends Envelope {
+export interface DbcSwap extends Envelope {
   pool: Traded
-  side: Side
+  side: SwapSide
   /** What is paid at most: lamports for a buy, raw units of the token for a sell. */
   amount: bigint
   /** Less than this and the transaction fails. */
@@ -47,12 +47,12 @@ export interface Swap extends Envelope {
  * By the pool, its config and the clock, read at one slot. A buy fills the curve at most. Throws bad_request naming
  * `amount` for what the pool cannot do, not_found without the pool, internal_error when the node fails.
  */
-export async function quoteSwap(
+export async function quoteDbcSwap(
   connection: Connection,
   pool: Pick<DbcPool, 'address' | 'config'>,
-  { side, amount }: { side: Side; amount: bigint },
-): Promise<SwapQuote> {
-  checkAmount(amount)
+  { side, amount }: { side: SwapSide; amount: bigint },
+): Promise<DbcSwapQuote> {
+  checkDbcAmount(amount)
   const { sdk, bn } = await openDbc()
   const { pool: state, config, slot, unixSeconds } = await readForQuote(connection, pool)
   const { quoteReserve, activationPoint } = state.poolState
@@ -84,13 +84,13 @@ export async function quoteSwap(
 }
 
 /** The payer trades from and into its own accounts. Wrapped SOL that it had before is unwrapped with the rest. */
-export async function buildSwap(swap: Swap): Promise<UnsignedTransaction> {
+export async function buildDbcSwap(swap: DbcSwap): Promise<UnsignedTransaction> {
   requireSolQuote(swap.pool)
-  checkAmount(swap.amount)
+  checkDbcAmount(swap.amount)
   return compileUnsigned(swap, await (swap.side === 'buy' ? buyInstructions : sellInstructions)(swap))
 }
 
-type Trade = Pick<Swap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'>
+type Trade = Pick<DbcSwap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'>
 
 export async function buyInstructions(trade: Trade): Promise<TransactionInstruction[]> {
   const { web3, spl, key } = await openDbc()
@@ -101,7 +101,7 @@ export async function buyInstructions(trade: Trade): Promise<TransactionInstruct
     token.open,
     web3.SystemProgram.transfer({ fromPubkey: payer, toPubkey: sol.address, lamports: trade.amount }),
     spl.createSyncNativeInstruction(sol.address),
-    await swapInstruction('buy', trade, sol.address, token.address),
+    await dbcSwapInstruction('buy', trade, sol.address, token.address),
     sol.unwrap,
   ]
 }
@@ -109,12 +109,12 @@ export async function buyInstructions(trade: Trade): Promise<TransactionInstruct
 async function sellInstructions(trade: Trade): Promise<TransactionInstruction[]> {
   const payer = (await openDbc()).key(trade.payer)
   const [sol, token] = [await wrappedSol(payer), await baseAccount(trade.pool, payer)]
-  return [sol.open, await swapInstruction('sell', trade, token.address, sol.address), sol.unwrap]
+  return [sol.open, await dbcSwapInstruction('sell', trade, token.address, sol.address), sol.unwrap]
 }
 
 type Key = import('@solana/web3.js').PublicKey
 
-async function swapInstruction(side: Side, trade: Trade, input: Key, output: Key): Promise<TransactionInstruction> {
+async function dbcSwapInstruction(side: SwapSide, trade: Trade, input: Key, output: Key): Promise<TransactionInstruction> {
   const { methods, web3, spl, key, bn, poolAuthority, events } = await openDbc()
   const { pool } = trade
   const shown = pool.swapShowsInstructions
@@ -146,7 +146,7 @@ async function swapInstruction(side: Side, trade: Trade, input: Key, output: Key
     .instruction()
 }
 
-function checkAmount(amount: bigint): void {
+function checkDbcAmount(amount: bigint): void {
   if (amount > 0n && amount <= MAX_U64) return
   throw badRequest(`amount must be from 1 to ${MAX_U64}`, { param: 'amount' })
 }

@@ -2,7 +2,7 @@
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 
 /** A preset made into what the program takes. */
-export interface Curve {
+export interface LaunchCurve {
   /** Argument of createConfig; for `buildLaunch` alone. */
   parameters: ConfigParameters
   /** SOL for one whole token at the start, decimal text of 15 significant digits. */

@@ -5,7 +5,7 @@ import { derivePda } from '../../pdas.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 
 /** First eight bytes, hex, as the program's IDL has them. */
-export const INSTRUCTIONS = {
+export const LOCK_INSTRUCTIONS = {
   /** create_vesting_escrow_v2 */
   create: 'b59b68b7b680232f',
   /** claim_v2 */

@@ -67,7 +67,7 @@ export async function readUnlockWay(
 }
 
 /** A mint that can be locked, or `obstacles`: the names of its extensions that gold locks cannot take. */
-export interface GoldToken {
+export interface LockableToken {
   mint: string
   tokenProgram: TokenProgram
   decimals: number
@@ -87,7 +87,7 @@ export interface BeforeLock {
   address: string
   escrow: Escrow | null
   /** Null where there is no such mint. */
-  token: GoldToken | null
+  token: LockableToken | null
   /** Null where the wallet has no such account, or it is another's by now. */
   holding: GoldHolding | null
 }
@@ -115,7 +115,7 @@ export async function readBeforeLock(
 }
 
 /** Throws internal_error where the node fails; null where there is no such mint. */
-export async function readGoldToken(connection: Connection, mint: string): Promise<GoldToken | null> {
+export async function readGoldToken(connection: Connection, mint: string): Promise<LockableToken | null> {
   const [account] = await accountsAt(connection, [mint])
   return decodeGoldToken(mint, account ?? null)
 }
@@ -133,7 +133,7 @@ const HARMLESS = [
   'GroupMemberPointer',
 ]
 
-async function decodeGoldToken(mint: string, account: ChainAccount | null): Promise<GoldToken | null> {
+async function decodeGoldToken(mint: string, account: ChainAccount | null): Promise<LockableToken | null> {
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   if (account === null || (account.owner !== TOKEN_PROGRAM && account.owner !== TOKEN_2022_PROGRAM)) return null
   const owner = new PublicKey(account.owner)

@@ -4,7 +4,7 @@ import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { readingOf } from '../../runs.ts'
-import { ACCOUNTS } from './layout.ts'
+import { DISTRIBUTOR_ACCOUNTS } from './layout.ts'
 
 /** The program's MerkleDistributor. Amounts are raw units, times Unix seconds. */
 export interface Distributor {
@@ -40,7 +40,7 @@ const CLAIM_STATUS_BYTES = 64
 
 /** Null for what is no distributor of the program. */
 export function decodeDistributor(account: ChainAccount | null): Distributor | null {
-  const data = dataOf(account, ACCOUNTS.distributor, DISTRIBUTOR_BYTES)
+  const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.distributor, DISTRIBUTOR_BYTES)
   if (data === null) return null
   const key = (at: number) => base58.encode(data.subarray(at, at + 32))
   return {
@@ -63,7 +63,7 @@ export function decodeDistributor(account: ChainAccount | null): Distributor | n
 
 /** Null for what is no claim status of the program. */
 export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | null {
-  const data = dataOf(account, ACCOUNTS.claimStatus, CLAIM_STATUS_BYTES)
+  const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.claimStatus, CLAIM_STATUS_BYTES)
   if (data === null) return null
   return {
     claimant: base58.encode(data.subarray(8, 40)),
@@ -85,7 +85,7 @@ export async function readDistributors(
   return { slot: newest, distributors: accounts.map(decodeDistributor) }
 }
 
-function dataOf(account: ChainAccount | null, discriminator: Buffer, least: number): Buffer | null {
+function distributorDataOf(account: ChainAccount | null, discriminator: Buffer, least: number): Buffer | null {
   if (account?.owner !== PROGRAMS.distributor.id || account.data.length < least) return null
   const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
   return discriminator.equals(data.subarray(0, 8)) ? data : null

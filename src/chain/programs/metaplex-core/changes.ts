@@ -6,13 +6,13 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import { MEMO_PROGRAM } from '../../memos.ts'
 import { readStakeMemo } from './memos.ts'
 
-interface OfAsset {
+interface ChangedAsset {
   asset: string
   /** Null outside of collections. */
   collection: string | null
 }
 
-interface Staked extends OfAsset {
+interface Staked extends ChangedAsset {
   /** Null where the instruction does not tell it. */
   owner: string | null
   /** Who can thaw it, or has done so: an address, the owner's too; null for a class of keys, as the update authority is. */
@@ -22,11 +22,11 @@ interface Staked extends OfAsset {
 }
 
 export type AssetChange =
-  | ({ kind: 'minted'; owner: string; name: string; uri: string } & OfAsset)
+  | ({ kind: 'minted'; owner: string; name: string; uri: string } & ChangedAsset)
   | ({ kind: 'frozen'; isNew: boolean } & Staked)
   | ({ kind: 'released' } & Staked)
-  | ({ kind: 'transferred'; owner: string } & OfAsset)
-  | ({ kind: 'burned' } & OfAsset)
+  | ({ kind: 'transferred'; owner: string } & ChangedAsset)
+  | ({ kind: 'burned' } & ChangedAsset)
 
 /** First byte of the instructions' data (mpl-core, `MplAssetInstruction`). */
 const [CREATE_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN, BURN, TRANSFER, CREATE_V2] = [0, 2, 4, 6, 12, 14, 20]
@@ -47,10 +47,10 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
   const changes: AssetChange[] = []
   for (const instruction of instructions) {
     if (keys[instruction.programIdIndex] !== PROGRAMS.core.id) continue
-    const read = accountsOf(keys, instruction)
+    const read = accountReaderOf(keys, instruction)
     const asset = read(0)
     if (!asset) continue
-    const change = changeIn(asset, instruction.data, read)
+    const change = assetChangeOf(asset, instruction.data, read)
     if (change?.kind === 'frozen' || change?.kind === 'released') {
       const verb = change.kind === 'frozen' ? 'stake' : 'release'
       const memo = memos.find((each) => each.verb === verb && each.asset === asset)
@@ -69,10 +69,10 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
 }
 
 /** Null where it is left out, which the program itself in its place says; undefined where a lookup table has it. */
-type Read = (place: number) => string | null | undefined
+type AccountReader = (place: number) => string | null | undefined
 
-const accountsOf =
-  (keys: readonly string[], { accounts }: CompiledInstruction): Read =>
+const accountReaderOf =
+  (keys: readonly string[], { accounts }: CompiledInstruction): AccountReader =>
   (place) => {
     const index = accounts[place]
     if (index === undefined) return null
@@ -81,7 +81,7 @@ const accountsOf =
   }
 
 /** A signer, which no lookup table can have. */
-const actingIn = (read: Read): string | null => read(3) ?? read(2) ?? null
+const actingIn = (read: AccountReader): string | null => read(3) ?? read(2) ?? null
 
 const keyAt = (keys: readonly string[], index: number | undefined): string | null =>
   index === undefined ? null : (keys[index] ?? null)
@@ -89,12 +89,12 @@ const keyAt = (keys: readonly string[], index: number | undefined): string | nul
 const isRemoval = (data: Uint8Array) => data[0] === REMOVE_PLUGIN && data[1] === FREEZE_DELEGATE
 
 /** Null for instructions that do none of it. */
-function changeIn(asset: string, data: Uint8Array, read: Read): AssetChange | null {
+function assetChangeOf(asset: string, data: Uint8Array, read: AccountReader): AssetChange | null {
   const [collection, acting] = [read(1) ?? null, actingIn(read)]
   switch (data[0]) {
     case CREATE_V1:
     case CREATE_V2: {
-      const texts = textsIn(data)
+      const texts = nameAndUriIn(data)
       const owner = [4, 5, 3].map(read).find((key) => key !== null)
       // What is not told is better than a wrong owner, or none of its collection.
       return texts === null || !owner || read(1) === undefined
@@ -137,7 +137,7 @@ function holderIn(data: Uint8Array, owner: string | null): string | null {
 }
 
 /** After the code and where the data is kept; null where they are cut short. */
-function textsIn(data: Uint8Array): { name: string; uri: string } | null {
+function nameAndUriIn(data: Uint8Array): { name: string; uri: string } | null {
   const fields = borshReader(data)
   try {
     fields.take(2)

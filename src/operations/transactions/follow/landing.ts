@@ -6,7 +6,7 @@ import {
   metadataAddressOf,
   readTokens,
   type TokenChange,
-  type TokenState,
+  type OnChainToken,
   tokenChangesIn,
   tokenStatus,
 } from '../../../chain/programs/tokens/index.ts'
@@ -73,7 +73,7 @@ export async function readLandedTokens(
   connection: Connection,
   landings: readonly Landing[],
   slot: number,
-): Promise<ReadonlyMap<string, TokenState>> {
+): Promise<ReadonlyMap<string, OnChainToken>> {
   const mints = [...new Set(landings.flatMap(({ tokens }) => [...tokens.keys()]))]
   const states = await readTokens(connection, mints, slot)
   return new Map(mints.flatMap((mint, i) => (states[i] ? [[mint, states[i]]] : [])))
@@ -86,7 +86,7 @@ export async function writeLanding(
   row: Followed,
   slot: number,
   { hint, tokens, pools, airdrops, assets, wallet, goldLocks }: Landing,
-  states: ReadonlyMap<string, TokenState>,
+  states: ReadonlyMap<string, OnChainToken>,
 ): Promise<LateEmission[]> {
   const { clock } = services
   const told: LateEmission[] = []
@@ -127,7 +127,7 @@ function isLast({ mint, created, revoked }: TokenChange, hint: TrackedResource |
 const ORDER = ['created', 'freeze_authority_revoked', 'mint_authority_revoked', 'fully_immutable'] as const
 
 /** True where the token has become fully immutable by this. */
-async function recordToken(tx: Tx, clock: Clock, row: Followed, state: TokenState): Promise<boolean> {
+async function recordToken(tx: Tx, clock: Clock, row: Followed, state: OnChainToken): Promise<boolean> {
   const status = tokenStatus(state)
   const raw_json = JSON.stringify(rawOf(state))
   const known = await findToken(tx, state.mint)
