@@ -9,7 +9,7 @@ import type { Envelope, UnsignedTransaction } from '../chain/unsigned.ts'
 import type { Services } from '../context.ts'
 import type { Program } from '../solana/programs.ts'
 import type { Tx } from '../store/store.ts'
-import { platformFee } from './platform-fee.ts'
+import { platformFeeInstructions } from './platform-fee.ts'
 import { type Cosigning, cosign } from './signing/cosign.ts'
 import { signAndSubmit } from './signing/sign-and-submit.ts'
 import type { SigningContext } from './signing/types.ts'
@@ -52,7 +52,7 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
   const { payer, requiredProgram, fallbackUnits, follows } = plan
   if (requiredProgram !== undefined) await requireProgram(chain, requiredProgram)
   const connection = await chain.connection()
-  const after = await platformFee({ ...services, connection }, { payer, lamports: plan.platformFee ?? 0 })
+  const after = await platformFeeInstructions({ ...services, connection }, { payer, lamports: plan.platformFee ?? 0 })
   const recentBlockhash = follows?.recentBlockhash ?? (await latestBlockhash(connection))
   const build = (before: Envelope['before'] = []) => plan.build({ payer, recentBlockhash, before, after })
   const { transaction, requiredSigners, secretKeys } = await (follows === undefined
@@ -107,12 +107,12 @@ export function signBuilt<P, D>(context: SigningContext, { record, ...verb }: Si
     },
     ...(record === undefined
       ? {}
-      : { record: (tx: Tx, signatures: readonly string[]) => record(tx, onlySignature(signatures)) }),
-    answer: (signatures, plan) => verb.answer(onlySignature(signatures), plan),
+      : { record: (tx: Tx, signatures: readonly string[]) => record(tx, onlySignatureOf(signatures)) }),
+    answer: (signatures, plan) => verb.answer(onlySignatureOf(signatures), plan),
   })
 }
 
-function onlySignature(signatures: readonly string[]): string {
+function onlySignatureOf(signatures: readonly string[]): string {
   const [signature] = signatures
   if (signature === undefined) throw new Error('the signing of one transaction ended without its signature')
   return signature

@@ -5,10 +5,10 @@ import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
 import {
-  type DammV2Pool,
   DAMM_V2_LAUNCH_UNITS,
-  type PlatformShare,
+  type DammV2Pool,
   dammV2PoolAddress,
+  type PlatformShare,
   positionAddresses,
   positionsOf,
   quoteDammV2Swap,

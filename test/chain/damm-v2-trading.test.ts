@@ -5,8 +5,8 @@ import { ComputeBudgetProgram, Keypair, PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  buildPositionClaim,
   buildDammV2Swap,
+  buildPositionClaim,
   type DammV2Pool,
   type DammV2Position,
   dammV2ChangesIn,

@@ -6,11 +6,11 @@ import BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  DAMM_V2_LAUNCH_UNITS,
   type DammV2Pool,
   dammV2ChangesIn,
-  FEE_BPS,
-  DAMM_V2_LAUNCH_UNITS,
   dammV2PoolAddress,
+  FEE_BPS,
   positionAddresses,
   positionsOf,
   quoteDammV2Swap,

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest'
 import {
   buildPartnerFeeClaim,
   buildSurplusClaim,
-  FEE_CLAIM_UNITS,
   curveOf,
   type DbcPool,
+  FEE_CLAIM_UNITS,
   maxRecipients,
 } from '../../src/chain/programs/dbc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
@@ -221,7 +221,9 @@ describe('a claim', () => {
   it('of nothing, of splits beyond it, or of another quote than SOL is refused', async () => {
     const pool = await goldenPool()
     const claim = claimOf(pool, PARTNER, 1_000n, 2)
-    await expect(buildPartnerFeeClaim({ ...claim, lamports: 0n, splits: [] })).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(buildPartnerFeeClaim({ ...claim, lamports: 0n, splits: [] })).rejects.toMatchObject({
+      code: 'bad_request',
+    })
     await expect(buildPartnerFeeClaim({ ...claim, lamports: 999n })).rejects.toMatchObject({
       code: 'bad_request',
       param: 'splits',

@@ -45,7 +45,9 @@ describe('a launch', () => {
   })
 
   it('is two transactions where a tip leaves no room, and the tip is in the last', async ({ annotate }) => {
-    const built = await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, tip: TIP, computeUnitPrice: PRICE }))
+    const built = await buildDbcLaunch(
+      await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, tip: TIP, computeUnitPrice: PRICE }),
+    )
     expect(built.map(({ requiredSigners }) => requiredSigners)).toEqual([
       [CREATOR, CONFIG].map(addressOf),
       [CREATOR, MINT].map(addressOf),

@@ -3,11 +3,11 @@ import { DAMM_V2_MIGRATION_FEE_ADDRESS, DynamicBondingCurveIdl } from '@meteora-
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
-  buildPartnerFeeClaim,
   buildDbcLaunch,
-  buildMigrationStep,
-  buildSurplusClaim,
   buildDbcSwap,
+  buildMigrationStep,
+  buildPartnerFeeClaim,
+  buildSurplusClaim,
   curveOf,
   dbcChangesIn,
   MIGRATION_UNITS,
@@ -166,7 +166,9 @@ describe('a transaction shows', () => {
     const pool = await goldenPool()
     for (const side of ['buy', 'sell'] as const) {
       const order = { payer: addressOf(TRADER), pool, side, amount: 5n, minimumOut: 0n, recentBlockhash }
-      expect(changes(await buildDbcSwap(order))).toEqual([{ kind: 'swap', pool: pool.address, trader: addressOf(TRADER) }])
+      expect(changes(await buildDbcSwap(order))).toEqual([
+        { kind: 'swap', pool: pool.address, trader: addressOf(TRADER) },
+      ])
     }
   })
 
@@ -177,9 +179,9 @@ describe('a transaction shows', () => {
       SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: goldenKey(63).publicKey, lamports })
     const claim = { pool, feeClaimer: claimer, payer: addressOf(KEEPER), lamports: 2n ** 63n, splits, recentBlockhash }
     const told = { kind: 'claim', pool: pool.address, feeClaimer: claimer, lamports: 2n ** 63n, recipients: splits }
-    expect(changes(await buildPartnerFeeClaim({ ...claim, before: [pays(PARTNER, 9n)], after: [pays(KEEPER, 9n)] }))).toEqual([
-      told,
-    ])
+    expect(
+      changes(await buildPartnerFeeClaim({ ...claim, before: [pays(PARTNER, 9n)], after: [pays(KEEPER, 9n)] })),
+    ).toEqual([told])
     expect(changes(await buildPartnerFeeClaim({ ...claim, splits: [] }))).toEqual([{ ...told, recipients: [] }])
   })
 

@@ -11,12 +11,12 @@ import { describe, expect, it } from 'vitest'
 import {
   buildDbcLaunch,
   buildMigrationStep,
-  type LaunchCurve,
   curveOf,
   DBC_LAUNCH_UNITS,
+  dbcPoolAddress,
+  type LaunchCurve,
   MIGRATION_UNITS,
   migrationStep,
-  dbcPoolAddress,
   SWAP_UNITS,
 } from '../../src/chain/programs/dbc/index.ts'
 import { dbcPriceText } from '../../src/chain/programs/dbc/prices.ts'
@@ -88,7 +88,8 @@ describe('a preset', () => {
     expect(near(ours.parameters.sqrtStartPrice, theirs.sqrtStartPrice)).toBe(true)
     expect(near(ours.parameters.curve[0]!.liquidity, theirs.curve[0]!.liquidity)).toBe(true)
     // Everything that is no result of the computation is the same.
-    const rest = ({ curve, sqrtStartPrice, migrationQuoteThreshold, padding, ...others }: LaunchCurve['parameters']) => others
+    const rest = ({ curve, sqrtStartPrice, migrationQuoteThreshold, padding, ...others }: LaunchCurve['parameters']) =>
+      others
     expect(JSON.parse(JSON.stringify(rest(ours.parameters)))).toEqual(JSON.parse(JSON.stringify(rest(theirs))))
   })
 

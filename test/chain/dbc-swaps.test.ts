@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import {
   buildDbcSwap,
   curveOf,
+  curveProgressOf,
   type DbcPool,
   migrationMarketCap,
-  curveProgressOf,
   quoteDbcSwap,
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'

@@ -4,10 +4,10 @@ import { ComputeBudgetProgram, type Keypair, PublicKey, SystemProgram, Versioned
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  AIRDROP_CLAIM_UNITS,
   buildAirdropClaim,
   buildClawback,
   buildCreation,
-  AIRDROP_CLAIM_UNITS,
   CLAWBACK_UNITS,
   CREATION_UNITS,
   claimStatusAddress,

@@ -12,16 +12,16 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type AuthorityStatus,
   buildAuthorityRevocation,
   buildTokenCreation,
   metadataAddress,
   mintBytes,
+  type OnChainToken,
   readTokenState,
   type TokenAuthority,
   type TokenCreation,
   type TokenProgram,
-  type OnChainToken,
-  type AuthorityStatus,
   tokenStatus,
 } from '../../src/chain/programs/tokens/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'

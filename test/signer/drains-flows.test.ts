@@ -11,9 +11,9 @@ import {
   buildDammV2Swap as swapInDammV2,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import {
-  buildPartnerFeeClaim,
   buildDbcLaunch,
   buildDbcSwap,
+  buildPartnerFeeClaim,
   curveOf,
   type DbcPool,
   dbcPoolAddress,

@@ -5,9 +5,9 @@ import { Connection, type Keypair, PublicKey, SystemProgram, VersionedTransactio
 import BN from 'bn.js'
 import { expect } from 'vitest'
 import {
+  buildDammV2Swap,
   buildPositionClaim,
   buildSingleSidedPool,
-  buildDammV2Swap,
   type DammV2Pool,
   type DammV2Position,
   dammV2PoolAddress,

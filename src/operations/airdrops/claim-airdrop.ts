@@ -3,8 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import {
-  buildAirdropClaim,
   AIRDROP_CLAIM_UNITS,
+  buildAirdropClaim,
   claimStatusAddress,
   decodeClaimStatus,
   MOST_SIBLINGS,

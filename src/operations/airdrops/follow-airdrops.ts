@@ -11,7 +11,7 @@ import type { Tx } from '../../store/store.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
 import { FAULTY_MS, writeEach } from '../write-each.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
-import { isAbout, type Pending, pendingTransactions } from './pending.ts'
+import { isAbout, type Pending, pendingTransactions } from './pending-transactions.ts'
 import { advance, rankOf, statusOf } from './transitions.ts'
 
 type Tree = Row<'merkle_trees'>

@@ -46,7 +46,7 @@ export async function lookUpAirdrops(
   for (const row of rows) {
     if (entitled.length === limit) break
     looked++
-    const amount = await amountIn(context, row, wallet)
+    const amount = await amountOfWallet(context, row, wallet)
     if (amount !== null) entitled.push({ row, amount })
   }
   const last = looked < rows.length ? rows[looked - 1]!.seq : end
@@ -55,7 +55,7 @@ export async function lookUpAirdrops(
 }
 
 /** Null where the wallet is not in the tree. A tree that is damaged is told of in the log, and hides no other. */
-async function amountIn(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
+async function amountOfWallet(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
   try {
     return await withRow(context, row, async ({ head, read }) => {
       const found = await lookUpProof(head, keyFromBase58(wallet)!, read)
@@ -69,7 +69,7 @@ async function amountIn(context: Context, row: Row<'merkle_trees'>, wallet: stri
 }
 
 /** Accounts of one airdrop: distributor, vault, claim status, token account. */
-const ACCOUNTS = 4
+const ACCOUNTS_PER_AIRDROP = 4
 
 async function readEntitlements(
   { chain }: Context,
@@ -77,7 +77,7 @@ async function readEntitlements(
   entitled: readonly Entitled[],
 ): Promise<AirdropEntitlement[]> {
   if (entitled.length === 0) return []
-  const addresses = await Promise.all(entitled.map(({ row }) => addressesOf(row, wallet)))
+  const addresses = await Promise.all(entitled.map(({ row }) => airdropAddressesOf(row, wallet)))
   const [genesis, [clock = null, ...accounts]] = await Promise.all([
     chain.genesisHash(),
     accountsAt(await chain.connection(), [CLOCK_SYSVAR, ...addresses.flat()]),
@@ -85,7 +85,7 @@ async function readEntitlements(
   const now = await nowOf(clock)
   const entitlement = async ({ row, amount }: Entitled, i: number): Promise<AirdropEntitlement> => {
     const [address, vaultAddress] = addresses[i]!
-    const own = accounts.slice(i * ACCOUNTS, (i + 1) * ACCOUNTS)
+    const own = accounts.slice(i * ACCOUNTS_PER_AIRDROP, (i + 1) * ACCOUNTS_PER_AIRDROP)
     const [vault, held] = [own[1] ?? null, own[3] ?? null]
     const distributor = decodeDistributor(own[0] ?? null)
     const status = decodeClaimStatus(own[2] ?? null)
@@ -118,7 +118,7 @@ async function readEntitlements(
   return Promise.all(entitled.map(entitlement))
 }
 
-async function addressesOf(
+async function airdropAddressesOf(
   { mint, airdrop_count: airdropCount, distributor: known }: Row<'merkle_trees'>,
   wallet: string,
 ): Promise<[distributor: string, vault: string, status: string, account: string]> {

@@ -91,7 +91,7 @@ export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): Present
   )
 }
 
-type Tree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
+type AirdropTree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
 
 /**
  * Why nobody should send tokens to the vault, as sentences that say who gets what is left: it goes to another than the
@@ -100,7 +100,7 @@ type Tree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
 export async function reasonsNotToFund(
   mint: string,
   distributor: Distributor,
-  tree: Pick<Tree, 'leaf_count' | 'total'> | null,
+  tree: Pick<AirdropTree, 'leaf_count' | 'total'> | null,
 ): Promise<string[]> {
   const { admin, clawbackReceiver, maxTotal, maxNodes } = distributor
   const reasons = []
@@ -116,13 +116,13 @@ export async function reasonsNotToFund(
 }
 
 /** What the distributor shows of the tree's life; `tree_built` where it is not there, or another airdrop's. */
-export function statusOnChain(tree: Tree, distributor: Distributor | null): AirdropStatus {
+export function statusOnChain(tree: AirdropTree, distributor: Distributor | null): AirdropStatus {
   return distributor === null || distributor.root !== tree.root ? 'tree_built' : reached(factsOf(tree, distributor))
 }
 
 /** Of a distributor whose root is the tree's. */
 export const factsOf = (
-  { leaf_count, total }: Pick<Tree, 'leaf_count' | 'total'>,
+  { leaf_count, total }: Pick<AirdropTree, 'leaf_count' | 'total'>,
   { claimedNodes, claimedTotal, isClawedBack }: Distributor,
 ): Facts => ({
   isClaimed: claimedNodes > 0n,

@@ -17,11 +17,11 @@ import { MAX_U64 } from '../../solana/u64.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
-import { refuseTaken } from './free-count.ts'
+import { requireFreeCount } from './free-count.ts'
 import { isOpen, readAirdrop } from './on-chain.ts'
 
-type Wanted = Input<Api['airdrops']['create']>
-type Tree = Row<'merkle_trees'> | null
+type CreateAirdropInput = Input<Api['airdrops']['create']>
+type StoredTree = Row<'merkle_trees'> | null
 
 const DAY_S = 86_400n
 /**
@@ -36,7 +36,11 @@ export interface AirdropCreationPlan {
 }
 
 /** Throws bad_request naming what does not fit, not_found without the mint. */
-export async function planCreation(context: Context, wanted: Wanted, payer: string): Promise<AirdropCreationPlan> {
+export async function planCreation(
+  context: Context,
+  wanted: CreateAirdropInput,
+  payer: string,
+): Promise<AirdropCreationPlan> {
   const { chain, store } = context
   const { mint, airdrop_count: airdropCount } = wanted
   const id = encodeTreeId(keyFromBase58(mint)!, airdropCount)
@@ -45,12 +49,12 @@ export async function planCreation(context: Context, wanted: Wanted, payer: stri
   const deposit = depositOf(wanted, id, tree)
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
-  const decimals = decimalsOf(mint, airdrop.accounts.get(mint) ?? null)
+  const decimals = mintDecimalsOf(mint, airdrop.accounts.get(mint) ?? null)
   await requireProgram(chain, PROGRAMS.distributor)
-  await refuseTaken(context, airdrop, { payer, root, tree })
+  await requireFreeCount(context, airdrop, { payer, root, tree })
   const found = airdrop.accounts.get(account) ?? null
   const held = isOpen(found) ? found : null
-  requireTokens(wanted, { payer, account, held, deposit })
+  requireDepositTokens(wanted, { payer, account, held, deposit })
   const startsAt = airdrop.now + START_DELAY_S
   const endsAt = startsAt + 1n
   const creation = {
@@ -74,7 +78,7 @@ export async function planCreation(context: Context, wanted: Wanted, payer: stri
   return { id, built }
 }
 
-function rootOf({ merkle_root }: Wanted, tree: Tree): string {
+function rootOf({ merkle_root }: CreateAirdropInput, tree: StoredTree): string {
   const root = merkle_root.replace(/^0x/i, '').toLowerCase()
   if (tree === null || tree.root === root) return root
   throw badRequest(
@@ -84,7 +88,7 @@ function rootOf({ merkle_root }: Wanted, tree: Tree): string {
 }
 
 /** Raw units that go into the vault. */
-function depositOf({ fund, fund_amount }: Wanted, id: string, tree: Tree): bigint {
+function depositOf({ fund, fund_amount }: CreateAirdropInput, id: string, tree: StoredTree): bigint {
   const total = tree === null ? null : BigInt(tree.total)
   if (total !== null && total > MAX_U64) {
     throw badRequest(
@@ -110,7 +114,7 @@ function depositOf({ fund, fund_amount }: Wanted, id: string, tree: Tree): bigin
 }
 
 /** Throws not_found where no mint is, bad_request for one that the program does not take. */
-function decimalsOf(mint: string, account: ChainAccount | null): number {
+function mintDecimalsOf(mint: string, account: ChainAccount | null): number {
   const state = account === null ? null : readMint(account)
   if (state === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   if (account?.owner === TOKEN_PROGRAM) return state.decimals
@@ -128,7 +132,7 @@ interface Funding {
 }
 
 /** What is left goes back to this account: it must be the payer's own also where nothing is deposited. */
-function requireTokens({ mint, mode }: Wanted, { payer, account, held, deposit }: Funding): void {
+function requireDepositTokens({ mint, mode }: CreateAirdropInput, { payer, account, held, deposit }: Funding): void {
   const param = mode === 'signed' ? 'mode' : 'payer'
   const who = mode === 'signed' ? `The platform wallet ${payer}` : `The payer ${payer}`
   const state = held === null ? null : decodeTokenAccount(held)

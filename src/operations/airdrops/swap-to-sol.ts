@@ -10,7 +10,7 @@ import { type ChainPool, readPools } from '../pools/on-chain.ts'
 import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, quotePoolSwap } from '../pools/pool-swap.ts'
 
 /** The claim lands first, and others trade meanwhile: more than the 100 that a swap of its own is given. */
-const SLIPPAGE_BPS = 300n
+const CLAIMED_SWAP_SLIPPAGE_BPS = 300n
 
 export interface ClaimedSwap {
   mint: string
@@ -26,18 +26,20 @@ export async function swapToSol(
   claim: BuiltTransaction,
 ): Promise<BuiltTransaction> {
   const { chain } = context
-  if (mint === WRAPPED_SOL) throw refused('the airdrop is of wrapped SOL: closing its account makes it SOL')
-  const found = await poolOf(context, mint)
+  if (mint === WRAPPED_SOL) throw swapRefusal('the airdrop is of wrapped SOL: closing its account makes it SOL')
+  const found = await poolOfMint(context, mint)
   if (found === null) {
-    throw refused(`the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`)
+    throw swapRefusal(
+      `the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`,
+    )
   }
   const connection = await chain.connection()
   const order = { side: 'sell', amount } as const
   const quote = await quotePoolSwap(connection, found, order).catch((error) => {
-    if (error instanceof ApiError && error.code === 'bad_request') throw refused(error.message)
+    if (error instanceof ApiError && error.code === 'bad_request') throw swapRefusal(error.message)
     throw error
   })
-  const minimumOut = minimumOutOf(quote.estimatedOut, SLIPPAGE_BPS)
+  const minimumOut = minimumOutOf(quote.estimatedOut, CLAIMED_SWAP_SLIPPAGE_BPS)
   return buildTransaction(context, {
     payer,
     fallbackUnits: POOL_SWAP_UNITS,
@@ -46,10 +48,11 @@ export async function swapToSol(
   })
 }
 
-const refused = (why: string) => badRequest(`swap_to_sol: ${why}. Claim without swap_to_sol`, { param: 'swap_to_sol' })
+const swapRefusal = (why: string) =>
+  badRequest(`swap_to_sol: ${why}. Claim without swap_to_sol`, { param: 'swap_to_sol' })
 
 /** Of this service's own records first; else where launch curves migrate to, else the curve itself by a search. */
-async function poolOf(context: Context, mint: string): Promise<ChainPool | null> {
+async function poolOfMint(context: Context, mint: string): Promise<ChainPool | null> {
   const { chain, store } = context
   const stored = await poolsOfMint(store.db, mint, await chain.genesisHash())
   return (
@@ -62,13 +65,14 @@ async function poolOf(context: Context, mint: string): Promise<ChainPool | null>
 /** The first that trades the token against SOL; a curve that has migrated stands for the pool that it became. */
 async function usableOf({ chain }: Context, mint: string, addresses: readonly string[]): Promise<ChainPool | null> {
   for (const found of await readPools(chain, addresses)) {
-    if (found?.type === 'damm_v2' && isOf(found.pool, mint)) return found
+    if (found?.type === 'damm_v2' && tradesAgainstSol(found.pool, mint)) return found
     if (found?.type !== 'dbc' || found.pool.baseMint !== mint || found.pool.quoteMint !== WRAPPED_SOL) continue
     if (!found.pool.isMigrated) return found
     const [next = null] = await readPools(chain, [await dbc.migratedPoolAddress(found.pool)])
-    if (next?.type === 'damm_v2' && isOf(next.pool, mint)) return next
+    if (next?.type === 'damm_v2' && tradesAgainstSol(next.pool, mint)) return next
   }
   return null
 }
 
-const isOf = ({ tokenAMint, tokenBMint }: DammV2Pool, mint: string) => tokenAMint === mint && tokenBMint === WRAPPED_SOL
+const tradesAgainstSol = ({ tokenAMint, tokenBMint }: DammV2Pool, mint: string) =>
+  tokenAMint === mint && tokenBMint === WRAPPED_SOL

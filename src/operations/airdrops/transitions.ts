@@ -4,8 +4,8 @@ import { AIRDROP_STATUSES } from '../../api/airdrops.ts'
 import { findAirdrop, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { storedAirdrop } from '../api-records.ts'
 import { isTold, type LateEmission } from '../emit.ts'
-import { storedAirdrop } from '../records.ts'
 
 type Tree = Row<'merkle_trees'>
 

@@ -9,7 +9,7 @@ import { badRequest } from '../../errors.ts'
 import { buildTransaction, signBuilt, trackingOf } from '../building.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
-import { momentOf } from './words.ts'
+import { describeUnixTime } from './unix-times.ts'
 
 type WithdrawVaultRoute = Api['airdrops']['withdraw']
 
@@ -61,10 +61,10 @@ function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
   if (now >= clawbackAt) return
   const left = clawbackAt - now
   throw badRequest(
-    `The vault of the airdrop ${id} can be withdrawn from ${momentOf(clawbackAt)} on: until then it is for those who claim`,
+    `The vault of the airdrop ${id} can be withdrawn from ${describeUnixTime(clawbackAt)} on: until then it is for those who claim`,
     {
       param: 'id',
-      details: { reason: 'too_early', clawback_at: momentOf(clawbackAt), seconds_left: String(left) },
+      details: { reason: 'too_early', clawback_at: describeUnixTime(clawbackAt), seconds_left: String(left) },
     },
   )
 }

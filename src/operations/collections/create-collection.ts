@@ -5,7 +5,7 @@ import { buildCollectionCreation } from '../../chain/programs/metaplex-core/inde
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { throwRefused } from '../assets/refused.ts'
+import { throwCoreRefusal } from '../assets/core-refusal.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 
 type CreateCollectionRoute = Api['collections']['create']
@@ -33,7 +33,7 @@ export async function createCollection(
       ...(await buildCollectionCreation({ ...envelope, collection, updateAuthority, name, uri })),
       secretKeys: [key.secretKey],
     }),
-    onFailedTrial: throwRefused,
+    onFailedTrial: throwCoreRefusal,
   })
   return {
     ...unsignedAnswer(built),

@@ -14,8 +14,8 @@ import {
 import {
   buildPartnerFeeClaim,
   buildSurplusClaim,
-  FEE_CLAIM_UNITS,
   type DbcPool,
+  FEE_CLAIM_UNITS,
   migratedPoolAddress,
 } from '../../chain/programs/dbc/index.ts'
 import { readWallets, rentFor } from '../../chain/rpc-reads.ts'
@@ -25,7 +25,7 @@ import { badRequest } from '../../errors.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
-import { splitAmount } from './split.ts'
+import { splitAmount } from './split-amount.ts'
 
 type PlanClaimRoute = Api['feeClaims']['create']
 type FeeClaimInput = Pick<Input<PlanClaimRoute>, 'address' | 'kind' | 'splits'>
@@ -59,10 +59,10 @@ async function partnerClaim(
   payer: string,
 ): Promise<PlannedFeeClaim> {
   const amount = pool.partnerQuoteFee
-  if (amount === 0n) throw nothing(pool.address)
+  if (amount === 0n) throw nothingToClaim(pool.address)
   const shares = splitAmount(amount, splits?.map(({ bps }) => bps) ?? [])
   const paid = (splits ?? []).map(({ recipient }, i) => ({ recipient, lamports: shares[i] ?? 0n }))
-  await requirePayable(await context.chain.connection(), amount, paid)
+  await requirePayableSplits(await context.chain.connection(), amount, paid)
   const { feeClaimer } = pool
   const built = await buildTransaction(context, {
     payer,
@@ -79,7 +79,7 @@ async function surplusClaim(context: Context, pool: DbcPool, payer: string): Pro
     throw badRequest(`The pool ${address} has not migrated: its surplus can be withdrawn after that`, { param: 'kind' })
   }
   if (surplus.withdrawn) throw badRequest(`The surplus of ${address} is withdrawn already`, { param: 'kind' })
-  if (surplus.claimable === 0n) throw nothing(address)
+  if (surplus.claimable === 0n) throw nothingToClaim(address)
   const built = await buildTransaction(context, {
     payer,
     fallbackUnits: FEE_CLAIM_UNITS.surplus,
@@ -97,8 +97,8 @@ async function positionClaim(context: Context, { address }: FeeClaimInput, payer
   const positions = (await positionsOf(connection, pool.address, owner)).filter(
     ({ feeA, feeB }) => feeA > 0n || feeB > 0n,
   )
-  if (positions.length === 0) throw nothing(pool.address, ` for ${owner}`)
-  if (payer !== owner) await requireRent(connection, pool, owner)
+  if (positions.length === 0) throw nothingToClaim(pool.address, ` for ${owner}`)
+  if (payer !== owner) await requireClaimerRent(connection, pool, owner)
   // Anybody can give the wallet positions that hold next to nothing.
   positions.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
   const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
@@ -108,7 +108,7 @@ async function positionClaim(context: Context, { address }: FeeClaimInput, payer
     fallbackUnits: 400_000,
     async build(envelope) {
       const [first] = await buildPositionClaim({ ...envelope, owner, pool, positions: chosen })
-      if (first === undefined) throw nothing(pool.address, ` for ${owner}`)
+      if (first === undefined) throw nothingToClaim(pool.address, ` for ${owner}`)
       return first
     },
   })
@@ -119,7 +119,7 @@ async function positionClaim(context: Context, { address }: FeeClaimInput, payer
 const TOKEN_ACCOUNT_BYTES = 165
 
 /** The claimer opens its own token accounts, whoever pays the transaction: their rent is the claimer's to take. */
-async function requireRent(connection: Connection, pool: DammV2Pool, owner: string): Promise<void> {
+async function requireClaimerRent(connection: Connection, pool: DammV2Pool, owner: string): Promise<void> {
   const own = await claimAccounts(pool, owner)
   const [wallet, ...accounts] = await accountsAt(connection, [owner, ...own])
   const missing = BigInt(accounts.filter((account) => account === null).length)
@@ -140,17 +140,17 @@ async function requirePositionPool({ chain }: Context, address: string): Promise
   throw badRequest(`The pool ${address} has not migrated: claim its fees with kind dbc`, { param: 'kind' })
 }
 
-const nothing = (address: string, whose = '') =>
+const nothingToClaim = (address: string, whose = '') =>
   badRequest(`There is nothing to claim from ${address}${whose}`, {
     param: 'address',
     details: { reason: 'nothing_to_claim' },
   })
 
 /** The System program: an address like any other, and nobody's. */
-const NOBODY: ReadonlySet<string> = new Set(['11111111111111111111111111111111'])
+const NOT_WALLETS: ReadonlySet<string> = new Set(['11111111111111111111111111111111'])
 
 /** A share of nothing, or one that leaves its recipient below what an account must hold, fails on chain without a word. */
-async function requirePayable(
+async function requirePayableSplits(
   connection: Connection,
   amount: bigint,
   paid: readonly { recipient: string; lamports: bigint }[],
@@ -171,7 +171,7 @@ async function requirePayable(
   for (const [i, { recipient }] of paid.entries()) {
     const { lamports, isWallet } = accounts[i]!
     const param = `splits.${i}.recipient`
-    if (!isWallet || NOBODY.has(recipient)) {
+    if (!isWallet || NOT_WALLETS.has(recipient)) {
       throw badRequest(`${param}: ${recipient} is no wallet: what is sent there may be lost`, { param })
     }
     const after = lamports + sums.get(recipient)!

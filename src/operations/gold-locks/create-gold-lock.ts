@@ -14,9 +14,9 @@ import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
-import { goldMint, lockable } from './gold-mint.ts'
-import { memoOf } from './memo.ts'
-import { foreignness, secondsLeft, statusOf, storedLock, unlocksAt } from './on-chain.ts'
+import { goldMint, requireLockable } from './gold-mint.ts'
+import { goldLockMemo } from './lock-memo.ts'
+import { foreignness, goldLockStatusOf, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type CreateGoldLockRoute = Api['goldLocks']['create']
 
@@ -32,11 +32,11 @@ export async function createGoldLock(
   const mint = goldMint(context)
   const before = await readBeforeLock(await context.chain.connection(), { user, mint })
   if (before.escrow !== null) throw await occupied(context, user, before.escrow, before)
-  const { tokenProgram } = lockable(context, mint, before.token)
+  const { tokenProgram } = requireLockable(context, mint, before.token)
   requireEnough(before, { user, mint, amount })
   const startsAt = before.at.unixSeconds
   const ends = startsAt + lock_duration_days * DAY_SECONDS
-  const memo = memoOf('gold-lock', platform_id)
+  const memo = goldLockMemo('gold-lock', platform_id)
   const built = await buildTransaction(context, {
     payer: user,
     requiredProgram: PROGRAMS.lock,
@@ -66,14 +66,14 @@ async function occupied(context: Context, user: string, escrow: Escrow, { at }: 
     )
   }
   const until = unlocksAt(escrow)
-  const live = { ...details, status: statusOf(escrow, at), unlocks_at: until }
+  const live = { ...details, status: goldLockStatusOf(escrow, at), unlocks_at: until }
   if (isPaidOut(escrow)) {
     return badRequest(
       `The gold lock of ${user} at ${address} is paid out, but not closed: close it (DELETE /v2/gold-locks/${user}, \`svc gold unlock\`), which returns its rent, then lock again`,
       { param: 'user', details: live },
     )
   }
-  const left = secondsLeft(escrow, at)
+  const left = secondsUntilUnlock(escrow, at)
   const when = left > 0 ? `for another ${inWords(left)}, until ${until}` : `and its time has come: unlock it first`
   return badRequest(`The wallet ${user} has a gold lock of ${cliffAmount} raw units already, ${when}`, {
     param: 'user',

@@ -14,7 +14,7 @@ import type { Tx } from '../../store/store.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
 import { FAULTY_MS, writeEach } from '../write-each.ts'
 import { findClosing } from './find-closing.ts'
-import { isSame } from './on-chain.ts'
+import { isStoredLock } from './on-chain.ts'
 import { markUnlockable, markUnlocked, type Seen } from './transitions.ts'
 
 type GoldLockServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
@@ -132,7 +132,7 @@ async function stepOf(
 ): Promise<Step | null> {
   const waited = at.unixSeconds * 1000 - row.unlocks_at
   if (waited < 0) return null
-  if (escrow === null || !isSame(escrow, row)) {
+  if (escrow === null || !isStoredLock(escrow, row)) {
     if (budget.ended-- <= 0) return null
     try {
       const closing = await findClosing(chain, row)

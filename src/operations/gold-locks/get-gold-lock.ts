@@ -3,8 +3,16 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readLockOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
-import { goldLockRecord } from '../records.ts'
-import { foreignness, isSame, noGoldLock, secondsLeft, statusOf, storedLock, unlocksAt } from './on-chain.ts'
+import { goldLockRecord } from '../api-records.ts'
+import {
+  foreignness,
+  goldLockStatusOf,
+  isStoredLock,
+  noGoldLock,
+  secondsUntilUnlock,
+  storedLock,
+  unlocksAt,
+} from './on-chain.ts'
 
 type GetGoldLockRoute = Api['goldLocks']['get']
 
@@ -28,9 +36,9 @@ export async function getGoldLock(
     mint: escrow.mint,
     amount: String(escrow.cliffAmount),
     unlocks_at: unlocksAt(escrow),
-    status: statusOf(escrow, at),
+    status: goldLockStatusOf(escrow, at),
     escrow: escrow.address,
-    created_at: stored !== null && isSame(escrow, stored) ? record!.created_at : null,
-    seconds_left: secondsLeft(escrow, at),
+    created_at: stored !== null && isStoredLock(escrow, stored) ? record!.created_at : null,
+    seconds_left: secondsUntilUnlock(escrow, at),
   }
 }

@@ -14,7 +14,11 @@ export function goldMint({ config }: Pick<Services, 'config'>): string {
 }
 
 /** Throws internal_error where the configured mint is none, or one that cannot be locked. */
-export function lockable({ chain }: Pick<Services, 'chain'>, mint: string, token: LockableToken | null): LockableToken {
+export function requireLockable(
+  { chain }: Pick<Services, 'chain'>,
+  mint: string,
+  token: LockableToken | null,
+): LockableToken {
   if (token === null) {
     throw internal(`gold.mint is ${mint}, and there is no token mint at that address on ${chain.cluster.label}`, {
       details: { mint },

@@ -3,8 +3,8 @@ import type { EventType } from '../../api/envelope.ts'
 import { moveGoldLock } from '../../store/gold-locks.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { goldLockRecord } from '../api-records.ts'
 import type { LateEmission } from '../emit.ts'
-import { goldLockRecord } from '../records.ts'
 
 type GoldLockRow = Row<'gold_locks'>
 

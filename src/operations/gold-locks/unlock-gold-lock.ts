@@ -15,8 +15,8 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
-import { memoOf } from './memo.ts'
-import { foreignness, noGoldLock, secondsLeft, storedLock, unlocksAt } from './on-chain.ts'
+import { goldLockMemo } from './lock-memo.ts'
+import { foreignness, noGoldLock, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type UnlockGoldLockRoute = Api['goldLocks']['unlock']
 
@@ -30,7 +30,7 @@ export async function unlockGoldLock(
   if (escrow === null) throw noGoldLock(context, user)
   const why = foreignness(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
-  const left = secondsLeft(escrow, at)
+  const left = secondsUntilUnlock(escrow, at)
   // What another tool paid out already is only closed.
   if (left > 0 && !isPaidOut(escrow)) {
     const until = unlocksAt(escrow)
@@ -42,7 +42,7 @@ export async function unlockGoldLock(
   await requirePassable(connection, escrow)
   const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
-  const memo = memoOf('gold-unlock', platform_id)
+  const memo = goldLockMemo('gold-unlock', platform_id)
   const built = await buildTransaction(context, {
     payer: user,
     requiredProgram: PROGRAMS.lock,

@@ -5,16 +5,16 @@ import { buildBurn, isFrozenByIssuer } from '../../chain/programs/metaplex-core/
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { requireOwned } from '../assets/owned-asset.ts'
-import { throwRefused } from '../assets/refused.ts'
-import { rememberNft } from '../assets/remember.ts'
+import { insertForeignNft } from '../assets/asset-rows.ts'
+import { throwCoreRefusal } from '../assets/core-refusal.ts'
+import { requireOwnedAsset } from '../assets/owned-asset.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 
 type BurnNftRoute = Api['nfts']['burn']
 
 export async function burnNft(context: Context, input: Input<BurnNftRoute>): Promise<Result<BurnNftRoute>> {
   const { asset: address, owner } = input
-  const owned = await requireOwned(context, { ...input, param: 'owner' })
+  const owned = await requireOwnedAsset(context, { ...input, param: 'owner' })
   const { asset, collection } = owned
   if (asset.freeze?.frozen) {
     throw badRequest(`The asset ${address} is frozen, as it is staked: release it before it is burned`, {
@@ -30,10 +30,10 @@ export async function burnNft(context: Context, input: Input<BurnNftRoute>): Pro
     // Half more than a burn was measured at: 8,245 units.
     fallbackUnits: 15_000,
     build: (envelope) => buildBurn({ ...envelope, asset, collection }),
-    onFailedTrial: throwRefused,
+    onFailedTrial: throwCoreRefusal,
   })
   return context.commit(async (tx) => {
-    await rememberNft(context, tx, owned)
+    await insertForeignNft(context, tx, owned)
     return { ...unsignedAnswer(built), tracked_resource: trackingOf('nft', address, ['nft.burned']) }
   })
 }

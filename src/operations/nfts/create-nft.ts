@@ -6,7 +6,7 @@ import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { throwRefused } from '../assets/refused.ts'
+import { throwCoreRefusal } from '../assets/core-refusal.ts'
 import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireSigner, trySigner } from '../signing/require-signer.ts'
 
@@ -24,7 +24,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
   if (found.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
   if (isTaken) throw notFresh()
-  const { authority, cosigner } = await authorityOf(context, collection, input)
+  const { authority, cosigner } = await mintAuthorityOf(context, collection, input)
   if (asset === authority) throw notFresh()
   const built = await buildTransaction(context, {
     payer,
@@ -35,7 +35,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
       ...(await buildMint({ ...envelope, asset, collection, authority, owner, name, uri })),
       secretKeys,
     }),
-    onFailedTrial: throwRefused,
+    onFailedTrial: throwCoreRefusal,
   })
   const about = { asset, collection: collection.address, payer }
   const cosigning = cosigner && { signer: cosigner, operation: 'nft.create', about }
@@ -62,7 +62,7 @@ const notFresh = () =>
   )
 
 /** Who of the collection signs: who was asked for, the payer where it may, the platform wallet where it is to, or the update authority. */
-async function authorityOf(
+async function mintAuthorityOf(
   context: Context,
   collection: CollectionState,
   { payer, authority: asked }: Input<CreateNftRoute>,

@@ -14,33 +14,33 @@ import { requireAllowed } from '../../storage/moderation.ts'
 import { findPool, insertPool } from '../../store/pools.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { poolRecord } from '../api-records.ts'
 import { trackingOf, withNewBlockhash } from '../building.ts'
 import { emit, emitAll } from '../emit.ts'
 import { platformWallet } from '../platform-wallet.ts'
-import { poolRecord } from '../records.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { type Built, signAndSubmit } from '../signing/sign-and-submit.ts'
-import { lamportsOfSol } from './amounts.ts'
-import { type Launch, planLaunch, platformPercentage } from './launch.ts'
+import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
 import { curveNamed } from './presets.ts'
-import { requireFreeTicker, type Taking, takeFor, taken } from './tickers.ts'
+import { lamportsOfSol } from './sol-amounts.ts'
+import { requireFreeTicker, type TickerTaking, takeTickerFor, tickerTakenError } from './tickers.ts'
 import { CHECK_MS, markFailed } from './transitions.ts'
 
 type CreatePoolRoute = Api['pools']['create']
 
-interface Prepared {
-  launch: Launch
+interface PreparedLaunch {
+  launch: PlannedLaunch
   uri: string
   genesis: string
 }
 
 export async function createPool(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
-  if (input.mode === 'signed') return createSigned(context, input)
-  const prepared = await prepare(context, input)
+  if (input.mode === 'signed') return launchSigned(context, input)
+  const prepared = await prepareLaunch(context, input)
   return context.commit(async (tx) => {
-    const held = await takeFor(context, tx, takingOf(input, prepared))
-    if (held !== null) throw taken(context, input.symbol, held)
-    const answer = answerOf(context, prepared.launch, await insert(context, tx, input, prepared))
+    const held = await takeTickerFor(context, tx, tickerTakingOf(input, prepared))
+    if (held !== null) throw tickerTakenError(context, input.symbol, held)
+    const answer = answerOf(context, prepared.launch, await insertNewPool(context, tx, input, prepared))
     // Without its keys a launch that is known to nobody cannot be signed by mistake.
     return context.dryRun ? { ...answer, required_signers: NO_KEYS } : answer
   })
@@ -49,7 +49,7 @@ export async function createPool(context: Context, input: Input<CreatePoolRoute>
 const NO_KEYS = { base_mint_secret_key: [], config_secret_key: [] }
 
 /** Everything that can be refused is refused, and everything that costs is done, before a key is used. */
-async function prepare(context: Context, input: Input<CreatePoolRoute>): Promise<Prepared> {
+async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): Promise<PreparedLaunch> {
   const { chain, config, storage } = context
   const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
   const bytes = Buffer.from(input.image, 'base64')
@@ -86,10 +86,12 @@ const textsOf = ({
 }: Input<CreatePoolRoute>): string[] =>
   [name, symbol, description, website, twitter_url, telegram, loot_from].filter((text) => text !== undefined)
 
-type Kept = Omit<Prepared, 'launch'> & { launch: Omit<Launch, 'transactions'> & { transactions: string[] } }
+type SignedLaunchPlan = Omit<PreparedLaunch, 'launch'> & {
+  launch: Omit<PlannedLaunch, 'transactions'> & { transactions: string[] }
+}
 
 /** Only for a launch of the platform's own: the creator pays and signs. */
-async function createSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
+async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
   const { address } = await requireSigner(context)
   if (input.creator !== address) {
     throw badRequest(
@@ -97,24 +99,24 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
       { param: 'creator', details: { platform_wallet: address } },
     )
   }
-  return signAndSubmit<Kept, Result<CreatePoolRoute>>(context, {
+  return signAndSubmit<SignedLaunchPlan, Result<CreatePoolRoute>>(context, {
     operation: 'pool.create',
     async begin() {
-      const { launch, ...prepared } = await prepare(context, input)
+      const { launch, ...prepared } = await prepareLaunch(context, input)
       const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
       const kept = { ...prepared, launch: { ...launch, transactions } }
       return {
-        first: await stepOf(context, kept, 0),
+        first: await launchStep(context, kept, 0),
         kept,
         steps: transactions.length,
         tracked_resource: poolTracking(launch.address),
       }
     },
-    next: (_, kept, step) => stepOf(context, kept, step),
+    next: (_, kept, step) => launchStep(context, kept, step),
     async reserve(tx, kept) {
-      const held = await takeFor(context, tx, takingOf(input, restored(kept)))
-      if (held !== null) throw taken(context, input.symbol, held)
-      await insert(context, tx, input, restored(kept))
+      const held = await takeTickerFor(context, tx, tickerTakingOf(input, launchOfPlan(kept)))
+      if (held !== null) throw tickerTakenError(context, input.symbol, held)
+      await insertNewPool(context, tx, input, launchOfPlan(kept))
     },
     async release(tx, kept) {
       const row = await findPool(tx, kept.launch.address)
@@ -123,8 +125,8 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
     answer: (signatures, kept) => ({
       ...answerOf(
         context,
-        restored(kept).launch,
-        poolRecord({ seq: 0, ...rowOf(context, input, restored(kept)) } as Row<'pools'>),
+        launchOfPlan(kept).launch,
+        poolRecord({ seq: 0, ...newPoolRow(context, input, launchOfPlan(kept)) } as Row<'pools'>),
       ),
       transactions: [],
       required_signers: {
@@ -136,13 +138,13 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
   })
 }
 
-const restored = ({ launch, ...kept }: Kept): Prepared => ({
+const launchOfPlan = ({ launch, ...kept }: SignedLaunchPlan): PreparedLaunch => ({
   ...kept,
   launch: { ...launch, transactions: launch.transactions.map((text) => Buffer.from(text, 'base64')) },
 })
 
 /** With a blockhash of its own time, and the signatures of the launch's keys. */
-async function stepOf(context: Context, { launch }: Kept, step: number): Promise<Built> {
+async function launchStep(context: Context, { launch }: SignedLaunchPlan, step: number): Promise<Built> {
   const transaction = launch.transactions[step]
   if (transaction === undefined) throw new Error(`the launch of ${launch.address} has no transaction ${step}`)
   const keys = Object.values(launch.requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))
@@ -152,7 +154,7 @@ async function stepOf(context: Context, { launch }: Kept, step: number): Promise
 
 const poolTracking = (pool: string) => trackingOf('pool', pool, ['pool.live'])
 
-export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolCreated['pool']): PoolCreated {
+export function answerOf({ config, chain }: Context, launch: PlannedLaunch, pool: PoolCreated['pool']): PoolCreated {
   return {
     pool,
     transactions: launch.transactions.map((transaction) => Buffer.from(transaction).toString('base64')),
@@ -176,23 +178,23 @@ async function storeMetadata(
 }
 
 /** The record and its event. */
-async function insert(
+async function insertNewPool(
   context: Context,
   tx: Tx,
   input: Input<CreatePoolRoute>,
-  prepared: Prepared,
+  prepared: PreparedLaunch,
 ): Promise<PoolCreated['pool']> {
-  const row = await insertPool(tx, rowOf(context, input, prepared))
+  const row = await insertPool(tx, newPoolRow(context, input, prepared))
   if (row === null) throw new Error('a pool of fresh keys is there already')
   const pool = poolRecord(row)
   await emit(context, tx, { type: 'pool.created', resource_type: 'pool', resource_id: row.address, object: pool })
   return pool
 }
 
-function rowOf(
+function newPoolRow(
   { clock, externalUid, metadata, config }: Context,
   input: Input<CreatePoolRoute>,
-  { launch: { address, mint, config: curveConfig }, uri, genesis }: Prepared,
+  { launch: { address, mint, config: curveConfig }, uri, genesis }: PreparedLaunch,
 ): NewRow<'pools'> {
   const now = clock.now()
   return {
@@ -222,7 +224,10 @@ function rowOf(
   }
 }
 
-const takingOf = ({ symbol, creator }: Input<CreatePoolRoute>, { launch, genesis }: Prepared): Taking => ({
+const tickerTakingOf = (
+  { symbol, creator }: Input<CreatePoolRoute>,
+  { launch, genesis }: PreparedLaunch,
+): TickerTaking => ({
   symbol,
   creator,
   pool: launch.address,

@@ -1,7 +1,7 @@
 /** How far a launch curve is filled, and what the whole supply is worth where it migrates. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { migrationMarketCap, curveProgressOf } from '../../chain/programs/dbc/index.ts'
+import { curveProgressOf, migrationMarketCap } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import { requireCurve } from './on-chain.ts'
 import { solPrice } from './sol-price.ts'

@@ -2,13 +2,13 @@
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { type DammV2Pool, readDammV2Pools } from '../../chain/programs/damm-v2/index.ts'
-import { type DbcPool, curveProgressOf, readDbcPools } from '../../chain/programs/dbc/index.ts'
+import { curveProgressOf, type DbcPool, readDbcPools } from '../../chain/programs/dbc/index.ts'
 import { readTokenState } from '../../chain/programs/tokens/index.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
-import { poolRecord } from '../records.ts'
-import { soon } from '../soon.ts'
+import { poolRecord } from '../api-records.ts'
+import { optionalRead } from '../optional-read.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 
@@ -28,11 +28,11 @@ export async function readPools(chain: Chain, addresses: readonly string[]): Pro
 }
 
 /** What a stored pool is answered with while the node fails, or takes its time: nothing of the chain. */
-export async function readPoolsSoon(
+export async function readPoolsIfTimely(
   { chain, log }: Pick<Services, 'chain' | 'log'>,
   addresses: readonly string[],
 ): Promise<(ChainPool | null)[]> {
-  return (await soon(log, 'pools were read without their chain state', () => readPools(chain, addresses))) ?? []
+  return (await optionalRead(log, 'pools were read without their chain state', () => readPools(chain, addresses))) ?? []
 }
 
 /** Throws not_found. */
@@ -50,10 +50,10 @@ export async function requireCurve(chain: Chain, address: string): Promise<DbcPo
 }
 
 /** Stored state is what was told of; of the chain comes what it alone knows. */
-export function joined(row: Row<'pools'>, found: ChainPool | null): Pool {
+export function storedPoolWithChain(row: Row<'pools'>, found: ChainPool | null): Pool {
   const stored = poolRecord(row)
   if (found === null) return stored
-  return { ...stored, ...stateOf(found) }
+  return { ...stored, ...chainStateOf(found) }
 }
 
 /** A pool that this daemon never created. */
@@ -75,15 +75,15 @@ export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool>
     name: token?.metadata?.name ?? null,
     symbol: token?.metadata?.symbol ?? null,
     metadata_uri: URL.canParse(uri) ? uri : null,
-    status: statusOf(found),
-    ...stateOf(found),
+    status: poolStatusOf(found),
+    ...chainStateOf(found),
     created_at: null,
     metadata: null,
   }
 }
 
 /** As the chain shows it, whatever was told of before. */
-export function statusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
+export function poolStatusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
   if (found.type === 'damm_v2') return 'live'
   if (found.pool.isMigrated) return 'migrated'
   return isFull(found.pool) ? 'migration_triggered' : 'live'
@@ -91,7 +91,7 @@ export function statusOf(found: ChainPool): 'live' | 'migration_triggered' | 'mi
 
 export const isFull = ({ quoteReserve, threshold }: DbcPool): boolean => quoteReserve >= threshold
 
-function stateOf(found: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
+function chainStateOf(found: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
   if (found.type === 'damm_v2') return { curve_progress: null, state: found.pool.raw, fee_metrics: null }
   const { pool } = found
   return { curve_progress: curveProgressOf(pool), state: pool.raw, fee_metrics: metricsOf(pool) }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
 import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/index.ts'
-import { type LaunchCurve, curveOf } from '../../chain/programs/dbc/index.ts'
+import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
 
@@ -22,15 +22,15 @@ export interface NamedCurve {
   curve: LaunchCurve
 }
 
-const loaded = new WeakMap<Config, Promise<ReadonlyMap<string, NamedCurve>>>()
+const loadedPresets = new WeakMap<Config, Promise<ReadonlyMap<string, NamedCurve>>>()
 
 /** Every curve by name, made once for each configuration. Throws ConfigError naming file, curve and field. */
 export function loadCurves(config: Config): Promise<ReadonlyMap<string, NamedCurve>> {
-  const known = loaded.get(config)
+  const known = loadedPresets.get(config)
   if (known !== undefined) return known
   const curves = makeCurves(config)
-  loaded.set(config, curves)
-  curves.catch(() => loaded.delete(config))
+  loadedPresets.set(config, curves)
+  curves.catch(() => loadedPresets.delete(config))
   return curves
 }
 

@@ -3,9 +3,9 @@ import type { Services } from '../../context.ts'
 import { findPool, insertPool, movePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { poolRecord } from '../api-records.ts'
 import type { LateEmission } from '../emit.ts'
-import { poolRecord } from '../records.ts'
-import { freeAt, takeFor, taken } from './tickers.ts'
+import { takeTickerFor, tickerFreeAt, tickerTakenError } from './tickers.ts'
 
 type PoolRow = Row<'pools'>
 type At = Pick<Services, 'clock' | 'config'>
@@ -40,7 +40,7 @@ export interface Moved {
 export async function markLive(at: At, tx: Tx, row: PoolRow, seen: Seen = {}): Promise<Moved> {
   if (row.status !== 'pending' && row.status !== 'failed') return { row, told: [] }
   const { symbol, creator, genesis, address: pool } = row
-  const held = symbol === null ? null : await takeFor(at, tx, { symbol, creator, pool, genesis })
+  const held = symbol === null ? null : await takeTickerFor(at, tx, { symbol, creator, pool, genesis })
   if (held !== null) return row.status === 'failed' ? { row, told: [] } : refused(at, tx, row, held, seen)
   return move(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row, 'live') }, seen)
 }
@@ -52,8 +52,8 @@ export async function markFailed(tx: Tx, row: PoolRow): Promise<Moved> {
 const FAILED = { status: 'failed', next_check_at: null } as const
 
 function refused(at: At, tx: Tx, row: PoolRow, held: Row<'tickers'>, seen: Seen): Promise<Moved> {
-  const { message } = taken(at, row.symbol!, held)
-  const why = { reason: 'ticker_taken', message, taken_by: held.pool_address, until: freeAt(at, held) } as const
+  const { message } = tickerTakenError(at, row.symbol!, held)
+  const why = { reason: 'ticker_taken', message, taken_by: held.pool_address, until: tickerFreeAt(at, held) } as const
   return move(tx, row, 'pool.failed', FAILED, { ...seen, ...why })
 }
 

@@ -10,18 +10,18 @@ import {
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { type Owned, requireOwned } from '../assets/owned-asset.ts'
-import { throwRefused } from '../assets/refused.ts'
-import { rememberNft } from '../assets/remember.ts'
+import { insertForeignNft } from '../assets/asset-rows.ts'
+import { throwCoreRefusal } from '../assets/core-refusal.ts'
+import { type OwnedAsset, requireOwnedAsset } from '../assets/owned-asset.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { openSigner, requireSigner } from '../signing/require-signer.ts'
-import { holderOf } from './holder.ts'
+import { describeAuthority } from './describe-authority.ts'
 
 type CreateStakeRoute = Api['stakes']['create']
 
 export async function createStake(context: Context, input: Input<CreateStakeRoute>): Promise<Result<CreateStakeRoute>> {
   const { asset: address, user, platform_id: platformId } = input
-  const owned = await requireOwned(context, { ...input, owner: user, param: 'user' })
+  const owned = await requireOwnedAsset(context, { ...input, owner: user, param: 'user' })
   requireFree(owned)
   const { asset } = owned
   // A release needs this key: without a signer an asset would be frozen for good.
@@ -35,19 +35,19 @@ export async function createStake(context: Context, input: Input<CreateStakeRout
     // Half more than the costliest stake was measured at: 24,389 units, where it replaces a plugin.
     fallbackUnits: 37_000,
     build: (envelope) => buildFreeze({ ...envelope, asset, authority, existing, platformId }),
-    onFailedTrial: throwRefused,
+    onFailedTrial: throwCoreRefusal,
   })
   return context.commit(async (tx) => {
-    await rememberNft(context, tx, owned)
+    await insertForeignNft(context, tx, owned)
     return { ...unsignedAnswer(built), tracked_resource: trackingOf('stake', address, ['stake.acquired']) }
   })
 }
 
-function requireFree({ asset, collection }: Owned): void {
+function requireFree({ asset, collection }: OwnedAsset): void {
   const { address, freeze } = asset
   if (freeze?.frozen) {
     throw badRequest(
-      `The asset ${address} is already staked: it is frozen, and ${holderOf(freeze.authority)} can release it`,
+      `The asset ${address} is already staked: it is frozen, and ${describeAuthority(freeze.authority)} can release it`,
       {
         param: 'asset',
       },
@@ -61,20 +61,20 @@ function requireFree({ asset, collection }: Owned): void {
 /** A plugin that the owner has given to a stranger stays; throws bad_request. */
 async function pluginFor(
   context: Context,
-  { asset: { address, owner, freeze } }: Owned,
+  { asset: { address, owner, freeze } }: OwnedAsset,
   authority: string | null,
 ): Promise<Freeze['existing']> {
   if (freeze === null) return 'none'
-  const isOwners = isOf(freeze.authority, owner)
+  const isOwners = isHeldBy(freeze.authority, owner)
   if (isOwners && authority === null) return 'use'
   const platform = authority ?? (await openSigner(context))?.address
-  if (isOwners || (platform !== undefined && isOf(freeze.authority, platform))) return 'replace'
+  if (isOwners || (platform !== undefined && isHeldBy(freeze.authority, platform))) return 'replace'
   throw badRequest(
-    `The asset ${address} has given its freeze plugin to ${holderOf(freeze.authority)}: take it back (revoke or remove the plugin) before it is staked`,
+    `The asset ${address} has given its freeze plugin to ${describeAuthority(freeze.authority)}: take it back (revoke or remove the plugin) before it is staked`,
     { param: 'asset', details: { freeze_authority: freeze.authority } },
   )
 }
 
 /** Whether the owner's, or given to that address. */
-const isOf = (authority: PluginAuthority, address: string): boolean =>
+const isHeldBy = (authority: PluginAuthority, address: string): boolean =>
   authority.type === 'Owner' || (authority.type === 'Address' && authority.address === address)

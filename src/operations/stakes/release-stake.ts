@@ -7,11 +7,11 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { findStake } from '../../store/stakes.ts'
-import { requireOwned } from '../assets/owned-asset.ts'
-import { throwRefused } from '../assets/refused.ts'
+import { throwCoreRefusal } from '../assets/core-refusal.ts'
+import { requireOwnedAsset } from '../assets/owned-asset.ts'
 import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { openSigner } from '../signing/require-signer.ts'
-import { holderOf } from './holder.ts'
+import { describeAuthority } from './describe-authority.ts'
 
 type ReleaseStakeRoute = Api['stakes']['release']
 
@@ -20,7 +20,7 @@ export async function releaseStake(
   input: Input<ReleaseStakeRoute>,
 ): Promise<Result<ReleaseStakeRoute>> {
   const { asset: address, user, platform_id: platformId } = input
-  const { asset, collection } = await requireOwned(context, { ...input, owner: user, param: 'user' })
+  const { asset, collection } = await requireOwnedAsset(context, { ...input, owner: user, param: 'user' })
   if (!asset.freeze?.frozen) throw badRequest(`The asset ${address} is not staked`, { param: 'asset' })
   if (isFrozenByIssuer(asset, collection)) {
     throw badRequest(`The asset ${address} is frozen by its issuer too: it can be released once that has ended`, {
@@ -35,7 +35,7 @@ export async function releaseStake(
     // Half more than the costliest release was measured at: 22,312 units, with the longest memo.
     fallbackUnits: 34_000,
     build: (envelope) => buildRelease({ ...envelope, asset, authority: signer?.address ?? null, platformId }),
-    onFailedTrial: throwRefused,
+    onFailedTrial: throwCoreRefusal,
   })
   const about = { asset: address, collection: collection.address, payer: user }
   const cosigning = signer && { signer, operation: 'stake.release', about, release: address }
@@ -61,7 +61,7 @@ async function cosignerOf(context: Context, { address, owner, freeze }: AssetSta
     }
   }
   throw badRequest(
-    `The asset ${address} is frozen by ${holderOf(authority)}, which is neither its owner nor the platform wallet of this service: only it can release it`,
+    `The asset ${address} is frozen by ${describeAuthority(authority)}, which is neither its owner nor the platform wallet of this service: only it can release it`,
     { param: 'asset', details: { freeze_authority: authority } },
   )
 }

@@ -1,7 +1,12 @@
 /** Builds the revocation of one authority of a token, for good. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { buildAuthorityRevocation, readTokenState, type OnChainToken, tokenStatus } from '../../chain/programs/tokens/index.ts'
+import {
+  buildAuthorityRevocation,
+  type OnChainToken,
+  readTokenState,
+  tokenStatus,
+} from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
@@ -9,7 +14,7 @@ import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 type RevokeAuthorityRoute = Api['tokens']['revokeAuthority']
 type Authority = Input<RevokeAuthorityRoute>['type']
 
-const EVENTS = {
+const REVOCATION_EVENTS = {
   mint: ['token.mint_authority_revoked'],
   freeze: ['token.freeze_authority_revoked'],
   metadata: [],
@@ -21,7 +26,7 @@ export async function revokeAuthority(
 ): Promise<Result<RevokeAuthorityRoute>> {
   const { mint, type, payer } = input
   const token = await readTokenState(await context.chain.connection(), mint)
-  const holder = holderOf(token, type)
+  const holder = authorityHolderOf(token, type)
   if (holder === null)
     throw badRequest(`The token ${mint} has no ${type} authority: it is revoked already`, { param: 'type' })
   if (holder !== payer) {
@@ -37,25 +42,25 @@ export async function revokeAuthority(
     fallbackUnits: 25_000,
     build: (envelope) => buildAuthorityRevocation({ ...envelope, mint, type, tokenProgram, token }),
   })
-  const last = tokenStatus(without(token, type)) === 'fully_immutable'
+  const last = tokenStatus(tokenWithout(token, type)) === 'fully_immutable'
   return {
     ...unsignedAnswer(built),
     tracked_resource: trackingOf('token', mint, [
-      ...EVENTS[type],
+      ...REVOCATION_EVENTS[type],
       ...(last ? (['token.fully_immutable'] as const) : []),
     ]),
   }
 }
 
 /** Who holds the authority; null where it is gone. */
-function holderOf({ mintAuthority, freezeAuthority, metadata }: OnChainToken, type: Authority): string | null {
+function authorityHolderOf({ mintAuthority, freezeAuthority, metadata }: OnChainToken, type: Authority): string | null {
   if (type === 'mint') return mintAuthority
   if (type === 'freeze') return freezeAuthority
   return metadata?.isMutable ? metadata.updateAuthority : null
 }
 
 /** The token as it will be. */
-function without(token: OnChainToken, type: Authority): OnChainToken {
+function tokenWithout(token: OnChainToken, type: Authority): OnChainToken {
   if (type === 'mint') return { ...token, mintAuthority: null }
   if (type === 'freeze') return { ...token, freezeAuthority: null }
   const metadata = token.metadata && { ...token.metadata, isMutable: false, updateAuthority: null }

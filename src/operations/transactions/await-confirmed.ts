@@ -5,7 +5,7 @@ import { followOne } from './follow/index.ts'
 
 /** So long is waited for one of several transactions, or for all of them; a retry of the request waits again. */
 export const CONFIRMED_WITHIN_MS = 60_000
-const LOOK_MS = 400
+const CONFIRMATION_POLL_MS = 400
 
 /**
  * The row once it is confirmed, finalized or failed, or as it is at `until`, a moment of `performance.now()`. Throws for
@@ -23,7 +23,7 @@ export async function awaitConfirmed(
     if (isConfirmed || row.lifecycle === 'failed' || performance.now() >= until || context.ending.aborted) {
       return { ...row, isConfirmed }
     }
-    await new Promise((done) => setTimeout(done, LOOK_MS))
+    await new Promise((done) => setTimeout(done, CONFIRMATION_POLL_MS))
     // A node that fails once is asked again, until the time is over.
     await followOne(context, row).catch((error) => context.log.debug({ err: error, signature }, 'a look failed'))
   }

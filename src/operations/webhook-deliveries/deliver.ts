@@ -14,7 +14,7 @@ import {
   settleQueued,
 } from '../../store/webhook-queue.ts'
 import { activeSubscriptions, lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
-import { eventRecord } from '../records.ts'
+import { eventRecord } from '../api-records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
 import { fanOut, SUBSCRIPTIONS_PER_TURN } from './fan-out.ts'
 import { MOST_ATTEMPTS, outcomeOf } from './outcome.ts'

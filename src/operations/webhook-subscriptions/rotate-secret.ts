@@ -4,8 +4,8 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { found } from '../found.ts'
-import { webhookSubscriptionRecord } from '../records.ts'
+import { webhookSubscriptionRecord } from '../api-records.ts'
+import { requireRecord } from '../require-record.ts'
 import { ownSubscription } from './owned.ts'
 import { makeSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
 
@@ -23,7 +23,7 @@ export async function rotateSecret(
   await ownSubscription(context, context.store.db, id)
   const { secret, columns } = makeSecret(context, id)
   return context.commit(async (tx) => {
-    const before = found(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
+    const before = requireRecord(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
     const earlier = previousSecrets(before, now)
     if (until !== null && earlier.length >= MOST_PREVIOUS) throw tooMany(earlier)
     const previous = until === null ? [] : [{ secret: before.secret, until }, ...earlier]

@@ -3,8 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../store/id.ts'
+import { eventRecord, webhookSubscriptionRecord } from '../api-records.ts'
 import { emit } from '../emit.ts'
-import { eventRecord, webhookSubscriptionRecord } from '../records.ts'
 import { ownSubscription } from './owned.ts'
 
 type TestWebhookSubscriptionRoute = Api['webhookSubscriptions']['test']

@@ -6,6 +6,6 @@ export { buildSingleSidedPool, DAMM_V2_LAUNCH_UNITS, type SingleSidedPool } from
 export type { PlatformShare } from './lock.ts'
 export { FEE_BPS } from './opening.ts'
 export { type DammV2Position, positionsOf } from './positions.ts'
-export { quoteDammV2Swap, type SwapOrder, type DammV2SwapQuote, type SwapSide } from './quote.ts'
+export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
 export { type DammV2Pool, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'

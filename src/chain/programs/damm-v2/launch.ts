@@ -6,7 +6,7 @@ import { buildTokenCreation } from '../tokens/index.ts'
 import { poolKey, vaultKey } from './addresses.ts'
 import { givePlatformShare, lockPosition, type PlatformShare } from './lock.ts'
 import { initializePool, LEAST_SOL, poolOpeningOf } from './opening.ts'
-import { type PoolAccounts, dammV2SwapInstruction, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
+import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
 
 export interface SingleSidedPool {
   /** Pays and signs both transactions, and owns the pool's position. */

@@ -5,7 +5,7 @@ import { internal } from '../../../errors.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { dammV2PriceText } from './prices.ts'
-import { decodeDammV2Pool, dammV2JsonSafe, toBigint } from './program.ts'
+import { dammV2JsonSafe, decodeDammV2Pool, toBigint } from './program.ts'
 
 export interface DammV2Pool {
   address: string

@@ -53,12 +53,16 @@ export async function dammV2SwapInstruction({ payer, accounts, side, amount, min
   const [{ PublicKey }, { toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
   const { tokenA, tokenB } = accounts
   const [inputTokenAccount, outputTokenAccount] = side === 'buy' ? [tokenB, tokenA] : [tokenA, tokenB]
-  const instruction = await dammV2Instruction('swap', [{ amountIn: toBn(amount), minimumAmountOut: toBn(minimumOut) }], {
-    ...(await poolKeys(pool)),
-    payer,
-    inputTokenAccount,
-    outputTokenAccount,
-  })
+  const instruction = await dammV2Instruction(
+    'swap',
+    [{ amountIn: toBn(amount), minimumAmountOut: toBn(minimumOut) }],
+    {
+      ...(await poolKeys(pool)),
+      payer,
+      inputTokenAccount,
+      outputTokenAccount,
+    },
+  )
   if (pool.baseFeeMode === RATE_LIMITER) {
     // The rate limiter looks for other swaps in the same transaction.
     const pubkey = new PublicKey(INSTRUCTIONS_SYSVAR)

@@ -53,7 +53,9 @@ export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[
     if (keys[instruction.programIdIndex] !== PROGRAMS.dbc.id) return []
     const data = Buffer.from(instruction.data)
     const discriminator = data.toString('hex', 0, 8)
-    const read = Object.hasOwn(DBC_INSTRUCTION_READERS, discriminator) ? DBC_INSTRUCTION_READERS[discriminator] : undefined
+    const read = Object.hasOwn(DBC_INSTRUCTION_READERS, discriminator)
+      ? DBC_INSTRUCTION_READERS[discriminator]
+      : undefined
     const change = read?.((index) => dbcAccountAt(keys, instruction, index), data) ?? null
     if (change === null) return []
     if (change.kind !== 'claim') return [change]

@@ -1,6 +1,13 @@
 /** Meteora DBC: launch curves, from a preset to the pool that they migrate to. */
 export { type DbcChange, type DbcRecipient, dbcChangesIn } from './changes.ts'
-export { buildPartnerFeeClaim, buildSurplusClaim, FEE_CLAIM_UNITS, type PartnerFeeClaim, maxRecipients, type SurplusClaim } from './claims.ts'
+export {
+  buildPartnerFeeClaim,
+  buildSurplusClaim,
+  FEE_CLAIM_UNITS,
+  maxRecipients,
+  type PartnerFeeClaim,
+  type SurplusClaim,
+} from './claims.ts'
 export { curveOf } from './curve.ts'
 export { buildDbcLaunch, DBC_LAUNCH_UNITS, type DbcLaunch } from './launch.ts'
 export { findCurves, migratedCandidates } from './lookup.ts'
@@ -14,6 +21,6 @@ export {
   migrationStep,
 } from './migration.ts'
 export { dbcPoolAddress } from './program.ts'
-export { migrationMarketCap, curveProgressOf, readDbcPool, readDbcPools } from './state.ts'
-export { buildDbcSwap, quoteDbcSwap, SWAP_UNITS, type DbcSwap, type DbcSwapQuote } from './swaps.ts'
-export type { LaunchCurve, DbcPool } from './types.ts'
+export { curveProgressOf, migrationMarketCap, readDbcPool, readDbcPools } from './state.ts'
+export { buildDbcSwap, type DbcSwap, type DbcSwapQuote, quoteDbcSwap, SWAP_UNITS } from './swaps.ts'
+export type { DbcPool, LaunchCurve } from './types.ts'

@@ -2,7 +2,7 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError } from '../../../errors.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
-import { openDbc, dbcPoolAddress } from './program.ts'
+import { dbcPoolAddress, openDbc } from './program.ts'
 import { buyInstructions } from './swaps.ts'
 import type { LaunchCurve } from './types.ts'
 
@@ -41,14 +41,21 @@ export const DBC_LAUNCH_UNITS = { config: 75_000, pool: 200_000, whole: 270_000,
  * the pool with the buy is the second. Throws bad_request when the texts are too long even so.
  */
 export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransaction[]> {
-  const [config, pool, tip] = [await configInstruction(launch), await poolInstruction(launch), await dbcTipInstructions(launch)]
+  const [config, pool, tip] = [
+    await configInstruction(launch),
+    await poolInstruction(launch),
+    await dbcTipInstructions(launch),
+  ]
   if (launch.buyLamports === 0n) {
     const whole = await whenItFits(compile(launch, DBC_LAUNCH_UNITS.whole, [config, pool, ...tip]))
     if (whole !== null) return [whole]
   }
   const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
   const units = launch.buyLamports === 0n ? DBC_LAUNCH_UNITS.pool : DBC_LAUNCH_UNITS.poolAndBuy
-  return [await compile(launch, DBC_LAUNCH_UNITS.config, [config]), await compile(launch, units, [pool, ...buy, ...tip])]
+  return [
+    await compile(launch, DBC_LAUNCH_UNITS.config, [config]),
+    await compile(launch, units, [pool, ...buy, ...tip]),
+  ]
 }
 
 async function configInstruction(launch: DbcLaunch): Promise<TransactionInstruction> {

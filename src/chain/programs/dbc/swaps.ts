@@ -114,7 +114,12 @@ async function sellInstructions(trade: Trade): Promise<TransactionInstruction[]>
 
 type Key = import('@solana/web3.js').PublicKey
 
-async function dbcSwapInstruction(side: SwapSide, trade: Trade, input: Key, output: Key): Promise<TransactionInstruction> {
+async function dbcSwapInstruction(
+  side: SwapSide,
+  trade: Trade,
+  input: Key,
+  output: Key,
+): Promise<TransactionInstruction> {
   const { methods, web3, spl, key, bn, poolAuthority, events } = await openDbc()
   const { pool } = trade
   const shown = pool.swapShowsInstructions

@@ -103,7 +103,8 @@ export async function buildGoldUnlock(input: GoldUnlockPlan): Promise<UnsignedTr
   ])
 }
 
-const lockAccountsOf = ({ payer, mint, tokenProgram }: GoldTransaction) => lockAccounts({ user: payer, mint, tokenProgram })
+const lockAccountsOf = ({ payer, mint, tokenProgram }: GoldTransaction) =>
+  lockAccounts({ user: payer, mint, tokenProgram })
 
 /** All of it at the cliff: no periods follow, though the program wants a frequency. */
 function parameters({ startsAt, unlocksAt, amount }: GoldLockPlan): Buffer {

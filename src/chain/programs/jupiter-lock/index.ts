@@ -5,8 +5,8 @@ export { decodeEscrow, ESCROW_BYTES, type Escrow, isPaidOut, oddityOf } from './
 export { escrowAddress, lockAccounts } from './program.ts'
 export {
   type BeforeLock,
-  type LockableToken,
   LOCKS_PER_CALL,
+  type LockableToken,
   type LocksAt,
   readBeforeLock,
   readGoldToken,

@@ -38,7 +38,10 @@ export function distributorChangesIn({ keys, instructions }: DecodedMessage): Di
   })
 }
 
-function distributorChangeOf(keys: readonly string[], { accounts, data: bytes }: CompiledInstruction): DistributorChange | null {
+function distributorChangeOf(
+  keys: readonly string[],
+  { accounts, data: bytes }: CompiledInstruction,
+): DistributorChange | null {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const account = (index: number) => keys[accounts[index] ?? -1]
   const is = (name: keyof typeof DISTRIBUTOR_INSTRUCTIONS) => DISTRIBUTOR_INSTRUCTIONS[name].equals(data.subarray(0, 8))

@@ -44,7 +44,10 @@ export async function buildFreeze(input: Freeze): Promise<UnsignedTransaction> {
             : []),
           core.addPlugin(context, { ...own, plugin }),
         ]
-  return compileUnsigned(input, [...instructions(...builders), ...(await stakeMemoInstructions('stake', input, platformId))])
+  return compileUnsigned(input, [
+    ...instructions(...builders),
+    ...(await stakeMemoInstructions('stake', input, platformId)),
+  ])
 }
 
 export interface Release extends AssetTransaction {
@@ -71,7 +74,10 @@ export async function buildRelease(input: Release): Promise<UnsignedTransaction>
     authority: signer(payer),
     plugin: { type: 'FreezeDelegate' },
   })
-  return compileUnsigned(input, [...instructions(thaw, remove), ...(await stakeMemoInstructions('release', input, platformId))])
+  return compileUnsigned(input, [
+    ...instructions(thaw, remove),
+    ...(await stakeMemoInstructions('release', input, platformId)),
+  ])
 }
 
 const stakeMemoInstructions = async (

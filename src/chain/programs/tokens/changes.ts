@@ -50,7 +50,11 @@ function tokenChangeOf(
   data: Uint8Array,
 ): { created: boolean; revoked: TokenAuthority | null } | null {
   if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return null
-  if (program === TOKEN_2022_PROGRAM && data.length >= 40 && UPDATE_AUTHORITY_DISCRIMINATOR.equals(data.subarray(0, 8))) {
+  if (
+    program === TOKEN_2022_PROGRAM &&
+    data.length >= 40 &&
+    UPDATE_AUTHORITY_DISCRIMINATOR.equals(data.subarray(0, 8))
+  ) {
     return data.subarray(8, 40).every((byte) => byte === 0) ? { created: false, revoked: 'metadata' } : null
   }
   if (data[0] === INITIALIZE_MINT || data[0] === INITIALIZE_MINT_2) {

@@ -5,9 +5,9 @@ export { metadataAddress, metadataAddressOf } from './metaplex.ts'
 export { type AuthorityRevocation, buildAuthorityRevocation } from './revocation.ts'
 export { decodeTokenState, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
 export type {
-  TokenAuthority,
-  OnChainMetadata,
-  TokenProgram,
-  OnChainToken,
   AuthorityStatus,
+  OnChainMetadata,
+  OnChainToken,
+  TokenAuthority,
+  TokenProgram,
 } from './types.ts'

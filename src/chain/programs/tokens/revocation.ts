@@ -4,7 +4,7 @@ import { badRequest } from '../../../errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { dropUpdateAuthority } from './metadata-extension.ts'
 import { freezeMetadata } from './metaplex.ts'
-import type { TokenAuthority, TokenProgram, OnChainToken } from './types.ts'
+import type { OnChainToken, TokenAuthority, TokenProgram } from './types.ts'
 
 export interface AuthorityRevocation extends Envelope {
   mint: string

@@ -5,7 +5,7 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { decodeExtension } from './metadata-extension.ts'
 import { decodeMetaplex, metadataAddress } from './metaplex.ts'
-import type { OnChainMetadata, OnChainToken, AuthorityStatus } from './types.ts'
+import type { AuthorityStatus, OnChainMetadata, OnChainToken } from './types.ts'
 
 type TokenAccountInfo = AccountInfo<Buffer> | null
 
@@ -42,7 +42,9 @@ export async function readTokens(
     const accounts = await askNode('Reading tokens', () =>
       connection.getMultipleAccountsInfo(addresses, { minContextSlot: slot }),
     )
-    const decoded = part.map((mint, i) => decodeTokenState(mint, accounts[i] ?? null, accounts[part.length + i] ?? null))
+    const decoded = part.map((mint, i) =>
+      decodeTokenState(mint, accounts[i] ?? null, accounts[part.length + i] ?? null),
+    )
     states.push(...(await Promise.all(decoded)))
   }
   return states
@@ -52,7 +54,11 @@ export async function readTokens(
  * From a mint's account and the one at `metadataAddress(mint)`; null when the first is no mint. Metadata in the mint
  * goes before Metaplex; metadata that cannot be read, or that a pointer says is elsewhere, reads as none.
  */
-export async function decodeTokenState(mint: string, account: TokenAccountInfo, metaplex: TokenAccountInfo): Promise<OnChainToken | null> {
+export async function decodeTokenState(
+  mint: string,
+  account: TokenAccountInfo,
+  metaplex: TokenAccountInfo,
+): Promise<OnChainToken | null> {
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   if (account === null) return null
   const isSpl = account.owner.equals(spl.TOKEN_PROGRAM_ID)

@@ -15,8 +15,8 @@ import type { Row } from '../../../store/schema.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { Followed } from '../../../store/transactions.ts'
 import { advance, isDrainTold, statusOf } from '../../airdrops/transitions.ts'
+import { storedAirdrop } from '../../api-records.ts'
 import type { LateEmission } from '../../emit.ts'
-import { storedAirdrop } from '../../records.ts'
 
 export type AirdropChange = DistributorChange
 

@@ -8,8 +8,8 @@ import type { Row } from '../../../store/schema.ts'
 import { findStake, insertStake, moveStake, updateStake } from '../../../store/stakes.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { Followed } from '../../../store/transactions.ts'
+import { nftRecord } from '../../api-records.ts'
 import type { LateEmission } from '../../emit.ts'
-import { nftRecord } from '../../records.ts'
 
 export { type AssetChange, assetChangesIn }
 

@@ -1,7 +1,7 @@
 /** Ends bundles that the relay has given up, at once: the chain itself says nothing of them until their blockhash expires. */
 import { RelayRefusal, relayOf } from '../../../chain/relay.ts'
 import { bundleRows, type Followed } from '../../../store/transactions.ts'
-import { soon } from '../../soon.ts'
+import { optionalRead } from '../../optional-read.ts'
 import type { Budget } from './budget.ts'
 import { type FollowServices, writeMoves } from './look.ts'
 import { bundleFailedStep } from './transition.ts'
@@ -53,5 +53,5 @@ async function failedAmong({ config, chain, log }: FollowServices, ids: readonly
         if (error instanceof RelayRefusal) return []
         throw error
       })
-  return (await soon(log, 'the relay did not say what became of bundles', async () => ask())) ?? []
+  return (await optionalRead(log, 'the relay did not say what became of bundles', async () => ask())) ?? []
 }

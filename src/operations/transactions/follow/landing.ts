@@ -4,9 +4,9 @@ import type { Connection } from '@solana/web3.js'
 import type { TrackedResource } from '../../../api/index.ts'
 import {
   metadataAddressOf,
+  type OnChainToken,
   readTokens,
   type TokenChange,
-  type OnChainToken,
   tokenChangesIn,
   tokenStatus,
 } from '../../../chain/programs/tokens/index.ts'
@@ -17,7 +17,7 @@ import type { Tx } from '../../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'
 import type { Followed } from '../../../store/transactions.ts'
 import type { LateEmission } from '../../emit.ts'
-import { rawOf } from '../../tokens/raw.ts'
+import { rawTokenOf } from '../../tokens/raw-token.ts'
 import { type AirdropChange, airdropChangesIn, writeAirdropChanges } from './airdrops.ts'
 import { type AssetChange, assetChangesIn, writeAssetChanges } from './assets.ts'
 import { type GoldLockChange, goldLockChangesIn, writeGoldLockChanges } from './gold-locks.ts'
@@ -129,7 +129,7 @@ const ORDER = ['created', 'freeze_authority_revoked', 'mint_authority_revoked', 
 /** True where the token has become fully immutable by this. */
 async function recordToken(tx: Tx, clock: Clock, row: Followed, state: OnChainToken): Promise<boolean> {
   const status = tokenStatus(state)
-  const raw_json = JSON.stringify(rawOf(state))
+  const raw_json = JSON.stringify(rawTokenOf(state))
   const known = await findToken(tx, state.mint)
   if (known === null) {
     await insertToken(tx, {

@@ -8,9 +8,9 @@ import { newId } from '../../../store/id.ts'
 import { findPool } from '../../../store/pools.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { Followed } from '../../../store/transactions.ts'
+import { feeClaimRecord } from '../../api-records.ts'
 import type { LateEmission } from '../../emit.ts'
 import { markLive } from '../../pools/transitions.ts'
-import { feeClaimRecord } from '../../records.ts'
 
 export type PoolChange = DbcChange | DammV2Change
 

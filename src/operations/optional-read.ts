@@ -2,13 +2,13 @@
 import type { Log } from '../log.ts'
 
 /** A read needs no node: it is waited for so long. */
-const PATIENCE_MS = 2_500
+const OPTIONAL_READ_TIMEOUT_MS = 2_500
 
 /** Null, and a warning with these words, where the node fails or takes its time. */
-export async function soon<T>(log: Log, words: string, read: () => Promise<T>): Promise<T | null> {
+export async function optionalRead<T>(log: Log, words: string, read: () => Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the node takes too long')), PATIENCE_MS)
+    timer = setTimeout(() => reject(new Error('the node takes too long')), OPTIONAL_READ_TIMEOUT_MS)
   })
   try {
     return await Promise.race([read(), late])

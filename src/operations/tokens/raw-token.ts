@@ -1,7 +1,7 @@
 /** What `raw` of a token holds where no metadata provider says more: its mint and metadata, decoded. */
 import type { OnChainToken } from '../../chain/programs/tokens/index.ts'
 
-export function rawOf(token: OnChainToken) {
+export function rawTokenOf(token: OnChainToken) {
   const { metadata } = token
   return {
     token_program: token.tokenProgram,

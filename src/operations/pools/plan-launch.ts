@@ -26,7 +26,7 @@ export interface LaunchInput {
   isBundled: boolean
 }
 
-export interface Launch {
+export interface PlannedLaunch {
   /** Of the pool. */
   address: string
   mint: string
@@ -40,11 +40,11 @@ export interface Launch {
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
 
-const MINT_BYTES = 82
+const LAUNCH_MINT_BYTES = 82
 /** Compute units that no transaction of a launch asks for more than. */
 const LARGEST_LAUNCH_UNITS = 500_000
 
-export async function planLaunch(context: Context, input: LaunchInput): Promise<Launch> {
+export async function planLaunch(context: Context, input: LaunchInput): Promise<PlannedLaunch> {
   const { chain, config } = context
   const connection = await chain.connection()
   const { Keypair } = await import('@solana/web3.js')
@@ -57,7 +57,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   const isTipped = input.isBundled && config.values['relay-url'] !== undefined && lamports > 0n
   const common = {
     creator: input.creator,
-    mint: addressOf(mint),
+    mint: addressOfKeypair(mint),
     name: input.name,
     symbol: input.symbol,
     uri: input.uri,
@@ -69,15 +69,15 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   if (input.type === 'dbc') {
     const built = await dbc.buildDbcLaunch({
       ...common,
-      config: addressOf(second),
+      config: addressOfKeypair(second),
       feeClaimer: input.partner,
       leftoverReceiver: input.partner,
       curve,
     })
     return {
-      address: await dbc.dbcPoolAddress({ mint: common.mint, config: addressOf(second) }),
+      address: await dbc.dbcPoolAddress({ mint: common.mint, config: addressOfKeypair(second) }),
       mint: common.mint,
-      config: addressOf(second),
+      config: addressOfKeypair(second),
       transactions: built.map(({ transaction }) => transaction),
       requiredSigners: { ...keys, config_secret_key: [...second.secretKey] },
       tipAccount,
@@ -90,13 +90,13 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     platform:
       platformPosition === null
         ? null
-        : { wallet: input.partner, positionNft: addressOf(platformPosition), percentage },
-    positionNft: addressOf(second),
+        : { wallet: input.partner, positionNft: addressOfKeypair(platformPosition), percentage },
+    positionNft: addressOfKeypair(second),
     decimals: preset.decimals,
     totalSupply: curve.totalSupply,
     initialMarketCapLamports: curve.initialMarketCapLamports,
     feeBps: preset.migration_fee_bps,
-    rent: await rentFor(connection, MINT_BYTES),
+    rent: await rentFor(connection, LAUNCH_MINT_BYTES),
   })
   return {
     address: await dammV2.dammV2PoolAddress({ mint: common.mint }),
@@ -127,4 +127,4 @@ export function platformPercentage(
   )
 }
 
-const addressOf = (keypair: Keypair) => keypair.publicKey.toBase58()
+const addressOfKeypair = (keypair: Keypair) => keypair.publicKey.toBase58()
