@@ -183,6 +183,13 @@ describe('the architecture', () => {
     expect(reaching.length).toBeLessThanOrEqual(7)
   })
 
+  it('asks the database in the store only', () => {
+    const query = /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\(|\bsql(<[^>]*>)?`/
+    const outside = FILES.filter((file) => !file.startsWith('src/store/'))
+    expect(outside.filter((file) => query.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
+    expect(IMPORTS.filter(({ from, to }) => to === 'kysely' && !from.startsWith('src/store/'))).toEqual([])
+  })
+
   it('names files in kebab-case and has no drawer for leftovers', () => {
     const names = FILES.map((file) => file.split('/').at(-1)!)
     expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([])

@@ -18,16 +18,16 @@ function invalid(issues: readonly Issue[], value: unknown) {
   const listed = issues
     .slice(0, MAX_INPUT_ISSUES)
     .map((issue) => ({ param: issuePathOf(issue), message: issueMessageOf(issue, value) }))
-  const [first] = listed
-  return badRequest(first!.param === '' ? first!.message : `${first!.param}: ${first!.message}`, {
-    ...(first!.param === '' ? {} : { param: first!.param }),
+  const [{ param, message } = { param: '', message: 'the request is not valid' }] = listed
+  return badRequest(param === '' ? message : `${param}: ${message}`, {
+    ...(param === '' ? {} : { param }),
     details: { issues: listed },
   })
 }
 
 function issuePathOf(issue: Issue): string {
   const path = issue.path.map(String)
-  const dotted = (issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path).join('.')
+  const dotted = (issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path).join('.')
   return dotted.length > LONGEST_PATH ? `${dotted.slice(0, LONGEST_PATH)}…` : dotted
 }
 

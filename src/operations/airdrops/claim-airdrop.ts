@@ -12,13 +12,13 @@ import {
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
-import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
+import { verifyProof } from '../../merkle/tree.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
+import { hashBytesOf, keyBytesOf } from '../merkle-trees/tree-keys.ts'
 import { claimFault } from './claim-faults.ts'
 import {
   airdropKeyOf,
@@ -99,7 +99,7 @@ async function storedLeaf(context: Context, id: string, claimer: string): Promis
     })
   }
   return withRow(context, tree, async ({ row, head, read }) => {
-    const found = await lookUpProof(head, keyFromBase58(claimer)!, read)
+    const found = await lookUpProof(head, keyBytesOf(claimer), read)
     if (found !== undefined) return { amount: found.amount, proof: found.proof, tree: row }
     throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
       param: 'claimer',
@@ -114,12 +114,12 @@ function givenLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[
       { param: 'proof' },
     )
   }
-  return { amount: BigInt(amount), proof: proof.map((hash) => hashFromHex(hash)!), tree: null }
+  return { amount: BigInt(amount), proof: proof.map(hashBytesOf), tree: null }
 }
 
 /** By the root that the program will check it with. */
 function requireProof({ distributor, id }: PresentAirdrop, claimer: string, { amount, proof }: Leaf): void {
-  if (verifyProof(keyFromBase58(claimer)!, amount, proof, hashFromHex(distributor.root)!)) return
+  if (verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(distributor.root))) return
   throw badRequest(
     `proof: it does not lead from ${claimer} and the amount ${amount} to the root ${distributor.root} of the airdrop ${id}: claim with the amount and proof that were made for this wallet`,
     { param: 'proof', details: { root: distributor.root, claimer, amount: String(amount) } },

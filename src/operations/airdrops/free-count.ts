@@ -3,10 +3,10 @@ import { distributorAddress, tokenAccountAddress } from '../../chain/programs/me
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
-import { encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
+import { MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
+import { treeIdOf } from '../merkle-trees/tree-keys.ts'
 import { type ChainAirdrop, isOpen, type PresentAirdrop, reasonsNotToFund } from './on-chain.ts'
 
 /** Counts that are looked at for a free one; each takes two accounts of a call. */
@@ -83,7 +83,7 @@ async function nextFreeCount({ chain, store }: Context, { mint, airdropCount }: 
   const accounts = await accountsAt(await chain.connection(), [...distributors, ...vaults])
   for (const [i, count] of counts.entries()) {
     if (isOpen(accounts[i] ?? null) || isOpen(accounts[most + i] ?? null)) continue
-    const stored = await findTree(store.db, encodeTreeId(keyFromBase58(mint)!, count))
+    const stored = await findTree(store.db, treeIdOf(mint, count))
     if (stored === null) return count
   }
   return null

@@ -7,8 +7,6 @@ import { buildCreation, CREATION_UNITS, tokenAccountAddress } from '../../chain/
 import { requireProgram } from '../../chain/required-program.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
-import { encodeTreeId } from '../../merkle/tree-id.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { TOKEN_PROGRAM } from '../../solana/addresses.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -17,6 +15,7 @@ import { MAX_U64 } from '../../solana/u64.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
+import { treeIdOf } from '../merkle-trees/tree-keys.ts'
 import { requireFreeCount } from './free-count.ts'
 import { isOpen, readAirdrop } from './on-chain.ts'
 
@@ -43,7 +42,7 @@ export async function planCreation(
 ): Promise<AirdropCreationPlan> {
   const { chain, store } = context
   const { mint, airdrop_count: airdropCount } = wanted
-  const id = encodeTreeId(keyFromBase58(mint)!, airdropCount)
+  const id = treeIdOf(mint, airdropCount)
   const tree = await findTree(store.db, id)
   const root = rootOf(wanted, tree)
   const deposit = depositOf(wanted, id, tree)

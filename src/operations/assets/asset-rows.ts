@@ -69,9 +69,9 @@ export async function refreshAssetRows(
     const place = { slot, order: 0 }
     const { nft, stake } = await assetRowsOf(tx, asset)
     if (differs(nft, nftNow)) await moveNft(tx, asset, place, nftNow)
-    if (differs(stake, stakeNow)) {
-      const isAnother = stake!.status === 'unstaked' && stakeNow.status === 'staked'
-      await moveStake(tx, asset, place, { ...stakeNow, ...(isAnother ? unknownStake(stake!) : {}) })
+    if (stake !== null && differs(stake, stakeNow)) {
+      const isAnother = stake.status === 'unstaked' && stakeNow.status === 'staked'
+      await moveStake(tx, asset, place, { ...stakeNow, ...(isAnother ? unknownStake(stake) : {}) })
     }
   })
   return assetRowsOf(store.db, asset)

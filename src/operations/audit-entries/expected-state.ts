@@ -1,5 +1,6 @@
 /** What the entries of the audit log leave of policy and spends, and whether the stored rows are that. */
 import type { Row } from '../../store/schema.ts'
+import { listSignerPolicies, listSpendsSince } from '../../store/signings.ts'
 import type { Reader } from '../../store/store.ts'
 import { DAY_MS, policyJson } from '../signing/policy.ts'
 import { DEFAULT_POLICY } from '../signing/rules.ts'
@@ -47,7 +48,7 @@ export function expectedState(now: number) {
 
   /** The first row that is not as the entries left it. */
   async function difference(reader: Reader): Promise<Difference | null> {
-    const rows = await reader.selectFrom('signer_policies').selectAll().execute()
+    const rows = await listSignerPolicies(reader)
     for (const row of rows) {
       const expected = policies.get(row.signer) ?? firstPolicy()
       policies.delete(row.signer)
@@ -142,7 +143,7 @@ async function spendDifference(
   spends: ReadonlyMap<string, ExpectedSpend>,
   since: number,
 ): Promise<Difference | null> {
-  const rows = await reader.selectFrom('signer_spends').selectAll().where('at', '>', since).execute()
+  const rows = await listSpendsSince(reader, since)
   const stored = new Map<string, typeof rows>()
   for (const row of rows) stored.set(row.signing_id, [...(stored.get(row.signing_id) ?? []), row])
   for (const [signing, { possible, sequence }] of spends) {
@@ -152,8 +153,9 @@ async function spendDifference(
       return { sequence, why: `what the signing ${signing} spent is not what this entry says` }
     stored.delete(signing)
   }
-  for (const [signing, [first]] of stored) {
-    if (first!.at > since + 2 * EDGE_MS) return { sequence: 0, why: `the spend of ${signing} has no entry` }
+  for (const [signing, rows] of stored) {
+    if (rows.some(({ at }) => at > since + 2 * EDGE_MS))
+      return { sequence: 0, why: `the spend of ${signing} has no entry` }
   }
   return null
 }

@@ -165,16 +165,16 @@ async function requirePayableSplits(
     connection,
     paid.map(({ recipient }) => recipient),
   )
-  const sums = new Map<string, bigint>()
-  for (const { recipient, lamports } of paid) sums.set(recipient, (sums.get(recipient) ?? 0n) + lamports)
+  const paidTo = (address: string) =>
+    paid.reduce((sum, { recipient, lamports }) => (recipient === address ? sum + lamports : sum), 0n)
   const least = paid.length === 0 ? 0n : await rentFor(connection, 0)
   for (const [i, { recipient }] of paid.entries()) {
-    const { lamports, isWallet } = accounts[i]!
+    const { lamports, isWallet } = accounts[i] ?? { lamports: 0n, isWallet: false }
     const param = `splits.${i}.recipient`
     if (!isWallet || NOT_WALLETS.has(recipient)) {
       throw badRequest(`${param}: ${recipient} is no wallet: what is sent there may be lost`, { param })
     }
-    const after = lamports + sums.get(recipient)!
+    const after = lamports + paidTo(recipient)
     if (after >= least) continue
     throw badRequest(
       `${param}: ${recipient} would have ${after} lamports, and an account must hold at least ${least}: leave it out, or send it lamports first`,

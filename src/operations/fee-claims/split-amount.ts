@@ -13,6 +13,6 @@ export function splitAmount(amount: bigint, bps: readonly number[]): bigint[] {
   const byFraction = fractions
     .map((fraction, place) => ({ fraction, place }))
     .sort((a, b) => (a.fraction === b.fraction ? a.place - b.place : a.fraction < b.fraction ? 1 : -1))
-  for (const { place } of byFraction.slice(0, left)) shares[place]! += 1n
-  return shares
+  const raised = new Set(byFraction.slice(0, left).map(({ place }) => place))
+  return shares.map((share, place) => (raised.has(place) ? share + 1n : share))
 }

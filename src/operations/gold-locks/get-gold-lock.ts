@@ -22,9 +22,9 @@ export async function getGoldLock(
 ): Promise<Result<GetGoldLockRoute>> {
   const { escrow, at } = await readLockOf(await context.chain.connection(), user)
   const stored = await storedLock(context, user)
-  const record = stored && goldLockRecord(stored)
   if (escrow === null) {
-    if (stored === null || record === null) throw noGoldLock(context, user)
+    if (stored === null) throw noGoldLock(context, user)
+    const record = goldLockRecord(stored)
     const left = Math.max(0, stored.unlocks_at / 1000 - at.unixSeconds)
     // Nobody can end it before its time: the node has not seen it yet.
     return left > 0 ? { ...record, seconds_left: left } : { ...record, status: 'unlocked', seconds_left: 0 }
@@ -38,7 +38,7 @@ export async function getGoldLock(
     unlocks_at: unlocksAt(escrow),
     status: goldLockStatusOf(escrow, at),
     escrow: escrow.address,
-    created_at: stored !== null && isStoredLock(escrow, stored) ? record!.created_at : null,
+    created_at: stored !== null && isStoredLock(escrow, stored) ? goldLockRecord(stored).created_at : null,
     seconds_left: secondsUntilUnlock(escrow, at),
   }
 }

@@ -8,12 +8,10 @@ import {
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context, Services } from '../../context.ts'
 import { type ApiError, badRequest, internal } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
 import type { BuiltTree } from '../../merkle/built-tree.ts'
 import { MerkleInputError } from '../../merkle/errors.ts'
 import { TreePoolBusyError } from '../../merkle/pool.ts'
 import { blobsOf } from '../../merkle/stored-tree.ts'
-import { encodeTreeId } from '../../merkle/tree-id.ts'
 import { newId } from '../../store/id.ts'
 import { findTree, insertTree, replaceTree, restoreBlobs } from '../../store/merkle-trees.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
@@ -21,9 +19,12 @@ import type { Tx } from '../../store/store.ts'
 import { pendingTransactions } from '../airdrops/pending-transactions.ts'
 import { merkleTreeRecord } from '../api-records.ts'
 import { emit } from '../emit.ts'
+import { treeIdOf } from './tree-keys.ts'
 
+const { body } = api.merkleTrees.create
+if (body === undefined) throw new Error('the route that creates merkle trees has no body')
 /** The schema of everything but the entries, which the worker has validated. */
-export const treeFields = api.merkleTrees.create.body!.omit({ entries: true })
+export const treeFields = body.omit({ entries: true })
 export type TreeInput = z.output<typeof treeFields> & { built: BuiltTree }
 
 /** Validates the entries and builds the tree off the event loop; the bytes are handed over. */
@@ -41,7 +42,7 @@ function treeError(error: unknown): unknown {
   if (error instanceof TreePoolBusyError) return internal(error.message)
   if (!(error instanceof MerkleInputError)) return error
   const issues = error.issues.slice(0, MAX_TREE_ISSUES).map(({ position, message }) => ({ param: position, message }))
-  const { param, message } = issues[0]!
+  const [{ param, message } = { param: '', message: error.message }] = issues
   return badRequest(param === '' ? message : `${param}: ${message}`, {
     ...(param === '' ? {} : { param }),
     details: { issues, issue_count: error.issueCount },
@@ -50,7 +51,7 @@ function treeError(error: unknown): unknown {
 
 export async function createMerkleTree(context: Context, input: TreeInput): Promise<MerkleTree> {
   const { built, mint, airdrop_count } = input
-  const id = encodeTreeId(keyFromBase58(mint)!, airdrop_count)
+  const id = treeIdOf(mint, airdrop_count)
   const fields = {
     id,
     mint,
@@ -70,7 +71,8 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
   }
   const distributor = await distributorAddress({ mint, airdropCount: airdrop_count })
   const row: NewRow<'merkle_trees'> = { ...fields, distributor, next_check_at: context.clock.now() }
-  const blobs = [...blobsOf(built.encoded!)]
+  if (built.encoded === undefined) throw new Error('a tree to store was built without its pieces')
+  const blobs = [...blobsOf(built.encoded)]
   const known = await findTree(context.store.db, id)
   const chain =
     input.replace && known !== null && known.root !== built.root ? await readTreeMint(context, distributor) : null

@@ -52,7 +52,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   const { preset, curve } = await curveNamed(config, input.preset)
   const percentage = platformPercentage(preset, input)
   const platformPosition = percentage === 0 ? null : Keypair.generate()
-  const tipAccount = TIP_ACCOUNTS[Math.floor(Math.random() * TIP_ACCOUNTS.length)]!
+  const tipAccount = drawTipAccount()
   const lamports = BigInt(config.values['relay-tip'])
   const isTipped = input.isBundled && config.values['relay-url'] !== undefined && lamports > 0n
   const common = {
@@ -112,6 +112,12 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     tipAccount,
     liquidity: { lock_liquidity: input.lockLiquidity, platform_position_percentage: percentage },
   }
+}
+
+/** One of the relay's accounts by chance, so that bundles do not wait for one another's write lock. */
+function drawTipAccount(): string {
+  const [first, ...others] = TIP_ACCOUNTS
+  return others[Math.floor(Math.random() * TIP_ACCOUNTS.length)] ?? first
 }
 
 /** What the preset gives the platform of the position; a creator that is the platform itself has all of it. */

@@ -99,5 +99,5 @@ function readPresets(file: string | undefined): Record<string, CurvePreset> {
 }
 
 function firstIssue(name: string, { issues: [issue] }: z.ZodError): string {
-  return `${[name, ...issue!.path].join('.')}: ${issue!.message}`
+  return `${[name, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'is not valid'}`
 }

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { Context, Services } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { findPool, isHeldAgainst, takeTicker } from '../../store/pools.ts'
+import { findPool, findTicker, isHeldAgainst, takeTicker } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 
@@ -18,8 +18,8 @@ export async function requireFreeTicker(
   { symbol, creator }: Pick<Input<Api['pools']['create']>, 'symbol' | 'creator'>,
 ): Promise<void> {
   const { db } = context.store
-  const held = await db.selectFrom('tickers').selectAll().where('symbol', '=', symbol.toUpperCase()).executeTakeFirst()
-  if (held === undefined || held.taken_at <= tickerCooldownStart(context)) return
+  const held = await findTicker(db, symbol)
+  if (held === null || held.taken_at <= tickerCooldownStart(context)) return
   const holder = await findPool(db, held.pool_address)
   const genesis = await context.chain.genesisHash()
   if (isHeldAgainst(holder, { creator, genesis })) throw tickerTakenError(context, symbol, held)

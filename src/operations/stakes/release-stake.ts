@@ -1,7 +1,12 @@
 /** Builds the release of a staked asset; the platform wallet signs it where it was staked so, and nothing else of its. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { type AssetState, buildRelease, isFrozenByIssuer } from '../../chain/programs/metaplex-core/index.ts'
+import {
+  type AssetState,
+  buildRelease,
+  isFrozenByIssuer,
+  type PluginAuthority,
+} from '../../chain/programs/metaplex-core/index.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
@@ -21,13 +26,14 @@ export async function releaseStake(
 ): Promise<Result<ReleaseStakeRoute>> {
   const { asset: address, user, platform_id: platformId } = input
   const { asset, collection } = await requireOwnedAsset(context, { ...input, owner: user, param: 'user' })
-  if (!asset.freeze?.frozen) throw badRequest(`The asset ${address} is not staked`, { param: 'asset' })
+  const { freeze } = asset
+  if (!freeze?.frozen) throw badRequest(`The asset ${address} is not staked`, { param: 'asset' })
   if (isFrozenByIssuer(asset, collection)) {
     throw badRequest(`The asset ${address} is frozen by its issuer too: it can be released once that has ended`, {
       param: 'asset',
     })
   }
-  const signer = await cosignerOf(context, asset)
+  const signer = await cosignerOf(context, asset, freeze.authority)
   const built = await buildTransaction(context, {
     payer: user,
     requiredProgram: PROGRAMS.core,
@@ -49,8 +55,11 @@ export async function releaseStake(
  * Null where the owner alone can release it. Throws bad_request where neither it nor the platform wallet can, and where
  * the wallet has frozen it for another reason than a stake.
  */
-async function cosignerOf(context: Context, { address, owner, freeze }: AssetState): Promise<Signer | null> {
-  const { authority } = freeze!
+async function cosignerOf(
+  context: Context,
+  { address, owner }: AssetState,
+  authority: PluginAuthority,
+): Promise<Signer | null> {
   if (authority.type === 'Owner') return null
   if (authority.type === 'Address') {
     if (authority.address === owner) return null

@@ -24,7 +24,7 @@ export async function submitBundle(
   input: Input<SubmitBundleRoute>,
 ): Promise<Result<SubmitBundleRoute>> {
   const { store, chain, config, log } = context
-  const bundle = input.signed_transactions!.map((text, i) => decodeSigned(text, `signed_transactions.${i}`))
+  const bundle = (input.signed_transactions ?? []).map((text, i) => decodeSigned(text, `signed_transactions.${i}`))
   refuseRepeatedParts(bundle)
   const relay = relayOf(config, chain)
   relay.check(bundle)
@@ -59,7 +59,9 @@ async function storeBundle(
 ): Promise<void> {
   const { store, chain, clock } = context
   const genesis = await chain.genesisHash()
-  const trial = input.skip_preflight ? undefined : await preflight(chain, bundle[0]!, 'signed_transactions.0')
+  const [first] = bundle
+  const skips = input.skip_preflight || first === undefined
+  const trial = skips ? undefined : await preflight(chain, first, 'signed_transactions.0')
   if (trial?.landed) {
     throw badRequest('signed_transactions.0 has landed already: a bundle is all or nothing', {
       param: 'signed_transactions.0',

@@ -16,10 +16,9 @@ export async function dammV2PoolAddress({ mint }: { mint: string }): Promise<str
 
 export async function poolKey(mint: string): Promise<PublicKey> {
   const { PublicKey } = await import('@solana/web3.js')
-  const [greater, lesser] = [new PublicKey(mint), new PublicKey(WRAPPED_SOL)].sort((a, b) =>
-    b.toBuffer().compare(a.toBuffer()),
-  )
-  return derive('cpool', greater!, lesser!)
+  // The program wants the greater of the two mints first.
+  const mints = [new PublicKey(mint), new PublicKey(WRAPPED_SOL)].sort((a, b) => b.toBuffer().compare(a.toBuffer()))
+  return derive('cpool', ...mints)
 }
 
 /** The position that a position NFT stands for, and the token account that the NFT is minted into. */

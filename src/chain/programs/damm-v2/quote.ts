@@ -40,8 +40,8 @@ export async function quoteDammV2Swap(
   checkDammV2Amount(amount)
   const [{ PublicKey }, { sdk, toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
   const { address } = pool
-  const [clockKey, keyA, keyB] = [CLOCK_SYSVAR, pool.tokenAMint, pool.tokenBMint].map((key) => new PublicKey(key))
-  const keys = [new PublicKey(address), clockKey!, keyA!, keyB!]
+  const [keyA, keyB] = [new PublicKey(pool.tokenAMint), new PublicKey(pool.tokenBMint)]
+  const keys = [new PublicKey(address), new PublicKey(CLOCK_SYSVAR), keyA, keyB]
   const { slot, accounts } = await readTogether(connection, 'Reading a pool', keys)
   const [account, clock, mintA, mintB] = accounts
   const state = await decodeDammV2Pool(account)
@@ -52,7 +52,7 @@ export async function quoteDammV2Swap(
   const point = toBn(state.activationType === 0 ? BigInt(slot) : await timeAt(connection, slot, clock))
   if (!sdk.isSwapEnabled(state, point)) throw badRequest(`The pool ${address} is not open for swaps`)
   const epoch = Number(clock.data.readBigUInt64LE(EPOCH_OFFSET))
-  const [a, b] = [[keyA!, mintA] as const, [keyB!, mintB] as const]
+  const [a, b] = [[keyA, mintA] as const, [keyB, mintB] as const]
   const [paid, received] = side === 'buy' ? [b, a] : [a, b]
   const order = { side, point, amount: await afterTransferFee(toBn(amount), ...paid, epoch) }
   const result = calculate(sdk, state, order, amount)

@@ -8,7 +8,7 @@ import { MAX_U64 } from '../../../solana/u64.ts'
 import { squareRoot } from '../../square-root.ts'
 import { atFault, type RawPreset, rawPreset } from './presets.ts'
 import { dbcPriceText } from './prices.ts'
-import { type Dbc, openDbc } from './program.ts'
+import { bigintOf, type Dbc, openDbc } from './program.ts'
 import type { LaunchCurve } from './types.ts'
 
 const MAX_U128 = 2n ** 128n - 1n
@@ -71,9 +71,9 @@ function segmentOf({ sdk, bn }: Dbc, { supply, locked, initialMarketCap, migrati
   if (liquidity > MAX_U128) throw atFault('migration_market_cap', 'is too close to initial_market_cap')
   for (let round = 0; round < MAX_ROUNDS && liquidity > 0n; round++) {
     const [from, to, amount] = [bn(start), bn(end), bn(liquidity)]
-    const threshold = big(sdk.getDeltaAmountQuoteUnsigned(from, to, amount, sdk.Rounding.Up))
-    const sold = big(sdk.getBaseTokenForSwap(from, to, [{ sqrtPrice: to, liquidity: amount }]))
-    const migrated = big(sdk.getMigrationBaseToken(bn(threshold), to, sdk.MigrationOption.MET_DAMM_V2))
+    const threshold = bigintOf(sdk.getDeltaAmountQuoteUnsigned(from, to, amount, sdk.Rounding.Up))
+    const sold = bigintOf(sdk.getBaseTokenForSwap(from, to, [{ sqrtPrice: to, liquidity: amount }]))
+    const migrated = bigintOf(sdk.getMigrationBaseToken(bn(threshold), to, sdk.MigrationOption.MET_DAMM_V2))
     if (threshold > MAX_U64)
       throw atFault('migration_market_cap', 'is too much: what fills the curve is beyond 64 bits')
     const leftover = available - sold - migrated
@@ -162,5 +162,3 @@ function validateConfigParameters({ sdk, key }: Dbc, parameters: ConfigParameter
     throw badRequest(`The preset makes no curve that Meteora takes: ${reason}`, { cause: error })
   }
 }
-
-const big = (amount: { toString(): string }): bigint => BigInt(amount.toString())

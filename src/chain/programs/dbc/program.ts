@@ -41,6 +41,9 @@ async function load() {
   }
 }
 
+/** A number of the SDK's own kind as a bigint. */
+export const bigintOf = (amount: { toString(): string }): bigint => BigInt(amount.toString())
+
 /** Where the program keeps the pool of a mint and a config; the quote is SOL. */
 export async function dbcPoolAddress({ mint, config }: { mint: string; config: string }): Promise<string> {
   const { sdk, key, spl } = await openDbc()

@@ -7,7 +7,7 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import { momentOf } from '../../chain-clock.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { dbcPriceText } from './prices.ts'
-import { openDbc } from './program.ts'
+import { bigintOf, openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 
 const DBC_ACCOUNTS_PER_CALL = 100
@@ -35,9 +35,10 @@ export async function readDbcPools(connection: Connection, addresses: readonly s
   const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [pool.poolState.config.toBase58()])))]
   const decoded = await Promise.all((await readDbcAccounts(connection, configs)).map(decodeConfig))
   const configOf = new Map(configs.map((address, i) => [address, decoded[i] ?? null]))
-  const described = pools.map((pool, i) => {
+  const described = addresses.map((address, i) => {
+    const pool = pools[i] ?? null
     const config = pool === null ? null : (configOf.get(pool.poolState.config.toBase58()) ?? null)
-    return pool === null || config === null ? null : describe(addresses[i]!, pool, config)
+    return pool === null || config === null ? null : describe(address, pool, config)
   })
   return Promise.all(described)
 }
@@ -101,7 +102,7 @@ async function decodeDbcAccount<T>(account: DbcAccount, name: 'virtualPool' | 'p
 async function describe(address: string, pool: VirtualPool, config: PoolConfig): Promise<DbcPool> {
   const { sdk } = await openDbc()
   const state = pool.poolState
-  const [quoteReserve, threshold] = [big(state.quoteReserve), big(config.migrationQuoteThreshold)]
+  const [quoteReserve, threshold] = [bigintOf(state.quoteReserve), bigintOf(config.migrationQuoteThreshold)]
   const quoteMint = config.quoteMint.toBase58()
   const { baseFee } = config.poolFees
   const vesting = config.lockedVestingConfig
@@ -118,17 +119,21 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
     quoteVault: state.quoteVault.toBase58(),
     baseProgram: state.poolType === sdk.TokenType.SPLToken ? 'spl' : 'token2022',
     decimals: config.tokenDecimal,
-    baseReserve: big(state.baseReserve),
+    baseReserve: bigintOf(state.baseReserve),
     quoteReserve,
     threshold,
-    sqrtPrice: big(state.sqrtPrice),
-    migrationSqrtPrice: big(config.migrationSqrtPrice),
+    sqrtPrice: bigintOf(state.sqrtPrice),
+    migrationSqrtPrice: bigintOf(config.migrationSqrtPrice),
     totalSupply: totalSupplyOf(config),
-    price: dbcPriceText(big(state.sqrtPrice), config.tokenDecimal, quoteMint === WRAPPED_SOL ? undefined : NO_DECIMALS),
-    partnerQuoteFee: big(state.partnerQuoteFee),
-    partnerBaseFee: big(state.partnerBaseFee),
-    creatorQuoteFee: big(state.creatorQuoteFee),
-    creatorBaseFee: big(state.creatorBaseFee),
+    price: dbcPriceText(
+      bigintOf(state.sqrtPrice),
+      config.tokenDecimal,
+      quoteMint === WRAPPED_SOL ? undefined : NO_DECIMALS,
+    ),
+    partnerQuoteFee: bigintOf(state.partnerQuoteFee),
+    partnerBaseFee: bigintOf(state.partnerBaseFee),
+    creatorQuoteFee: bigintOf(state.creatorQuoteFee),
+    creatorBaseFee: bigintOf(state.creatorBaseFee),
     isMigrated: state.isMigrated === 1,
     migrationProgress: state.migrationProgress,
     finishedAt: finishedAt === 0 ? null : finishedAt,
@@ -153,10 +158,10 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
 
 /** A supply that is not fixed is what the curve sells, what migrates and what is locked. */
 function totalSupplyOf(config: PoolConfig): bigint {
-  if (config.fixedTokenSupplyFlag === 1) return big(config.preMigrationTokenSupply)
+  if (config.fixedTokenSupplyFlag === 1) return bigintOf(config.preMigrationTokenSupply)
   const { cliffUnlockAmount, amountPerPeriod, numberOfPeriod } = config.lockedVestingConfig
-  const locked = big(cliffUnlockAmount) + big(amountPerPeriod) * big(numberOfPeriod)
-  return big(config.swapBaseAmount) + big(config.migrationBaseThreshold) + locked
+  const locked = bigintOf(cliffUnlockAmount) + bigintOf(amountPerPeriod) * bigintOf(numberOfPeriod)
+  return bigintOf(config.swapBaseAmount) + bigintOf(config.migrationBaseThreshold) + locked
 }
 
 /** Each division rounds down, as in the program. */
@@ -173,5 +178,3 @@ function dbcJsonSafe(value: unknown): unknown {
   if ('toArrayLike' in value) return value.toString()
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, dbcJsonSafe(field)]))
 }
-
-const big = (amount: { toString(): string }): bigint => BigInt(amount.toString())

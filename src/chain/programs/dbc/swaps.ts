@@ -5,7 +5,7 @@ import { ApiError, badRequest, internal } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { reasonOf } from '../../rpc-faults.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
-import { baseAccount, openDbc, requireSolQuote, wrappedSol } from './program.ts'
+import { baseAccount, bigintOf, openDbc, requireSolQuote, wrappedSol } from './program.ts'
 import { readForQuote } from './state.ts'
 import type { DbcPool } from './types.ts'
 
@@ -66,10 +66,10 @@ export async function quoteDbcSwap(
   const compute = side === 'buy' ? sdk.swapQuotePartialFill : sdk.swapQuoteExactIn
   try {
     const quote = compute(state, config, side === 'sell', bn(amount), 0, false, point, false)
-    const estimatedOut = big(quote.outputAmount)
+    const estimatedOut = bigintOf(quote.outputAmount)
     if (estimatedOut === 0n) throw badRequest('amount is too little: nothing would come out', { param: 'amount' })
-    const fee = big(quote.tradingFee) + big(quote.protocolFee) + big(quote.referralFee)
-    return { estimatedOut, fee, amountIn: big(quote.includedFeeInputAmount) }
+    const fee = bigintOf(quote.tradingFee) + bigintOf(quote.protocolFee) + bigintOf(quote.referralFee)
+    return { estimatedOut, fee, amountIn: bigintOf(quote.includedFeeInputAmount) }
   } catch (error) {
     if (error instanceof ApiError) throw error
     const reason = reasonOf(error)
@@ -155,5 +155,3 @@ function checkDbcAmount(amount: bigint): void {
   if (amount > 0n && amount <= MAX_U64) return
   throw badRequest(`amount must be from 1 to ${MAX_U64}`, { param: 'amount' })
 }
-
-const big = (amount: { toString(): string }): bigint => BigInt(amount.toString())

@@ -97,11 +97,12 @@ export async function readBeforeLock(
   connection: Connection,
   { user, mint }: { user: string; mint: string },
 ): Promise<BeforeLock> {
-  const [spl, token2022] = await Promise.all(
-    (['spl', 'token2022'] as const).map((tokenProgram) => lockAccounts({ user, mint, tokenProgram })),
-  )
+  const [spl, token2022] = await Promise.all([
+    lockAccounts({ user, mint, tokenProgram: 'spl' }),
+    lockAccounts({ user, mint, tokenProgram: 'token2022' }),
+  ])
   const address = await escrowAddress(user)
-  const places = { spl: spl!.userToken.toBase58(), token2022: token2022!.userToken.toBase58() }
+  const places = { spl: spl.userToken.toBase58(), token2022: token2022.userToken.toBase58() }
   const accounts = await accountsAt(connection, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
   const token = await decodeGoldToken(mint, accounts[2] ?? null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]
