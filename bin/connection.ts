@@ -1,6 +1,7 @@
 /** Finds who answers a command: the API given, the running daemon of this data folder, or the same routes in this process. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { terminal } from '../commands/terminal.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import type { Transport } from '../src/client.ts'
@@ -59,7 +60,7 @@ function explicitKey({ values, origins }: Config): string | undefined {
   return environmentKey()
 }
 
-const environmentKey = () => process.env.SVC_API_KEY?.trim() || undefined
+const environmentKey = () => terminal().env.SVC_API_KEY?.trim() || undefined
 
 const KEY_FILE_SOURCES: Partial<Record<Origin, string>> = {
   flag: 'key file comes from --api-key-file',

@@ -1,7 +1,8 @@
-/** Writes docs/openapi.json and docs/configuration.md from the code; with --check, fails where a file has drifted. */
+/** Writes the generated documents and error tables; with --check, fails where a file has drifted. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { openApiDocument } from '../src/api/openapi.ts'
 import { environmentName, PROJECT_FILE, SETTINGS, type Setting } from '../src/config.ts'
+import { errorTables } from './error-tables.ts'
 
 function configuration(): string {
   const rows = Object.entries(SETTINGS as Record<string, Setting>).map(
@@ -52,13 +53,13 @@ Programs come from the program cache (\`programs-dir\`): \`<program id>.so\` and
 `
 }
 
-const files: Record<string, () => string> = {
-  'docs/openapi.json': () => `${JSON.stringify(openApiDocument(), null, 2)}\n`,
-  'docs/configuration.md': configuration,
+const files: Record<string, string> = {
+  'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
+  'docs/configuration.md': configuration(),
+  ...(await errorTables()),
 }
 
-for (const [file, make] of Object.entries(files)) {
-  const wanted = make()
+for (const [file, wanted] of Object.entries(files)) {
   if (!process.argv.includes('--check')) {
     writeFileSync(file, wanted)
   } else if (readFileSync(file, 'utf8') !== wanted) {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { terminal } from '../commands/terminal.ts'
 import { Problem, usage } from '../commands/ui/problem.ts'
 import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from '../src/chain/signer/keypair-file.ts'
 import { type KeyPair, keyPairOf } from '../src/solana/signatures.ts'
@@ -15,7 +16,7 @@ const WAY_OUT = 'make one with `solana-keygen new`, or name one with -k FILE'
 export type Environment = Record<string, string | undefined>
 
 /** The file given, else `keypair_path` of the Solana CLI's settings, else its default file. */
-export function keypairPath(given: string | undefined, env: Environment = process.env): string {
+export function keypairPath(given: string | undefined, env: Environment = terminal().env): string {
   const home = env.HOME || homedir()
   const file = given ?? configuredPath(home) ?? join(home, SOLANA_FOLDER, 'id.json')
   // The Solana CLI also takes usb://ledger, prompt: and stdin: here.

@@ -56,8 +56,8 @@ export function createLocalnet(load: Load): Localnet {
       }),
     airdrop: (address, lamports) =>
       using(async ({ call }) => {
-        const { base58 } = await import('@scure/base')
-        if (!isAddress(address, base58.decode)) {
+        const { isAddress } = await import('../src/solana/addresses.ts')
+        if (!isAddress(address)) {
           throw usage(`<address> must be a base58 address of 32 bytes, not "${address}"`, { param: '<address>' })
         }
         const signature = (await call('requestAirdrop', `[${JSON.stringify(address)},${lamports}]`)) as string
@@ -210,14 +210,6 @@ async function refuseLocked(dataDir: string): Promise<void> {
     openJournal(Database, dataDir).close()
   } catch (error) {
     if ((error as Error).name === 'ChainLockedError') throw new Problem('conflict', (error as Error).message)
-  }
-}
-
-function isAddress(text: string, decode: (text: string) => Uint8Array): boolean {
-  try {
-    return text.length <= 44 && decode(text).length === 32
-  } catch {
-    return false
   }
 }
 

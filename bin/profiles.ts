@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Low } from 'lowdb'
+import { terminal } from '../commands/terminal.ts'
 import { ConfigError, isSetting, xdg } from '../src/config.ts'
 
 interface Profiles {
@@ -10,7 +11,7 @@ interface Profiles {
 }
 
 export const DEFAULT_PROFILE = 'default'
-export const profilesFile = () => join(xdg(process.env, 'XDG_CONFIG_HOME', '.config'), 'svc', 'profiles.json')
+export const profilesFile = () => join(xdg(terminal().env, 'XDG_CONFIG_HOME', '.config'), 'svc', 'profiles.json')
 
 /** Every profile; nothing is written. */
 export async function readProfiles(): Promise<Profiles> {

@@ -1,6 +1,7 @@
 /** Turns the declared commands into a commander program and argv into one command with its raw inputs. */
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { Input, Noun, Verb } from '../commands/command.ts'
+import { terminal } from '../commands/terminal.ts'
 import { usage } from '../commands/ui/problem.ts'
 import { VERSION } from '../src/version.ts'
 import { GLOBAL_OPTIONS, NOUNS, nounOf, rootHelp } from './nouns.ts'
@@ -50,7 +51,7 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
     .configureHelp({
       showGlobalOptions: true,
       subcommandTerm: (command) => `${command.name()}${command.usage().replace('[options]', '')}`,
-      helpWidth: process.stdout.columns ?? 100,
+      helpWidth: terminal().stdout.columns ?? 100,
     })
     .configureOutput({
       writeOut: (text) => {
@@ -62,7 +63,7 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
     })
     .helpCommand(false)
     .exitOverride()
-  program.helpInformation = () => rootHelp(process.stdout.columns)
+  program.helpInformation = () => rootHelp(terminal().stdout.columns)
   for (const entry of NOUNS) {
     const command = program.command(entry.name).description(entry.summary)
     if (entry.name !== wanted || loaded === undefined) continue

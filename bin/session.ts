@@ -1,7 +1,9 @@
 /** The session of one command: configuration, terminal and client, each opened on first use. */
+
 import pc from 'picocolors'
 import type { Session } from '../commands/command.ts'
 import type { Wallet } from '../commands/signing/wallet.ts'
+import type { Output, Terminal } from '../commands/terminal.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { createUi } from '../commands/ui/ui.ts'
@@ -9,6 +11,7 @@ import { clusterOf } from '../src/chain/cluster.ts'
 import { type Client, createClient, type Transport } from '../src/client.ts'
 import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
 import { redactorOf, shapeRedactor } from '../src/redaction.ts'
+import { pause } from '../src/timing.ts'
 import { type Connection, connect, refuseSigningFor, runningDaemon } from './connection.ts'
 import { createLocalnet } from './localnet.ts'
 import { readProfile } from './profiles.ts'
@@ -17,7 +20,16 @@ import { createSettings } from './settings.ts'
 
 /** Exit codes as a shell tells them, 128 and the number of the signal. */
 const STOPPED_BY = { SIGINT: EXIT.cancelled, SIGTERM: 143, SIGHUP: 129 } as const
-const STOPS = Object.keys(STOPPED_BY) as (keyof typeof STOPPED_BY)[]
+type Stop = keyof typeof STOPPED_BY
+const STOPS = Object.keys(STOPPED_BY) as Stop[]
+
+/** A terminal, and the events and the end of the process that a command runs in. */
+export interface Host extends Terminal {
+  on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown
+  once(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
+  removeListener(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
+  exit(code: number): void
+}
 
 export interface OpenSession extends Session {
   format(): Promise<Format>
@@ -26,13 +38,14 @@ export interface OpenSession extends Session {
   close(): Promise<void>
 }
 
-export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStream) => boolean): OpenSession {
-  const named = globals.profile ?? (process.env.SVC_PROFILE || undefined)
+export function openSession(globals: Globals, host: Host, colorful: (stream: Output) => boolean): OpenSession {
+  const named = globals.profile ?? (host.env.SVC_PROFILE || undefined)
   let redactor = shapeRedactor
   const load = async (more: Partial<Record<SettingName, unknown>> = {}): Promise<Config> => {
     const { settings } = await readProfile(named)
     const trustProject = globals.trustProject ?? false
-    const loaded = loadConfig({ flags: { ...flagsOf(globals), ...more }, profile: settings, trustProject })
+    const flags = { ...flagsOf(globals), ...more }
+    const loaded = loadConfig({ flags, env: host.env, cwd: host.cwd(), profile: settings, trustProject })
     redactor = redactorOf(loaded)
     return loaded
   }
@@ -45,27 +58,26 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
       if (diagnosing) return undefined
       throw error
     })
-    const typed = globals.output ?? process.env.SVC_OUTPUT
+    const typed = globals.output ?? host.env.SVC_OUTPUT
     return (settled?.values.output as Format) ?? FORMATS.find((format) => format === typed) ?? 'table'
   })
-  const color = (stream: NodeJS.WriteStream) => pc.createColors(globals.color && colorful(stream))
+  const color = (stream: Output) => pc.createColors(globals.color && colorful(stream))
   const ui = createUi({
     format,
-    paint: { out: color(process.stdout), err: color(process.stderr) },
-    interactive:
-      globals.input && !process.env.CI && Boolean(process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY),
+    paint: { out: color(host.stdout), err: color(host.stderr) },
+    interactive: globals.input && !host.env.CI && Boolean(host.stdin.isTTY && host.stdout.isTTY && host.stderr.isTTY),
     yes: globals.yes ?? false,
   })
 
   let opened: Promise<Connection> | undefined
   let connection: Connection | undefined
   let lastWords: string | null = null
-  const interrupted = (signal: keyof typeof STOPPED_BY) => {
+  const interrupted = (signal: NodeJS.Signals) => {
     if (lastWords !== null) ui.note(lastWords)
-    void Promise.resolve(connection?.close()).finally(() => process.exit(STOPPED_BY[signal]))
+    void Promise.resolve(connection?.close()).finally(() => host.exit(STOPPED_BY[signal as Stop]))
   }
   const open = async () => {
-    for (const signal of STOPS) process.once(signal, interrupted)
+    for (const signal of STOPS) host.once(signal, interrupted)
     connection = await connect(await config(), ui.note)
     return connection
   }
@@ -90,7 +102,7 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
       // Where nobody was asked, what is signed comes from the person at the keyboard.
       async () => (opened === undefined ? undefined : refuseSigningFor(await config())),
     ),
-    clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
+    clock: { now: Date.now, sleep: pause },
     lastWords(text) {
       lastWords = text
     },
@@ -119,7 +131,7 @@ export function openSession(globals: Globals, colorful: (stream: NodeJS.WriteStr
       return diagnose(load)
     },
     async close() {
-      for (const signal of STOPS) process.removeListener(signal, interrupted)
+      for (const signal of STOPS) host.removeListener(signal, interrupted)
       // A connection that failed to open has been reported by whoever waited for it.
       await opened?.catch(() => undefined)
       await connection?.close()

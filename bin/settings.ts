@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../commands/command.ts'
+import { terminal } from '../commands/terminal.ts'
 import {
   type Config,
   ConfigError,
@@ -71,9 +72,9 @@ export function createSettings(named: string | undefined, config: () => Promise<
       const { dataDir, programsDir, projectFile } = await config()
       return [
         { kind: 'profiles', path: profilesFile() },
-        { kind: 'project', path: projectFile ?? join(process.cwd(), PROJECT_FILE) },
+        { kind: 'project', path: projectFile ?? join(terminal().cwd(), PROJECT_FILE) },
         { kind: 'data', path: dataDir },
-        { kind: 'cache', path: join(xdg(process.env, 'XDG_CACHE_HOME', '.cache'), 'svc') },
+        { kind: 'cache', path: join(xdg(terminal().env, 'XDG_CACHE_HOME', '.cache'), 'svc') },
         { kind: 'programs', path: programsDir },
       ].map((file) => ({ ...file, exists: existsSync(file.path) }))
     },

@@ -1,5 +1,4 @@
 /** Amounts as people write them: decimal digits to raw units and back, exactly. */
-export { MAX_AMOUNT as MAX_U64 } from '../src/merkle/amounts.ts'
 
 import { usage } from './ui/problem.ts'
 

@@ -1,8 +1,10 @@
 /** `svc gold`: a wallet's gold token locked until a date, signed here, and taken back. */
+
 import { inWords } from '../src/api/durations.ts'
 import type { GoldLock, GoldLocking, GoldToken, GoldUnlocking } from '../src/api/gold-locks.ts'
 import { paths } from '../src/api/paths.ts'
-import { decimalOf, MAX_U64, rawUnits } from './amounts.ts'
+import { MAX_U64 } from '../src/solana/u64.ts'
+import { decimalOf, rawUnits } from './amounts.ts'
 import { choice, integer, type Noun, required, type Session, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
 import { dryOf, SIGNING } from './signing/flags.ts'

@@ -1,5 +1,6 @@
 /** `svc localnet`: the embedded chain of the data folder, its clock, its money and its programs. */
-import { LAMPORT_DIGITS, MAX_U64, rawUnits, solOf } from './amounts.ts'
+import { MAX_U64 } from '../src/solana/u64.ts'
+import { LAMPORT_DIGITS, rawUnits, solOf } from './amounts.ts'
 import {
   integer,
   type LocalnetReport,

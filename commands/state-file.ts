@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { xdg } from '../src/config.ts'
-import { replaceOwn } from '../src/files.ts'
+import { writeAtomically } from '../src/files.ts'
 import type { Session } from './command.ts'
+import { terminal } from './terminal.ts'
 
 /** Whose records a command works on: the API's URL, else the data folder of this machine. */
 export async function sourceOf({ settings }: Session): Promise<string> {
@@ -15,11 +16,11 @@ export async function sourceOf({ settings }: Session): Promise<string> {
 /** One file of `folder` for each `key`. */
 export function stateFile(folder: string, key: readonly unknown[]): string {
   const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 16)
-  return join(xdg(process.env, 'XDG_STATE_HOME', '.local/state'), 'svc', folder, `${name}.json`)
+  return join(xdg(terminal().env, 'XDG_STATE_HOME', '.local/state'), 'svc', folder, `${name}.json`)
 }
 
 /** Replaces the file in one step (0600), so that a crash leaves what was before or what is after. */
 export function writeStateFile(file: string, value: unknown): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  replaceOwn(file, `${JSON.stringify(value)}\n`)
+  writeAtomically(file, `${JSON.stringify(value)}\n`)
 }

@@ -1,5 +1,7 @@
 /** Tokens by their accounts on chain: what the API tells of a token is a metadata provider's word where one is set. */
+
 import type { ChainAccount } from '../src/solana/accounts.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
 import type { Session } from './command.ts'
 import { orNull, Problem } from './ui/problem.ts'
 
@@ -10,7 +12,7 @@ export interface Mint {
 
 /** Throws not_found where no mint is. */
 export async function mintState(session: Session, mint: string): Promise<Mint> {
-  const { readMint, TOKEN_2022_PROGRAM } = await decoding()
+  const { readMint } = await decoding()
   const account = await accountAt(session, mint)
   const state = account && readMint(account)
   if (account === null || state === null) throw new Problem('not_found', `there is no token mint at ${mint}`)
@@ -19,7 +21,7 @@ export async function mintState(session: Session, mint: string): Promise<Mint> {
 
 /** Raw units in a token account of SPL Token; 0 where none is open, as where somebody sent lamports to its address. */
 export async function tokenBalance(session: Session, address: string): Promise<bigint> {
-  const { readTokenAccount, TOKEN_PROGRAM } = await decoding()
+  const { readTokenAccount } = await decoding()
   const account = await accountAt(session, address)
   if (account?.owner !== TOKEN_PROGRAM) return 0n
   return readTokenAccount(account)?.amount ?? 0n
@@ -34,8 +36,5 @@ async function accountAt({ client }: Session, address: string): Promise<ChainAcc
   return { lamports: 0n, owner, executable, data: Buffer.from(data ?? '', 'base64') }
 }
 
-/** Loaded where a token is read: help and lists do without. */
-const decoding = async () => ({
-  ...(await import('../src/solana/addresses.ts')),
-  ...(await import('../src/solana/token-accounts.ts')),
-})
+/** Loaded where a token is read: help and lists do without base58. */
+const decoding = () => import('../src/solana/token-accounts.ts')

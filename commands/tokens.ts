@@ -1,7 +1,9 @@
 /** `svc tokens`: fungible mints, made and signed here, and the authorities that are left. */
+
 import { paths } from '../src/api/paths.ts'
 import type { TokenCreated } from '../src/api/tokens.ts'
-import { MAX_U64, rawUnits } from './amounts.ts'
+import { MAX_U64 } from '../src/solana/u64.ts'
+import { rawUnits } from './amounts.ts'
 import { choice, flag, integer, type Noun, required, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
 import { dryOf, SIGNING } from './signing/flags.ts'

@@ -1,7 +1,8 @@
 /** Whether this process can do its work: a database that takes writes, a chain that answers, workers that get on. */
-import { within } from '../src/deadline.ts'
+
 import { FAULT_WORDS, faultOf } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'
+import { withTimeout } from '../src/timing.ts'
 import type { Kernel } from './kernel.ts'
 
 type Part = 'database' | 'rpc' | 'workers'
@@ -39,7 +40,7 @@ const PROBE_MS = 5_000
 /** A read, a write that leaves nothing, and what every statement before has met. */
 async function databaseFault({ store, log, ending }: ReadyKernel): Promise<string | null> {
   try {
-    await within(PROBE_MS, ending, async () => {
+    await withTimeout(PROBE_MS, ending, async () => {
       await store.ping()
       await store.write(probeWrite)
     })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Config, DAEMON_FILE } from '../src/config.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, conflict } from '../src/errors.ts'
-import { replaceOwn } from '../src/files.ts'
+import { writeAtomically } from '../src/files.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
 import { createApp } from './app.ts'
 import { createHttpServer } from './http-server.ts'
@@ -126,7 +126,7 @@ function secondDaemon({ dataDir }: Config): ApiError {
 
 function writeDaemonFile(config: Config, at: Record<string, string | undefined>): void {
   const file = join(config.dataDir, DAEMON_FILE)
-  replaceOwn(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)
+  writeAtomically(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)
 }
 
 function removeDaemonFile(config: Config): void {

@@ -1,15 +1,15 @@
 /** Opens what a process needs to answer requests, and closes it again. */
 
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
 import { openSigner } from '../src/chain/signer/index.ts'
 import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Clock, type Services, systemClock } from '../src/context.ts'
 import { forbidden, internal } from '../src/errors.ts'
-import { FileFault, makeDataFolder, readOwn, readOwnIfThere } from '../src/files.ts'
+import { FileFault, makeDataFolder, readOwn, readOwnIfThere, writeAtomically } from '../src/files.ts'
 import { type Log, silentLog } from '../src/log.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
@@ -18,6 +18,7 @@ import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
 import { sealEarlierEntries } from '../src/store/audit-entries.ts'
 import { openStore } from '../src/store/open.ts'
 import { openVault } from '../src/store/vault.ts'
+import { once } from '../src/timing.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
@@ -46,7 +47,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       config,
       store,
       vault,
-      clock: clockOf(process.env),
+      clock: clockOf(config),
       log,
       trees,
       chain,
@@ -68,22 +69,9 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
   }
 }
 
-/** The machine's; for tests of long waits a file says how many milliseconds it is ahead of that. */
-function clockOf({ NODE_ENV, SVC_TEST_CLOCK_FILE: file }: NodeJS.ProcessEnv): Clock {
-  if (NODE_ENV !== 'test' || file === undefined) return systemClock
-  return { now: () => Date.now() + Number(readFileSync(file, 'utf8')) }
-}
-
-/** The outcome of the first call that succeeds. */
-function once<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined
-  return () => {
-    opened ??= open().catch((error) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+function clockOf({ clockFile }: Config): Clock {
+  if (clockFile === undefined) return systemClock
+  return { now: () => Date.now() + Number(readFileSync(clockFile, 'utf8')) }
 }
 
 function makeDataDir({ dataDir }: Config): void {
@@ -102,15 +90,7 @@ export async function operatorKey({ store, config, clock }: Services): Promise<s
   const file = join(config.dataDir, OPERATOR_KEY_FILE)
   let text = readOwnIfThere(file, OF_OPERATOR)
   if (text === null) {
-    const temporary = `${file}.${randomBytes(6).toString('hex')}`
-    writeFileSync(temporary, `${mintApiKey('live').key}\n`, { mode: 0o600, flag: 'wx' })
-    try {
-      linkSync(temporary, file)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    } finally {
-      rmSync(temporary)
-    }
+    writeAtomically(file, `${mintApiKey('live').key}\n`, { exclusive: true })
     text = readOwn(file, OF_OPERATOR)
   }
   const key = operatorKeyIn(file, text)

@@ -1,8 +1,10 @@
 /** The typed client of the API: `client.pools.create(input)` over any transport. */
+
 import type { api } from './api/index.ts'
 import { type At, paths } from './api/paths.ts'
 import type { AnyRoute, CallInput, Data } from './api/route.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
+import { pause, SECOND_MS } from './timing.ts'
 
 export interface Request {
   method: string
@@ -110,7 +112,7 @@ async function call(
   for (let waited = 0; response.status === 429 && input.cursor !== undefined; ) {
     const seconds = Number(response.headers['retry-after'] ?? Number.NaN)
     if (!(waited + seconds <= WALK_PATIENCE_S)) break
-    await new Promise((done) => setTimeout(done, seconds * 1000))
+    await pause(seconds * SECOND_MS)
     waited += seconds
     response = await transport(request)
   }

@@ -18,6 +18,8 @@ export interface Config {
   /** The program cache, resolved. */
   programsDir: string
   production: boolean
+  /** For tests of long waits: says how many milliseconds the clock is ahead of the machine's. */
+  clockFile: string | undefined
   /** The svc.json that applies, if any. */
   projectFile: string | undefined
 }
@@ -116,6 +118,7 @@ export function loadConfig(sources: Sources = {}): Config {
     dataDir: resolve(cwd, typed['data-dir'] ?? join(xdg(env, 'XDG_DATA_HOME', '.local/share'), 'svc')),
     programsDir: resolve(cwd, typed['programs-dir'] ?? join(xdg(env, 'XDG_CACHE_HOME', '.cache'), 'svc', 'programs')),
     production: env.NODE_ENV === 'production',
+    clockFile: env.NODE_ENV === 'test' ? env.SVC_TEST_CLOCK_FILE : undefined,
     projectFile: project?.file,
   }
 }

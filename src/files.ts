@@ -5,6 +5,8 @@ import {
   closeSync,
   constants,
   fstatSync,
+  fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -16,6 +18,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ApiError } from './errors.ts'
 
@@ -126,15 +129,55 @@ export function makeOwnDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) closeToOthers(file + suffix)
 }
 
-/** Replaces a private file (0600) in one step: a crash leaves what was before or what is after. */
-export function replaceOwn(file: string, text: string): void {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
+export interface AtomicWrite {
+  /** Permission bits of the file; 0600, this user alone, unless given. */
+  mode?: number
+  /** Leaves a file that is there already as it is: of several processes, one creates it. */
+  exclusive?: boolean
+  /** Syncs the folder as well, so that the file's name survives a power cut too. */
+  syncFolder?: boolean
+}
+
+/**
+ * Writes a file in one step: after a crash it is what it was before or holds the whole content, which is on the disk.
+ * False where `exclusive` left an existing file. Throws the error of the file system.
+ */
+export function writeAtomically(file: string, content: string | Uint8Array, options: AtomicWrite = {}): boolean {
+  const { mode = 0o600, exclusive = false } = options
+  const draft = draftOf(file)
   try {
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true })
-    renameSync(draft, file)
+    writeFileSync(draft, content, { mode, flag: 'wx', flush: true })
+    if (exclusive) linkSync(draft, file)
+    else renameSync(draft, file)
+    if (options.syncFolder === true) syncFolderOf(file)
+    return true
   } catch (error) {
-    rmSync(draft, { force: true })
+    if (exclusive && (error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** Replaces a file in one step with what `write` makes of a draft beside it, for content that is streamed or large. */
+export async function replaceWith(file: string, write: (draft: string) => Promise<void>): Promise<void> {
+  const draft = draftOf(file)
+  try {
+    await write(draft)
+    await rename(draft, file)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+const draftOf = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
+
+function syncFolderOf(file: string): void {
+  const descriptor = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -126,7 +126,7 @@ function urlNeedles(text: string): Needle[] {
     }))
   const alone = parts
     .filter((part) => part.length >= SHORTEST.key && !isWord(part))
-    .map((literal) => ({ literal, mask: MASK, distinct: isDistinct(literal) && !isAddress(literal) }))
+    .map((literal) => ({ literal, mask: MASK, distinct: isDistinct(literal) && !looksLikeAddress(literal) }))
   return [...whole, ...tails, ...alone, ...userNeedles(url)]
 }
 
@@ -152,7 +152,7 @@ const isWord = (text: string) =>
   /^(?:v?\d{1,4}|[a-z]{1,12}\d{0,3}(?:[-_.](?:[a-z]{1,12}\d{0,3}|v?\d{1,3}))*)$/.test(text)
 const isDistinct = (text: string) => text.length >= SHORTEST.distinct && !isWord(text) && !/^\d+$/.test(text)
 /** A mint in the URL of a price source is in many an answer, and no secret. */
-const isAddress = (text: string) => /^[1-9A-HJ-NP-Za-km-z]{43,44}$/.test(text)
+const looksLikeAddress = (text: string) => /^[1-9A-HJ-NP-Za-km-z]{43,44}$/.test(text)
 
 /** Bounded at every star: a message may hold what a stranger sent, a megabyte of it. */
 function withoutShapes(text: string): string {

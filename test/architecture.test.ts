@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isAddress } from '../src/solana/addresses.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const FILES = ['bin', 'src', 'commands', 'daemon'].flatMap((folder) =>
@@ -50,7 +51,7 @@ const ROOMS = [
   'src/errors.ts',
   'src/files.ts',
   'src/file-lock.ts',
-  'src/deadline.ts',
+  'src/timing.ts',
   'src/log.ts',
   'src/redaction.ts',
   'src/version.ts',
@@ -63,7 +64,7 @@ const ROOMS_BELOW = [
   'src/errors.ts',
   'src/files.ts',
   'src/file-lock.ts',
-  'src/deadline.ts',
+  'src/timing.ts',
   'src/log.ts',
   'src/config.ts',
   'src/redaction.ts',
@@ -74,7 +75,7 @@ const ROOMS_BELOW = [
 const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?: readonly Room[] }> = {
   bin: { value: ROOMS },
   commands: {
-    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/merkle', 'src/solana', 'src/config.ts'],
+    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/timing.ts', 'src/merkle', 'src/solana', 'src/config.ts'],
     type: ['src/client.ts'],
   },
   daemon: {
@@ -99,9 +100,9 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/solana': { value: [] },
   'src/store': { value: ROOMS_BELOW, type: ['src/api'] },
   'src/storage': { value: ROOMS_BELOW, type: ['src/api'] },
-  'src/merkle': { value: [] },
-  'src/api': { value: [] },
-  'src/client.ts': { value: ['src/api', 'src/errors.ts'] },
+  'src/merkle': { value: ['src/solana'] },
+  'src/api': { value: ['src/solana'] },
+  'src/client.ts': { value: ['src/api', 'src/errors.ts', 'src/timing.ts'] },
   'src/context.ts': {
     value: [],
     type: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', ...ROOMS_BELOW],
@@ -112,7 +113,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/errors.ts': { value: [] },
   'src/files.ts': { value: ['src/errors.ts'] },
   'src/file-lock.ts': { value: [] },
-  'src/deadline.ts': { value: [] },
+  'src/timing.ts': { value: [] },
   'src/log.ts': { value: [] },
   'src/redaction.ts': { value: ['src/config.ts'] },
   'src/version.ts': { value: [] },
@@ -200,5 +201,28 @@ describe('the architecture', () => {
     const texts = FILES.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')] as const)
     expect(texts.filter(([, text]) => /^export default/m.test(text)).map(([file]) => file)).toEqual([])
     expect(texts.filter(([, text]) => !/^(#!.*\n)?(\/\*\*|\/\/) /.test(text)).map(([file]) => file)).toEqual([])
+  })
+
+  it('has constants of the chain, atomic writes and waiting in one place each', () => {
+    const code = FILES.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')] as const)
+    const outside = (home: RegExp, pattern: RegExp) =>
+      code.filter(([file, text]) => !home.test(file) && pattern.test(text)).map(([file]) => file)
+
+    expect(outside(/^src\/solana\//, /18_?446_?744_?073_?709_?551_?615|\b[12]n (?:\*\*|<<) 64n/)).toEqual([])
+    // An export replaces a whole folder, which is no file to write at once.
+    expect(
+      outside(/^src\/files\.ts$|^commands\/airdrops\/export\.ts$/, /\b(?:rename|link)(?:Sync)?\b[^}]*\} from 'node:fs/),
+    ).toEqual([])
+    expect(outside(/^src\/timing\.ts$/, /new Promise(?:<\w+>)?\(\((\w+)\) => setTimeout\(\1,/)).toEqual([])
+    expect(outside(/^src\/timing\.ts$/, /const (?:SECOND|MINUTE|HOUR|DAY)_MS =/)).toEqual([])
+
+    const addresses = new Map<string, number>()
+    for (const [, text] of code) {
+      for (const [, address] of text.matchAll(/'([1-9A-HJ-NP-Za-km-z]{32,44})'/g)) {
+        if (isAddress(address!)) addresses.set(address!, (addresses.get(address!) ?? 0) + 1)
+      }
+    }
+    expect([...addresses.keys()].length).toBeGreaterThan(20)
+    expect([...addresses].filter(([, times]) => times > 1)).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { execa } from 'execa'
 import { expect, it, onTestFinished } from 'vitest'
-import { makeOwnDatabase, readOwn, replaceOwn } from '../src/files.ts'
+import { makeOwnDatabase, readOwn, writeAtomically } from '../src/files.ts'
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-files-'))
@@ -54,8 +54,8 @@ it('a file that is replaced is private and leaves no draft behind', () => {
   const folder = temporaryFolder()
   const file = join(folder, 'a.json')
   writeFileSync(file, 'before', { mode: 0o644 })
-  replaceOwn(file, 'after')
+  writeAtomically(file, 'after')
   expect([readOwn(file, { secret: true }), statSync(file).mode & 0o777]).toEqual(['after', 0o600])
-  expect(() => replaceOwn(join(folder, 'missing', 'a.json'), 'x')).toThrow('ENOENT')
+  expect(() => writeAtomically(join(folder, 'missing', 'a.json'), 'x')).toThrow('ENOENT')
   expect(readdirSync(folder)).toEqual(['a.json'])
 })

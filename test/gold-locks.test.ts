@@ -6,7 +6,7 @@ import { buildGoldLock, type GoldLockPlan, lockAccounts } from '../src/chain/pro
 import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
 import { followRound } from '../src/operations/transactions/follow/index.ts'
-import { CLOCK_SYSVAR } from '../src/solana/addresses.ts'
+import { CLOCK_SYSVAR } from '../src/solana/program-ids.ts'
 import {
   addressOf,
   createMint,

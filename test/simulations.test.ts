@@ -17,7 +17,7 @@ import { balanceChanges, decodeTokenAccount } from '../src/chain/balance-changes
 import { simulateTransaction } from '../src/chain/simulations.ts'
 import { decodeTransaction } from '../src/chain/transactions.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
-import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../src/solana/addresses.ts'
+import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
 import { type Service, startService } from './support/service.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')

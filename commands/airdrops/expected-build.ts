@@ -1,6 +1,6 @@
 /** Whether a transaction is what the person has agreed to: this airdrop, this sum, and nothing else. Read here, not believed. */
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
-import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/addresses.ts'
+import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransactionContent } from '../signing/wallet.ts'
 import { failure } from '../ui/problem.ts'

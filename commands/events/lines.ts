@@ -1,6 +1,7 @@
 /** Events as they come, one a line: JSON for programs, words for a person. */
 import type { Event } from '../../src/api/events.ts'
 import type { Session } from '../command.ts'
+import { terminal } from '../terminal.ts'
 import { cleaned, jsonText } from '../ui/render.ts'
 
 export interface Lines {
@@ -17,7 +18,7 @@ export async function openLines({ settings }: Pick<Session, 'settings'>): Promis
   return {
     readable,
     print(data, words) {
-      process.stdout.write(`${readable ? cleaned(words) : jsonText(data, 0)}\n`)
+      terminal().stdout.write(`${readable ? cleaned(words) : jsonText(data, 0)}\n`)
     },
   }
 }

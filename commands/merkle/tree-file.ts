@@ -1,9 +1,10 @@
 /** The file of `svc merkle build --out`: the tree's record and, for each leaf, wallet, amount and proof. */
+
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import { replaceWith } from '../../src/files.ts'
 import { entryAt } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { reason } from '../ui/files.ts'
@@ -13,19 +14,18 @@ const ROWS_A_CHUNK = 1000
 
 /** Streams to a file beside it and renames, so that FILE is whole or as it was. */
 export async function writeTreeFile(file: string, tree: MerkleTree, record: TreeRecord): Promise<void> {
-  const draft = `${file}.${process.pid}.part`
   try {
-    const stream = createWriteStream(draft, { flags: 'wx' })
-    const done = finished(stream)
-    done.catch(() => {})
-    for (const chunk of chunks(tree, record)) {
-      if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), done])
-    }
-    stream.end()
-    await done
-    await rename(draft, file)
+    await replaceWith(file, async (draft) => {
+      const stream = createWriteStream(draft, { flags: 'wx' })
+      const done = finished(stream)
+      done.catch(() => {})
+      for (const chunk of chunks(tree, record)) {
+        if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), done])
+      }
+      stream.end()
+      await done
+    })
   } catch (error) {
-    await rm(draft, { force: true })
     throw failure(`${file} cannot be written: ${reason(error)}`)
   }
 }

@@ -1,18 +1,8 @@
 /** The journal of `svc nfts mint --from`: what the addresses of all assets come from, written before anything is sent. */
+
 import { createHmac, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync, statSync, utimesSync } from 'node:fs'
+import { writeAtomically } from '../../src/files.ts'
 import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { NftRow } from './rows.ts'
@@ -94,47 +84,17 @@ function keysOf(seed: string, rows: readonly Said[]): { id: string; name: string
 function begun(file: string, first: Journal): Journal {
   const found = read(file)
   if (found !== null) return found
-  const draft = written(file, first)
-  try {
-    linkSync(draft, file)
-    syncFolder(file)
-    return first
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(file, error)
-    return read(file)!
-  } finally {
-    rmSync(draft, { force: true })
-  }
+  return write(file, first, true) ? first : read(file)!
 }
 
-function replace(file: string, journal: Journal): void {
+const replace = (file: string, journal: Journal): boolean => write(file, journal, false)
+
+/** False where `exclusive` and there is one already. */
+function write(file: string, journal: Journal, exclusive: boolean): boolean {
   try {
-    renameSync(written(file, journal), file)
-    syncFolder(file)
+    return writeAtomically(file, `${JSON.stringify(journal, undefined, 2)}\n`, { exclusive, syncFolder: true })
   } catch (error) {
     throw unusable(file, error)
-  }
-}
-
-/** A file beside it whose bytes are on the disk. */
-function written(file: string, journal: Journal): string {
-  const draft = `${file}.${process.pid}`
-  try {
-    writeFileSync(draft, `${JSON.stringify(journal, undefined, 2)}\n`, { mode: 0o600, flush: true })
-    return draft
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw unusable(file, error)
-  }
-}
-
-/** A name is on the disk once its folder is. */
-function syncFolder(file: string): void {
-  const folder = openSync(dirname(file), 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
   }
 }
 

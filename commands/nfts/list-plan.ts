@@ -1,5 +1,7 @@
 /** What of a list is to be minted: its keys, what the chain shows of them, and rows that an earlier run may have minted. */
+
 import { ApiError } from '../../src/errors.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { Session } from '../command.ts'
 import { usage } from '../ui/problem.ts'
 import type { Planned, planRows } from './journal.ts'
@@ -19,7 +21,6 @@ const MOST_QUOTA_WAITS = 15
 /** A blockhash lives for a minute or two: what was sent before can land no more. */
 const MAY_LAND_MS = 180_000
 /** Of Metaplex Core: what it owns at the address of an asset was minted, and stays there when it is burned. */
-export const CORE_PROGRAM = 'CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d'
 const BATCH = 100
 
 /** What is to be done; rows that `before` knows to be there are not asked for again. */
@@ -84,7 +85,7 @@ async function markMinted(session: Session, rows: readonly Pick<Row, 'asset' | '
     const addresses = part.map(({ asset }) => asset)
     const { accounts } = (await patiently(session, () => client.accounts.batchFetch({ addresses }))).data
     for (const [i, row] of part.entries()) {
-      if (accounts[i]?.owner === CORE_PROGRAM) Object.assign(row, { status: 'there already' })
+      if (accounts[i]?.owner === PROGRAMS.core.id) Object.assign(row, { status: 'there already' })
     }
     bar(at + part.length, rows.length)
   }

@@ -1,6 +1,8 @@
 /** Mints the rows of a list that are open, some at a time, each until it is there. */
+
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { ApiError } from '../../src/errors.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type Session, sessionWith } from '../command.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { follow } from '../signing/following.ts'
@@ -8,7 +10,7 @@ import { didFail } from '../signing/sign-and-submit.ts'
 import { submitSigned } from '../signing/submitting.ts'
 import { failure } from '../ui/problem.ts'
 import { touch } from './journal.ts'
-import { AGAIN_MS, CORE_PROGRAM, QUOTA_MS, type Row } from './list-plan.ts'
+import { AGAIN_MS, QUOTA_MS, type Row } from './list-plan.ts'
 
 export interface List {
   file: string
@@ -96,7 +98,7 @@ const isPassing = ({ code }: ApiError) => code === 'internal_error' || code === 
 async function isThere({ client }: Session, { asset }: Row): Promise<boolean> {
   try {
     const { accounts } = (await client.accounts.batchFetch({ addresses: [asset] })).data
-    return accounts[0]?.owner === CORE_PROGRAM
+    return accounts[0]?.owner === PROGRAMS.core.id
   } catch (error) {
     if (error instanceof ApiError) return false
     throw error

@@ -5,6 +5,7 @@ import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import { LAMPORT_DIGITS } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
+import { type Output, terminal } from '../terminal.ts'
 import { shortOf } from '../ui/curve.ts'
 import { EXIT } from '../ui/problem.ts'
 import { progressLines } from './progress.ts'
@@ -24,7 +25,7 @@ export const watch = verb({
   examples: ['svc pools watch <address>', 'svc pools watch <address> --json 2> changes.log'],
   async run({ address }, session) {
     const { client, clock, ui } = session
-    const screen = ui.interactive ? liveScreen(process.stderr) : null
+    const screen = ui.interactive ? liveScreen(terminal().stderr) : null
     session.lastWords(null)
     let said = ''
     for (;;) {
@@ -72,7 +73,7 @@ export function changeLine(pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve
 }
 
 const drawn = (pool: Pool, line: string) =>
-  progressLines(pool, { progress: pool.curve_progress ?? 0 }, columnsOf(process.stderr)) ?? [line]
+  progressLines(pool, { progress: pool.curve_progress ?? 0 }, columnsOf(terminal().stderr)) ?? [line]
 
 /** Without the raw state: that is for `svc pools get`. */
 function ended(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
@@ -89,7 +90,7 @@ async function nextPool(client: Client, { status, base_mint, creator }: Pool): P
 }
 
 /** Lines that take the place of those before them. */
-function liveScreen(stream: NodeJS.WriteStream) {
+function liveScreen(stream: Output) {
   let height = 0
   const up = () => (height === 0 ? '' : `\u001b[${height}A\r\u001b[J`)
   return {

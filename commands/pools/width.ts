@@ -1,2 +1,5 @@
-/** How wide a drawing may be: the terminal, or 80 columns where the answer goes elsewhere. */
-export const columnsOf = (stream: NodeJS.WriteStream = process.stdout): number => stream.columns ?? 80
+/** How wide drawings may be. */
+import { type Output, terminal } from '../terminal.ts'
+
+/** Columns of the terminal, or 80 where the answer goes elsewhere. */
+export const columnsOf = (stream: Output = terminal().stdout): number => stream.columns ?? 80

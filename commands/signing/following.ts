@@ -1,6 +1,8 @@
 /** Waiting for a transaction: asking the API until it has come as far as wanted. */
+
 import type { Transaction } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/errors.ts'
+import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import type { Session } from '../command.ts'
 import { failure, Problem } from '../ui/problem.ts'
 import type { Wait } from './flags.ts'
@@ -73,8 +75,6 @@ const PASSING: readonly string[] = ['internal_error', 'rate_limited']
 /** Slots after which every blockhash of the beginning is gone, with room for a node that was behind. */
 const EXPIRY_SLOTS = 300
 const ASK_SLOT_MS = 10_000
-/** An account that every chain has: reading it tells the slot. Written out, as help loads no base58. */
-const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 
 /** Whether a signature that nobody has seen can still land: whoever made it had a blockhash from before the first question. */
 function expiryOf({ client, clock }: Session) {
@@ -82,6 +82,7 @@ function expiryOf({ client, clock }: Session) {
   let asked = Number.NEGATIVE_INFINITY
   const slotNow = async () => {
     asked = clock.now()
+    // Every chain has this account, and an account is answered with the slot it was read at.
     return (await client.accounts.get({ address: SYSTEM_PROGRAM })).data.slot
   }
   return {

@@ -1,5 +1,6 @@
 /** Input files as commands name them: a path, or `-` for standard input. */
 import { readFile } from 'node:fs/promises'
+import { terminal } from '../terminal.ts'
 import { usage } from './problem.ts'
 
 /** The whole file; a usage error names a file that cannot be read. */
@@ -30,6 +31,6 @@ export function reason(error: unknown): string {
 
 async function readStdin(): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk)
+  for await (const chunk of terminal().stdin) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
 }

@@ -1,4 +1,5 @@
 /** A progress line on stderr, drawn only on a terminal and only where there is something to wait for. */
+import type { Output } from '../terminal.ts'
 
 /** Done, and how many in all (0: unknown). */
 export type ProgressBar = (done: number, total: number) => void
@@ -7,7 +8,7 @@ const WIDTH = 24
 const TURNS = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const TURN_MS = 80
 
-export function createProgress(stream: NodeJS.WriteStream) {
+export function createProgress(stream: Output) {
   let drawn = ''
   const clear = () => {
     if (drawn !== '') stream.write('\r\u001b[2K')

@@ -1,5 +1,6 @@
 /** The terminal as commands see it: the answer on stdout, everything else on stderr, questions only where a person sits. */
 import type { Outcome } from '../command.ts'
+import { type Output, terminal } from '../terminal.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
 import { cleaned, type Format, fitting, multiline, type Paint, render } from './render.ts'
@@ -42,24 +43,25 @@ export interface UiOptions {
 }
 
 export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
-  const progress = createProgress(process.stderr)
+  const { stdin: input, stdout, stderr } = terminal()
+  const progress = createProgress(stderr)
   const say = (text: string) => {
     progress.clear()
-    process.stderr.write(`${text}\n`)
+    stderr.write(`${text}\n`)
   }
   return {
     interactive,
     confirmable: interactive || yes,
     async show(outcome) {
-      const text = await render(outcome, await format(), { paint: paint.out, width: widthOf(process.stdout) })
+      const text = await render(outcome, await format(), { paint: paint.out, width: widthOf(stdout) })
       progress.clear()
-      if (text !== '') process.stdout.write(text)
+      if (text !== '') stdout.write(text)
       for (const note of outcome.notes ?? []) say(paint.err.dim(multiline(note)))
     },
     note: (text) => say(paint.err.dim(multiline(text))),
     warn: (text) => say(`${paint.err.yellow('warning:')} ${multiline(text)}`),
     async preview(lines) {
-      if (interactive || (await format()) !== 'json') say(await fitting(lines.join('\n'), widthOf(process.stderr)))
+      if (interactive || (await format()) !== 'json') say(await fitting(lines.join('\n'), widthOf(stderr)))
     },
     progress: (label) => progress.bar(cleaned(label)),
     waiting: (text) => progress.waiting(text === null ? null : cleaned(text)),
@@ -69,14 +71,14 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
       if (!interactive)
         throw usage('this cannot be undone: without a terminal, confirm it with --yes', { param: '--yes' })
       const { confirm, isCancel } = await import('@clack/prompts')
-      const answer = await confirm({ message: multiline(question), initialValue: false, output: process.stderr })
+      const answer = await confirm({ message: multiline(question), initialValue: false, input, output: stderr })
       if (isCancel(answer) || !answer) throw new Cancelled()
     },
     async ask({ message, choices, check }) {
       const { isCancel, select, text } = await import('@clack/prompts')
       const answer = choices
-        ? await select({ message, options: choices.map((value) => ({ value, label: value })), output: process.stderr })
-        : await text({ message, validate: (given) => check(given ?? ''), output: process.stderr })
+        ? await select({ message, options: choices.map((value) => ({ value, label: value })), input, output: stderr })
+        : await text({ message, validate: (given) => check(given ?? ''), input, output: stderr })
       if (isCancel(answer)) throw new Cancelled()
       return answer
     },
@@ -84,5 +86,5 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
 }
 
 /** Of a terminal; what goes elsewhere has room for everything. */
-const widthOf = (stream: NodeJS.WriteStream) =>
+const widthOf = (stream: Output) =>
   stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY

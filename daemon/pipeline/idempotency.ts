@@ -1,9 +1,11 @@
 /** Idempotency-Key: one effect per key, its answer sealed beside it, replayed byte for byte. */
+
 import { randomBytes } from 'node:crypto'
 import type { SigningTie } from '../../src/context.ts'
 import { badRequest, conflict } from '../../src/errors.ts'
 import * as records from '../../src/store/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
+import { HOUR_MS } from '../../src/timing.ts'
 import { isDeadOwner, type Kernel } from '../kernel.ts'
 
 const LEASE_MS = 30_000
@@ -54,7 +56,7 @@ export async function claimKey(
         owner,
         now: clock.now(),
         leaseMs: LEASE_MS,
-        ttlMs: config.values['idempotency-hours'] * 3_600_000,
+        ttlMs: config.values['idempotency-hours'] * HOUR_MS,
       }),
     )
   let outcome = await attempt()

@@ -1,15 +1,9 @@
 /** Rolling rate limits per key: exact windows in memory, journalled to the store; on PostgreSQL counted there. */
+
 import type { Services } from '../../src/context.ts'
 import { ApiError } from '../../src/errors.ts'
-import {
-  type Admission,
-  addRateHits,
-  admitShared,
-  DAY_MS,
-  loadRateHits,
-  MINUTE_MS,
-  type Window,
-} from '../../src/store/rate-hits.ts'
+import { type Admission, addRateHits, admitShared, loadRateHits, type Window } from '../../src/store/rate-hits.ts'
+import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { ApiKey } from './bearer.ts'
 
 const FLUSH_MS = 100

@@ -1,8 +1,10 @@
 /** /v2/openapi.json, the interactive page /v2/docs, and the page's files, all served from this process. */
+
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import { ERROR_STATUS } from '../../src/errors.ts'
+import { once } from '../../src/timing.ts'
 import { requestIdOf } from '../pipeline/request-id.ts'
 
 const TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript' }
@@ -117,18 +119,6 @@ export function documentation(hono: Hono, refuse: (request: Request, fault: unkn
       },
     })
   })
-}
-
-/** Made once and shared by every answer: nobody needs a key for it, and a copy each would be whoever asks' to multiply. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }
 
 /** Beside the built program, or in dist/ when run from source. */

@@ -4,6 +4,7 @@ import { treeId } from '../../src/api/envelope.ts'
 import { api } from '../../src/api/index.ts'
 import { defineRoute } from '../../src/api/route.ts'
 import { badRequest } from '../../src/errors.ts'
+import { validateInput } from '../../src/operations/input-validation.ts'
 import {
   buildTreeFromBody,
   createMerkleTree,
@@ -14,7 +15,6 @@ import { getMerkleTree } from '../../src/operations/merkle-trees/get-merkle-tree
 import { getProof } from '../../src/operations/merkle-trees/get-proof.ts'
 import { listEntries } from '../../src/operations/merkle-trees/list-entries.ts'
 import { listMerkleTrees } from '../../src/operations/merkle-trees/list-merkle-trees.ts'
-import { validateInput } from '../../src/operations/input-validation.ts'
 import type { Mount } from '../mount.ts'
 import type { Prepare } from '../pipeline/pipeline.ts'
 

@@ -1,5 +1,7 @@
 /** The moments of a worker's schedule: a task of node-cron, which is made anew whenever the clock was set. */
+
 import { schedule } from 'node-cron'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { Schedule, Timing } from './timing.ts'
 
 /** Longest until a clock that was set is noticed, where the next moment is not nearer. */
@@ -8,13 +10,12 @@ const LOOK_MS = 10_000
 const LEAD_MS = 2
 /** The clock was set, or the process held up, where a look comes further than this from when it was due. */
 const SLACK_MS = 1_000
-const DAY_MS = 86_400_000
 
 /** Milliseconds of a unit of time, and how many of them the next unit has: the fields of an expression. */
 const FIELDS = [
   [1_000, 60],
-  [60_000, 60],
-  [3_600_000, 24],
+  [MINUTE_MS, 60],
+  [HOUR_MS, 24],
 ] as const
 
 /** The cron expression, in UTC and with seconds, that matches exactly the moments of a schedule. */

@@ -1,9 +1,11 @@
 /** Forgets what is past its time, in bounded steps: expired Idempotency-Keys, attempts to deliver of a month ago, hits of a day ago. Hourly, and once at the start. */
+
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps } from '../../src/store/in-steps.ts'
-import { DAY_MS, pruneRateHits } from '../../src/store/rate-hits.ts'
+import { pruneRateHits } from '../../src/store/rate-hits.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { pruneDeliveries } from '../../src/store/webhook-deliveries.ts'
+import { DAY_MS } from '../../src/timing.ts'
 import type { WorkerDefinition } from './frame.ts'
 
 const DELIVERIES_MS = 30 * DAY_MS

@@ -1,30 +1,16 @@
 /** The parts that every endpoint shares: scalars, common request fields, meta, errors and list parameters. */
+
 import { z } from '@hono/zod-openapi'
-import { base58 } from '@scure/base'
-
-/** `POWERS[k]` is 256^k in base58. Its alphabet is in ASCII order, so numbers of one length compare as text. */
-const POWERS = Array.from({ length: 33 }, (_, k) => base58.encode(Uint8Array.of(1, ...new Uint8Array(k))))
-
-function below(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length
-}
-
-/** Whether base58 text decodes to exactly 32 bytes; told by comparing, without decoding, as trees hold 50,000 of them. */
-export function isAddress(text: string): boolean {
-  let zeros = 0
-  while (text[zeros] === '1') zeros++
-  const rest = text.slice(zeros)
-  const bytes = 32 - zeros
-  if (bytes <= 0 || rest === '') return bytes === 0 && rest === ''
-  return !below(rest, POWERS[bytes - 1]!) && below(rest, POWERS[bytes]!)
-}
+import { isAddress } from '../solana/addresses.ts'
+import { WRAPPED_SOL } from '../solana/program-ids.ts'
+import { MAX_U64 } from '../solana/u64.ts'
 
 /** Base58 public key of exactly 32 bytes. */
 export const address = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a base58 address of 32 to 44 characters', abort: true })
   .refine(isAddress, 'invalid base58 address: it does not decode to 32 bytes')
-  .meta({ description: 'Public key, base58', example: 'So11111111111111111111111111111111111111112' })
+  .meta({ description: 'Public key, base58', example: WRAPPED_SOL })
 
 /** Base58 transaction signature. */
 export const signature = z
@@ -43,7 +29,7 @@ export const u64 = digits.refine(isU64, 'must fit in 64 bits')
 
 /** Whether text is digits alone of a number that fits in 64 bits. */
 export function isU64(text: string): boolean {
-  return /^[0-9]{1,39}$/.test(text) && BigInt(text) <= 18446744073709551615n
+  return /^[0-9]{1,39}$/.test(text) && BigInt(text) <= MAX_U64
 }
 
 /** Secret key of a generated keypair: 64 integers, seed then public key. */
@@ -82,8 +68,6 @@ export const transactionBase64 = base64.meta({ description: 'Versioned transacti
 export const airdropCount = z.int().min(0).max(65535)
 /** `spl` is the original token program. */
 export const tokenProgram = z.enum(['spl', 'token2022']).default('spl')
-/** Mint of wrapped SOL, the quote of every pool. */
-export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 export const platformFee = z
   .int()
   .min(0)

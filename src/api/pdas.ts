@@ -1,6 +1,8 @@
 /** Program-derived addresses: the kinds that can be derived, and what each needs. */
+
 import { z } from '@hono/zod-openapi'
-import { address, airdropCount, anyRecord, tokenProgram, WRAPPED_SOL, writeBody } from './envelope.ts'
+import { WRAPPED_SOL } from '../solana/program-ids.ts'
+import { address, airdropCount, anyRecord, tokenProgram, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 

@@ -1,12 +1,12 @@
 /** The chain of this process: opened on first use, whichever cluster it is. */
 import type { Connection } from '@solana/web3.js'
 import type { Config } from '../config.ts'
-import { whyUnanswered } from '../deadline.ts'
 import { ApiError, internal } from '../errors.ts'
 import type { Rpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
 import { type Log, silentLog } from '../log.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
+import { pause, rejectLate, whyUnanswered } from '../timing.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
 import { callNode, cleaned } from './node-call.ts'
@@ -184,7 +184,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
         if (opened !== undefined) (await opened).latestBlockhash()
         return
       }
-      await withTimeout((await connection()).getSlot('processed'), cluster.label)
+      await refuseSilence((await connection()).getSlot('processed'), cluster.label)
     },
     async close() {
       const chain = await opened?.catch(() => undefined)
@@ -206,7 +206,7 @@ async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number
       if (!(error instanceof Error) || error.name !== 'ChainLockedError') throw error
       if (Date.now() >= until) throw internal(error.message, { cause: error })
     }
-    await new Promise((done) => setTimeout(done, LOCK_RETRY_MS))
+    await pause(LOCK_RETRY_MS)
   }
 }
 
@@ -243,14 +243,5 @@ function inUse(dataDir: string, pid: number): ApiError {
   )
 }
 
-async function withTimeout(answer: Promise<unknown>, label: string): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(internal(`The RPC node of ${label} does not answer`)), PING_TIMEOUT_MS)
-  })
-  try {
-    await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const refuseSilence = (answer: Promise<unknown>, label: string) =>
+  rejectLate(PING_TIMEOUT_MS, answer, () => internal(`The RPC node of ${label} does not answer`))

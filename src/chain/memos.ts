@@ -1,8 +1,8 @@
 /** Memos (SPL Memo v2): a text that a transaction carries and its signers vouch for. */
-import type { TransactionInstruction } from '@solana/web3.js'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from './unsigned.ts'
 
-export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
+import type { TransactionInstruction } from '@solana/web3.js'
+import { MEMO_PROGRAM } from '../solana/program-ids.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from './unsigned.ts'
 
 /** Signed by `signers`, which the program checks. */
 export async function memoInstruction(memo: string, signers: readonly string[]): Promise<TransactionInstruction> {

@@ -1,8 +1,8 @@
 /** Token metadata from a provider of the Digital Asset Standard: `getAsset` over JSON-RPC. */
 import { redactUrl } from '../config.ts'
-import { whyUnanswered, within } from '../deadline.ts'
 import { internal } from '../errors.ts'
 import { urlRedactor } from '../redaction.ts'
+import { whyUnanswered, withTimeout } from '../timing.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 
 const LIMIT_MS = 9_000
@@ -43,7 +43,7 @@ async function ask(
   try {
     const { href, authorization } = withoutUser(url)
     const headers = { 'content-type': 'application/json', ...authorization }
-    return await within(limitMs, ending, async (signal) => {
+    return await withTimeout(limitMs, ending, async (signal) => {
       const response = await fetch(href, { method: 'POST', headers, body, signal })
       return { status: response.status, text: urlRedactor(url).json(await response.text()) }
     })

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { LOCALNET_FILE } from '../config.ts'
 import { isLocked } from '../file-lock.ts'
-import { readOwnIfThere, replaceOwn, requireDataFolder } from '../files.ts'
+import { readOwnIfThere, requireDataFolder, writeAtomically } from '../files.ts'
 
 /** Beside LOCALNET_FILE; a database that its server locks, so that the system takes the lock back however that ends. */
 export const CHAIN_LOCK_FILE = 'localnet.lock'
@@ -35,7 +35,7 @@ export function chainOwner(dataDir: string): ChainOwner | undefined {
 /** Says that this process serves it; answers how to take that back. */
 export function claimChain(dataDir: string, at: Omit<ChainOwner, 'pid'>): () => void {
   const file = join(dataDir, LOCALNET_FILE)
-  replaceOwn(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)
+  writeAtomically(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)
   return () => rmSync(file, { force: true })
 }
 

@@ -1,6 +1,7 @@
 /** Asks a busy node again: every JSON-RPC request can be repeated, a signed transaction runs once however often it is sent. */
-import { retryAfterMs, within } from '../deadline.ts'
+
 import { internal } from '../errors.ts'
+import { pause, retryAfterMs, withTimeout } from '../timing.ts'
 
 const ATTEMPTS = 4
 const FIRST_WAIT_MS = 250
@@ -9,8 +10,6 @@ const BUSY = new Set([429, 502, 503, 504])
 const LONGEST_QUIET_MS = 300_000
 /** A call with its waits and repetitions, so that whoever waits for it has an answer within ten seconds. */
 export const CALL_MS = 8_000
-
-const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds))
 
 export interface PatienceOptions {
   /** Whom it is asked of, as an error may name it. */
@@ -45,7 +44,7 @@ export function patiently(send: typeof fetch, options: PatienceOptions = {}): ty
   }
 
   return (input, init) =>
-    within(limitMs, ending, async (signal) => {
+    withTimeout(limitMs, ending, async (signal) => {
       const startedAt = elapsed()
       let waited = 0
       for (let attempt = 1; ; attempt++) {

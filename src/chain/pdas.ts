@@ -1,7 +1,7 @@
 /** Derives addresses of programs from their seeds, without asking the chain. */
 import type { PublicKey } from '@solana/web3.js'
 import type { Pda, PdaKind, PdaRequest } from '../api/pdas.ts'
-import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/addresses.ts'
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 
 const TOKEN_PROGRAMS = { spl: TOKEN_PROGRAM, token2022: TOKEN_2022_PROGRAM } as const

@@ -1,11 +1,11 @@
 /** Where bundles go: a Jito block engine by its URL, or the relay inside the embedded chain. */
 import type { Config } from '../config.ts'
-import { whyUnanswered } from '../deadline.ts'
 import { ApiError, badRequest, internal } from '../errors.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { TIP_ACCOUNTS } from '../solana/bundles.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
 import { isWritable } from '../solana/messages.ts'
+import { whyUnanswered } from '../timing.ts'
 import type { Chain } from './connection.ts'
 import { callNode, cleaned, NodeRefusal } from './node-call.ts'
 import { patiently } from './patient-fetch.ts'

@@ -1,6 +1,6 @@
 /** What every builder asks of the node: a fresh blockhash and the rent of a new account. */
 import type { Connection } from '@solana/web3.js'
-import { SYSTEM_PROGRAM } from '../solana/addresses.ts'
+import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { askNode } from './rpc-faults.ts'
 import { accountsAt } from './runs.ts'
 

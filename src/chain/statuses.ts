@@ -1,6 +1,8 @@
 /** How far transactions have come, and whether those that did not land still can. */
+
 import { base58 } from '@scure/base'
 import type { ConfirmationStatus } from '../api/index.ts'
+import { ACCOUNTS_PER_CALL } from '../solana/constants.ts'
 import type { Chain } from './connection.ts'
 import { atSlot } from './node-call.ts'
 import { askNode } from './rpc-faults.ts'
@@ -9,8 +11,6 @@ type Node = Pick<Chain, 'call'>
 
 /** Signatures of one getSignatureStatuses. */
 export const STATUSES_PER_CALL = 256
-/** Accounts of one getMultipleAccounts. */
-const ACCOUNTS_PER_CALL = 100
 
 export interface SignatureStatus {
   slot: number
@@ -37,13 +37,9 @@ export async function readFirstBlock(node: Node): Promise<number> {
 }
 
 /** Whether a base58 text can be a signature at all: nodes refuse a whole call for one that cannot. */
-export const isSignature = (text: string): boolean => hasLength(text, 64)
-/** The same of an address. */
-export const isAddress = (text: string): boolean => hasLength(text, 32)
-
-function hasLength(text: string, bytes: number): boolean {
+export function isSignature(text: string): boolean {
   try {
-    return base58.decode(text).length === bytes
+    return base58.decode(text).length === 64
   } catch {
     return false
   }

@@ -1,6 +1,5 @@
 /** Transactions as clients send them: base64 of the wire format. */
 import { badRequest } from '../errors.ts'
-import { SYSTEM_PROGRAM } from '../solana/addresses.ts'
 import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import {
   type DecodedMessage,
@@ -8,6 +7,7 @@ import {
   decodeTransaction as decodeBytes,
   MalformedTransaction,
 } from '../solana/messages.ts'
+import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { signatureHolds } from '../solana/signatures.ts'
 
 /** Decodes and sanitizes, versioned or legacy, signed or not. Throws bad_request naming `param`. */

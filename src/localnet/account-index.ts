@@ -1,12 +1,12 @@
 /** What the chain must know of every account without asking the runtime: balance, owner, token holdings. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
-import { mintDecimalsOf, type TokenState, tokenStateOf } from './tokens.ts'
+import { mintDecimalsOf, type TokenHolding, tokenHoldingOf } from './tokens.ts'
 
 export interface AccountEntry {
   lamports: bigint
   owner: string
-  token: TokenState | null
+  token: TokenHolding | null
   /** Set for mints. */
   decimals: number | null
 }
@@ -43,7 +43,7 @@ export class AccountIndex {
     const after: AccountEntry = {
       lamports: account.lamports,
       owner: before?.owner === account.owner ? before.owner : account.owner,
-      token: tokenStateOf(account),
+      token: tokenHoldingOf(account),
       decimals: mintDecimalsOf(account),
     }
     this.#entries.set(address, after)

@@ -1,7 +1,6 @@
 /** Checks a transaction in a validator's order, runs it, and records all that it changed. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
-import { NATIVE_LOADER, SYSVAR_OWNER } from '../solana/addresses.ts'
 import {
   type Execution,
   type TokenBalance,
@@ -11,6 +10,7 @@ import {
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
 import { checkLocks, type DecodedTransaction, isWritable } from '../solana/messages.ts'
+import { NATIVE_LOADER, SYSVAR_OWNER } from '../solana/program-ids.ts'
 import { signaturesHold } from '../solana/signatures.ts'
 import type { AccountIndex } from './account-index.ts'
 import type { Blockhashes } from './blockhashes.ts'

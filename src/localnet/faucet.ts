@@ -1,7 +1,8 @@
 /** The faucet: a key derived from the chain's seed that holds the first lamports and signs airdrops. */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { addressBytes, COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../solana/addresses.ts'
+import { addressBytes } from '../solana/addresses.ts'
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { keyPairOf } from '../solana/signatures.ts'
 
 /** Lamports of the faucet at genesis: 5 million SOL. */

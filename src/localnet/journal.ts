@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
-import { makeDataFolder, makeOwnDatabase, replaceOwn } from '../files.ts'
+import { makeDataFolder, makeOwnDatabase, writeAtomically } from '../files.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes, addressOf } from '../solana/addresses.ts'
 import { openHistory } from './history.ts'
@@ -69,7 +69,7 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Jo
     if (isBusy(error)) throw new ChainLockedError(file, readPid(pidFile))
     throw error
   }
-  replaceOwn(pidFile, `${process.pid}\n`)
+  writeAtomically(pidFile, `${process.pid}\n`)
 
   const select = db.prepare<[string], Buffer>('SELECT value FROM settings WHERE name = ?').pluck()
   const save = db.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)')

@@ -1,11 +1,12 @@
 /** The embedded chain itself: answers come from runtime, index and journal; changes go through the ledger. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
-import { addressBytes, CLOCK_SYSVAR } from '../solana/addresses.ts'
+import { addressBytes } from '../solana/addresses.ts'
 import { BLOCKHASH_SLOTS, COMMITMENT_DEPTH, type Commitment } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { feeOf } from '../solana/fees.ts'
 import { decodeMessage } from '../solana/messages.ts'
+import { CLOCK_SYSVAR } from '../solana/program-ids.ts'
 import type { Journal } from './journal.ts'
 import { type ChainParts, Ledger } from './ledger.ts'
 import { nonceAccountOf } from './nonces.ts'

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../solana/accounts.ts'
-import { addressOf, SYSTEM_PROGRAM } from '../solana/addresses.ts'
+import { addressOf } from '../solana/addresses.ts'
 import { type DecodedMessage, isWritable } from '../solana/messages.ts'
+import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 
 const ADVANCE_NONCE_ACCOUNT = 4
 const NONCE_BYTES = 80

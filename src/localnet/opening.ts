@@ -1,7 +1,7 @@
 /** Builds the parts of the embedded chain from its folder: genesis, program cache, and what the journal adds to them. */
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { SYSTEM_PROGRAM } from '../solana/addresses.ts'
+import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { AccountIndex } from './account-index.ts'
 import { Blockhashes } from './blockhashes.ts'
 import { type ClockState, SlotClock } from './clock.ts'

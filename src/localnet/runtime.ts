@@ -1,15 +1,9 @@
 /** LiteSVM behind our nouns: accounts, the clock, and runs of transactions that were decoded and checked before. */
 import type { EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js'
 import type { ChainAccount } from '../solana/accounts.ts'
-import {
-  addressBytes,
-  addressOf,
-  BUILT_IN_OWNERS,
-  SLOT_HASHES_SYSVAR,
-  SYSTEM_PROGRAM,
-  SYSVAR_OWNER,
-} from '../solana/addresses.ts'
+import { addressBytes, addressOf } from '../solana/addresses.ts'
 import type { Execution, InnerInstructions } from '../solana/execution.ts'
+import { BUILT_IN_OWNERS, SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER } from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { type Blockhashes, SlotHashes } from './blockhashes.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'

@@ -1,10 +1,10 @@
 /** What can be subscribed to over WebSocket, and what a landed transaction means to each. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
-import { SYSTEM_PROGRAM } from '../solana/addresses.ts'
 import type { Commitment } from '../solana/constants.ts'
 import type { TransactionErrorJson } from '../solana/execution.ts'
 import { toJson } from '../solana/json.ts'
+import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { type AccountView, encodeAccount, viewOf } from './rpc/account-encoding.ts'
 import { invalidParams, RpcError } from './rpc/errors.ts'
 import { type Filters, matches, readFilters } from './rpc/filters.ts'

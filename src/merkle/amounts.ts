@@ -1,7 +1,7 @@
 /** Decimal text to u64 base units, exactly: no float, no rounding, written little-endian into a record. */
 
-/** Largest amount a token account can hold: 2^64 - 1. */
-export const MAX_AMOUNT = 18446744073709551615n
+import { MAX_U64 } from '../solana/u64.ts'
+
 /** Largest `decimals` accepted (spec section 4, tree create body). */
 export const MAX_DECIMALS = 18
 
@@ -123,6 +123,6 @@ export function amountFrom(source: Uint8Array, at: number): bigint {
 
 /** Writes `amount` (0 to 2^64 - 1) as u64 LE; RangeError outside. */
 export function writeAmount(out: Uint8Array, at: number, amount: bigint): void {
-  if (amount < 0n || amount > MAX_AMOUNT) throw new RangeError(`amount ${amount} is not a u64 (0 to ${MAX_AMOUNT})`)
+  if (amount < 0n || amount > MAX_U64) throw new RangeError(`amount ${amount} is not a u64 (0 to ${MAX_U64})`)
   writeHalves(out, at, Number(amount >> 32n), Number(amount & 0xffffffffn))
 }

@@ -1,4 +1,5 @@
 /** Reads a recipient CSV into a packed list, collecting every fault with its line and column. */
+import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT, readAmount } from './amounts.ts'
 import { decodeKey, keyToBase58, walletFault } from './base58.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'
@@ -155,8 +156,7 @@ function refuseLocked(scanner: CsvScanner, cell: number, refuse: Refuse): void {
 function amountFault(text: string, status: number, decimals: number | undefined): string {
   const shown = `amount ${quoted(text)}`
   if (text === '') return 'the amount is empty'
-  if (status === AMOUNT.overflow)
-    return `${shown} is more than a token account holds (u64, 18446744073709551615 base units)`
+  if (status === AMOUNT.overflow) return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
   if (status === AMOUNT.fraction) {
     return `${shown} has ${text.length - text.indexOf('.') - 1} fractional digits, the token has ${decimals}`
   }

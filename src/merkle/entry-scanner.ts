@@ -1,4 +1,5 @@
 /** Reads the `entries` array of a request body: wallets at once, amounts once `decimals`, which may follow, is known. */
+import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, walletFault } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
@@ -177,7 +178,7 @@ export class EntryScanner {
 function amountFault(text: string, status: AmountStatus, kind: number, decimals: number | undefined): string {
   const shown = quoted(text)
   if (status === AMOUNT.overflow) {
-    return `${shown} is more than a token account holds (u64, 18446744073709551615 base units)`
+    return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
   }
   if (kind !== KIND.number) return `${shown} is no digit string; a string holds base units, digits only`
   if (status === AMOUNT.negative) return `${shown} is negative`

@@ -1,5 +1,5 @@
 /** Recipient lists and their merkle trees: read CSV or JSON, build, prove, verify, compare, store. Pure functions over bytes. */
-export { MAX_AMOUNT, MAX_DECIMALS } from './amounts.ts'
+export { MAX_DECIMALS } from './amounts.ts'
 export { keyFromBase58, keyToBase58, walletFault } from './base58.ts'
 export { type CsvOptions, type CsvRows, readCsv } from './csv.ts'
 export type { CsvColumns } from './csv-columns.ts'

@@ -1,6 +1,8 @@
 /** Collects the records a reader finds, then settles wallets that stand there twice: refused, or summed at their first place. */
+
 import { randomBytes } from 'node:crypto'
-import { amountFrom, MAX_AMOUNT, writeAmount } from './amounts.ts'
+import { MAX_U64 } from '../solana/u64.ts'
+import { amountFrom, writeAmount } from './amounts.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 
 /** What a wallet that stands twice means: an error, or one leaf with the sum of its amounts. */
@@ -73,7 +75,7 @@ export class RowBuilder {
         else {
           const at = earlier * RECORD_BYTES + 32
           const sum = amountFrom(bytes, at) + amountFrom(bytes, i * RECORD_BYTES + 32)
-          if (sum > MAX_AMOUNT) faults.overflowed(source, sources[earlier]!, sum)
+          if (sum > MAX_U64) faults.overflowed(source, sources[earlier]!, sum)
           else writeAmount(bytes, at, sum)
         }
         continue

@@ -1,5 +1,6 @@
 /** The same recipients with every amount moved by decimal places: what a list means that was read with other decimals. */
-import { amountFrom, MAX_AMOUNT, writeAmount } from './amounts.ts'
+import { MAX_U64 } from '../solana/u64.ts'
+import { amountFrom, writeAmount } from './amounts.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 
 /** Amounts times 10 to the `places`, which may be negative; null where one is not whole then, or does not fit in 64 bits. */
@@ -10,7 +11,7 @@ export function scaledList({ count, bytes }: EntryList, places: number): EntryLi
     const amount = amountFrom(scaled, at)
     if (places < 0 && amount % factor !== 0n) return null
     const moved = places < 0 ? amount / factor : amount * factor
-    if (moved > MAX_AMOUNT) return null
+    if (moved > MAX_U64) return null
     writeAmount(scaled, at, moved)
   }
   return { count, bytes: scaled }

@@ -1,5 +1,7 @@
 /** The airdrop's merkle tree in flat levels, hashed as Jito's merkle distributor does. */
+
 import { hash } from 'node:crypto'
+import { MAX_U64 } from '../solana/u64.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 import { PROGRESS_ROWS, type Progress } from './progress.ts'
 
@@ -116,7 +118,7 @@ export function verifyProof(
   proof: readonly Uint8Array[],
   root: Uint8Array,
 ): boolean {
-  if (wallet.length !== 32 || root.length !== NODE_BYTES || amount < 0n || amount >= 1n << 64n) return false
+  if (wallet.length !== 32 || root.length !== NODE_BYTES || amount < 0n || amount > MAX_U64) return false
   const record = new Uint8Array(RECORD_BYTES)
   record.set(wallet)
   new DataView(record.buffer).setBigUint64(32, amount, true)

@@ -7,6 +7,8 @@ export const COMMITMENT_DEPTH: Readonly<Record<Commitment, number>> = { processe
 /** Slots for which a blockhash can be used. */
 export const BLOCKHASH_SLOTS = 150
 export const SLOT_MS = 400
+/** Most accounts of one getMultipleAccounts. */
+export const ACCOUNTS_PER_CALL = 100
 /** Largest serialized transaction, in bytes. */
 export const MAX_TRANSACTION_BYTES = 1232
 /** Entries of the SlotHashes sysvar: how long a lookup table still serves after it was deactivated, in slots. */

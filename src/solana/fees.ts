@@ -1,4 +1,6 @@
 /** What a transaction costs: 5,000 lamports a signature, and the priority fee of its compute budget instructions. */
+
+import type { DecodedMessage } from './messages.ts'
 import {
   COMPUTE_BUDGET_PROGRAM,
   ED25519_PROGRAM,
@@ -6,8 +8,8 @@ import {
   SECP256K1_PROGRAM,
   SECP256R1_PROGRAM,
   SYSTEM_PROGRAM,
-} from './addresses.ts'
-import type { DecodedMessage } from './messages.ts'
+  VOTE_PROGRAM,
+} from './program-ids.ts'
 
 const LAMPORTS_PER_SIGNATURE = 5000n
 const MAX_UNITS = 1_400_000n
@@ -17,7 +19,7 @@ const UNITS_PER_BUILT_IN = 3_000n
 const BUILT_IN = new Set<string>([
   SYSTEM_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
-  'Vote111111111111111111111111111111111111111',
+  VOTE_PROGRAM,
   ED25519_PROGRAM,
   SECP256K1_PROGRAM,
   ...LOADERS,

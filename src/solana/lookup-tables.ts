@@ -1,10 +1,11 @@
 /** Resolves address lookup tables by the rules of the address lookup table program. */
 
 import type { ChainAccount } from './accounts.ts'
-import { addressOf, LOOKUP_TABLE_PROGRAM } from './addresses.ts'
+import { addressOf } from './addresses.ts'
 import { SLOT_HASHES } from './constants.ts'
 import { TransactionRefused } from './execution.ts'
 import type { TableLookup } from './messages.ts'
+import { LOOKUP_TABLE_PROGRAM } from './program-ids.ts'
 import { MAX_U64 } from './u64.ts'
 
 /** Bytes before the addresses. */

@@ -7,12 +7,15 @@ export interface Program {
   accounts: readonly string[]
 }
 
+/** Program-derived address of Meteora DBC that holds what its pools own. */
+export const DBC_POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
+
 export const PROGRAMS = {
   dbc: {
     name: 'Meteora DBC',
     id: 'dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN',
     // Its pool authority pays for the accounts of a migration.
-    accounts: ['FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'],
+    accounts: [DBC_POOL_AUTHORITY],
   },
   dammV2: {
     name: 'Meteora DAMM v2',

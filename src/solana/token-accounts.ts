@@ -1,11 +1,11 @@
 /** Token accounts and mints of both token programs, decoded. */
 import type { ChainAccount } from './accounts.ts'
-import { TOKEN_2022_PROGRAM } from './addresses.ts'
 import { ByteReader } from './byte-reader.ts'
-import { TOKEN_PROGRAM_NAMES } from './token-programs.ts'
+import { TOKEN_2022_PROGRAM } from './program-ids.ts'
+import { isTokenProgram } from './token-programs.ts'
 
 export const ACCOUNT_SIZE = 165
-const MINT_SIZE = 82
+export const MINT_SIZE = 82
 export const MULTISIG_SIZE = 355
 const STATES = ['uninitialized', 'initialized', 'frozen'] as const
 
@@ -29,17 +29,21 @@ export interface MintState {
   freezeAuthority: string | null
 }
 
-/** Byte 165 of a Token-2022 account with extensions says what it is: 1 a mint, 2 a token account. */
-const hasKind = ({ owner, data }: ChainAccount, kind: number): boolean =>
-  owner === TOKEN_2022_PROGRAM &&
-  data.length > ACCOUNT_SIZE &&
-  data.length !== MULTISIG_SIZE &&
-  data[ACCOUNT_SIZE] === kind
+/** Size of the base layout, and the value of byte 165 of a Token-2022 account that has extensions behind it. */
+const LAYOUTS = { mint: { size: MINT_SIZE, tag: 1 }, account: { size: ACCOUNT_SIZE, tag: 2 } } as const
+
+/** Whether an account of a token program has the layout of a mint or of a token account; initialized or not. */
+export function hasTokenLayout({ owner, data }: ChainAccount, kind: keyof typeof LAYOUTS): boolean {
+  if (!isTokenProgram(owner)) return false
+  const { size, tag } = LAYOUTS[kind]
+  if (data.length === size) return true
+  if (owner !== TOKEN_2022_PROGRAM || data.length === MULTISIG_SIZE) return false
+  return data.length > ACCOUNT_SIZE && data[ACCOUNT_SIZE] === tag
+}
 
 /** Decodes a token account; null for anything else, uninitialized ones included. */
 export function readTokenAccount(account: ChainAccount): TokenAccountState | null {
-  if (!TOKEN_PROGRAM_NAMES[account.owner]) return null
-  if (account.data.length !== ACCOUNT_SIZE && !hasKind(account, 2)) return null
+  if (!hasTokenLayout(account, 'account')) return null
   const reader = new ByteReader(account.data)
   const mint = reader.key()
   const owner = reader.key()
@@ -65,8 +69,7 @@ export function readTokenAccount(account: ChainAccount): TokenAccountState | nul
 
 /** Decodes a mint; null for anything else. */
 export function readMint(account: ChainAccount): MintState | null {
-  if (!TOKEN_PROGRAM_NAMES[account.owner]) return null
-  if (account.data.length !== MINT_SIZE && !hasKind(account, 1)) return null
+  if (!hasTokenLayout(account, 'mint')) return null
   const reader = new ByteReader(account.data)
   const mintAuthority = reader.optionKey()
   const supply = reader.u64()

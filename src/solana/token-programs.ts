@@ -1,13 +1,14 @@
-/** Programs that jsonParsed knows beside the chain's own. */
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './addresses.ts'
+/** The token programs and the memo programs: which addresses are theirs, and their names in jsonParsed. */
+import { MEMO_PROGRAM, MEMO_V1_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './program-ids.ts'
 
-export const MEMO_PROGRAMS = [
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
-]
+export const MEMO_PROGRAMS: readonly string[] = [MEMO_PROGRAM, MEMO_V1_PROGRAM]
 
 /** Name of a token program in jsonParsed accounts; undefined for any other program. */
 export const TOKEN_PROGRAM_NAMES: Readonly<Record<string, string | undefined>> = {
   [TOKEN_PROGRAM]: 'spl-token',
   [TOKEN_2022_PROGRAM]: 'spl-token-2022',
 }
+
+/** Whether the address is that of SPL Token or of Token-2022. */
+export const isTokenProgram = (address: string | undefined): boolean =>
+  address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM

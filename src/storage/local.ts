@@ -1,10 +1,10 @@
 /** Assets as files of the data folder, each named by the hash of its content, served at /assets. */
-import { createHash, randomBytes } from 'node:crypto'
-import { open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { internal } from '../errors.ts'
-import { FileFault, makeDataFolder } from '../files.ts'
+import { FileFault, makeDataFolder, replaceWith } from '../files.ts'
 import { imageTypeOf } from './image-structure.ts'
 import { publicBase } from './public-base.ts'
 import type { Asset, Storage } from './storage.ts'
@@ -91,22 +91,13 @@ async function readAsset(file: string): Promise<Uint8Array<ArrayBuffer> | null> 
 
 /** Whole or not at all, and on the disk when it returns. */
 async function write(folder: string, cid: string, bytes: Uint8Array): Promise<void> {
-  const temporary = join(folder, `.${cid}.${randomBytes(6).toString('hex')}`)
   try {
     makeDataFolder(folder)
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await file.writeFile(bytes)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, join(folder, cid))
+    await replaceWith(join(folder, cid), (draft) => writeFile(draft, bytes, { mode: 0o600, flag: 'wx', flush: true }))
     const directory = await open(folder, 'r')
     await directory.sync().finally(() => directory.close())
   } catch (error) {
     if (error instanceof FileFault) throw error
-    await rm(temporary, { force: true }).catch(() => {})
     throw internal(`The asset folder cannot be written: ${reasonOf(error)}; make room or mend its permissions`, {
       cause: error,
     })

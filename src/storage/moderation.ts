@@ -1,7 +1,7 @@
 /** Asks the configured provider whether a token's image and texts may be published. */
 import { type Config, environmentName } from '../config.ts'
-import { OutOfTime, ShuttingDown, within } from '../deadline.ts'
 import { ApiError, badRequest, internal } from '../errors.ts'
+import { ShuttingDown, TimeoutError, withTimeout } from '../timing.ts'
 
 export interface Moderated {
   image: { bytes: Uint8Array; contentType: string }
@@ -47,7 +47,7 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
   const body = JSON.stringify(question(config.values['moderation-model'], what))
   let answer: string
   try {
-    answer = await within(timeoutMs, ending, async (signal) => {
+    answer = await withTimeout(timeoutMs, ending, async (signal) => {
       // A redirect would take the key to another host.
       const init: RequestInit = { method: 'POST', headers, body, signal, redirect: 'error' }
       const response = await (options.fetch ?? fetch)(url, init)
@@ -63,7 +63,7 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
 }
 
 function whyNot(error: unknown, timeoutMs: number): string {
-  if (error instanceof OutOfTime) return `did not answer within ${timeoutMs / 1000} s`
+  if (error instanceof TimeoutError) return `did not answer within ${timeoutMs / 1000} s`
   if (error instanceof ShuttingDown) return 'was not waited for: the service is shutting down'
   return 'cannot be reached, or its answer broke off'
 }

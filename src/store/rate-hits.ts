@@ -1,11 +1,10 @@
 /** Admitted requests per key: what the limiter remembers across a restart, and shares between daemons. */
+
 import { sql } from 'kysely'
+import { DAY_MS, MINUTE_MS } from '../timing.ts'
 import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
-
-export const MINUTE_MS = 60_000
-export const DAY_MS = 86_400_000
 
 export async function addRateHits(tx: Tx, rows: readonly NewRow<'rate_hits'>[]): Promise<void> {
   if (rows.length > 0)

@@ -1,10 +1,9 @@
 /** Seals what must not lie readable in the database: AES-256-GCM under one key per installation. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ENCRYPTION_KEY_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
-import { makeDataFolder, readOwnIfThere } from '../files.ts'
+import { makeDataFolder, readOwnIfThere, writeAtomically } from '../files.ts'
 import { KEY_VARIABLE, otherKey, requireInstallation, settleBegun, settleFingerprint } from './installation.ts'
 import type { Store } from './store.ts'
 
@@ -116,30 +115,9 @@ function readKeyFile(file: string): Buffer | null {
   return text === null ? null : parseKey(text, file)
 }
 
-/** Whole or not at all, and the same for all: of several processes one makes the file, and the others read that. */
+/** Of several processes one makes the file, and the others read that; what is sealed from now on needs it for good. */
 function createKeyFile(dataDir: string, file: string): void {
   makeDataFolder(dataDir)
-  const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
-  const descriptor = openSync(draft, 'wx', 0o600)
-  try {
-    writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('base64')}\n`)
-    fsyncSync(descriptor)
-    linkSync(draft, file)
-    syncFolder(dataDir)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    closeSync(descriptor)
-    unlinkSync(draft)
-  }
-}
-
-/** Makes the new name itself survive a power cut: what is sealed from now on cannot be opened without it. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`
+  writeAtomically(file, text, { exclusive: true, syncFolder: true })
 }

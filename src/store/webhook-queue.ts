@@ -1,5 +1,7 @@
 /** The queue of deliveries: what is to be sent to whom, and when. */
+
 import { sql } from 'kysely'
+import { DAY_MS } from '../timing.ts'
 import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -7,7 +9,7 @@ import type { Reader, Tx } from './store.ts'
 export type Queued = Row<'webhook_queue'>
 
 /** Until the last of the attempts (spec 6), and what a process takes for one: what lies further ahead is due. */
-export const LONGEST_WAIT_MS = 86_400_000
+export const LONGEST_WAIT_MS = DAY_MS
 export const LONGEST_CLAIM_MS = 15_000
 /** One place in so many goes to the newest events where a long line of older ones waits. */
 const NEWEST_PART = 4

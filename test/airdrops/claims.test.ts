@@ -4,7 +4,7 @@ import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { buildCreation, distributorAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { buildTree, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
-import { CLOCK_SYSVAR } from '../../src/solana/addresses.ts'
+import { CLOCK_SYSVAR } from '../../src/solana/program-ids.ts'
 import {
   addressOf,
   airdropsOn,

@@ -1,8 +1,10 @@
 /** Addresses, amounts and moments. */
+
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { address, digits, isAddress, moment, u64 } from '../../src/api/envelope.ts'
+import { address, digits, moment, u64 } from '../../src/api/envelope.ts'
+import { isAddress } from '../../src/solana/addresses.ts'
 import { U64_MAX } from './bodies.ts'
 
 describe('scalars', () => {

@@ -4,7 +4,7 @@ import { type Chain, openChain } from '../../src/chain/connection.ts'
 import { patiently } from '../../src/chain/patient-fetch.ts'
 import { relayOf } from '../../src/chain/relay.ts'
 import { loadConfig } from '../../src/config.ts'
-import { retryAfterMs } from '../../src/deadline.ts'
+import { retryAfterMs } from '../../src/timing.ts'
 import { HANGS, type HostileNode, openHostileNode } from '../support/hostile-node.ts'
 import { temporaryFolder } from '../support/service.ts'
 

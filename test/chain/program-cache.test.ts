@@ -1,4 +1,5 @@
 /** Filling the program cache, from a real JSON-RPC server and from a folder, and what is refused on the way. */
+
 import { hash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -8,12 +9,13 @@ import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readCache, readManifest } from '../../src/chain/program-cache/cache.ts'
-import { checkElf, LOADERS } from '../../src/chain/program-cache/elf.ts'
+import { checkElf } from '../../src/chain/program-cache/elf.ts'
 import { type Pulled, pullPrograms } from '../../src/chain/program-cache/pull.ts'
 import { folderSource, rpcSource } from '../../src/chain/program-cache/source.ts'
 import { openLocalChain } from '../../src/localnet/index.ts'
 import { type LocalnetServer, serveLocalnet } from '../../src/localnet/server.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
+import { LOADER_V1, LOADER_V2, LOADER_V4, UPGRADEABLE_LOADER } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 
 const ATA_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
@@ -54,8 +56,8 @@ function deploy(id: string, dataAddress: string, binary: Uint8Array, padding = 0
   header.writeUInt32LE(3)
   header.writeBigUInt64LE(7n, 4)
   header[12] = 1
-  chain.setAccount(dataAddress, held(LOADERS.upgradeable, Buffer.concat([header, binary, Buffer.alloc(padding)])))
-  chain.setAccount(id, held(LOADERS.upgradeable, program, executable))
+  chain.setAccount(dataAddress, held(UPGRADEABLE_LOADER, Buffer.concat([header, binary, Buffer.alloc(padding)])))
+  chain.setAccount(id, held(UPGRADEABLE_LOADER, program, executable))
 }
 
 const source = () => rpcSource({ rpcUrl: server.url, label: 'test cluster' })
@@ -67,10 +69,10 @@ const only = (address: string) => (row: Pulled) => row.address === address
 describe('a pull from a cluster', () => {
   it('takes programs of every loader out of their accounts and clones the accounts they need', async () => {
     deploy(PROGRAMS.core.id, key(1), elf, 64)
-    chain.setAccount(PROGRAMS.lock.id, held(LOADERS.v2, elf, true))
-    chain.setAccount(PROGRAMS.distributor.id, held(LOADERS.v1, elf, true))
+    chain.setAccount(PROGRAMS.lock.id, held(LOADER_V2, elf, true))
+    chain.setAccount(PROGRAMS.distributor.id, held(LOADER_V1, elf, true))
     const header = Buffer.alloc(48, 1)
-    chain.setAccount(PROGRAMS.tokenMetadata.id, held(LOADERS.v4, Buffer.concat([header, elf]), true))
+    chain.setAccount(PROGRAMS.tokenMetadata.id, held(LOADER_V4, Buffer.concat([header, elf]), true))
     deploy(PROGRAMS.dbc.id, key(2), elf)
     const [pool] = PROGRAMS.dbc.accounts
     chain.setAccount(pool, { ...held(key(9), Uint8Array.of(1, 2, 3)), lamports: 9_007_199_254_740_991n })
@@ -115,7 +117,7 @@ describe('a pull from a cluster', () => {
     const manifest = readManifest(cache)!
     expect(manifest.programs[PROGRAMS.core.id]).toEqual({
       name: 'Metaplex Core',
-      loader: LOADERS.upgradeable,
+      loader: UPGRADEABLE_LOADER,
       sha256: hash('sha256', padded, 'hex'),
       size: padded.length,
       source: 'test cluster',
@@ -123,11 +125,11 @@ describe('a pull from a cluster', () => {
       fetched_at: '2026-06-01T12:00:00.000Z',
     })
     expect(Object.values(manifest.programs).map(({ loader }) => loader)).toEqual([
-      LOADERS.upgradeable,
-      LOADERS.v2,
-      LOADERS.v1,
-      LOADERS.v4,
-      LOADERS.upgradeable,
+      UPGRADEABLE_LOADER,
+      LOADER_V2,
+      LOADER_V1,
+      LOADER_V4,
+      UPGRADEABLE_LOADER,
     ])
     expect(manifest.accounts[pool]).toMatchObject({ size: expect.any(Number), source: 'test cluster' })
     expect(readdirSync(cache).sort()).toEqual(
@@ -191,7 +193,7 @@ describe('a pull from a cluster', () => {
     const dangling = Buffer.alloc(36)
     dangling.writeUInt32LE(2)
     dangling.set(base58.decode(key(5)), 4)
-    chain.setAccount(PROGRAMS.tokenMetadata.id, held(LOADERS.upgradeable, dangling))
+    chain.setAccount(PROGRAMS.tokenMetadata.id, held(UPGRADEABLE_LOADER, dangling))
     chain.setAccount(PROGRAMS.dbc.id, held(key(6), elf))
     const cache = folder()
     writeFileSync(join(cache, `${PROGRAMS.lock.id}.so`), elf)
@@ -255,7 +257,7 @@ describe('an RPC node that does not do its part', () => {
         context: { slot: 5 },
         value: {
           lamports: 1,
-          owner: LOADERS.v2,
+          owner: LOADER_V2,
           executable: true,
           data: [Buffer.from(elf).toString('base64'), 'base64'],
         },

@@ -1,9 +1,10 @@
-/** Runs the built `svc` as a process of its own, in a home that nothing else has touched. */
+/** Runs `svc` in a home that nothing else has touched: inside the test's process, or as a process of its own as it ships. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, expect } from 'vitest'
+import { runInProcess } from './in-process.ts'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
 export const MINT = 'So11111111111111111111111111111111111111112'
@@ -26,7 +27,10 @@ export interface CommandLine {
   home: string
   dataDir: string
   env: Record<string, string>
-  svc(args: string[], options?: RunOptions): Promise<Ran>
+  /** Runs the command inside the test's process: the same code, without the seconds that a process takes to start. */
+  svc(args: string[], options?: Omit<RunOptions, 'timeout'>): Promise<Ran>
+  /** Runs the built command as a process of its own, where the process is what a test is about. */
+  spawned(args: string[], options?: RunOptions): Promise<Ran>
   /** Writes a file below the home and gives its path. */
   file(name: string, text: string | Uint8Array, mode?: number): string
 }
@@ -34,14 +38,22 @@ export interface CommandLine {
 /** A command line with its own home, data folder and settings; removed after the file's tests. */
 export function commandLine(): CommandLine {
   const home = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-  afterAll(() => rmSync(home, { recursive: true, force: true }))
+  const before = process.cwd()
+  // Commands name files from where they are called; one worker runs one file at a time, so that the folder can be its.
+  process.chdir(home)
+  afterAll(() => {
+    process.chdir(before)
+    rmSync(home, { recursive: true, force: true })
+  })
   const dataDir = join(home, 'data')
   const env = { PATH: process.env.PATH ?? '', HOME: home, SVC_DATA_DIR: dataDir }
   return {
     home,
     dataDir,
     env,
-    async svc(args, { env: more = {}, cwd = home, input = '', timeout = 0 } = {}) {
+    svc: (args, { env: more = {}, cwd = home, input = '' } = {}) =>
+      runInProcess(args, { env: { ...env, ...more }, cwd, input }),
+    async spawned(args, { env: more = {}, cwd = home, input = '', timeout = 0 } = {}) {
       const { exitCode, stdout, stderr } = await execa(process.execPath, [PROGRAM, ...args], {
         cwd,
         env: { ...env, ...more },

@@ -10,7 +10,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { commandLine, PROGRAM } from './command-line.ts'
 
 const cli = commandLine()
-const { svc } = cli
+const { svc, spawned } = cli
 let daemon: Daemon
 
 beforeAll(async () => {
@@ -136,13 +136,19 @@ describe('a command', () => {
 
   it('goes on in its own process when daemon.json is of a process that has ended or no longer listens', async () => {
     const dead = join(cli.home, 'dead')
-    await svc(['keys', 'list', '--data-dir', dead])
+    await spawned(['keys', 'list', '--data-dir', dead])
     writeFileSync(join(dead, 'daemon.json'), JSON.stringify({ pid: 2 ** 22 + 1, url: 'http://127.0.0.1:1' }))
-    expect(await svc(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+    expect(await spawned(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+    })
     writeFileSync(join(dead, 'daemon.json'), JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1' }))
-    expect(await svc(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+    expect(await spawned(['pools', 'list', '--json', '--data-dir', dead])).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+    })
     heldLock(dead)
-    const reused = await svc(['pools', 'list', '--json', '--data-dir', dead])
+    const reused = await spawned(['pools', 'list', '--json', '--data-dir', dead])
     expect(reused).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: expect.stringContaining('nothing listens') })
   })
 
@@ -166,11 +172,11 @@ describe('a command', () => {
     }).listen(0, '127.0.0.1')
     await new Promise((resolve) => stranger.once('listening', resolve))
     const folder = join(cli.home, 'stranger')
-    await svc(['keys', 'list', '--data-dir', folder])
+    await spawned(['keys', 'list', '--data-dir', folder])
     const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
     writeFileSync(join(folder, 'daemon.json'), JSON.stringify({ pid: process.pid, url }))
     heldLock(folder)
-    const { exitCode, stderr } = await svc(['keys', 'list', '--data-dir', folder])
+    const { exitCode, stderr } = await spawned(['keys', 'list', '--data-dir', folder])
     await new Promise((resolve) => stranger.close(resolve))
     expect(exitCode).toBe(1)
     expect(stderr).toContain('answered by something that is not svc')
@@ -183,7 +189,7 @@ describe('svc serve', () => {
   it('says in a line why it cannot listen there', async () => {
     const folder = join(cli.home, 'nowhere')
     for (const host of ['192.0.2.1', 'nowhere.invalid']) {
-      const { exitCode, stdout, stderr } = await svc(['serve', '--port', '0', '--host', host, '--data-dir', folder])
+      const { exitCode, stdout, stderr } = await spawned(['serve', '--port', '0', '--host', host, '--data-dir', folder])
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
       expect(stderr).toMatch(new RegExp(`^error: cannot listen on ${host}: .*--host$`, 'm'))
     }
@@ -191,7 +197,7 @@ describe('svc serve', () => {
 
   it('prints its URL alone on stdout, writes daemon.json, and takes it away when it is stopped', async () => {
     const folder = join(cli.home, 'served')
-    await svc(['keys', 'list', '--data-dir', folder])
+    await spawned(['keys', 'list', '--data-dir', folder])
     const served = await startDaemon({ dataDir: folder })
     expect(JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8'))).toEqual({
       pid: served.process.pid,
@@ -200,7 +206,7 @@ describe('svc serve', () => {
       rpc_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       ws_url: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/),
     })
-    const second = await svc(['serve', '--port', '0', '--data-dir', folder])
+    const second = await spawned(['serve', '--port', '0', '--data-dir', folder])
     expect(second).toMatchObject({
       exitCode: 5,
       stdout: '',

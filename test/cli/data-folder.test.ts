@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
-const { svc } = cli
+const { svc, spawned } = cli
 
 beforeAll(async () => {
   expect((await svc(['keys', 'list'])).exitCode).toBe(0)
@@ -23,7 +23,8 @@ async function expectFault(folder: string, what: RegExp, exitCode = 1) {
     ['keys', 'list'],
     ['serve', '--port', '0'],
   ]) {
-    const ran = await svc([...args, '--data-dir', folder])
+    const run = args[0] === 'serve' ? spawned : svc
+    const ran = await run([...args, '--data-dir', folder])
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode, stdout: '' })
     expect(ran.stderr).toMatch(what)
     expect(ran.stderr).not.toMatch(/^\s+at |not foreseen/m)

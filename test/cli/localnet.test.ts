@@ -16,14 +16,16 @@ import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { commandLine, MINT, onTerminal, PROGRAM } from './command-line.ts'
 
 const cli = commandLine()
-const { svc } = cli
+const { svc, spawned } = cli
 const WALLET = '9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g'
 
-const json = async (args: string[], options = {}) => {
-  const { exitCode, stdout, stderr } = await svc([...args, '--json'], options)
+const json = async (args: string[], options = {}, run = svc) => {
+  const { exitCode, stdout, stderr } = await run([...args, '--json'], options)
   expect(exitCode, stderr).toBe(0)
   return JSON.parse(stdout)
 }
+/** By a process of its own, where what one process leaves to the next is the point. */
+const jsonOfProcess = (args: string[]) => json(args, {}, spawned)
 const folder = (name: string) => {
   const path = join(cli.home, name)
   mkdirSync(path, { recursive: true })
@@ -92,19 +94,19 @@ describe('without a daemon', () => {
   const at = ['--data-dir', join(cli.home, 'alone')]
 
   it('shows the chain, gives SOL to the lamport and moves its clock, and keeps it all', async () => {
-    const before = await json(['localnet', 'status', ...at])
+    const before = await jsonOfProcess(['localnet', 'status', ...at])
     expect(before).toMatchObject({ cluster: 'embedded', pid: null, rpc_url: null, transactions: 0 })
     expect(before.programs).toHaveLength(6)
     expect(before.programs.every(({ loaded }: { loaded: boolean }) => !loaded)).toBe(true)
 
-    const first = await json(['localnet', 'airdrop', WALLET, '4123456.123456789', ...at])
+    const first = await jsonOfProcess(['localnet', 'airdrop', WALLET, '4123456.123456789', ...at])
     expect(first).toMatchObject({ address: WALLET, lamports: '4123456123456789', balance: '4123456123456789' })
-    const second = await json(['localnet', 'airdrop', WALLET, '0.000000001', ...at])
+    const second = await jsonOfProcess(['localnet', 'airdrop', WALLET, '0.000000001', ...at])
     expect(second).toMatchObject({ lamports: '1', balance: '4123456123456790' })
 
-    const moved = await json(['localnet', 'advance', '86400', ...at])
+    const moved = await jsonOfProcess(['localnet', 'advance', '86400', ...at])
     expect(moved.unix_timestamp - before.unix_timestamp).toBeGreaterThanOrEqual(86_400)
-    const after = await json(['localnet', 'status', ...at])
+    const after = await jsonOfProcess(['localnet', 'status', ...at])
     expect(after.transactions).toBe(2)
     expect(after.slot).toBeGreaterThan(before.slot + 86_400 / 0.4)
     expect(after.unix_timestamp).toBeGreaterThanOrEqual(moved.unix_timestamp)
@@ -190,7 +192,7 @@ describe('with a daemon', () => {
     expect((await svc(['status', ...at])).stderr).toContain('Cluster: embedded')
 
     for (const args of [['start'], ['reset', '--yes']]) {
-      expect(await svc(['localnet', ...args, ...at])).toMatchObject({
+      expect(await spawned(['localnet', ...args, ...at])).toMatchObject({
         exitCode: 5,
         stdout: '',
         stderr: expect.stringContaining(`process ${daemon.process.pid}`),
@@ -285,12 +287,12 @@ describe('with a daemon', () => {
     expect(rpc_url).not.toMatch(/:8899$/)
     expect(await rpc(rpc_url, 'getHealth')).toBe('ok')
     expect(await stop()).toBe(0)
-    const refused = await svc(['localnet', 'start', '--rpc-port', '8899', '--data-dir', dataDir])
+    const refused = await spawned(['localnet', 'start', '--rpc-port', '8899', '--data-dir', dataDir])
     expect(refused).toMatchObject({
       exitCode: 5,
       stderr: expect.stringContaining('Port 8899 of 127.0.0.1 is taken; choose another with --rpc-port'),
     })
-    const serve = await svc(['serve', '--port', '0', '--rpc-port', '8899', '--data-dir', dataDir])
+    const serve = await spawned(['serve', '--port', '0', '--rpc-port', '8899', '--data-dir', dataDir])
     expect(serve).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('Port 8899') })
     expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false)
   })
@@ -302,7 +304,7 @@ describe('a chain that is served alone', () => {
     const at = ['--data-dir', dataDir]
     const { pid, rpc_url, stop } = await startLocalnet(dataDir, ['--rpc-port', '0'])
     expect(fileOf(dataDir, 'localnet.json')).toMatchObject({ pid, rpc_url })
-    expect(await svc(['localnet', 'start', '--rpc-port', '0', ...at])).toMatchObject({
+    expect(await spawned(['localnet', 'start', '--rpc-port', '0', ...at])).toMatchObject({
       exitCode: 5,
       stderr: expect.stringContaining(`is served by process ${pid}, at ${rpc_url}`),
     })

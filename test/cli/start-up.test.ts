@@ -24,7 +24,7 @@ const TRANSFER = Buffer.concat([
 async function loadedBy(args: string[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-loaded-'))
   try {
-    await cli.svc(args, { env: { NODE_V8_COVERAGE: folder } })
+    await cli.spawned(args, { env: { NODE_V8_COVERAGE: folder } })
     const urls = readdirSync(folder)
       .flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')).result as { url: string }[])
       .map(({ url }) => url)

@@ -4,18 +4,19 @@ import { describe, expect, it } from 'vitest'
 import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
-const { svc } = cli
+const { svc, spawned } = cli
 const version = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 
 describe('svc', () => {
+  // bin/svc.ts answers these by itself, before it loads anything.
   it.each([['--version'], ['-V'], ['--json', '--version']])('prints the version alone for %s %s', async (...args) => {
-    expect(await svc(args)).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
+    expect(await spawned(args)).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
   })
 
   it.each([[], ['--help'], ['-h'], ['help'], ['--no-color', '--help']])(
     'prints the nouns on stdout for %s %s',
     async (...args) => {
-      const { exitCode, stdout, stderr } = await svc(args)
+      const { exitCode, stdout, stderr } = await spawned(args)
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
       expect(stdout).toMatch(/^Usage: svc <noun> <verb>/)
       for (const noun of ['keys', 'merkle', 'pools', 'webhooks', 'doctor']) expect(stdout).toContain(`\n  ${noun} `)

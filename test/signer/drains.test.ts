@@ -23,7 +23,7 @@ import {
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_PROGRAMS, judge } from '../../src/operations/signing/rules.ts'
-import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/addresses.ts'
+import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
 import { hasProgram } from '../support/programs.ts'

@@ -71,7 +71,7 @@ const FAILING = ['airdrops init --signed', 'airdrops claim --swap-to-sol']
 async function run(
   args: string[],
 ): Promise<{ exitCode: number | undefined; data: Record<string, string>; stderr: string }> {
-  const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'], { env })
+  const { exitCode, stdout, stderr } = await cli.spawned([...args, '--json'], { env })
   return { exitCode, data: stdout === '' ? {} : JSON.parse(stdout), stderr }
 }
 async function done(args: string[]) {

@@ -60,7 +60,7 @@ describe('SIGHUP', () => {
     expect(existsSync(join(dataDir, 'daemon.json'))).toBe(true)
     terminal.kill('SIGKILL')
     await untilGone(dataDir, 'daemon.json')
-    expect((await cli.svc(['keys', 'list', '--data-dir', dataDir])).exitCode).toBe(0)
+    expect((await cli.spawned(['keys', 'list', '--data-dir', dataDir])).exitCode).toBe(0)
   })
 
   it('stops the embedded chain that is served alone in order, with all that it holds', async () => {
@@ -68,10 +68,10 @@ describe('SIGHUP', () => {
     const chain = started(cli, ['localnet', 'start', '--rpc-port', '0', '--data-dir', dataDir])
     await chain.says('Stop with Ctrl-C')
     const to = '9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g'
-    expect((await cli.svc(['localnet', 'airdrop', to, '3', '--data-dir', dataDir])).exitCode).toBe(0)
+    expect((await cli.spawned(['localnet', 'airdrop', to, '3', '--data-dir', dataDir])).exitCode).toBe(0)
     expect(await chain.stopped('SIGHUP')).toBe(0)
     expect(existsSync(join(dataDir, 'localnet.json'))).toBe(false)
-    const { stdout } = await cli.svc(['accounts', 'get', to, '--json', '--data-dir', dataDir])
+    const { stdout } = await cli.spawned(['accounts', 'get', to, '--json', '--data-dir', dataDir])
     expect(JSON.parse(stdout).lamports).toBe('3000000000')
   })
 

@@ -27,7 +27,7 @@ import { PROGRAMS_DIR } from '../support/programs.ts'
 
 const cli = commandLine()
 /** What is refused ends at once; a daemon that runs where it must not is stopped, and has no exit code. */
-const svc: typeof cli.svc = (args, options) => cli.svc(args, { timeout: 30_000, ...options })
+const svc: typeof cli.spawned = (args, options) => cli.spawned(args, { timeout: 30_000, ...options })
 const STRANGER = 12345
 const IS_ROOT = process.getuid?.() === 0
 /** No data folder but the one that is found otherwise. */

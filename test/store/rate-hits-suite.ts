@@ -1,7 +1,9 @@
 /** Suite: shared limits admit exactly as many as they say, and hits survive to be loaded. */
+
 import { describe, expect, test } from 'vitest'
 import { insertApiKey } from '../../src/store/api-keys.ts'
-import { addRateHits, admitShared, DAY_MS, loadRateHits, MINUTE_MS, pruneRateHits } from '../../src/store/rate-hits.ts'
+import { addRateHits, admitShared, loadRateHits, pruneRateHits } from '../../src/store/rate-hits.ts'
+import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
 import { numbers, type TestDatabase, twoStores } from './databases.ts'
 import { apiKey } from './rows.ts'
 

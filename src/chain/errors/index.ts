@@ -1,6 +1,6 @@
 /** Turns a validator's transaction error and its log into the failing program, a name, a sentence and a hint. */
 
-import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type Failure, failureIn } from './logs.ts'
 import { ANY_ANCHOR, INNER_HINTS, KNOWN_PROGRAMS, type KnownProgram } from './programs.ts'
 import { INSTRUCTION_WORDS, TRANSACTION_WORDS, wordsOf } from './runtime.ts'

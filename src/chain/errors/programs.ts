@@ -1,12 +1,22 @@
 /** The programs whose errors svc can name: their tables, and what to do about the errors that users meet. */
 
-import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
-import { PROGRAMS } from '../../solana/programs.ts'
-import { ANCHOR_CODES } from './anchor-codes.ts'
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  LOOKUP_TABLE_PROGRAM,
+  MEMO_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../solana/program-ids.ts'
+import { DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
+import { ANCHOR_CODES } from './generated/anchor.ts'
+import { CORE_CODES } from './generated/core.ts'
+import { DAMM_V2_CODES } from './generated/damm-v2.ts'
+import { DBC_CODES } from './generated/dbc.ts'
 import { DISTRIBUTOR_CODES, LOCK_CODES } from './lock-codes.ts'
-import { CORE_CODES, TOKEN_METADATA_CODES } from './metaplex-codes.ts'
-import { DAMM_V2_CODES, DBC_CODES } from './meteora-codes.ts'
 import { ASSOCIATED_TOKEN_CODES, SYSTEM_CODES, TOKEN_2022_ADDED_CODES, TOKEN_CODES } from './solana-codes.ts'
+import { TOKEN_METADATA_CODES } from './token-metadata-codes.ts'
 import type { ErrorTable } from './types.ts'
 
 export interface KnownProgram {
@@ -66,8 +76,8 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       8: 'the nonce was used: build again with its present value',
     },
   },
-  TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA: { name: 'SPL Token', codes: TOKEN_CODES, hints: TOKEN_HINTS },
-  TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb: {
+  [TOKEN_PROGRAM]: { name: 'SPL Token', codes: TOKEN_CODES, hints: TOKEN_HINTS },
+  [TOKEN_2022_PROGRAM]: {
     name: 'Token-2022',
     codes: { ...TOKEN_CODES, ...TOKEN_2022_ADDED_CODES },
     hints: {
@@ -81,7 +91,7 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       67: 'the mint is paused: wait until its authority resumes it',
     },
   },
-  ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL: {
+  [ASSOCIATED_TOKEN_PROGRAM]: {
     name: 'Associated Token Account',
     codes: ASSOCIATED_TOKEN_CODES,
     hints: { 0: 'the account at that address has another owner now: use another token account of the wallet' },
@@ -160,9 +170,9 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
       6016: 'start, end and clawback must all lie in the future: build again with later times',
     }),
   },
-  ComputeBudget111111111111111111111111111111: { name: 'Compute Budget', codes: {}, hints: {} },
-  AddressLookupTab1e1111111111111111111111111: { name: 'Address Lookup Table', codes: {}, hints: {} },
-  MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr: { name: 'Memo', codes: {}, hints: {} },
+  [COMPUTE_BUDGET_PROGRAM]: { name: 'Compute Budget', codes: {}, hints: {} },
+  [LOOKUP_TABLE_PROGRAM]: { name: 'Address Lookup Table', codes: {}, hints: {} },
+  [MEMO_PROGRAM]: { name: 'Memo', codes: {}, hints: {} },
 }
 
 /** A common failure of two programs together: the inner one's error tells little without the outer one. */
@@ -170,10 +180,9 @@ export const INNER_HINTS: Readonly<Record<string, Readonly<Record<string, string
   [PROGRAMS.distributor.id]: {
     [`${SYSTEM_PROGRAM} 0`]:
       'the account exists already: this wallet has claimed before, or the airdrop of this mint and number was created before (choose another airdrop_count)',
-    'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA 1': "the airdrop's vault holds too little: fund it, then claim again",
+    [`${TOKEN_PROGRAM} 1`]: "the airdrop's vault holds too little: fund it, then claim again",
   },
   [PROGRAMS.dbc.id]: {
-    [`${SYSTEM_PROGRAM} 1`]:
-      'the paying account, or on a migration the pool authority FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM, has too few lamports; on the embedded chain `svc localnet airdrop <address> <sol>`',
+    [`${SYSTEM_PROGRAM} 1`]: `the paying account, or on a migration the pool authority ${DBC_POOL_AUTHORITY}, has too few lamports; on the embedded chain \`svc localnet airdrop <address> <sol>\``,
   },
 }

@@ -1,5 +1,6 @@
 /** Control: authorities that the wallet loses, delegates that it gains, and accounts of its own that end. */
-import { addressBytes, addressOf, SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/addresses.ts'
+import { addressBytes, addressOf } from '../../solana/addresses.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { type Holding, type Holdings, holdsAt, nonceAuthority } from './holdings.ts'
 import type { Orders } from './orders.ts'

@@ -1,5 +1,5 @@
 /** Amounts: what leaves the wallet, what others gain, and where it arrives. */
-import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/addresses.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { type Holding, type Holdings, isPlain, type Side } from './holdings.ts'
 import type { Order, Orders } from './orders.ts'

@@ -1,8 +1,10 @@
 /** The accounts of a run as they were and will be, and which of them are the wallet's. */
 
 import type { ChainAccount } from '../../solana/accounts.ts'
-import { addressBytes, addressOf, SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/addresses.ts'
+import { addressBytes, addressOf } from '../../solana/addresses.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type MintState, readMint } from '../../solana/token-accounts.ts'
+import { isTokenProgram } from '../../solana/token-programs.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../balance-changes.ts'
 import type { Account } from '../runs.ts'
 import type { Opening, Openings } from './openings.ts'
@@ -71,9 +73,6 @@ export function nonceAuthority(account: Account): string | null {
   if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_BYTES) return null
   return addressOf(account.data.subarray(NONCE_AUTHORITY, NONCE_AUTHORITY + 32))
 }
-
-export const isTokenProgram = (program: string | undefined): boolean =>
-  program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM
 
 /** Token programs and the System program hold what a key, not a program's own rules, gives away. */
 export const isPlain = (program: string | undefined): boolean => program === SYSTEM_PROGRAM || isTokenProgram(program)

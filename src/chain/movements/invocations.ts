@@ -2,7 +2,7 @@
 
 import { decodeInstruction } from '../../solana/instructions/index.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
-import { isTokenProgram } from './holdings.ts'
+import { isTokenProgram } from '../../solana/token-programs.ts'
 
 export interface Instruction {
   program: string

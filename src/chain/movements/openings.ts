@@ -1,6 +1,6 @@
 /** Accounts that are opened within a transaction: one that ends in it too is seen neither before nor after. */
-import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
-import { isTokenProgram } from './holdings.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { Instruction } from './invocations.ts'
 
 export interface Opening {

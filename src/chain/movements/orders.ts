@@ -1,6 +1,7 @@
 /** What instructions move, and what of it out of a wallet's accounts, whatever comes back in the same transaction. */
-import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/addresses.ts'
-import { type Holdings, isTokenProgram } from './holdings.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { isTokenProgram } from '../../solana/token-programs.ts'
+import type { Holdings } from './holdings.ts'
 import type { Instruction } from './invocations.ts'
 
 export interface Order {

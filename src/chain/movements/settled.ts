@@ -1,6 +1,7 @@
 /** Accounts that others use all the time, between two readings of them: which state a gain is measured from. */
 
-import { addressBytes, SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { addressBytes } from '../../solana/addresses.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { readMint } from '../../solana/token-accounts.ts'
 import { decodeTokenAccount } from '../balance-changes.ts'

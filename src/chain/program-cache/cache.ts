@@ -1,18 +1,10 @@
 /** The folder of program binaries and cloned accounts that the embedded chain starts from, and its manifest. */
-import { hash, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+
+import { hash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../../config.ts'
+import { writeAtomically } from '../../files.ts'
 import { PROGRAMS, type Program } from '../../solana/programs.ts'
 
 export const programFile = (id: string) => `${id}.so`
@@ -105,22 +97,8 @@ export function readIfThere(file: string): Buffer | null {
   }
 }
 
-/** Readers see the old file or the whole new one, after a crash too. */
+/** Replaces a file that everyone may read; readers see the old file or the whole new one, after a crash too. */
 export function writeWhole(file: string, content: string | Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true })
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`
-  try {
-    const descriptor = openSync(temporary, 'wx', 0o644)
-    try {
-      const bytes = Buffer.from(content)
-      for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    renameSync(temporary, file)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw error
-  }
+  writeAtomically(file, content, { mode: 0o644 })
 }

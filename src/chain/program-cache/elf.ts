@@ -1,12 +1,5 @@
 /** Takes a program's binary out of the accounts that hold it, and checks that it is one. */
 
-export const LOADERS = {
-  upgradeable: 'BPFLoaderUpgradeab1e11111111111111111111111',
-  v4: 'LoaderV411111111111111111111111111111111111',
-  v2: 'BPFLoader2111111111111111111111111111111111',
-  v1: 'BPFLoader1111111111111111111111111111111111',
-} as const
-
 /** UpgradeableLoaderState: a u32 tag; a program then names its data account, which has slot and authority before the binary. */
 const PROGRAM_TAG = 2
 const PROGRAM_DATA_TAG = 3

@@ -1,7 +1,7 @@
 /** One JSON-RPC call to a cluster without an SDK; what goes wrong never says more of the URL than its caller does. */
 
-import { retryAfterMs, whyUnanswered } from '../../deadline.ts'
 import { urlRedactor } from '../../redaction.ts'
+import { pause, retryAfterMs, whyUnanswered } from '../../timing.ts'
 
 export interface RpcOptions {
   fetch?: typeof fetch
@@ -15,11 +15,9 @@ export interface RpcOptions {
 export type Asked = { result: unknown } | { fault: string; again: boolean; afterMs?: number | undefined }
 
 const ATTEMPTS = 5
-const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 15_000
-const TIMEOUT_MS = 60_000
-
-const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds))
+const FIRST_RPC_WAIT_MS = 500
+const LONGEST_RPC_WAIT_MS = 15_000
+const RPC_TIMEOUT_MS = 60_000
 
 /** The result, or in words why there is none. */
 export async function rpcText(
@@ -28,12 +26,12 @@ export async function rpcText(
   params: readonly unknown[],
   options: RpcOptions = {},
 ): Promise<Asked> {
-  const { fetch: send = fetch, wait = pause, timeoutMs = TIMEOUT_MS, attempts = ATTEMPTS } = options
+  const { fetch: send = fetch, wait = pause, timeoutMs = RPC_TIMEOUT_MS, attempts = ATTEMPTS } = options
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   for (let attempt = 1; ; attempt++) {
     const asked = await ask(send, url, body, timeoutMs)
     if ('result' in asked || !asked.again || attempt >= attempts) return asked
-    await wait(Math.min(asked.afterMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS))
+    await wait(Math.min(asked.afterMs ?? FIRST_RPC_WAIT_MS * 2 ** (attempt - 1), LONGEST_RPC_WAIT_MS))
   }
 }
 

@@ -1,11 +1,13 @@
 /** Where programs and accounts come from: a cluster's JSON-RPC, or a folder of files. */
+
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
+import { LOADER_V1, LOADER_V2, LOADER_V4, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
 import type { Cluster } from '../cluster.ts'
 import { type AccountFile, accountFile, parseAccount, programFile } from './cache.ts'
-import { LOADERS, programDataAddress, upgradeableBinary, v4Binary } from './elf.ts'
+import { programDataAddress, upgradeableBinary, v4Binary } from './elf.ts'
 import { type RpcOptions, rpcText } from './rpc.ts'
 
 export interface ProgramBinary {
@@ -58,9 +60,9 @@ export function rpcSource(
       if (account === null) return null
       const { owner: loader } = account
       const data = dataOf(account)
-      if (loader === LOADERS.v1 || loader === LOADERS.v2) return { bytes: data, loader, slot }
-      if (loader === LOADERS.v4) return { bytes: v4Binary(data), loader, slot }
-      if (loader !== LOADERS.upgradeable) throw new Error(`its account belongs to ${loader}, which loads no programs`)
+      if (loader === LOADER_V1 || loader === LOADER_V2) return { bytes: data, loader, slot }
+      if (loader === LOADER_V4) return { bytes: v4Binary(data), loader, slot }
+      if (loader !== UPGRADEABLE_LOADER) throw new Error(`its account belongs to ${loader}, which loads no programs`)
       const held = await read(base58.encode(programDataAddress(data)))
       if (held.account === null) throw new Error('its program data account is gone: the program was closed')
       return { bytes: upgradeableBinary(dataOf(held.account)), loader, slot: held.slot }

@@ -1,11 +1,11 @@
 /** The requests that one call makes of a provider: bounded in time, repeated only where nothing can have been signed. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { retryAfterMs } from '../../deadline.ts'
+import { retryAfterMs } from '../../timing.ts'
 import type { Signed } from './types.ts'
 
 const ATTEMPTS = 3
-const FIRST_WAIT_MS = 150
-const LONGEST_WAIT_MS = 2_000
+const FIRST_EXCHANGE_WAIT_MS = 150
+const LONGEST_EXCHANGE_WAIT_MS = 2_000
 /** Turned away before it was worked on. */
 const BUSY = new Set([429, 503])
 
@@ -66,7 +66,7 @@ export async function exchange(call: Call, input: string | URL, init: RequestIni
     call.fault = outcome.fault
     if (outcome.unsigned) call.signed = before
     if (!outcome.again || attempt === ATTEMPTS) return outcome.answered ?? fail()
-    await call.wait(outcome.waitMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1))
+    await call.wait(outcome.waitMs ?? FIRST_EXCHANGE_WAIT_MS * 2 ** (attempt - 1))
   }
 }
 
@@ -95,7 +95,7 @@ async function attemptOnce(call: Call, url: URL, init: RequestInit): Promise<Out
     fault: { kind: 'status', status },
     unsigned,
     // Whoever asks for longer than a request can wait is not asked again by it.
-    again: unsigned && BUSY.has(status) && (asked ?? 0) <= LONGEST_WAIT_MS,
+    again: unsigned && BUSY.has(status) && (asked ?? 0) <= LONGEST_EXCHANGE_WAIT_MS,
     answered: new Response(text || null, { status, headers: plain(headers) }),
     ...(asked !== null && { waitMs: asked }),
   }

@@ -1,5 +1,5 @@
 /** Makes a signer of a provider's package: a limit in time, every signature verified, every failure one clear sentence. */
-import { within as inTime, OutOfTime, ShuttingDown } from '../../deadline.ts'
+import { pause, ShuttingDown, TimeoutError, withTimeout } from '../../timing.ts'
 import { verifierOf } from './ed25519.ts'
 import { type Call, exchanging } from './exchange.ts'
 import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
@@ -68,7 +68,7 @@ export function createRemoteSigner(provider: Provider, address: string, options:
     const over = new AbortController()
     let call: Call | undefined
     try {
-      return await inTime(timeoutMs, ending, (signal) => {
+      return await withTimeout(timeoutMs, ending, (signal) => {
         call = {
           ...{ signs, mayHaveSigned, adapt, fetch, wait, signal: AbortSignal.any([signal, over.signal]) },
           ...{ signed: 'no', fault: undefined, answer: undefined },
@@ -78,7 +78,7 @@ export function createRemoteSigner(provider: Provider, address: string, options:
     } catch (error) {
       if (error instanceof SignerUnavailable) throw error
       const asked = call ?? { signed: 'no' }
-      if (error instanceof OutOfTime) throw unavailable(provider, asked, `gave no answer within ${timeoutMs} ms`)
+      if (error instanceof TimeoutError) throw unavailable(provider, asked, `gave no answer within ${timeoutMs} ms`)
       if (error instanceof ShuttingDown)
         throw unavailable(provider, asked, 'was not waited for: the service is shutting down')
       throw unavailable(provider, asked, call === undefined ? 'was asked nothing' : faultText(provider, call))
@@ -155,5 +155,3 @@ function statusText(status: number): string | undefined {
   if (status < 400) return 'it leads elsewhere, and no token is carried there; set its final address'
   return undefined
 }
-
-const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds))

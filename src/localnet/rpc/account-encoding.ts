@@ -1,6 +1,8 @@
 /** Accounts in the encodings of JSON-RPC. */
+
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
+import { MAX_U64 } from '../../solana/u64.ts'
 import type { LocalChain } from '../types.ts'
 import { parseAccount } from './account-parsing.ts'
 import { CODE, RpcError } from './errors.ts'
@@ -9,7 +11,7 @@ import { zstdFrame } from './zstd.ts'
 
 const BASE58_MAX_BYTES = 128
 /** Accounts are rent-exempt: they carry this epoch, u64::MAX. */
-const RENT_EPOCH = (1n << 64n) - 1n
+const RENT_EPOCH = MAX_U64
 
 export type AccountEncoding = 'binary' | 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed'
 const ENCODINGS: Readonly<Record<AccountEncoding, AccountEncoding>> = {

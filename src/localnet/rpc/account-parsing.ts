@@ -1,8 +1,8 @@
 /** The jsonParsed form of accounts whose program is known. */
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
-import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../../solana/addresses.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
+import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import type { LocalChain } from '../types.ts'
 import { parseTokenState } from './token-state.ts'

@@ -1,6 +1,7 @@
 /** Methods about the cluster itself: one node, no stake, no inflation. */
-import { SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+
 import { SLOT_MS } from '../../solana/constants.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH } from '../clock.ts'
 import type { LocalChain } from '../types.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'

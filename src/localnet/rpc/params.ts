@@ -1,6 +1,8 @@
 /** Reads the positional params of a request, refusing with the words of a validator. */
+
 import { base58 } from '@scure/base'
 import type { Commitment } from '../../solana/constants.ts'
+import { MAX_U64 } from '../../solana/u64.ts'
 import { invalidParams } from './errors.ts'
 
 export type Config = Record<string, unknown>
@@ -68,7 +70,7 @@ export function asInteger(value: unknown): number {
 export function asAmount(value: unknown): bigint {
   const fits = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))
   const amount = fits ? BigInt(value) : -1n
-  if (amount < 0n || amount >= 1n << 64n) throw wrongType(value, 'u64')
+  if (amount < 0n || amount > MAX_U64) throw wrongType(value, 'u64')
   return amount
 }
 

@@ -1,6 +1,8 @@
 /** getProgramAccounts, from the index that narrows it most. */
+
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
+import { ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import type { LocalChain } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
@@ -8,7 +10,6 @@ import { type Filters, matches, readFilters } from './filters.ts'
 import { type Methods, readableAt, withContext } from './method.ts'
 import { asBoolean, asConfig, asPubkey, requireParams } from './params.ts'
 
-const TOKEN_ACCOUNT_SIZE = 165
 const MINT_OFFSET = 0
 const OWNER_OFFSET = 32
 
@@ -16,7 +17,7 @@ type Accounts = Iterable<readonly [address: string, account: ChainAccount]>
 
 /** Token accounts are indexed by wallet and by mint; only filters that name nothing else may use those indexes. */
 function candidates(chain: LocalChain, program: string, filters: Filters): Accounts {
-  const tokenAccounts = filters.tokenAccountState || filters.dataSizes.includes(TOKEN_ACCOUNT_SIZE)
+  const tokenAccounts = filters.tokenAccountState || filters.dataSizes.includes(ACCOUNT_SIZE)
   if (!TOKEN_PROGRAM_NAMES[program] || !tokenAccounts) return chain.accountsOwnedBy(program)
   const keyAt = (offset: number) =>
     filters.memcmps.find((memcmp) => memcmp.offset === offset && memcmp.bytes.length === 32)?.bytes

@@ -1,13 +1,16 @@
 /** Follows airdrops by their accounts: tells of those that every wallet has claimed, and of what other tools have done. */
+
 import {
   type Distributor,
   distributorAddress,
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
+import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../timing.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
 import { FAULTY_MS, writeEach } from '../write-each.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
@@ -17,16 +20,11 @@ import { advance, rankOf, statusOf } from './transitions.ts'
 type Tree = Row<'merkle_trees'>
 type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
-/** Accounts of one call, and calls of one round. */
-const ACCOUNTS_PER_CALL = 100
 const CALLS_PER_ROUND = 5
 /** So long the watcher is left to tell of a transaction that was submitted here: it knows its signature. */
 const PATIENCE_MS = 180_000
 /** No transaction tells that all is claimed, but it is told after the claims: so long as a blockhash lives one may land. */
 const CLAIM_PATIENCE_MS = 90_000
-const SECOND_MS = 1_000
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** Of a tree that has waited for its airdrop for days. */
 export const LONGEST_WAIT_MS = 600_000
 

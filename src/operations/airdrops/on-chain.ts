@@ -15,7 +15,7 @@ import { badRequest, notFound } from '../../errors.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
 import { decodeTreeId } from '../../merkle/tree-id.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
-import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from '../../solana/addresses.ts'
+import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import type { Row } from '../../store/schema.ts'
 import { type Facts, reached } from './transitions.ts'
 

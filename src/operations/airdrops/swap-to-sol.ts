@@ -1,9 +1,9 @@
 /** The swap that may follow a claim: what was claimed, sold for SOL in the token's own pool. */
-import { WRAPPED_SOL } from '../../api/envelope.ts'
 import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, badRequest } from '../../errors.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { poolsOfMint } from '../../store/pools.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { type ChainPool, readPools } from '../pools/on-chain.ts'

@@ -1,8 +1,10 @@
 /** What the entries of the audit log leave of policy and spends, and whether the stored rows are that. */
+
 import type { Row } from '../../store/schema.ts'
 import { listSignerPolicies, listSpendsSince } from '../../store/signings.ts'
 import type { Reader } from '../../store/store.ts'
-import { DAY_MS, policyJson } from '../signing/policy.ts'
+import { DAY_MS } from '../../timing.ts'
+import { policyJson } from '../signing/policy.ts'
 import { DEFAULT_POLICY } from '../signing/rules.ts'
 
 interface ExpectedPolicy {

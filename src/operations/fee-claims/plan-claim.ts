@@ -22,6 +22,8 @@ import { readWallets, rentFor } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
@@ -116,14 +118,12 @@ async function positionClaim(context: Context, { address }: FeeClaimInput, payer
   return { built, plan: { pool_address: pool.address, kind: 'damm_v2', estimated_quote, type: 'fee_claim.executed' } }
 }
 
-const TOKEN_ACCOUNT_BYTES = 165
-
 /** The claimer opens its own token accounts, whoever pays the transaction: their rent is the claimer's to take. */
 async function requireClaimerRent(connection: Connection, pool: DammV2Pool, owner: string): Promise<void> {
   const own = await claimAccounts(pool, owner)
   const [wallet, ...accounts] = await accountsAt(connection, [owner, ...own])
   const missing = BigInt(accounts.filter((account) => account === null).length)
-  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, TOKEN_ACCOUNT_BYTES))
+  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, ACCOUNT_SIZE))
   const lamports = wallet?.lamports ?? 0n
   if (lamports >= needed) return
   throw badRequest(
@@ -147,7 +147,7 @@ const nothingToClaim = (address: string, whose = '') =>
   })
 
 /** The System program: an address like any other, and nobody's. */
-const NOT_WALLETS: ReadonlySet<string> = new Set(['11111111111111111111111111111111'])
+const NOT_WALLETS: ReadonlySet<string> = new Set([SYSTEM_PROGRAM])
 
 /** A share of nothing, or one that leaves its recipient below what an account must hold, fails on chain without a word. */
 async function requirePayableSplits(

@@ -1,4 +1,5 @@
 /** Follows gold locks past their time: tells when one can be unlocked, and notices those that ended unseen. */
+
 import type { ChainMoment } from '../../chain/chain-clock.ts'
 import {
   type Escrow,
@@ -11,6 +12,7 @@ import type { Services } from '../../context.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks, planGoldLockChecks } from '../../store/gold-locks.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { DAY_MS } from '../../timing.ts'
 import { emitAll, type LateEmission } from '../emit.ts'
 import { FAULTY_MS, writeEach } from '../write-each.ts'
 import { findClosing } from './find-closing.ts'
@@ -31,7 +33,7 @@ const MOST_LOCKS = 10 * LOCKS_PER_CALL
 const MOST_ENDED = 10
 /** One that can be unlocked is looked at after a quarter of the time that it has waited, within these bounds. */
 const LEAST_WAIT_MS = 600_000
-export const MOST_WAIT_MS = 86_400_000
+export const MOST_WAIT_MS = DAY_MS
 
 /**
  * One round over the locks whose time has come. Throws internal_error where the node fails, and at its end what a lock could

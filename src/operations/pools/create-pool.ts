@@ -1,12 +1,12 @@
 /** Launches a token with its pool: image and metadata are stored, keys made, transactions built, the ticker taken. */
 
-import { WRAPPED_SOL } from '../../api/envelope.ts'
 import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { publicRpcUrl } from '../../chain/cluster.ts'
 import { requireProgram } from '../../chain/required-program.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { type Image, readImage } from '../../storage/image.ts'
 import { metadataJson } from '../../storage/metadata.ts'

@@ -1,10 +1,12 @@
 /** Follows pools through their life: live once they are seen, full, migrated, or given up. */
+
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { ApiError } from '../../errors.ts'
 import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
 import { duePools, isAnyPoolDue, lastTracked, planPoolCheck } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { MINUTE_MS } from '../../timing.ts'
 import { emitAll } from '../emit.ts'
 import { crankPool, type PoolServices } from './crank.ts'
 import { firstSeen } from './first-seen.ts'
@@ -15,7 +17,6 @@ import { CHECK_MS, type Moved, markFailed, markLive, markMigrated, markTriggered
 const POOLS_PER_ROUND = 100
 /** Until then the blockhash of what was built can still be used. */
 const BUILD_LIFE_MS = 120_000
-const MINUTE_MS = 60_000
 
 /**
  * One round over the pools that are due. A pool that cannot be handled is told of and due again, and never stops the

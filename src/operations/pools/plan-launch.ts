@@ -1,4 +1,5 @@
 /** A launch as it goes to the creator: keys made, transactions built, addresses known before anything is on chain. */
+
 import type { Keypair } from '@solana/web3.js'
 import type { CurvePreset, PoolCreated } from '../../api/index.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
@@ -7,6 +8,7 @@ import { rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
+import { MINT_SIZE } from '../../solana/token-accounts.ts'
 import { sequenceTerms } from '../building.ts'
 import { curveNamed } from './presets.ts'
 
@@ -40,7 +42,6 @@ export interface PlannedLaunch {
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
 
-const LAUNCH_MINT_BYTES = 82
 /** Compute units that no transaction of a launch asks for more than. */
 const LARGEST_LAUNCH_UNITS = 500_000
 
@@ -96,7 +97,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     totalSupply: curve.totalSupply,
     initialMarketCapLamports: curve.initialMarketCapLamports,
     feeBps: preset.migration_fee_bps,
-    rent: await rentFor(connection, LAUNCH_MINT_BYTES),
+    rent: await rentFor(connection, MINT_SIZE),
   })
   return {
     address: await dammV2.dammV2PoolAddress({ mint: common.mint }),

@@ -1,7 +1,7 @@
 /** The price of SOL in US dollars, from the configured source, asked for at most twice a minute. */
 import type { Config } from '../../config.ts'
 import type { Services } from '../../context.ts'
-import { within } from '../../deadline.ts'
+import { withTimeout } from '../../timing.ts'
 
 const PRICE_TIMEOUT_MS = 5_000
 const PRICE_FRESH_MS = 30_000
@@ -48,7 +48,7 @@ export async function solPrice({
 }
 
 async function fetchPrice(url: string, field: string, ending: AbortSignal): Promise<number> {
-  const text = await within(PRICE_TIMEOUT_MS, ending, async (signal) => {
+  const text = await withTimeout(PRICE_TIMEOUT_MS, ending, async (signal) => {
     const response = await fetch(url, { signal })
     if (!response.ok) throw new Error(`the price source answered HTTP ${response.status}`)
     return response.text()

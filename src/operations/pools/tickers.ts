@@ -1,4 +1,5 @@
 /** Tickers: which pool has one, until when, and what whoever wants the same is told. */
+
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { Context, Services } from '../../context.ts'
@@ -6,11 +7,10 @@ import { badRequest } from '../../errors.ts'
 import { findPool, findTicker, isHeldAgainst, takeTicker } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { HOUR_MS } from '../../timing.ts'
 
 type TickerServices = Pick<Services, 'clock' | 'config'>
 type TickerHolder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>
-
-const COOLDOWN_HOUR_MS = 3_600_000
 
 /** Before anything costs: the ticker is taken, and looked at again, in the commit. */
 export async function requireFreeTicker(
@@ -39,7 +39,7 @@ export const takeTickerFor = (at: TickerServices, tx: Tx, taking: TickerTaking):
 
 /** When another can take it. */
 export const tickerFreeAt = ({ config }: Pick<Services, 'config'>, { taken_at }: TickerHolder): string =>
-  new Date(taken_at + config.values['pools.ticker-cooldown-hours'] * COOLDOWN_HOUR_MS).toISOString()
+  new Date(taken_at + config.values['pools.ticker-cooldown-hours'] * HOUR_MS).toISOString()
 
 export function tickerTakenError(at: Pick<Services, 'config'>, symbol: string, held: TickerHolder, param = 'symbol') {
   const until = tickerFreeAt(at, held)
@@ -51,4 +51,4 @@ export function tickerTakenError(at: Pick<Services, 'config'>, symbol: string, h
 
 /** A ticker that was taken before this moment is free again. */
 export const tickerCooldownStart = ({ clock, config }: TickerServices) =>
-  clock.now() - config.values['pools.ticker-cooldown-hours'] * COOLDOWN_HOUR_MS
+  clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS

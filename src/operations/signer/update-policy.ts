@@ -1,9 +1,10 @@
 /** Changes what the signer may sign; what is left out stays. */
-import { WRAPPED_SOL } from '../../api/envelope.ts'
+
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { policyJson } from '../signing/policy.ts'
 import { changeSigner } from './change.ts'
 

@@ -1,11 +1,11 @@
 /** The stored policy of a signing key, and what counts against its day. */
+
 import type { Clock } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signings.ts'
 import type { Reader, Tx } from '../../store/store.ts'
+import { DAY_MS } from '../../timing.ts'
 import { DEFAULT_POLICY, type Policy, type Spent } from './rules.ts'
-
-export const DAY_MS = 86_400_000
 
 /** A policy as it is stored: amounts are digits. */
 interface StoredPolicy {

@@ -4,10 +4,11 @@ import type { Destination, Movement } from '../../chain/movements/index.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
+  MEMO_PROGRAM,
   SYSTEM_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
-} from '../../solana/addresses.ts'
+} from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
 /** In the order of `SIGNING_RULES`, which is the order in which they are checked. */
@@ -56,15 +57,13 @@ export interface JudgeOptions {
   uncapped?: readonly string[]
 }
 
-const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
-
 export const DEFAULT_PROGRAMS: readonly string[] = [
   SYSTEM_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
   TOKEN_PROGRAM,
   TOKEN_2022_PROGRAM,
   ASSOCIATED_TOKEN_PROGRAM,
-  MEMO,
+  MEMO_PROGRAM,
   ...[PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.core, PROGRAMS.lock, PROGRAMS.distributor].map(
     ({ id }) => id,
   ),
@@ -86,7 +85,7 @@ const COSIGNED_PROGRAMS: ReadonlySet<string> = new Set([
   PROGRAMS.core.id,
   SYSTEM_PROGRAM,
   ASSOCIATED_TOKEN_PROGRAM,
-  MEMO,
+  MEMO_PROGRAM,
 ])
 const PLAIN_PROGRAMS: ReadonlySet<string> = new Set([SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_2022_PROGRAM])
 /** Rent of an account: 6,960 lamports for each byte of its data and 128 more. */

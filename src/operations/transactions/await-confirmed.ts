@@ -1,6 +1,8 @@
 /** Follows one submitted transaction until it is confirmed, for a request that goes on only then. */
+
 import type { Services } from '../../context.ts'
 import { type Followed, findTransaction } from '../../store/transactions.ts'
+import { pause } from '../../timing.ts'
 import { followOne } from './follow/index.ts'
 
 /** So long is waited for one of several transactions, or for all of them; a retry of the request waits again. */
@@ -23,7 +25,7 @@ export async function awaitConfirmed(
     if (isConfirmed || row.lifecycle === 'failed' || performance.now() >= until || context.ending.aborted) {
       return { ...row, isConfirmed }
     }
-    await new Promise((done) => setTimeout(done, CONFIRMATION_POLL_MS))
+    await pause(CONFIRMATION_POLL_MS)
     // A node that fails once is asked again, until the time is over.
     await followOne(context, row).catch((error) => context.log.debug({ err: error, signature }, 'a look failed'))
   }

@@ -1,4 +1,5 @@
 /** Delivers what is due: many receivers at once, none of them in the way of another. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import { findEvent, findSmallEvent } from '../../store/events.ts'
@@ -14,6 +15,7 @@ import {
   settleQueued,
 } from '../../store/webhook-queue.ts'
 import { activeSubscriptions, lockWebhookSubscription, switchOff } from '../../store/webhook-subscriptions.ts'
+import { pause } from '../../timing.ts'
 import { eventRecord } from '../api-records.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
 import { fanOut, SUBSCRIPTIONS_PER_TURN } from './fan-out.ts'
@@ -117,7 +119,7 @@ export async function deliverRound(services: DeliveryServices, options: RoundOpt
       })
       isRung = false
       // Those that end together make room together.
-      await new Promise((done) => setTimeout(done, GATHER_MS))
+      await pause(GATHER_MS)
     }
   } finally {
     await Promise.all([...running, fanning])

@@ -1,8 +1,16 @@
 /** What an attempt comes to: the next one, or the end (spec 6, retries). Pure. */
 
-const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
+
 /** After the first attempt, the second, and so on, in milliseconds. */
-export const DELAYS_MS: readonly number[] = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, 1 * HOUR, 6 * HOUR, 24 * HOUR]
+export const DELAYS_MS: readonly number[] = [
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  HOUR_MS,
+  6 * HOUR_MS,
+  24 * HOUR_MS,
+]
 /** Most attempts of an event. */
 export const MOST_ATTEMPTS = DELAYS_MS.length + 1
 

@@ -1,7 +1,7 @@
 /** Sends one delivery over HTTP: to checked addresses only, no redirects, judged by the status within its time. */
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent } from 'undici'
-import { OutOfTime, within } from '../../deadline.ts'
+import { TimeoutError, withTimeout } from '../../timing.ts'
 import { VERSION } from '../../version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
 
@@ -50,12 +50,12 @@ export async function sendWebhook({
   })
   try {
     // A request that still waits for its connection does not hear the signal; `within` does.
-    const { status, freed } = await within(timeoutMs, ending, (signal) =>
+    const { status, freed } = await withTimeout(timeoutMs, ending, (signal) =>
       post(text, { headers, body, signal }, receiver),
     )
     return { ...sent(status, status >= 200 && status < 300 ? null : statusText(status)), freed }
   } catch (error) {
-    return sent(null, error instanceof OutOfTime ? `no answer within ${timeoutMs / 1000} s` : failureText(error))
+    return sent(null, error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : failureText(error))
   }
 }
 

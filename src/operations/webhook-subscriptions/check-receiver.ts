@@ -1,6 +1,8 @@
 /** Whether a URL may receive webhooks: https to a public host, unless private receivers are allowed for development. */
+
 import type { Config } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
+import { rejectLate } from '../../timing.ts'
 import type { Resolve } from './receiver-address.ts'
 
 export interface ReceiverChecks {
@@ -36,19 +38,13 @@ export async function checkReceiver(checks: ReceiverChecks, text: string): Promi
   if (policy.allowPrivate) return
   const resolve = checks.resolve ?? resolverFor(false)
   try {
-    await addressesOf(hostOf(url), false, (name) => withinTime(resolve(name), resolveTimeoutMs))
+    await addressesOf(hostOf(url), false, (name) =>
+      rejectLate(resolveTimeoutMs, resolve(name), () => new Error('late')),
+    )
   } catch (error) {
     if (!(error instanceof ReceiverRefused)) throw error
     throw refuse(
       `${error.message}; ${error.message.includes('public host') ? WAY_OUT : 'check the name and try again'}`,
     )
   }
-}
-
-async function withinTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), milliseconds)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -1,9 +1,11 @@
 /** Replaces a subscription's secret; each old one signs too for as long as it was promised when it was replaced. */
+
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { HOUR_MS } from '../../timing.ts'
 import { webhookSubscriptionRecord } from '../api-records.ts'
 import { requireRecord } from '../require-record.ts'
 import { ownSubscription } from './owned.ts'
@@ -19,7 +21,7 @@ export async function rotateSecret(
   { id, overlap_hours }: Input<RotateSecretRoute>,
 ): Promise<Result<RotateSecretRoute>> {
   const now = context.clock.now()
-  const until = overlap_hours === 0 ? null : now + overlap_hours * 3_600_000
+  const until = overlap_hours === 0 ? null : now + overlap_hours * HOUR_MS
   await ownSubscription(context, context.store.db, id)
   const { secret, columns } = makeSecret(context, id)
   return context.commit(async (tx) => {

@@ -1,12 +1,13 @@
 /** Instructions as data: what the System, token, associated token, lookup table and memo programs are told. */
+
+import { ByteReader, ShortData } from '../byte-reader.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   LOOKUP_TABLE_PROGRAM,
   SYSTEM_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
-} from '../addresses.ts'
-import { ByteReader, ShortData } from '../byte-reader.ts'
+} from '../program-ids.ts'
 import { MEMO_PROGRAMS } from '../token-programs.ts'
 import { type AssociatedTokenInstruction, decodeAssociatedToken } from './associated-token.ts'
 import { decodeLookupTable, type LookupTableInstruction } from './lookup-table.ts'

@@ -1,6 +1,6 @@
 /** Where cp_amm keeps what belongs to a pool and to a position; derived without its SDK. */
 import type { PublicKey } from '@solana/web3.js'
-import { WRAPPED_SOL } from '../../../solana/addresses.ts'
+import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 
 async function derive(...seeds: (string | PublicKey)[]): Promise<PublicKey> {

@@ -1,6 +1,6 @@
 /** Builds the launch of a token in a pool of its own: the mint, then the pool that takes its whole supply. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/addresses.ts'
+import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
 import { buildTokenCreation } from '../tokens/index.ts'
 import { poolKey, vaultKey } from './addresses.ts'

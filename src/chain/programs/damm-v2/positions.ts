@@ -1,7 +1,7 @@
 /** The positions that a wallet holds in a pool, and the fees that wait in them. */
 import type { Connection } from '@solana/web3.js'
 import { notFound } from '../../../errors.ts'
-import { TOKEN_2022_PROGRAM } from '../../../solana/addresses.ts'
+import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { positionKeys } from './addresses.ts'
 import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'

@@ -1,8 +1,10 @@
 /** Reads pools of DAMM v2, with the balances of their vaults. */
+
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
 import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
 import { internal } from '../../../errors.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
+import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { dammV2PriceText } from './prices.ts'
 import { dammV2JsonSafe, decodeDammV2Pool, toBigint } from './program.ts'
@@ -39,8 +41,6 @@ export interface DammV2Pool {
   raw: Record<string, unknown>
 }
 
-/** Accounts of one getMultipleAccounts. */
-const DAMM_V2_ACCOUNTS_PER_CALL = 100
 /** Pool, vaults and mints. */
 const ACCOUNTS_PER_POOL = 5
 const FEE_MODES = ['both', 'b', 'compounding'] as const
@@ -65,7 +65,7 @@ export async function readDammV2Pools(
   const keys = addresses.map((address) => new PublicKey(address))
   const found = new Map<string, { key: PublicKey; state: PoolState }>()
   let slot = 0
-  for (const part of chunksOf(keys, DAMM_V2_ACCOUNTS_PER_CALL)) {
+  for (const part of chunksOf(keys, ACCOUNTS_PER_CALL)) {
     const read = await readTogether(connection, 'Reading pools', part)
     slot = Math.max(slot, read.slot)
     for (const [i, key] of part.entries()) {
@@ -74,7 +74,7 @@ export async function readDammV2Pools(
     }
   }
   const pools = new Map<string, DammV2Pool>()
-  for (const part of chunksOf([...found.values()], DAMM_V2_ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
+  for (const part of chunksOf([...found.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
     const wanted = part.flatMap(({ key, state }) => [
       key,
       state.tokenAVault,

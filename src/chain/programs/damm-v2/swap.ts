@@ -1,7 +1,7 @@
 /** Builds a buy or a sell, with SOL wrapped and unwrapped on the way. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
-import { WRAPPED_SOL } from '../../../solana/addresses.ts'
+import { INSTRUCTIONS_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { dammV2Instruction, loadSdk } from './program.ts'
 import { checkDammV2Amount, type SwapOrder } from './quote.ts'
@@ -20,7 +20,6 @@ export interface DammV2Swap extends Envelope, SwapOrder {
 }
 
 const RATE_LIMITER = 2
-const INSTRUCTIONS_SYSVAR = 'Sysvar1nstructions1111111111111111111111111'
 
 /**
  * The payer trades; token accounts are opened where they are missing. A wrapped SOL account of the payer's is closed

@@ -1,6 +1,7 @@
 /** What a transaction does to launch curves, by its own instructions. */
-import { SYSTEM_PROGRAM } from '../../../solana/addresses.ts'
+
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 
 export interface DbcRecipient {

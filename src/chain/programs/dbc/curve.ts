@@ -3,7 +3,7 @@
 import type { BaseFeeParams, ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../../api/pools.ts'
 import { ApiError, badRequest } from '../../../errors.ts'
-import { WRAPPED_SOL } from '../../../solana/addresses.ts'
+import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { squareRoot } from '../../square-root.ts'
 import { atFault, type RawPreset, rawPreset } from './presets.ts'

@@ -1,10 +1,10 @@
 /** The SDK of Meteora DBC, loaded on first use: instructions and accounts by its IDL, no request to any node. */
+
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
-import { WRAPPED_SOL } from '../../../solana/addresses.ts'
+import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { DBC_POOL_AUTHORITY } from '../../../solana/programs.ts'
 import type { DbcPool } from './types.ts'
-
-const POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
 
 export type Dbc = Awaited<ReturnType<typeof load>>
 let loadedDbc: Promise<Dbc> | undefined
@@ -36,7 +36,7 @@ async function load() {
     key: (address: string) => new web3.PublicKey(address),
     /** Accounts that nearly every instruction ends with. */
     events: { eventAuthority: sdk.deriveDbcEventAuthority(), program: sdk.DYNAMIC_BONDING_CURVE_PROGRAM_ID },
-    poolAuthority: new web3.PublicKey(POOL_AUTHORITY),
+    poolAuthority: new web3.PublicKey(DBC_POOL_AUTHORITY),
     systemProgram: web3.SystemProgram.programId,
   }
 }

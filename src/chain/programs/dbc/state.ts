@@ -1,8 +1,10 @@
 /** Reads launch curves from the chain: a pool with its config, many at a time, and how far they are filled. */
+
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { AccountInfo, Connection } from '@solana/web3.js'
 import { internal, notFound } from '../../../errors.ts'
-import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/addresses.ts'
+import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
+import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { momentOf } from '../../chain-clock.ts'
 import { askNode } from '../../rpc-faults.ts'
@@ -10,7 +12,6 @@ import { dbcPriceText } from './prices.ts'
 import { bigintOf, openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 
-const DBC_ACCOUNTS_PER_CALL = 100
 const PROGRESS_STEPS = 1_000_000_000n
 /** Of a filled curve's surplus, what partner and creator share; the rest is Meteora's. */
 const SURPLUS_SHARE = 80n
@@ -73,9 +74,9 @@ export async function readForQuote(
 
 async function readDbcAccounts(connection: Connection, addresses: readonly string[]): Promise<DbcAccount[]> {
   const accounts: DbcAccount[] = []
-  for (let at = 0; at < addresses.length; at += DBC_ACCOUNTS_PER_CALL) {
+  for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
     const { key } = await openDbc()
-    const keys = addresses.slice(at, at + DBC_ACCOUNTS_PER_CALL).map(key)
+    const keys = addresses.slice(at, at + ACCOUNTS_PER_CALL).map(key)
     const part = await askNode('Reading launch curves', () => connection.getMultipleAccountsInfo(keys))
     if (part.length !== keys.length)
       throw internal('Reading launch curves failed at the RPC node: accounts are missing')

@@ -1,6 +1,8 @@
 /** Builds the two transactions of a gold lock: the wallet locks its tokens, and takes them back with the rent. */
+
 import type { AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { MEMO_PROGRAM, memoInstruction } from '../../memos.ts'
+import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
+import { memoInstruction } from '../../memos.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 import { LOCK_INSTRUCTIONS, lockAccounts } from './program.ts'

@@ -1,7 +1,7 @@
 /** Reads locks from the chain, each time together with the chain's clock, so that both are of one slot. */
 import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
-import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
+import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { readMint } from '../../../solana/token-accounts.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../balance-changes.ts'
 import { type ChainMoment, momentOf } from '../../chain-clock.ts'

@@ -1,9 +1,10 @@
 /** What a transaction does to assets of Metaplex Core, by its own instructions and the memos beside them. */
+
 import { base58 } from '@scure/base'
 import { borshReader } from '../../../solana/borsh.ts'
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { MEMO_PROGRAM } from '../../memos.ts'
 import { readStakeMemo } from './memos.ts'
 
 interface ChangedAsset {

@@ -1,7 +1,7 @@
 /** What a transaction does to tokens, by its own instructions: which it creates, and whose authorities it takes away. */
 import { createHash } from 'node:crypto'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/addresses.ts'
 import type { DecodedMessage } from '../../../solana/messages.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import type { TokenAuthority } from './types.ts'
 
 export interface TokenChange {

@@ -10,8 +10,8 @@ import {
   tokenChangesIn,
   tokenStatus,
 } from '../../../chain/programs/tokens/index.ts'
-import { isAddress } from '../../../chain/statuses.ts'
 import type { Clock, Services } from '../../../context.ts'
+import { isAddress } from '../../../solana/addresses.ts'
 import { type DecodedMessage, decodeTransaction } from '../../../solana/messages.ts'
 import type { Tx } from '../../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../../store/tokens.ts'

@@ -1,5 +1,5 @@
-/** Error codes that the Anchor framework gives to any program built on it (100 to 5000); rows are only ever added. */
-import type { ErrorTable } from './types.ts'
+/** Error codes of the Anchor framework, which any program built on it gives; generated from its SDK by `npm run docs`. */
+import type { ErrorTable } from '../types.ts'
 
 export const ANCHOR_CODES: ErrorTable = {
   100: ['InstructionMissing', 'Instruction discriminator not provided'],
@@ -36,44 +36,20 @@ export const ANCHOR_CODES: ErrorTable = {
   2023: ['ConstraintAssociatedTokenTokenProgram', 'An associated token account token program constraint was violated'],
   2024: ['ConstraintMintGroupPointerExtension', 'A group pointer extension constraint was violated'],
   2025: ['ConstraintMintGroupPointerExtensionAuthority', 'A group pointer extension authority constraint was violated'],
-  2026: [
-    'ConstraintMintGroupPointerExtensionGroupAddress',
-    'A group pointer extension group address constraint was violated',
-  ],
+  2026: ['ConstraintMintGroupPointerExtensionGroupAddress', 'A group pointer extension group address constraint was violated'],
   2027: ['ConstraintMintGroupMemberPointerExtension', 'A group member pointer extension constraint was violated'],
-  2028: [
-    'ConstraintMintGroupMemberPointerExtensionAuthority',
-    'A group member pointer extension authority constraint was violated',
-  ],
-  2029: [
-    'ConstraintMintGroupMemberPointerExtensionMemberAddress',
-    'A group member pointer extension group address constraint was violated',
-  ],
+  2028: ['ConstraintMintGroupMemberPointerExtensionAuthority', 'A group member pointer extension authority constraint was violated'],
+  2029: ['ConstraintMintGroupMemberPointerExtensionMemberAddress', 'A group member pointer extension group address constraint was violated'],
   2030: ['ConstraintMintMetadataPointerExtension', 'A metadata pointer extension constraint was violated'],
-  2031: [
-    'ConstraintMintMetadataPointerExtensionAuthority',
-    'A metadata pointer extension authority constraint was violated',
-  ],
-  2032: [
-    'ConstraintMintMetadataPointerExtensionMetadataAddress',
-    'A metadata pointer extension metadata address constraint was violated',
-  ],
+  2031: ['ConstraintMintMetadataPointerExtensionAuthority', 'A metadata pointer extension authority constraint was violated'],
+  2032: ['ConstraintMintMetadataPointerExtensionMetadataAddress', 'A metadata pointer extension metadata address constraint was violated'],
   2033: ['ConstraintMintCloseAuthorityExtension', 'A close authority constraint was violated'],
-  2034: [
-    'ConstraintMintCloseAuthorityExtensionAuthority',
-    'A close authority extension authority constraint was violated',
-  ],
+  2034: ['ConstraintMintCloseAuthorityExtensionAuthority', 'A close authority extension authority constraint was violated'],
   2035: ['ConstraintMintPermanentDelegateExtension', 'A permanent delegate extension constraint was violated'],
-  2036: [
-    'ConstraintMintPermanentDelegateExtensionDelegate',
-    'A permanent delegate extension delegate constraint was violated',
-  ],
+  2036: ['ConstraintMintPermanentDelegateExtensionDelegate', 'A permanent delegate extension delegate constraint was violated'],
   2037: ['ConstraintMintTransferHookExtension', 'A transfer hook extension constraint was violated'],
   2038: ['ConstraintMintTransferHookExtensionAuthority', 'A transfer hook extension authority constraint was violated'],
-  2039: [
-    'ConstraintMintTransferHookExtensionProgramId',
-    'A transfer hook extension transfer hook program id constraint was violated',
-  ],
+  2039: ['ConstraintMintTransferHookExtensionProgramId', 'A transfer hook extension transfer hook program id constraint was violated'],
   2500: ['RequireViolated', 'A require expression was violated'],
   2501: ['RequireEqViolated', 'A require_eq expression was violated'],
   2502: ['RequireKeysEqViolated', 'A require_keys_eq expression was violated'],
@@ -100,13 +76,7 @@ export const ANCHOR_CODES: ErrorTable = {
   3016: ['AccountReallocExceedsLimit', 'The account reallocation exceeds the MAX_PERMITTED_DATA_INCREASE limit'],
   3017: ['AccountDuplicateReallocs', 'The account was duplicated for more than one reallocation'],
   4100: ['DeclaredProgramIdMismatch', 'The declared program id does not match the actual program id'],
-  4101: [
-    'TryingToInitPayerAsProgramAccount',
-    'You cannot/should not initialize the payer account as a program account',
-  ],
-  4102: [
-    'InvalidNumericConversion',
-    'The program could not perform the numeric conversion, out of range integral type conversion attempted',
-  ],
+  4101: ['TryingToInitPayerAsProgramAccount', 'You cannot/should not initialize the payer account as a program account'],
+  4102: ['InvalidNumericConversion', 'The program could not perform the numeric conversion, out of range integral type conversion attempted'],
   5000: ['Deprecated', 'The API being used is deprecated and should no longer be used'],
 }

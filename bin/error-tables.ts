@@ -1,0 +1,61 @@
+/** The error tables of programs whose SDKs carry them, as source files: written and checked with the generated documents. */
+import { createRequire } from 'node:module'
+
+interface IdlError {
+  code: number
+  name: string
+  msg?: string
+}
+
+const FOLDER = 'src/chain/errors/generated'
+
+/** Source of each file by its path. */
+export async function errorTables(): Promise<Record<string, string>> {
+  const { DynamicBondingCurveIdl } = await import('@meteora-ag/dynamic-bonding-curve-sdk')
+  const { CpAmmIdl } = await import('@meteora-ag/cp-amm-sdk')
+  return {
+    [`${FOLDER}/anchor.ts`]: source(
+      'ANCHOR_CODES',
+      'the Anchor framework, which any program built on it gives',
+      anchor(),
+    ),
+    [`${FOLDER}/dbc.ts`]: source('DBC_CODES', 'Meteora DBC', DynamicBondingCurveIdl.errors),
+    [`${FOLDER}/damm-v2.ts`]: source('DAMM_V2_CODES', 'Meteora DAMM v2', CpAmmIdl.errors),
+    [`${FOLDER}/core.ts`]: source('CORE_CODES', 'Metaplex Core', await core()),
+  }
+}
+
+/** The package of the two Meteora SDKs; its table is the framework's own. */
+function anchor(): IdlError[] {
+  const { LangErrorCode, LangErrorMessage } = createRequire(import.meta.url)('@coral-xyz/anchor') as {
+    LangErrorCode: Record<string, number>
+    LangErrorMessage: Map<number, string>
+  }
+  return Object.entries(LangErrorCode).map(([name, code]) => ({ code, name, msg: LangErrorMessage.get(code) ?? name }))
+}
+
+/** Core's codes count from 0 without a gap. An error adds lines about its source to the program's message. */
+async function core(): Promise<IdlError[]> {
+  const { createMplCoreProgram, getMplCoreErrorFromCode } = await import('@metaplex-foundation/mpl-core')
+  const program = createMplCoreProgram()
+  const errors: IdlError[] = []
+  for (let code = 0; ; code++) {
+    const error = getMplCoreErrorFromCode(code, program)
+    if (error === null) return errors
+    errors.push({ code, name: error.name, msg: error.message.split('\n')[0] ?? error.name })
+  }
+}
+
+function source(name: string, owner: string, errors: readonly IdlError[]): string {
+  const quoted = (text: string) => `'${text.trim().replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const rows = errors.map(({ code, name, msg = name }) => `  ${code}: [${quoted(name)}, ${quoted(msg)}],`)
+  return [
+    `/** Error codes of ${owner}; generated from its SDK by \`npm run docs\`. */`,
+    "import type { ErrorTable } from '../types.ts'",
+    '',
+    `export const ${name}: ErrorTable = {`,
+    ...rows,
+    '}',
+    '',
+  ].join('\n')
+}

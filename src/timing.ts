@@ -1,0 +1,88 @@
+/** Time: its units, waiting, calls that must end by a deadline, and values that are made once. */
+
+export const SECOND_MS = 1_000
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 86_400_000
+
+/** Resolves after that many milliseconds; it keeps the process alive until then. */
+export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds))
+
+/** A call took longer than its timeout. */
+export class TimeoutError extends Error {
+  // What `AbortSignal.timeout` calls it.
+  override readonly name = 'TimeoutError'
+}
+
+/** A call was given up because the process shuts down. */
+export class ShuttingDown extends Error {
+  override readonly name = 'ShuttingDown'
+}
+
+/**
+ * Settles as `call` does. Throws TimeoutError after that many milliseconds and ShuttingDown once `ending` is aborted, even
+ * where the call ignores the signal that it is given.
+ */
+export async function withTimeout<T>(
+  milliseconds: number,
+  ending: AbortSignal | undefined,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+  const stop = () => controller.abort(new ShuttingDown('the service is shutting down'))
+  const timer = setTimeout(() => controller.abort(new TimeoutError('no answer in time')), milliseconds)
+  ending?.addEventListener('abort', stop)
+  if (ending?.aborted) stop()
+  try {
+    return await Promise.race([signal.aborted ? aborted : call(signal), aborted])
+  } finally {
+    clearTimeout(timer)
+    ending?.removeEventListener('abort', stop)
+  }
+}
+
+/** Why a call to another service brought no answer, in words that quote no URL. */
+export function whyUnanswered(error: unknown): string {
+  const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+  if (name === 'TimeoutError') return 'no answer in time'
+  if (name === 'ShuttingDown') return 'the service is shutting down'
+  return cause?.code ?? 'the connection broke'
+}
+
+/** Milliseconds that a `Retry-After` asks for, in seconds or as a date (RFC 9110, 10.2.3); null where there is none. */
+export function retryAfterMs(headers: Headers, now = Date.now()): number | null {
+  const text = headers.get('retry-after')?.trim()
+  if (text === undefined || text === '') return null
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+  const date = /^[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
+}
+
+/** Settles as `work` does, or rejects with the error that `late` makes once that many milliseconds have passed. */
+export async function rejectLate<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), milliseconds)
+  })
+  try {
+    return await Promise.race([work, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Makes a value on the first call and shares it with all later ones; a failed attempt is forgotten. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}
