@@ -1,0 +1,10 @@
+/** A row of the notes as the API answers it. */
+import type { Note } from '../../api/index.ts'
+import type { Row } from '../../store/schema.ts'
+
+export const noteRecord = ({ id, author, text, created_at }: Row<'notes'>): Note => ({
+  id,
+  author,
+  text,
+  created_at: new Date(created_at).toISOString(),
+})
