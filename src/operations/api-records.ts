@@ -100,7 +100,7 @@ export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
   total: row.total,
 })
 
-/** The same as lists show it; what only the chain knows is null until it is read there. */
+/** A stored airdrop as lists show it; what only the chain knows is null until it is read there. */
 export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   ...storedAirdrop(row),
   distributor: null,

@@ -117,7 +117,7 @@ function givenLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[
   return { amount: BigInt(amount), proof: proof.map(hashBytesOf), tree: null }
 }
 
-/** By the root that the program will check it with. */
+/** Checks the proof by the root that the program will check it with. Throws bad_request where it does not fit. */
 function requireProof({ distributor, id }: PresentAirdrop, claimer: string, { amount, proof }: Leaf): void {
   if (verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(distributor.root))) return
   throw badRequest(

@@ -1,4 +1,4 @@
-/** Why a wallet cannot claim at this moment, each in words: pure, for the claim that is built and for the list of a wallet. */
+/** Why a wallet cannot claim at this moment, as reason and message: pure, for the claim that is built and for the list of a wallet. */
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { TokenAccountState } from '../../chain/balance-changes.ts'
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
@@ -22,7 +22,7 @@ export interface ClaimQuestion {
   reasonsNotToFund: readonly string[]
   /** Null before the wallet has claimed. */
   status: ClaimStatus | null
-  /** Of the claimer, for this mint; null where none is open. */
+  /** Token account of the claimer for this mint; null where none is open. */
   account: TokenAccountState | null
   /** Unix seconds of the chain. */
   now: bigint
@@ -110,7 +110,7 @@ function vaultFrozen({ id, vaultAddress, vault }: Parameters<ClaimCheck>[0]): Cl
   return { reason: 'vault_frozen', message, param: 'id', details: { vault: vaultAddress } }
 }
 
-/** Nobody is told to fund what would not come back to its admin. */
+/** The message asks nobody to fund what would not come back to its admin. */
 function unfunded({ id, amount, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<ClaimCheck>[0]) {
   const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null

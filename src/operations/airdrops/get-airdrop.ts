@@ -34,7 +34,7 @@ export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute
   return read === null ? airdropRecord(row) : storedAirdropWithChain(row, read.airdrop, read.genesis)
 }
 
-/** The further of both states: a node may be behind what was told of before. */
+/** The further of both states: a node may be behind the events that were written before. */
 export function currentStatus(row: Row<'merkle_trees'>, distributor: Distributor | null, genesis: string) {
   const [stored, shown] = [statusOf(row, genesis), statusOnChain(row, distributor)]
   return rankOf(shown) > rankOf(stored) ? shown : stored

@@ -54,7 +54,7 @@ export async function lookUpAirdrops(
   return { items: await readEntitlements(context, wallet, entitled), next_cursor }
 }
 
-/** Null where the wallet is not in the tree. A tree that is damaged is told of in the log, and hides no other. */
+/** Null where the wallet is not in the tree. A tree that is damaged is logged, and hides no other. */
 async function amountOfWallet(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
   try {
     return await withRow(context, row, async ({ head, read }) => {

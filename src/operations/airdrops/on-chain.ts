@@ -1,4 +1,4 @@
-/** An airdrop as the chain has it, read in one call, and the words for what stands in the way of it. */
+/** An airdrop as the chain has it, read in one call, and what speaks against funding it. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
 import { momentOf } from '../../chain/chain-clock.ts'
@@ -23,7 +23,7 @@ export interface ChainAirdrop {
   id: string
   mint: string
   airdropCount: number
-  /** Of the distributor, which need not be there. */
+  /** Address of the distributor, which need not be there. */
   address: string
   /** Its associated token account, which need not be there either. */
   vaultAddress: string
@@ -40,7 +40,7 @@ export interface ChainAirdrop {
 
 export type PresentAirdrop = ChainAirdrop & { distributor: Distributor }
 
-/** Of an id that the schema has passed. Throws bad_request for one that only looks like an id. */
+/** Mint and count of an id that the schema has passed. Throws bad_request for one that only looks like an id. */
 export function airdropKeyOf(id: string): AirdropKey {
   const decoded = decodeTreeId(id)
   if (decoded === undefined) throw badRequest(`id: ${id} is no merkle tree id`, { param: 'id' })
@@ -120,7 +120,7 @@ export function statusOnChain(tree: AirdropTree, distributor: Distributor | null
   return distributor === null || distributor.root !== tree.root ? 'tree_built' : reached(factsOf(tree, distributor))
 }
 
-/** Of a distributor whose root is the tree's. */
+/** What a distributor shows of the tree's life, where its root is the tree's. */
 export const factsOf = (
   { leaf_count, total }: Pick<AirdropTree, 'leaf_count' | 'total'>,
   { claimedNodes, claimedTotal, isClawedBack }: Distributor,

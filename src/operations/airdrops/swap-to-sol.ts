@@ -9,7 +9,7 @@ import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { type ChainPool, readPools } from '../pools/on-chain.ts'
 import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, quotePoolSwap } from '../pools/pool-swap.ts'
 
-/** The claim lands first, and others trade meanwhile: more than the 100 that a swap of its own is given. */
+/** The claim is confirmed first, and others trade meanwhile: more than the 100 that a swap of its own is given. */
 const CLAIMED_SWAP_SLIPPAGE_BPS = 300n
 
 export interface ClaimedSwap {
@@ -51,7 +51,7 @@ export async function swapToSol(
 const swapRefusal = (why: string) =>
   badRequest(`swap_to_sol: ${why}. Claim without swap_to_sol`, { param: 'swap_to_sol' })
 
-/** Of this service's own records first; else where launch curves migrate to, else the curve itself by a search. */
+/** Looks in this service's own records first, then where launch curves migrate to, then for the curve itself by a search. */
 async function poolOfMint(context: Context, mint: string): Promise<ChainPool | null> {
   const { chain, store } = context
   const stored = await poolsOfMint(store.db, mint, await chain.genesisHash())

@@ -7,7 +7,7 @@ import { findStake, moveStake } from '../../store/stakes.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import type { OwnedAsset } from './owned-asset.ts'
 
-/** Of an asset that was minted elsewhere, so that what happens to it here is told with its name. */
+/** Inserts the record of an asset that was minted elsewhere, so that the events of what happens to it here have its name. */
 export async function insertForeignNft(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
@@ -82,7 +82,7 @@ const assetRowsOf = async (reader: Reader, asset: string): Promise<AssetRows> =>
   stake: await findStake(reader, asset),
 })
 
-/** Of a stake that nobody followed yet: only one that came after what the record shows may say what it is. */
+/** Fields of a stake whose transaction nobody followed yet: only one after the recorded slot may fill them. */
 const unknownStake = ({ changed_slot, changed_order }: Row<'stakes'>) => ({
   platform_id: null,
   metadata_json: null,

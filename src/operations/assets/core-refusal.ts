@@ -1,4 +1,4 @@
-/** What Metaplex Core says no to in a trial run, told before anybody signs. */
+/** What Metaplex Core refuses in a simulation, answered before anybody signs. */
 import type { FailedTrial } from '../../chain/compute-budget.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { namesIn } from '../../chain/transactions.ts'

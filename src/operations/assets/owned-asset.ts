@@ -4,7 +4,7 @@ import type { Services } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 
 export interface OwnedAsset {
-  /** At which both were read. */
+  /** Slot at which asset and collection were read. */
   slot: number
   asset: AssetState
   collection: CollectionState

@@ -139,7 +139,7 @@ function total(amounts: readonly Amount[]): string {
 
 const NO_SPENDS = total([])
 
-/** Of the signings of the day, those at its edge left out. */
+/** Compares what the signings of the day spent; those at its edge are left out. */
 async function spendDifference(
   reader: Reader,
   spends: ReadonlyMap<string, ExpectedSpend>,

@@ -21,7 +21,7 @@ export async function createFeeClaim(
 
 /** The platform wallet pays, whatever `payer` says (spec 4). */
 async function signedClaim(context: Context, input: Input<CreateFeeClaimRoute>): Promise<Result<CreateFeeClaimRoute>> {
-  // What is not on the chain is told before what is not set here.
+  // A pool that is not on the chain is reported before a signer that is not configured.
   if ((await trySigner(context)) === null) await requirePool(context.chain, input.address)
   const { address } = await requireSigner(context)
   return signBuilt<FeeClaimPlan, Result<CreateFeeClaimRoute>>(context, {

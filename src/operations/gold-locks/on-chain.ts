@@ -26,7 +26,7 @@ export function isStoredLock(escrow: Escrow, row: Pick<StoredGoldLock, 'mint' | 
 
 /**
  * Why a lock at a wallet's place is no gold lock, as the end of a sentence; null for one of the gold mint, and for one
- * that landed here when another mint was configured. Throws internal_error where that cannot be told without `gold.mint`.
+ * that was followed here when another mint was configured. Throws internal_error where that depends on `gold.mint`, and it is not set.
  */
 export function foreignness(services: Pick<Services, 'config'>, escrow: Escrow, stored: StoredGoldLock | null) {
   const oddity = oddityOf(escrow)

@@ -17,7 +17,7 @@ export async function getNft(context: Context, { asset }: Input<GetNftRoute>): P
   return { asset, collection, owner, name, uri, status: 'minted', frozen, created_at: record?.created_at ?? null }
 }
 
-/** A burned asset leaves nothing of itself: what it was, only its record tells. */
+/** A burned asset leaves nothing of itself: only its record says what it was. */
 const BURNED_NFT = {
   collection: null,
   owner: null,

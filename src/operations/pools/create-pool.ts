@@ -143,7 +143,7 @@ const launchOfPlan = ({ launch, ...kept }: SignedLaunchPlan): PreparedLaunch => 
   launch: { ...launch, transactions: launch.transactions.map((text) => Buffer.from(text, 'base64')) },
 })
 
-/** With a blockhash of its own time, and the signatures of the launch's keys. */
+/** A later transaction of the launch, with a blockhash of its own time and the signatures of the launch's keys. */
 async function launchStep(context: Context, { launch }: SignedLaunchPlan, step: number): Promise<Built> {
   const transaction = launch.transactions[step]
   if (transaction === undefined) throw new Error(`the launch of ${launch.address} has no transaction ${step}`)

@@ -12,7 +12,7 @@ import { optionalRead } from '../optional-read.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 
-/** In the order asked; null where no pool of either family is. Throws internal_error where the node fails. */
+/** One for each address, in its order; null where no pool of either family is. Throws internal_error where the node fails. */
 export async function readPools(chain: Chain, addresses: readonly string[]): Promise<(ChainPool | null)[]> {
   if (addresses.length === 0) return []
   const connection = await chain.connection()
@@ -49,7 +49,7 @@ export async function requireCurve(chain: Chain, address: string): Promise<DbcPo
   throw notFound(`${address} is a damm_v2 pool: it has no launch curve`, { param: 'address' })
 }
 
-/** Stored state is what was told of; of the chain comes what it alone knows. */
+/** Stored state is what events have said; the chain adds what it alone knows. */
 export function storedPoolWithChain(row: Row<'pools'>, found: ChainPool | null): Pool {
   const stored = poolRecord(row)
   if (found === null) return stored
@@ -82,7 +82,7 @@ export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool>
   }
 }
 
-/** As the chain shows it, whatever was told of before. */
+/** The status that the chain shows, whatever the events have said before. */
 export function poolStatusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
   if (found.type === 'damm_v2') return 'live'
   if (found.pool.isMigrated) return 'migrated'

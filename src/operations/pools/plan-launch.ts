@@ -18,7 +18,7 @@ export interface LaunchInput {
   name: string
   symbol: string
   preset?: string | undefined
-  /** Of `damm_v2`: whether the position is locked for good. */
+  /** Whether the position of a `damm_v2` pool is locked for good. */
   lockLiquidity: boolean
   buyLamports: bigint
   /** Address that the fees belong to. */
@@ -29,16 +29,16 @@ export interface LaunchInput {
 }
 
 export interface PlannedLaunch {
-  /** Of the pool. */
+  /** Address of the pool. */
   address: string
   mint: string
   /** Null for `damm_v2`. */
   config: string | null
-  /** In the order in which they must land, unsigned. */
+  /** Unsigned, in the order in which they must be confirmed. */
   transactions: Uint8Array[]
   requiredSigners: PoolCreated['required_signers']
   tipAccount: string
-  /** Of `damm_v2`. */
+  /** What becomes of the position of a `damm_v2` pool; null for `dbc`. */
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
 

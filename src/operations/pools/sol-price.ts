@@ -5,7 +5,7 @@ import { withTimeout } from '../../timing.ts'
 
 const PRICE_TIMEOUT_MS = 5_000
 const PRICE_FRESH_MS = 30_000
-/** Older than this and the price is not told at all. */
+/** A price that is older than this is not answered at all. */
 const PRICE_STALE_MS = 600_000
 const MOST_CHARACTERS = 1_000_000
 

@@ -23,7 +23,7 @@ export interface SubmittedLaunch {
 }
 
 /**
- * Of the launches built here that the transactions create; whatever a client says that they are about. Looks first
+ * Takes the launches built here that the transactions create, whatever a client says that they are about. Looks first
  * whether a pool with the same ticker has come past us to the chain: that one was first then.
  */
 export async function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Promise<TickerClaim> {

@@ -1,4 +1,4 @@
-/** Tickers: which pool has one, until when, and what whoever wants the same is told. */
+/** Tickers: which pool has one, until when, and the error for whoever wants the same. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'

@@ -1,4 +1,4 @@
-/** Who can use a plugin, in words. */
+/** Who can use a plugin, as messages say it. */
 import type { PluginAuthority } from '../../chain/programs/metaplex-core/index.ts'
 
 const AUTHORITY_CLASSES = { Owner: 'its owner', UpdateAuthority: 'its update authority', None: 'nobody' } as const

@@ -5,7 +5,7 @@ import { type Followed, findTransaction } from '../../store/transactions.ts'
 import { pause } from '../../timing.ts'
 import { followOne } from './follow/index.ts'
 
-/** So long is waited for one of several transactions, or for all of them; a retry of the request waits again. */
+/** How long a request waits for one of several transactions, or for all of them; its retry waits again. */
 export const CONFIRMED_WITHIN_MS = 60_000
 const CONFIRMATION_POLL_MS = 400
 

@@ -16,7 +16,7 @@ interface DammV2InstructionReading {
 const POOL_CREATED = { kind: 'pool_created' } as const
 const SWAP = { kind: 'swap', at: { pool: 1, trader: 8 } } as const
 
-/** By the first eight bytes of the data, in hex: the hash of the instruction's name that Anchor takes. */
+/** Readings by the first eight bytes of the data, in hex: the hash of the instruction's name that Anchor takes. */
 const DAMM_V2_INSTRUCTIONS: Readonly<Record<string, DammV2InstructionReading>> = {
   // initialize_customizable_pool
   '14a1f118bdddb402': { ...POOL_CREATED, at: { creator: 0, pool: 5, position: 6, tokenAMint: 7, tokenBMint: 8 } },
@@ -32,11 +32,11 @@ const DAMM_V2_INSTRUCTIONS: Readonly<Record<string, DammV2InstructionReading>> =
   b4269a118521a2d3: { kind: 'claim', at: { pool: 1, position: 2, owner: 10 } },
 }
 const SWAP_2 = '414b3f4ceb5b5b88'
-/** Of swap2: the first amount is what comes out. */
+/** Mode of swap2 in which the first amount is what comes out. */
 const EXACT_OUT = 2
 
 /**
- * In the order of the instructions; says nothing of whether the transaction succeeds. Not seen are calls that programs
+ * Changes are in the order of the instructions, and say nothing of whether the transaction succeeds. Not seen are calls that programs
  * make, as in a migration to DAMM v2, and accounts from lookup tables.
  */
 export function dammV2ChangesIn({ keys, instructions }: DecodedMessage): DammV2Change[] {

@@ -26,7 +26,7 @@ export async function claimAccounts(pool: PoolAccounts, owner: string): Promise<
   return [tokenA, tokenB].map((key) => key.toBase58())
 }
 
-/** With the owner as payer one more fits than with a second signer. */
+/** Positions that one transaction holds: one more with the owner as payer than with a second signer. */
 const MOST_POSITIONS = { own: 6, other: 5 } as const
 
 /** Positions that fit in one claim beside compute limit and price. */

@@ -28,11 +28,11 @@ export interface SingleSidedPool {
   feeBps: number
   /** Whether the position is locked for good: its liquidity can never be taken out, its fees can. */
   lockLiquidity: boolean
-  /** Of a position that is locked; null leaves all of it to the creator. */
+  /** The platform's part of a locked position; null leaves all of it to the creator. */
   platform: PlatformShare | null
   /** Lamports of the creator's first buy; 0 for none. */
   buyLamports: bigint
-  /** To a relay, at the end of the last transaction. */
+  /** Paid to a relay at the end of the last transaction. */
   tip: { account: string; lamports: bigint } | null
   recentBlockhash: string
   /** Lamports that keep the mint's 82 bytes rent-exempt. */

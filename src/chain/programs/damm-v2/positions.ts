@@ -22,7 +22,7 @@ export interface DammV2Position {
 const POSITIONS_PER_CALL = 99
 
 /**
- * By the position NFTs in the owner's token accounts, ordered by address. Throws not_found when the pool is
+ * Finds positions by the NFTs in the owner's token accounts, and orders them by address. Throws not_found when the pool is
  * gone, internal_error when the node fails.
  */
 export async function positionsOf(connection: Connection, pool: string, owner: string): Promise<DammV2Position[]> {

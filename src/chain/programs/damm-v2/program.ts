@@ -62,11 +62,11 @@ export async function dammV2Instruction(
 /** Null for an account that is not there, or is no pool of the program's. */
 export const decodeDammV2Pool = (account: DammV2Account) => decodeDammV2Account<PoolState>('pool', account)
 
-/** The same for a position. */
+/** Null for an account that is not there, or is no position of the program's. */
 export const decodePosition = (account: DammV2Account) => decodeDammV2Account<PositionState>('position', account)
 
 async function decodeDammV2Account<T>(kind: 'pool' | 'position', account: DammV2Account): Promise<T | null> {
-  // Most strangers are told by their owner, before anything heavy is loaded.
+  // The owner rules out most accounts of strangers before anything heavy is loaded.
   if (account?.owner.toBase58() !== PROGRAMS.dammV2.id) return null
   if (!DISCRIMINATORS[kind].equals(account.data.subarray(0, 8))) return null
   const { accounts } = (await loadSdk()).program.coder

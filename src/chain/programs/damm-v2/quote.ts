@@ -29,7 +29,7 @@ export interface DammV2SwapQuote {
 const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
 
 /**
- * From the pool as it is now, not as `pool` was read. Throws bad_request for an amount that the pool cannot take,
+ * Quotes by the pool as it is now, not as `pool` was read. Throws bad_request for an amount that the pool cannot take,
  * not_found when the pool is gone, internal_error when the node fails.
  */
 export async function quoteDammV2Swap(
@@ -87,10 +87,10 @@ function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: B
 
 /** Unix seconds. The sysvar is that of the last block; a chain without new blocks has gone on since. */
 async function timeAt(connection: Connection, slot: number, clock: AccountInfo<Buffer>) {
-  const told = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
+  const sysvar = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
   // Nodes refuse this for slots whose block they do not have: then the sysvar is all there is.
   const block = BigInt((await connection.getBlockTime(slot).catch(() => null)) ?? 0)
-  return block > told ? block : told
+  return block > sysvar ? block : sysvar
 }
 
 /** Raw units that arrive, where the mint takes a share of every transfer. */

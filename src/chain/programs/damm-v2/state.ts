@@ -54,7 +54,7 @@ export async function readDammV2Pool(connection: Connection, address: string): P
 }
 
 /**
- * In the order asked, at the connection's commitment, a pool with its vaults as of one slot: one call for each hundred
+ * Answers in the order of the addresses, at the connection's commitment, a pool with its vaults as of one slot: one call for each hundred
  * addresses, then one for each twenty pools among them. Throws internal_error when the node fails.
  */
 export async function readDammV2Pools(
@@ -135,7 +135,7 @@ const tokenProgramOfFlag = (flag: number): string => (flag === 0 ? TOKEN_PROGRAM
 /** The eighth byte of every kind of base fee says which it is. */
 const baseFeeMode = (state: PoolState): number => state.poolFees.baseFee.baseFeeInfo.data[8] ?? 0
 
-/** At most a hundred accounts as of one slot, at least `minSlot`. Throws internal_error when the node fails. */
+/** Reads at most a hundred accounts as of one slot, at least `minSlot`. Throws internal_error when the node fails. */
 export async function readTogether(
   connection: Connection,
   what: string,

@@ -26,7 +26,7 @@ type DbcInstructionReader = (account: (index: number) => string | undefined, dat
 /** System instruction `Transfer`. */
 const TRANSFER = 2
 
-/** By the first eight bytes, hex, as the program's IDL has them. */
+/** Readers by the first eight bytes of the data in hex, as the program's IDL has them. */
 const DBC_INSTRUCTION_READERS: Readonly<Record<string, DbcInstructionReader>> = {
   // initialize_virtual_pool_with_spl_token, …_with_token2022
   '8c55d7b06636684f': readPoolCreated,

@@ -15,7 +15,7 @@ type Claimed = Pick<
 
 export interface PartnerFeeClaim extends Envelope {
   pool: Claimed
-  /** Of the pool's config; signs, and gets what is claimed. */
+  /** The fee claimer of the pool's config: it signs, and gets what is claimed. */
   feeClaimer: string
   /** Exactly what is claimed, of the pool's `partnerQuoteFee`. */
   lamports: bigint

@@ -151,7 +151,7 @@ function baseFeeOf({ sdk }: Dbc, fee: CurvePreset['fee']): ConfigParameters['poo
   return base
 }
 
-/** The SDK's rules are the program's own, told before anything is paid for them. */
+/** The SDK's rules are the program's own, applied before anything is paid for them. */
 function validateConfigParameters({ sdk, key }: Dbc, parameters: ConfigParameters): void {
   try {
     // Any address but the zero one passes for the receiver of what is left over.

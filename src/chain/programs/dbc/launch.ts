@@ -37,7 +37,7 @@ export interface DbcLaunch {
 export const DBC_LAUNCH_UNITS = { config: 75_000, pool: 200_000, whole: 270_000, poolAndBuy: 310_000 } as const
 
 /**
- * In the order to be sent. Without a first buy it is one transaction where that fits; else the config comes first, and
+ * Answers the transactions in the order to be sent. Without a first buy it is one transaction where that fits; else the config comes first, and
  * the pool with the buy is the second. Throws bad_request when the texts are too long even so.
  */
 export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransaction[]> {

@@ -1,4 +1,4 @@
-/** Presets in raw units: every rule of the program that one field alone can break, told with that field's name. */
+/** Presets in raw units: every rule of the program that one field alone can break, reported with that field's name. */
 import type { CurvePreset } from '../../../api/pools.ts'
 import { type ApiError, badRequest } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
@@ -128,7 +128,7 @@ function rawAmount(text: string, decimals: number, field: string): bigint {
   return raw
 }
 
-/** By the shortest decimal that is the number, as whoever wrote it meant it. */
+/** Reads the shortest decimal that is the number, as whoever wrote it meant it. */
 function presetLamports(sol: number, field: string): bigint {
   const [, whole, fraction = '', exponent = '0'] = /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/.exec(String(sol)) ?? []
   if (whole === undefined) throw atFault(field, 'must be an amount of SOL')

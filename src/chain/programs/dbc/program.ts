@@ -57,7 +57,7 @@ export async function wrappedSol(owner: PublicKey, funder = owner) {
   return {
     address,
     open: spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, spl.NATIVE_MINT),
-    /** Also returns the rent, and whatever was wrapped before. */
+    /** Closes the account: its rent, and whatever was wrapped before, become the owner's SOL. */
     unwrap: spl.createCloseAccountInstruction(address, owner, owner),
   }
 }

@@ -13,7 +13,7 @@ import { bigintOf, openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 
 const PROGRESS_STEPS = 1_000_000_000n
-/** Of a filled curve's surplus, what partner and creator share; the rest is Meteora's. */
+/** Percentage of a filled curve's surplus that partner and creator share; the rest is Meteora's. */
 const SURPLUS_SHARE = 80n
 const POST_BONDING_CURVE = 1
 const NO_DECIMALS = 0
@@ -28,7 +28,7 @@ export async function readDbcPool(connection: Connection, address: string): Prom
 }
 
 /**
- * In the order of the addresses, a hundred accounts a call; null where no pool of the program is. Pools of tokens with
+ * Answers in the order of the addresses, with a hundred accounts a call; null where no pool of the program is. Pools of tokens with
  * transfer hooks, which need other instructions, read as none.
  */
 export async function readDbcPools(connection: Connection, addresses: readonly string[]): Promise<(DbcPool | null)[]> {
@@ -44,7 +44,7 @@ export async function readDbcPools(connection: Connection, addresses: readonly s
   return Promise.all(described)
 }
 
-/** From 0 to 1, rounded down to a billionth: 1 only once the curve is full. */
+/** How far the curve is filled, from 0 to 1, rounded down to a billionth: 1 only once the curve is full. */
 export function curveProgressOf({ quoteReserve, threshold }: Pick<DbcPool, 'quoteReserve' | 'threshold'>): number {
   if (quoteReserve >= threshold) return 1
   return Number((quoteReserve * PROGRESS_STEPS) / threshold) / Number(PROGRESS_STEPS)

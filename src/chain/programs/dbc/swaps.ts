@@ -23,7 +23,7 @@ type Traded = Pick<
 export interface DbcSwapQuote {
   /** Raw units of the token for a buy, lamports for a sell; fees taken off. */
   estimatedOut: bigint
-  /** In lamports where the pool takes its fees in SOL, as all that are launched here do. */
+  /** The fee is in lamports where the pool takes its fees in SOL, as all that are launched here do. */
   fee: bigint
   /** What is really paid: less than asked for where a buy reaches the end of the curve. */
   amountIn: bigint
@@ -44,7 +44,7 @@ export interface DbcSwap extends Envelope {
 }
 
 /**
- * By the pool, its config and the clock, read at one slot. A buy fills the curve at most. Throws bad_request naming
+ * Quotes by the pool, its config and the clock, read at one slot. A buy fills the curve at most. Throws bad_request naming
  * `amount` for what the pool cannot do, not_found without the pool, internal_error when the node fails.
  */
 export async function quoteDbcSwap(

@@ -15,11 +15,11 @@ export const LOCKS_PER_CALL = 99
 
 export interface LocksAt {
   at: ChainMoment
-  /** In the order asked; null where no lock is. */
+  /** One for each address that was asked for, in its order; null where no lock is. */
   escrows: (Escrow | null)[]
 }
 
-/** At most 99 of them, in one call; the clock alone where none is asked for. Throws internal_error where the node fails. */
+/** Reads at most 99 locks in one call, and the clock alone where none is asked for. Throws internal_error where the node fails. */
 export async function readLocks(connection: Connection, addresses: readonly string[]): Promise<LocksAt> {
   const [clock, ...accounts] = await accountsAt(connection, [CLOCK_SYSVAR, ...addresses])
   return {
@@ -47,7 +47,7 @@ export interface WayStation {
 export interface UnlockWay {
   lock: WayStation
   wallet: WayStation
-  /** Of the mint; null where nobody can freeze or thaw any more. */
+  /** The mint's freeze authority; null where nobody can freeze or thaw any more. */
   freezeAuthority: string | null
 }
 

@@ -17,10 +17,10 @@ export interface Distributor {
   maxNodes: bigint
   claimedTotal: bigint
   claimedNodes: bigint
-  /** Of the vesting of locked amounts; what is not locked is paid out before it too. */
+  /** When locked amounts begin to vest; what is not locked is paid out before it too. */
   startsAt: bigint
   endsAt: bigint
-  /** From then on anybody can send what is left to the receiver. */
+  /** The time from which anybody can send what is left to the receiver. */
   clawbackAt: bigint
   clawbackReceiver: string
   admin: string
@@ -74,7 +74,7 @@ export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | n
 }
 
 /**
- * In the order asked, a hundred a call, with the slot that they are read at; null where no distributor is. Throws
+ * Answers in the order of the addresses, with a hundred a call, and with the slot that they are read at; null where no distributor is. Throws
  * internal_error where the node fails.
  */
 export async function readDistributors(

@@ -18,7 +18,7 @@ interface Staked extends ChangedAsset {
   owner: string | null
   /** Who can thaw it, or has done so: an address, the owner's too; null for a class of keys, as the update authority is. */
   holder: string | null
-  /** Of the memo that names the asset; null without one. */
+  /** The platform that the asset's memo names; null without a memo. */
   platformId: string | null
 }
 
@@ -33,11 +33,11 @@ export type AssetChange =
 const [CREATE_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN, BURN, TRANSFER, CREATE_V2] = [0, 2, 4, 6, 12, 14, 20]
 /** Second byte of the plugin instructions: `PluginType`; the third says whether it is frozen. */
 const FREEZE_DELEGATE = 1
-/** Of `PluginAuthority`, behind the plugin. */
+/** Codes of `PluginAuthority`, which stands behind the plugin in the data. */
 const [OWNER, ADDRESS] = [1, 3]
 
 /**
- * In the order of the message; says nothing of whether the transaction succeeds. Not seen are calls that programs make,
+ * Changes are in the order of the message, and say nothing of whether the transaction succeeds. Not seen are calls that programs make,
  * plugins that an asset is minted with, and what is done to or with accounts from lookup tables.
  */
 export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetChange[] {
@@ -97,7 +97,7 @@ function assetChangeOf(asset: string, data: Uint8Array, read: AccountReader): As
     case CREATE_V2: {
       const texts = nameAndUriIn(data)
       const owner = [4, 5, 3].map(read).find((key) => key !== null)
-      // What is not told is better than a wrong owner, or none of its collection.
+      // No owner is better than a wrong one, or one without its collection.
       return texts === null || !owner || read(1) === undefined
         ? null
         : { kind: 'minted', asset, collection, owner, ...texts }
@@ -130,14 +130,14 @@ function assetChangeOf(asset: string, data: Uint8Array, read: AccountReader): As
   }
 }
 
-/** Who an added plugin is given to: the owner, who adds it, unless the instruction tells another. */
+/** Who an added plugin is given to: the owner, who adds it, unless the instruction names another. */
 function holderIn(data: Uint8Array, owner: string | null): string | null {
   const [isGiven, type] = [data[3], data[4]]
   if (isGiven !== 1 || type === OWNER) return owner
   return type === ADDRESS && data.length >= 37 ? base58.encode(data.subarray(5, 37)) : null
 }
 
-/** After the code and where the data is kept; null where they are cut short. */
+/** The texts follow the code and the place of the data; null where they are cut short. */
 function nameAndUriIn(data: Uint8Array): { name: string; uri: string } | null {
   const fields = borshReader(data)
   try {

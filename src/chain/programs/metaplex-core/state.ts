@@ -30,7 +30,7 @@ export async function readCollection(connection: Connection, address: string): P
   return decodedCollection(address, account)
 }
 
-/** Both in one call, so that they fit together. The collection is null where none is at its address; `isTaken` is any account's. */
+/** Reads an asset and its collection in one call, so that they are of one slot. The collection is null where none is at its address; `isTaken` is any account's. */
 export async function readAssetIn(
   connection: Connection,
   asset: string,

@@ -7,14 +7,14 @@ import type { TokenAuthority } from './types.ts'
 export interface TokenChange {
   mint: string
   created: boolean
-  /** In the order mint, freeze, metadata. A mint created without freeze authority counts as one that lost it. */
+  /** Authorities in the order mint, freeze, metadata. A mint created without freeze authority counts as one that lost it. */
   revoked: TokenAuthority[]
 }
 
 const [INITIALIZE_MINT, SET_AUTHORITY, INITIALIZE_MINT_2] = [0, 6, 20]
 /** `AuthorityType` of SetAuthority. */
 const MINT_OR_FREEZE: readonly (TokenAuthority | undefined)[] = ['mint', 'freeze']
-/** Of the token metadata interface; the new authority follows. */
+/** Instruction of the token metadata interface that sets the update authority, which follows in the data. */
 const UPDATE_AUTHORITY_DISCRIMINATOR = createHash('sha256')
   .update('spl_token_metadata_interface:update_the_authority')
   .digest()
@@ -44,7 +44,7 @@ export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenCha
   }))
 }
 
-/** Of the instruction's first account; null for instructions that do neither. */
+/** What an instruction does to the mint in its first account; null where it neither creates nor revokes. */
 function tokenChangeOf(
   program: string | undefined,
   data: Uint8Array,

@@ -6,7 +6,7 @@ import type { OnChainMetadata } from './types.ts'
 
 /** First eight bytes of the SHA-256 of `spl_token_metadata_interface:initialize_account`. */
 const INITIALIZE = Buffer.from([210, 225, 30, 162, 88, 184, 77, 141])
-/** The same of `spl_token_metadata_interface:update_the_authority`. */
+/** First eight bytes of the SHA-256 of `spl_token_metadata_interface:update_the_authority`. */
 const UPDATE_THE_AUTHORITY = Buffer.from([215, 228, 166, 228, 84, 100, 86, 123])
 /** Type and length, two bytes each, before an extension's data. */
 const EXTENSION_HEADER = 4

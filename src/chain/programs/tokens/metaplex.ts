@@ -21,7 +21,7 @@ export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
   return PublicKey.findProgramAddressSync([Buffer.from('metadata'), program.toBuffer(), mint.toBuffer()], program)[0]
 }
 
-/** The same of and as base58. */
+/** Where the program keeps a mint's metadata; both addresses are base58. */
 export async function metadataAddressOf(mint: string): Promise<string> {
   const { PublicKey } = await import('@solana/web3.js')
   return (await metadataAddress(new PublicKey(mint))).toBase58()

@@ -51,7 +51,7 @@ export async function readTokens(
 }
 
 /**
- * From a mint's account and the one at `metadataAddress(mint)`; null when the first is no mint. Metadata in the mint
+ * Decodes a mint's account and the one at `metadataAddress(mint)`; null when the first is no mint. Metadata in the mint
  * goes before Metaplex; metadata that cannot be read, or that a pointer says is elsewhere, reads as none.
  */
 export async function decodeTokenState(
