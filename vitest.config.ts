@@ -4,11 +4,12 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/soak/**'],
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/run.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     maxWorkers: 2,
+    isolate: false,
   },
 })

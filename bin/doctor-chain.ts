@@ -78,9 +78,9 @@ async function programCache({ programsDir }: Config, { ok, warn, fail }: Makers)
 /** Asks the provider for the address of its key; signs no transaction. */
 async function signerCheck(config: Config, { ok, fail }: Makers): Promise<Check[]> {
   if (config.values.signer === 'none') return []
-  const { openSigner } = await import('../src/chain/signer/index.ts')
+  const { openConfiguredSigner } = await import('../src/chain/signer/index.ts')
   try {
-    const signer = await openSigner(config)
+    const signer = await openConfiguredSigner(config)
     await signer!.check()
     return [ok('signer', `${signer!.provider}, ${signer!.address}`)]
   } catch (error) {

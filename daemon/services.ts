@@ -5,7 +5,7 @@ import { setMaxListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
-import { openSigner } from '../src/chain/signer/index.ts'
+import { openConfiguredSigner } from '../src/chain/signer/index.ts'
 import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Clock, type Services, systemClock } from '../src/context.ts'
 import { forbidden, internal } from '../src/errors.ts'
@@ -52,7 +52,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       trees,
       chain,
       ending,
-      signer: once(() => openSigner(config, { ending })),
+      signer: once(() => openConfiguredSigner(config, { ending })),
       storage: openStorage(config, chain.cluster.kind),
       workers: () => workerStates([]),
       wake() {},

@@ -36,6 +36,7 @@ const ROOMS = [
   'commands',
   'daemon',
   'src/operations',
+  'src/policy',
   'src/chain',
   'src/localnet',
   'src/solana',
@@ -85,6 +86,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/operations': {
     value: [
       'src/api',
+      'src/policy',
       'src/chain',
       'src/solana',
       'src/store',
@@ -94,7 +96,8 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
       ...ROOMS_BELOW,
     ],
   },
-  'src/chain': { value: ['src/solana', ...ROOMS_BELOW], type: ['src/api'], lazy: ['src/localnet'] },
+  'src/policy': { value: ['src/solana'] },
+  'src/chain': { value: ['src/policy', 'src/solana', ...ROOMS_BELOW], type: ['src/api'], lazy: ['src/localnet'] },
   // Its journal is a database file of this installation, opened like every other.
   'src/localnet': { value: ['src/solana', 'src/files.ts'] },
   'src/solana': { value: [] },

@@ -79,12 +79,12 @@ export async function claimKey(
   return {
     kind: 'claim',
     signing: {
-      earlier: outcome.kind === 'resumed' ? outcome.signature : null,
+      earlier: outcome.kind === 'resumed' ? outcome.signingId : null,
       async bind(tx, id) {
-        const { kind } = await records.rememberSignature(tx, { apiKeyId, key, owner, signature: id })
+        const { kind } = await records.rememberSigning(tx, { apiKeyId, key, owner, signingId: id })
         if (kind !== 'remembered') throw stillRunning()
       },
-      unbind: (tx) => records.forgetSignature(tx, { apiKeyId, key, owner }),
+      unbind: (tx) => records.forgetSigning(tx, { apiKeyId, key, owner }),
     },
     async finish(tx, status, body) {
       const response = vault.seal(body, purpose)

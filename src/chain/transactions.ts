@@ -7,7 +7,6 @@ import {
   decodeTransaction as decodeBytes,
   MalformedTransaction,
 } from '../solana/messages.ts'
-import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { signatureHolds } from '../solana/signatures.ts'
 
 /** Decodes and sanitizes, versioned or legacy, signed or not. Throws bad_request naming `param`. */
@@ -47,24 +46,6 @@ export function decodeSigned(base64: string, param = 'transaction'): DecodedTran
     )
   }
   return decoded
-}
-
-/** What ends a transaction that never lands: its blockhash grows old, or its durable nonce moves on. */
-export type Lifetime = { blockhash: string; nonceAccount: string | null }
-
-const ADVANCE_NONCE = 4
-
-/** A durable nonce is advanced by the first instruction (SystemProgram::AdvanceNonceAccount). */
-export function lifetimeOf({ keys, instructions, recentBlockhash }: DecodedMessage): Lifetime {
-  const [first] = instructions
-  const data = first && Buffer.from(first.data)
-  const advances =
-    first !== undefined &&
-    keys[first.programIdIndex] === SYSTEM_PROGRAM &&
-    data!.length >= 4 &&
-    data!.readUInt32LE(0) === ADVANCE_NONCE
-  const account = advances ? first.accounts[0] : undefined
-  return { blockhash: recentBlockhash, nonceAccount: account === undefined ? null : (keys[account] ?? null) }
 }
 
 /** Of an error's context: the program of each instruction and the accounts that the message itself names. */

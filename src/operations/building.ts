@@ -8,11 +8,9 @@ import type { Signer } from '../chain/signer/index.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/unsigned.ts'
 import type { Services } from '../context.ts'
 import type { Program } from '../solana/programs.ts'
-import type { Tx } from '../store/store.ts'
 import { platformFeeInstructions } from './platform-fee.ts'
 import { type Cosigning, cosign } from './signing/cosign.ts'
-import { signAndSubmit } from './signing/sign-and-submit.ts'
-import type { SigningContext } from './signing/types.ts'
+import type { SigningContext, SigningDraft } from './signing/types.ts'
 
 type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log'>
 
@@ -79,44 +77,14 @@ export const trackingOf = (
   related_events: TrackedResource['related_events'],
 ): TrackedResource => ({ resource_type, resource_id, related_events })
 
-export interface SignedBuild<P, D> {
-  /** Name of the verb in the audit log, for example `fee_claim.create`. */
-  operation: string
-  /** Builds for the platform wallet as payer. `plan` is JSON: a retry after a crash answers from it alone. */
-  build(wallet: string): Promise<{
-    built: BuiltTransaction
-    plan: P
-    tracked_resource?: TrackedResource
-    /** Mints whose amounts the policy does not bound, as the program moves them between its own accounts. */
-    uncapped?: readonly string[]
-  }>
-  answer(signature: string, plan: P): D
-  /** Writes further rows in the commit that stores the signature. */
-  record?(tx: Tx, signature: string): Promise<void>
-}
-
-/** Mode `signed` of a verb with one transaction: the platform wallet pays, signs and submits it. Throws as `signAndSubmit`. */
-export function signBuilt<P, D>(context: SigningContext, { record, ...verb }: SignedBuild<P, D>): Promise<D> {
-  return signAndSubmit<P, D>(context, {
-    operation: verb.operation,
-    async begin(wallet) {
-      const { built, plan, tracked_resource, uncapped = [] } = await verb.build(wallet)
-      const { transaction, cosigners } = built
-      const begun = { first: { transaction, cosigners, uncapped }, kept: plan }
-      return tracked_resource === undefined ? begun : { ...begun, tracked_resource }
-    },
-    ...(record === undefined
-      ? {}
-      : { record: (tx: Tx, signatures: readonly string[]) => record(tx, onlySignatureOf(signatures)) }),
-    answer: (signatures, plan) => verb.answer(onlySignatureOf(signatures), plan),
-  })
-}
-
-function onlySignatureOf(signatures: readonly string[]): string {
-  const [signature] = signatures
-  if (signature === undefined) throw new Error('the signing of one transaction ended without its signature')
-  return signature
-}
+/**
+ * What the platform wallet signs in mode `signed`. `uncapped` are mints whose amounts the policy does not bound, as the
+ * program moves them between its own accounts.
+ */
+export const signingDraft = (
+  { transaction, cosigners }: BuiltTransaction,
+  uncapped: readonly string[] = [],
+): SigningDraft => ({ transaction, cosigners, uncapped })
 
 /**
  * Answers with the platform wallet's signature in place, beside that of the user who pays and submits; with the build as

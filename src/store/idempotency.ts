@@ -1,4 +1,4 @@
-/** Idempotency keys: who runs a request, what it answered, and what was signed for it. */
+/** Idempotency keys: who runs a request, what it answered, and which signing it intended. */
 import type { ExpressionBuilder } from 'kysely'
 import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { Row, Tables } from './schema.ts'
@@ -26,8 +26,8 @@ export type Claim =
   | { kind: 'conflict'; reason: 'mismatch' | 'running' }
   /** `response` is sealed. */
   | { kind: 'replay'; status: number; response: Buffer }
-  /** Taken over from an attempt that ended without an answer; `signature` is the signing that it had intended. */
-  | { kind: 'resumed'; signature: string | null }
+  /** Taken over from an attempt that ended without an answer; `signingId` is the signing that it had intended. */
+  | { kind: 'resumed'; signingId: string | null }
 
 /** Claims a key for one request; of any number of claims at once exactly one is `claimed` (or `resumed`). */
 export async function claim(tx: Tx, request: ClaimRequest): Promise<Claim> {
@@ -48,7 +48,7 @@ export async function claim(tx: Tx, request: ClaimRequest): Promise<Claim> {
   if (running) return { kind: 'conflict', reason: 'running' }
   const taken = { owner: request.owner, lease_until: now + request.leaseMs }
   await keyed(tx.updateTable('idempotency_keys').set(taken), request).execute()
-  return { kind: 'resumed', signature: row.signature }
+  return { kind: 'resumed', signingId: row.signing_id }
 }
 
 /**
@@ -64,34 +64,34 @@ export async function finish(
 }
 
 /**
- * Gives the key back after a failure. Where nothing was signed it is forgotten; where something was, it stays and the
- * next attempt resumes with that signature. Does nothing where another process has taken it over.
+ * Gives the key back after a failure. A key without a signing is forgotten; one with a signing stays, and the next
+ * attempt resumes that signing. Does nothing where another process has taken it over.
  */
 export async function free(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<void> {
-  await owned(tx.deleteFrom('idempotency_keys').where('signature', 'is', null), key, owner).execute()
+  await owned(tx.deleteFrom('idempotency_keys').where('signing_id', 'is', null), key, owner).execute()
   await owned(tx.updateTable('idempotency_keys').set({ lease_until: 0 }), key, owner).execute()
 }
 
-export type Remembered = { kind: 'remembered' } | { kind: 'earlier'; signature: string } | { kind: 'lost' }
+export type Remembered = { kind: 'remembered' } | { kind: 'earlier'; signingId: string } | { kind: 'lost' }
 
 /**
- * Stores the signature made for this key, before anything is sent. `earlier`: another one stands, send that instead;
- * `lost`: the key is no longer this owner's, send nothing.
+ * Stores the signing that this key's request intends, before anything is signed. `earlier`: another one stands, end that
+ * instead; `lost`: the key is no longer this owner's, sign nothing.
  */
-export async function rememberSignature(
+export async function rememberSigning(
   tx: Tx,
-  { owner, signature, ...key }: KeyOf & { owner: string; signature: string },
+  { owner, signingId, ...key }: KeyOf & { owner: string; signingId: string },
 ): Promise<Remembered> {
-  const first = tx.updateTable('idempotency_keys').set({ signature }).where('signature', 'is', null)
+  const first = tx.updateTable('idempotency_keys').set({ signing_id: signingId }).where('signing_id', 'is', null)
   if ((await owned(first, key, owner).executeTakeFirstOrThrow()).numUpdatedRows > 0n) return { kind: 'remembered' }
   const row = await findIdempotencyKey(tx, key)
-  if (row?.state !== 'running' || row.owner !== owner || row.signature === null) return { kind: 'lost' }
-  return row.signature === signature ? { kind: 'remembered' } : { kind: 'earlier', signature: row.signature }
+  if (row?.state !== 'running' || row.owner !== owner || row.signing_id === null) return { kind: 'lost' }
+  return row.signing_id === signingId ? { kind: 'remembered' } : { kind: 'earlier', signingId: row.signing_id }
 }
 
-/** Takes a remembered signature back, where none was made after all; false where the key is no longer this owner's. */
-export async function forgetSignature(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<boolean> {
-  const forgotten = owned(tx.updateTable('idempotency_keys').set({ signature: null }), key, owner)
+/** Takes a remembered signing back, where nothing was signed after all; false where the key is no longer this owner's. */
+export async function forgetSigning(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<boolean> {
+  const forgotten = owned(tx.updateTable('idempotency_keys').set({ signing_id: null }), key, owner)
   return (await forgotten.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
@@ -152,7 +152,7 @@ async function insertRunning(tx: Tx, request: ClaimRequest): Promise<boolean> {
       state: 'running',
       owner: request.owner,
       lease_until: request.now + request.leaseMs,
-      signature: null,
+      signing_id: null,
       status: null,
       response: null,
       created_at: request.now,

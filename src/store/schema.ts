@@ -42,8 +42,8 @@ export interface IdempotencyKeysTable {
   /** Process that runs it, and until when it is believed to live without renewing. */
   owner: string
   lease_until: number
-  /** Signature made on behalf of this key; it is never signed for again. */
-  signature: string | null
+  /** The signing (`sgn_…`) that a request with this key intended; a retry ends that one and begins no other. */
+  signing_id: string | null
   status: number | null
   /** Sealed response body. */
   response: Buffer | null

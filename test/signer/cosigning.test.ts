@@ -10,10 +10,10 @@ import {
 } from '@metaplex-foundation/mpl-core'
 import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it, vi } from 'vitest'
-import { readMovement } from '../../src/chain/movements/index.ts'
-import { settled } from '../../src/chain/movements/settled.ts'
+import { readMovement } from '../../src/chain/movements.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { parseSetting } from '../../src/config.ts'
+import { reconcileReadings } from '../../src/policy/movement/reconcile-readings.ts'
 import { decodeTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, assetsOn, lacksCore, TEXTS } from '../support/assets.ts'
@@ -373,7 +373,7 @@ describe('a collection that others mint into meanwhile', () => {
     return { lamports: 1n, owner, data, executable: false }
   }
   const between = (old: ReturnType<typeof collection>, now: ReturnType<typeof collection>) =>
-    settled(wallet, ['c'], [old], [now])
+    reconcileReadings(wallet, ['c'], [old], [now])
 
   it('holds still but for its counters', () => {
     expect(between(collection(1), collection(2))).toEqual([collection(1)])

@@ -20,7 +20,7 @@ import {
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
 import { buildMigrationStep } from '../../src/chain/programs/dbc/migration.ts'
-import { spendOf } from '../../src/operations/signing/rules.ts'
+import { spendOf } from '../../src/policy/rules/spend.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { presetWith } from '../support/dbc.ts'
 import { hasProgram } from '../support/programs.ts'

@@ -4,13 +4,13 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
-import { closings } from '../../src/chain/movements/control.ts'
-import { flowsOf } from '../../src/chain/movements/flows.ts'
-import { holdingsOf } from '../../src/chain/movements/holdings.ts'
-import { ownInstructions } from '../../src/chain/movements/invocations.ts'
-import { ordersOf } from '../../src/chain/movements/orders.ts'
 import { poolKey, positionKeys, vaultKey } from '../../src/chain/programs/damm-v2/addresses.ts'
 import { dammV2Instruction } from '../../src/chain/programs/damm-v2/program.ts'
+import { balanceFlows } from '../../src/policy/movement/balance-flows.ts'
+import { accountClosings } from '../../src/policy/movement/control-changes.ts'
+import { messageInstructions } from '../../src/policy/movement/executed-instructions.ts'
+import { instructionEffects } from '../../src/policy/movement/instruction-effects.ts'
+import { touchedAccounts } from '../../src/policy/movement/touched-accounts.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram } from '../support/programs.ts'
 import {
@@ -187,7 +187,7 @@ it('instructions that a token program takes in a batch are not understood', asyn
     data: Buffer.from([255, 0, 0]),
   })
   const { message } = scene.decode(scene.compile([batch]))
-  const { unread } = ordersOf(scene.address, ownInstructions(message, message.keys), new Map())
+  const { unread } = instructionEffects(scene.address, messageInstructions(message, message.keys), new Map())
   expect(unread).toMatchObject([{ where: 'instruction 0', reason: expect.stringMatching(/batch/) }])
 })
 
@@ -197,7 +197,7 @@ it('tokens that are sent along do not hide who gets the lamports of an account t
   const theirs = text(scene.accountOf(scene.stranger, mint))
   const account = scene.local.account(theirs)!
   const record = { lamports: SOL, owner: PROGRAMS.lock.id, data: scene.key.toBuffer(), executable: false }
-  const holdings = holdingsOf(
+  const holdings = touchedAccounts(
     scene.address,
     ['record', theirs],
     [record, account],
@@ -205,9 +205,11 @@ it('tokens that are sent along do not hide who gets the lamports of an account t
     new Map(),
   )
   const sent = [{ from: 'held', to: theirs, mint: text(mint), amount: 2n * SOL }]
-  const orders = { sent, moved: sent, closed: [], assigned: [], unread: [] }
-  const { destinations } = flowsOf(scene.address, holdings, orders, 0n)
-  expect(closings(scene.address, holdings, orders, destinations)).toMatchObject([{ address: 'record', to: [theirs] }])
+  const orders = { outgoing: sent, transfers: sent, closed: [], assigned: [], unread: [] }
+  const { destinations } = balanceFlows(scene.address, holdings, orders, 0n)
+  expect(accountClosings(scene.address, holdings, orders, destinations)).toMatchObject([
+    { address: 'record', to: [theirs] },
+  ])
 })
 
 it.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a pool is not filled for a stranger’s position', async () => {

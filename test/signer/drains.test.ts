@@ -22,7 +22,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_PROGRAMS, judge } from '../../src/operations/signing/rules.ts'
+import { DEFAULT_PROGRAMS } from '../../src/policy/policy.ts'
+import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
@@ -374,7 +375,7 @@ describe('who takes part', () => {
     const open = createAta(scene.key, mint, scene.stranger.publicKey)
     expect(await scene.ruleFor([open], { policy: { programs } })).toBe('program')
     const movement = await scene.read([open])
-    const refusal = judge(movement, { ...GENEROUS, programs }, NOTHING_SPENT, { role: 'pays' })
+    const refusal = checkPolicy(movement, { ...GENEROUS, programs }, NOTHING_SPENT, { role: 'pays' })
     expect(refusal?.details).toMatchObject({ program: text(TOKEN_PROGRAM_ID), where: 'instruction 0, inner 0' })
     const memo = new TransactionInstruction({
       programId: new PublicKey('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'),

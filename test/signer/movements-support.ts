@@ -12,15 +12,12 @@ import {
 } from '@solana/web3.js'
 import { expect, onTestFinished } from 'vitest'
 import { openChain } from '../../src/chain/connection.ts'
-import { type Movement, readMovement } from '../../src/chain/movements/index.ts'
+import { readMovement } from '../../src/chain/movements.ts'
 import { loadConfig } from '../../src/config.ts'
-import {
-  DEFAULT_POLICY,
-  type JudgeOptions,
-  judge,
-  type Policy,
-  type Spent,
-} from '../../src/operations/signing/rules.ts'
+import type { Movement } from '../../src/policy/movement/movement.ts'
+import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'
+import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
+import type { PolicyCheckOptions } from '../../src/policy/rules/violation.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -38,12 +35,12 @@ export interface Build {
   tables?: AddressLookupTableAccount[]
 }
 
-export interface Told extends Partial<JudgeOptions>, Build {
-  policy?: Partial<Policy>
+export interface Told extends Partial<PolicyCheckOptions>, Build {
+  policy?: Partial<SigningPolicy>
 }
 
 /** Every figure as high as a u64: what is refused then is refused for what it is. */
-export const GENEROUS: Policy = {
+export const GENEROUS: SigningPolicy = {
   ...DEFAULT_POLICY,
   lamports_per_transaction: 2n ** 64n,
   lamports_per_day: 2n ** 64n,
@@ -107,7 +104,7 @@ export async function openScene({ programs = false } = {}) {
     },
     ruleOf(movement: Movement, { policy, role = 'pays', cosigners = [] }: Told = {}) {
       const tokens = mints.map((mint) => ({ mint: mint.toBase58(), per_transaction: 2n ** 64n, per_day: 2n ** 64n }))
-      const refusal = judge(movement, { ...GENEROUS, tokens, ...policy }, NOTHING_SPENT, { role, cosigners })
+      const refusal = checkPolicy(movement, { ...GENEROUS, tokens, ...policy }, NOTHING_SPENT, { role, cosigners })
       return refusal?.rule ?? null
     },
     /** A mint with 1,000,000 units in the wallet's account; its authority is the wallet. */

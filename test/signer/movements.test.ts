@@ -11,8 +11,9 @@ import {
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../src/chain/connection.ts'
-import { readMovement } from '../../src/chain/movements/index.ts'
-import { DEFAULT_POLICY, judge } from '../../src/operations/signing/rules.ts'
+import { readMovement } from '../../src/chain/movements.ts'
+import { DEFAULT_POLICY } from '../../src/policy/policy.ts'
+import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import {
   ata,
   createAta,
@@ -39,7 +40,7 @@ async function passes(scene: Scene, instructions: TransactionInstruction[], lamp
   expect(movement.lamports_out).toBe(lamportsOut)
   const policy = { ...DEFAULT_POLICY, lamports_per_transaction: lamportsOut, lamports_per_day: lamportsOut }
   const tokens = movement.tokens_out.map(({ mint, amount }) => ({ mint, per_transaction: amount, per_day: amount }))
-  expect(judge(movement, { ...policy, tokens }, NOTHING_SPENT, { role: 'pays' })).toBeNull()
+  expect(checkPolicy(movement, { ...policy, tokens }, NOTHING_SPENT, { role: 'pays' })).toBeNull()
   scene.send(instructions)
   return movement
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openSigner } from '../../src/chain/signer/index.ts'
+import { openConfiguredSigner } from '../../src/chain/signer/index.ts'
 import { ConfigError, loadConfig, type SettingName } from '../../src/config.ts'
 import { signatureHolds } from '../../src/solana/signatures.ts'
 import { signerConfig, testKey } from '../support/signer-keys.ts'
@@ -31,7 +31,7 @@ const keypairSettings = (file: string) => ({ signer: 'keypair', 'signer.keypair'
 
 async function refusalOf(settings: Partial<Record<SettingName, unknown>>): Promise<ConfigError> {
   try {
-    await openSigner(signerConfig(settings))
+    await openConfiguredSigner(signerConfig(settings))
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError)
     expect((error as Error).cause).toBeUndefined()
@@ -43,13 +43,13 @@ async function refusalOf(settings: Partial<Record<SettingName, unknown>>): Promi
 }
 
 it('is none unless a setting says otherwise', async () => {
-  expect(await openSigner(signerConfig({}))).toBeNull()
-  expect(await openSigner(signerConfig({ signer: 'none', 'signer.keypair': '/nowhere' }))).toBeNull()
+  expect(await openConfiguredSigner(signerConfig({}))).toBeNull()
+  expect(await openConfiguredSigner(signerConfig({ signer: 'none', 'signer.keypair': '/nowhere' }))).toBeNull()
 })
 
 describe('a keypair file as signer', () => {
   it('signs, under its own address', async () => {
-    const signer = (await openSigner(signerConfig(keypairSettings(fileWith(KEYPAIR)))))!
+    const signer = (await openConfiguredSigner(signerConfig(keypairSettings(fileWith(KEYPAIR)))))!
     const message = Uint8Array.from({ length: 300 }, (_, i) => i % 256)
     const signature = await signer.sign(message)
     expect(signer).toMatchObject({ provider: 'keypair', address: key.address })
@@ -60,7 +60,7 @@ describe('a keypair file as signer', () => {
 
   it('is read once: what becomes of the file later changes nothing', async () => {
     const file = fileWith(KEYPAIR)
-    const signer = (await openSigner(signerConfig(keypairSettings(file))))!
+    const signer = (await openConfiguredSigner(signerConfig(keypairSettings(file))))!
     rmSync(file)
     expect(Buffer.from(await signer.sign(Buffer.from('x'))).equals(key.sign(Buffer.from('x')))).toBe(true)
   })
@@ -117,7 +117,7 @@ describe('a keypair file as signer', () => {
     const settings = keypairSettings(fileWith(KEYPAIR))
     const expected = { ...settings, 'signer.public-key': other.address }
     expect((await refusalOf(expected)).message).toContain(`signer.public-key is ${other.address}`)
-    expect(await openSigner(signerConfig({ ...settings, 'signer.public-key': key.address }))).not.toBeNull()
+    expect(await openConfiguredSigner(signerConfig({ ...settings, 'signer.public-key': key.address }))).not.toBeNull()
   })
 
   it.each([
@@ -172,7 +172,9 @@ describe('the settings of a provider', () => {
       asked.push(url)
       throw new Error('asked')
     }
-    const signer = await openSigner(signerConfig({ signer: name, ...COMPLETE[name] }), { fetch: fetch as never })
+    const signer = await openConfiguredSigner(signerConfig({ signer: name, ...COMPLETE[name] }), {
+      fetch: fetch as never,
+    })
     expect(signer).toMatchObject({ provider: name, address: key.address })
     expect(asked).toEqual([])
   })
@@ -223,7 +225,7 @@ it('signs at a Vault in a process of its own, which logs each signature', async 
   try {
     const [line] = (await once(vault.stdout!, 'data')) as [Buffer]
     const settings = JSON.parse(line.toString()) as Record<string, string>
-    const signer = (await openSigner(signerConfig(settings)))!
+    const signer = (await openConfiguredSigner(signerConfig(settings)))!
     const message = Buffer.from('over there')
     const signature = await signer.sign(message)
     const decoded = { signatures: [signature], messageBytes: message, message: { keys: [signer.address] } }

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openSigner, type Signer, SignerUnavailable } from '../../src/chain/signer/index.ts'
+import { openConfiguredSigner, type Signer, SignerUnavailable } from '../../src/chain/signer/index.ts'
 import { signatureHolds } from '../../src/solana/signatures.ts'
 import { type Misbehaviour, signerConfig, testKey } from '../support/signer-keys.ts'
 import { startKms, startPrivy, startTestVault, startTurnkey, type TestProvider } from '../support/signer-providers.ts'
@@ -17,7 +17,7 @@ const holds = (message: Uint8Array, signature: Uint8Array, address: string) =>
   signatureHolds({ signatures: [signature], messageBytes: message, message: { keys: [address] } } as never, 0)
 
 async function openAt({ settings }: { settings: Record<string, string> }, options = {}): Promise<Signer> {
-  return (await openSigner(signerConfig(settings), { ...NO_WAIT, ...options }))!
+  return (await openConfiguredSigner(signerConfig(settings), { ...NO_WAIT, ...options }))!
 }
 
 async function failureOf(work: Promise<unknown>): Promise<SignerUnavailable> {
@@ -305,7 +305,7 @@ describe('a call', () => {
       asked += 1
       return asked === 1 ? Promise.resolve(new Response(null, { status: 429 })) : new Promise<Response>(() => {})
     }
-    const signer = (await openSigner(signerConfig(SETTINGS), { fetch }))!
+    const signer = (await openConfiguredSigner(signerConfig(SETTINGS), { fetch }))!
     let failure: unknown
     const signing = signer.sign(randomBytes(8)).catch((error: unknown) => {
       failure = error

@@ -2,16 +2,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SIGNING_RULES } from '../../src/api/signer.ts'
-import type { Movement } from '../../src/chain/movements/index.ts'
-import {
-  DEFAULT_POLICY,
-  DEFAULT_PROGRAMS,
-  judge,
-  type Policy,
-  type Rule,
-  type Spent,
-  spendOf,
-} from '../../src/operations/signing/rules.ts'
+import type { Movement } from '../../src/policy/movement/movement.ts'
+import { DEFAULT_POLICY, DEFAULT_PROGRAMS, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'
+import { checkPolicy, type PolicyRule } from '../../src/policy/rules/check-policy.ts'
+import { spendOf } from '../../src/policy/rules/spend.ts'
 
 const WALLET = 'So11111111111111111111111111111111111111112'
 const STRANGER = 'Vote111111111111111111111111111111111111111'
@@ -55,7 +49,7 @@ const moved = fc.record({
   tokens_out: tokens,
   tokens_to_others: tokens,
 })
-const policyOf = (caps: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...caps })
+const policyOf = (caps: Partial<SigningPolicy>): SigningPolicy => ({ ...DEFAULT_POLICY, ...caps })
 const caps = fc.record({
   max_fee_lamports: limit,
   lamports_per_transaction: limit,
@@ -72,7 +66,7 @@ const spentOf = fc.record({
 /** By the figures alone, written without the rules: whether it may pass. */
 function fits(
   { fee, ...figures }: typeof moved extends fc.Arbitrary<infer T> ? T : never,
-  policy: Policy,
+  policy: SigningPolicy,
   spent: Spent,
 ) {
   const most = (a: bigint, b: bigint) => (a > b ? a : b)
@@ -97,7 +91,7 @@ describe('figures', () => {
     fc.assert(
       fc.property(moved, caps, spentOf, (figures, limits, spent) => {
         const policy = policyOf(limits)
-        const refusal = judge(movement(figures), policy, spent, PAYS)
+        const refusal = checkPolicy(movement(figures), policy, spent, PAYS)
         if (refusal === null) passed++
         expect(refusal === null).toBe(fits(figures, policy, spent))
       }),
@@ -120,7 +114,7 @@ describe('figures', () => {
           lamports_per_day: spend.lamports + spent.lamports,
           tokens: tokensAt,
         })
-        expect(judge(asked, at, spent, PAYS)).toBeNull()
+        expect(checkPolicy(asked, at, spent, PAYS)).toBeNull()
         const less = (value: bigint) => (value === 0n ? 0n : value - 1n)
         const [rule, tighter, figure] = (
           [
@@ -134,7 +128,7 @@ describe('figures', () => {
             ],
           ] as const
         )[which]!
-        if (figure > 0n) expect(judge(asked, { ...at, ...tighter }, spent, PAYS)?.rule).toBe(rule)
+        if (figure > 0n) expect(checkPolicy(asked, { ...at, ...tighter }, spent, PAYS)?.rule).toBe(rule)
       }),
       { numRuns: 1000 },
     )
@@ -147,7 +141,7 @@ describe('figures', () => {
         const spent = { lamports: 0n, tokens: new Map<string, bigint>() }
         for (const figures of history) {
           const asked = movement(figures)
-          if (judge(asked, policy, spent, PAYS) !== null) continue
+          if (checkPolicy(asked, policy, spent, PAYS) !== null) continue
           const { lamports, tokens: rows } = spendOf(asked)
           spent.lamports += lamports
           for (const row of rows) spent.tokens.set(row.mint, (spent.tokens.get(row.mint) ?? 0n) + row.amount)
@@ -164,23 +158,23 @@ describe('figures', () => {
   it('are named in the message, with what is left and the way out', () => {
     const policy = policyOf({ lamports_per_transaction: 100n, lamports_per_day: 150n })
     const spent = { lamports: 90n, tokens: new Map() }
-    const refusal = judge(movement({ lamports_out: 70n }), policy, spent, PAYS)
+    const refusal = checkPolicy(movement({ lamports_out: 70n }), policy, spent, PAYS)
     expect(refusal).toEqual({
       rule: 'lamports_per_day',
       message:
         'Refused by the rule lamports_per_day: 70 lamports would leave, 60 of 150 are left of the last 24 hours, in which 90 left; wait, raise the limit with `svc signer policy --per-day`, or start the day anew with `svc signer reset`',
       details: { asked: '70', cap: '150', spent: '90', left: '60' },
     })
-    const over = judge(movement({ lamports_out: 101n }), policy, spent, PAYS)
+    const over = checkPolicy(movement({ lamports_out: 101n }), policy, spent, PAYS)
     expect(over?.message).toMatch(
       /101 lamports would leave, 100 may leave in one transaction; raise.*--per-transaction/,
     )
   })
 
   it('of the default policy let nothing leave, not even a fee', () => {
-    expect(judge(movement(), DEFAULT_POLICY, NOTHING, PAYS)?.rule).toBe('lamports_per_transaction')
+    expect(checkPolicy(movement(), DEFAULT_POLICY, NOTHING, PAYS)?.rule).toBe('lamports_per_transaction')
     const theirs = movement({ fee_payer: STRANGER, signers: [STRANGER, WALLET], fee: 0n, lamports_out: 0n })
-    expect(judge(theirs, DEFAULT_POLICY, NOTHING, { role: 'cosigns' })).toBeNull()
+    expect(checkPolicy(theirs, DEFAULT_POLICY, NOTHING, { role: 'cosigns' })).toBeNull()
   })
 })
 
@@ -199,7 +193,7 @@ const mint = MINTS[0]!
 const allowed = { tokens: [{ mint, per_transaction: 1n, per_day: 0n }] }
 
 /** What breaks each rule alone. */
-const BREAKS: Record<Rule, { movement?: Partial<Movement>; policy?: Partial<Policy> }> = {
+const BREAKS: Record<PolicyRule, { movement?: Partial<Movement>; policy?: Partial<SigningPolicy> }> = {
   paused: { policy: { paused: true } },
   simulation: { movement: { err: error } },
   unstable: { movement: { stable: false } },
@@ -222,7 +216,7 @@ const OPEN = policyOf({ lamports_per_transaction: 5000n, lamports_per_day: 5000n
 describe('the rules', () => {
   it('are those of the API, and the first that is broken is the one that is told', () => {
     expect(Object.keys(BREAKS).sort()).toEqual([...SIGNING_RULES].sort())
-    expect(judge(movement(), OPEN, NOTHING, PAYS)).toBeNull()
+    expect(checkPolicy(movement(), OPEN, NOTHING, PAYS)).toBeNull()
     fc.assert(
       fc.property(fc.subarray([...SIGNING_RULES], { minLength: 1 }), (broken) => {
         const parts = broken.map((rule) => BREAKS[rule])
@@ -230,7 +224,7 @@ describe('the rules', () => {
         const asked = Object.assign({}, ...parts.map((part) => part.movement ?? {}))
         if (broken.includes('tokens_per_transaction')) asked.tokens_out = [{ mint, amount: 2n }]
         const policy = Object.assign({}, OPEN, ...parts.map((part) => part.policy ?? {}))
-        const refusal = judge(movement(asked), policy, NOTHING, PAYS)
+        const refusal = checkPolicy(movement(asked), policy, NOTHING, PAYS)
         expect(refusal?.rule).toBe(broken[0])
         expect(refusal?.message).toContain(`rule ${broken[0]}`)
       }),
@@ -241,7 +235,7 @@ describe('the rules', () => {
   it('give details that are JSON', () => {
     for (const rule of SIGNING_RULES) {
       const { movement: asked = {}, policy = {} } = BREAKS[rule]
-      const refusal = judge(movement(asked), { ...OPEN, ...policy }, NOTHING, PAYS)
+      const refusal = checkPolicy(movement(asked), { ...OPEN, ...policy }, NOTHING, PAYS)
       expect(refusal?.rule).toBe(rule)
       expect(() => JSON.stringify(refusal)).not.toThrow()
     }
@@ -251,7 +245,8 @@ describe('the rules', () => {
     const rich = policyOf({ lamports_per_transaction: 2n ** 64n, lamports_per_day: 2n ** 64n, tokens: allowed.tokens })
     const theirs = { fee_payer: STRANGER, signers: [STRANGER, WALLET], fee: 0n, lamports_out: 0n }
     const cosigns = { role: 'cosigns' } as const
-    const rule = (parts: Partial<Movement>) => judge(movement({ ...theirs, ...parts }), rich, NOTHING, cosigns)?.rule
+    const rule = (parts: Partial<Movement>) =>
+      checkPolicy(movement({ ...theirs, ...parts }), rich, NOTHING, cosigns)?.rule
     expect(rule({})).toBeUndefined()
     expect(rule({ lamports_to_others: 10n ** 12n, tokens_to_others: [{ mint, amount: 5n }] })).toBeUndefined()
     expect(rule({ lamports_out: 1n })).toBe('lamports_per_transaction')
@@ -269,7 +264,7 @@ describe('the rules', () => {
     const core = DEFAULT_PROGRAMS.find((program) => program.startsWith('CoREE'))!
     const policy = { ...OPEN, destinations: [] }
     const rule = (parts: Partial<typeof destination>) =>
-      judge(movement({ destinations: [{ ...destination, ...parts }] }), policy, NOTHING, PAYS)?.rule
+      checkPolicy(movement({ destinations: [{ ...destination, ...parts }] }), policy, NOTHING, PAYS)?.rule
     const made = { program: core, created: true, space: 100, amount: 6960n * 228n }
     expect(rule(made)).toBeUndefined()
     expect(rule({ ...made, created: false })).toBe('destination')

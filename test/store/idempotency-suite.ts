@@ -8,7 +8,7 @@ import {
   free,
   pruneIdempotencyKeys,
   releaseOwner,
-  rememberSignature,
+  rememberSigning,
   renewLeases,
 } from '../../src/store/idempotency.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -56,11 +56,11 @@ export function idempotencySuite(database: TestDatabase): void {
     test('that was signed for stays after a failure, and the retry resumes at once with the signature', async () => {
       const store = await freshStore(database)
       await claimed(store)
-      expect(await store.write((tx) => rememberSignature(tx, { ...MINE, signature: 's1' }))).toEqual({
+      expect(await store.write((tx) => rememberSigning(tx, { ...MINE, signingId: 's1' }))).toEqual({
         kind: 'remembered',
       })
       await store.write((tx) => free(tx, MINE))
-      expect(await claimed(store, { owner: 'b', now: 1001 })).toEqual({ kind: 'resumed', signature: 's1' })
+      expect(await claimed(store, { owner: 'b', now: 1001 })).toEqual({ kind: 'resumed', signingId: 's1' })
       expect(await answered(store, 'b')).toBe(true)
       expect(await claimed(store)).toEqual(REPLAY)
     })
@@ -69,14 +69,14 @@ export function idempotencySuite(database: TestDatabase): void {
       const store = await freshStore(database)
       await claimed(store)
       const remembered = await Promise.all(
-        numbers(8).map((n) => store.write((tx) => rememberSignature(tx, { ...MINE, signature: `s${n}` }))),
+        numbers(8).map((n) => store.write((tx) => rememberSigning(tx, { ...MINE, signingId: `s${n}` }))),
       )
       expect(remembered.filter(({ kind }) => kind === 'remembered')).toHaveLength(1)
-      const { signature } = (await findIdempotencyKey(store.db, KEY))!
+      const { signing_id: signingId } = (await findIdempotencyKey(store.db, KEY))!
       expect(remembered.filter(({ kind }) => kind === 'earlier')).toEqual(
-        numbers(7).map(() => ({ kind: 'earlier', signature })),
+        numbers(7).map(() => ({ kind: 'earlier', signingId })),
       )
-      expect(await store.write((tx) => rememberSignature(tx, { ...MINE, signature: signature! }))).toEqual({
+      expect(await store.write((tx) => rememberSigning(tx, { ...MINE, signingId: signingId! }))).toEqual({
         kind: 'remembered',
       })
     })
@@ -87,12 +87,12 @@ export function idempotencySuite(database: TestDatabase): void {
       await claimed(store)
       expect(await claimed(store, { owner: 'b', now: 1099 })).toEqual(RUNNING)
       const claims = await Promise.all(numbers(16).map((n) => claimed(stores[n % 2]!, { owner: `b${n}`, now: 1100 })))
-      expect(claims.filter(({ kind }) => kind === 'resumed')).toEqual([{ kind: 'resumed', signature: null }])
+      expect(claims.filter(({ kind }) => kind === 'resumed')).toEqual([{ kind: 'resumed', signingId: null }])
       expect(claims.filter(({ kind }) => kind !== 'resumed')).toEqual(numbers(15).map(() => RUNNING))
       expect(await answered(store, 'a')).toBe(false)
-      expect(await store.write((tx) => rememberSignature(tx, { ...MINE, signature: 's' }))).toEqual({ kind: 'lost' })
+      expect(await store.write((tx) => rememberSigning(tx, { ...MINE, signingId: 's' }))).toEqual({ kind: 'lost' })
       await store.write((tx) => free(tx, MINE))
-      expect(await findIdempotencyKey(store.db, KEY)).toMatchObject({ state: 'running', signature: null })
+      expect(await findIdempotencyKey(store.db, KEY)).toMatchObject({ state: 'running', signing_id: null })
       expect(await answered(store, `b${claims.findIndex(({ kind }) => kind === 'resumed')}`)).toBe(true)
     })
 
@@ -104,7 +104,7 @@ export function idempotencySuite(database: TestDatabase): void {
       expect(await claimed(store, { owner: 'b', now: 4999 })).toEqual(RUNNING)
       expect(await store.write((tx) => releaseOwner(tx, 'a'))).toBe(1)
       expect(await store.write((tx) => renewLeases(tx, 'a', 9000))).toBe(0)
-      expect(await claimed(store, { owner: 'b', now: 2000 })).toEqual({ kind: 'resumed', signature: null })
+      expect(await claimed(store, { owner: 'b', now: 2000 })).toEqual({ kind: 'resumed', signingId: null })
     })
 
     test('is forgotten when it expires, but not while it is being run', async () => {

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { previousSecrets } from '../../src/operations/webhook-subscriptions/secret.ts'
 import { pageEvents } from '../../src/store/events.ts'
+import { claim, findIdempotencyKey } from '../../src/store/idempotency.ts'
 import { sealedWith } from '../../src/store/installation.ts'
 import { insertToken, pageTokens } from '../../src/store/tokens.ts'
 import { openVault } from '../../src/store/vault.ts'
@@ -89,6 +90,32 @@ export function openSuite(database: TestDatabase): void {
         const { rows } = await pageEvents(store.db, { limit: 9, order: 'asc', created_after: moment })
         expect(rows.map((row) => row.created_at)).toEqual(moments.filter((at) => at > moment))
       }
+    })
+
+    test('keeps the signings that idempotency keys of before are bound to, under the name of what they are', async () => {
+      const options = await database.fresh()
+      await earlier(options, '0021-worker-indexes', (db) =>
+        sql`insert into idempotency_keys (api_key_id, key, request_hash, state, owner, lease_until, signature, status,
+          response, created_at, expires_at)
+          values ('key_1', 'interrupted', 'hash', 'running', 'a', 0, 'sgn_1', null, null, 1, 10000),
+          ('key_1', 'answered', 'hash', 'done', 'a', 5, null, 201, ${Buffer.from('sealed')}, 2, 20000)`.execute(db),
+      )
+      const store = await opened(options)
+      const keyOf = (key: string) => findIdempotencyKey(store.db, { apiKeyId: 'key_1', key })
+      const common = { api_key_id: 'key_1', request_hash: 'hash', owner: 'a' }
+      expect(await keyOf('interrupted')).toEqual({
+        ...common,
+        ...{ key: 'interrupted', state: 'running', lease_until: 0, signing_id: 'sgn_1' },
+        ...{ status: null, response: null, created_at: 1, expires_at: 10_000 },
+      })
+      expect(await keyOf('answered')).toEqual({
+        ...common,
+        ...{ key: 'answered', state: 'done', lease_until: 5, signing_id: null },
+        ...{ status: 201, response: Buffer.from('sealed'), created_at: 2, expires_at: 20_000 },
+      })
+      const request = { apiKeyId: 'key_1', key: 'interrupted', requestHash: 'hash', owner: 'b' }
+      const resumed = await store.write((tx) => claim(tx, { ...request, now: 2, leaseMs: 100, ttlMs: 10_000 }))
+      expect(resumed).toEqual({ kind: 'resumed', signingId: 'sgn_1' })
     })
 
     test('refuses a database that a newer program has migrated', async () => {

@@ -238,7 +238,7 @@ export function clockSuite(database: TestDatabase): void {
       const request = { apiKeyId: 'k', key: 'once', requestHash: 'h', leaseMs: LEASE_MS, ttlMs: 24 * HOUR }
       const take = (owner: string, now: number) => store.write((tx) => claimKey(tx, { ...request, owner, now }))
       expect((await take('ahead', START + YEAR)).kind).toBe('claimed')
-      expect(await take('right', START)).toEqual({ kind: 'resumed', signature: null })
+      expect(await take('right', START)).toEqual({ kind: 'resumed', signingId: null })
       expect(await take('other', START + 1)).toEqual({ kind: 'conflict', reason: 'running' })
     })
   })

@@ -1,9 +1,9 @@
 /** AWS KMS: an ECC_NIST_EDWARDS25519 key. */
 import { Readable } from 'node:stream'
 import { type Config, ConfigError } from '../../config.ts'
-import { currentCall, exchange } from './exchange.ts'
-import type { KeychainSigner, Provider } from './remote.ts'
-import { required } from './settings.ts'
+import { currentProviderCall, sendProviderRequest } from './exchange.ts'
+import type { KeychainSigner, RemoteProvider } from './remote.ts'
+import { requiredSetting } from './settings.ts'
 
 /** An HTTP request and answer as the AWS SDK hands them over. */
 interface AwsRequest {
@@ -25,9 +25,9 @@ interface AwsClient {
   config: { requestHandler: AwsHandler; retryStrategy: () => Promise<typeof NO_RETRIES> }
 }
 
-export function awsKmsProvider(config: Config, publicKey: string): Provider {
+export function awsKmsProvider(config: Config, publicKey: string): RemoteProvider {
   const { values } = config
-  const keyId = required(config, 'signer.aws-key')
+  const keyId = requiredSetting(config, 'signer.aws-key')
   const region = values['signer.aws-region']
   const accessKeyId = values['signer.aws-access-key']
   const secretAccessKey = values['signer.aws-secret-key']
@@ -86,7 +86,11 @@ function boundedHandler(before: AwsHandler): AwsHandler {
       // `fetch` writes these two itself.
       const { host: _, 'content-length': __, ...headers } = request.headers
       const url = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`
-      const answer = await exchange(currentCall(), url, { method, headers, ...(body !== undefined && { body }) })
+      const answer = await sendProviderRequest(currentProviderCall(), url, {
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+      })
       const text = Readable.from([Buffer.from(await answer.arrayBuffer())])
       return { response: { statusCode: answer.status, headers: Object.fromEntries(answer.headers), body: text } }
     },

@@ -4,28 +4,28 @@ import { base58 } from '@scure/base'
 
 /** DER of a raw public key without the key itself (RFC 8410). */
 const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
-const KEY_BYTES = 32
+const PUBLIC_KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
 /** The 32 bytes of an address, or undefined where the text is none. */
-export function addressBytes(text: string): Uint8Array | undefined {
+export function parsePublicKey(text: string): Uint8Array | undefined {
   try {
     const bytes = base58.decode(text)
-    return bytes.length === KEY_BYTES ? bytes : undefined
+    return bytes.length === PUBLIC_KEY_BYTES ? bytes : undefined
   } catch {
     return undefined
   }
 }
 
 /** Base58 of a raw key in base64 or hex, or undefined where it is no 32 bytes. */
-export function addressOf(text: unknown, encoding: 'base64' | 'hex'): string | undefined {
+export function encodePublicKey(text: unknown, encoding: 'base64' | 'hex'): string | undefined {
   const bytes = typeof text === 'string' ? Buffer.from(text, encoding) : undefined
-  return bytes?.length === KEY_BYTES ? base58.encode(bytes) : undefined
+  return bytes?.length === PUBLIC_KEY_BYTES ? base58.encode(bytes) : undefined
 }
 
 /** Checks signatures of one address; throws where the address is none. */
-export function verifierOf(address: string): (message: Uint8Array, signature: unknown) => boolean {
-  const bytes = addressBytes(address)
+export function signatureVerifier(address: string): (message: Uint8Array, signature: unknown) => boolean {
+  const bytes = parsePublicKey(address)
   if (bytes === undefined) throw new Error(`${address} is no address`)
   const der = Buffer.concat([PUBLIC_KEY_PREFIX, bytes])
   const key: KeyObject = createPublicKey({ key: der, format: 'der', type: 'spki' })

@@ -1,20 +1,20 @@
 /** The requests that one call makes of a provider: bounded in time, repeated only where nothing can have been signed. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { retryAfterMs } from '../../timing.ts'
-import type { Signed } from './types.ts'
+import type { SignatureOutcome } from './types.ts'
 
-const ATTEMPTS = 3
+const PROVIDER_ATTEMPTS = 3
 const FIRST_EXCHANGE_WAIT_MS = 150
 const LONGEST_EXCHANGE_WAIT_MS = 2_000
 /** Turned away before it was worked on. */
-const BUSY = new Set([429, 503])
+const BUSY_STATUSES = new Set([429, 503])
 
-export type Fault =
+export type ProviderFault =
   | { kind: 'refused' | 'unknown host' | 'certificate' | 'unreachable' | 'lost' }
   | { kind: 'status'; status: number }
 
 /** One call of a signer and what is known of it so far. */
-export interface Call {
+export interface ProviderCall {
   /** Whether a request asks for a signature. */
   signs: (url: URL, headers: Headers) => boolean
   /** Whether an error answer that usually means no signature does not here. */
@@ -24,36 +24,40 @@ export interface Call {
   fetch: typeof fetch | undefined
   wait: (milliseconds: number) => Promise<void>
   signal: AbortSignal
-  signed: Signed
+  signed: SignatureOutcome
   /** Why the last request brought nothing. */
-  fault: Fault | undefined
+  fault: ProviderFault | undefined
   /** The last good answer. */
   answer: string | undefined
 }
 
-const calls = new AsyncLocalStorage<Call>()
+const calls = new AsyncLocalStorage<ProviderCall>()
 let installed: typeof fetch | undefined
 
 /** Runs `work` so that each `fetch` in it, the packages' own too, belongs to `call`. */
-export function exchanging<T>(call: Call, work: () => Promise<T>): Promise<T> {
+export function runProviderCall<T>(call: ProviderCall, work: () => Promise<T>): Promise<T> {
   install()
   return calls.run(call, work)
 }
 
 /** The call that is running, for a package that takes its requests elsewhere than to `fetch`. */
-export function currentCall(): Call {
+export function currentProviderCall(): ProviderCall {
   const call = calls.getStore()
   if (call === undefined) throw new Error('a signer was asked outside of a call')
   return call
 }
 
 /** Sends a request of the call that is running. Throws where no answer came; `fault` of the call says why. */
-export async function exchange(call: Call, input: string | URL, init: RequestInit = {}): Promise<Response> {
+export async function sendProviderRequest(
+  call: ProviderCall,
+  input: string | URL,
+  init: RequestInit = {},
+): Promise<Response> {
   const url = new URL(input)
   const signs = call.signs(url, new Headers(init.headers))
   const before = call.signed
   // Whatever a package may try: what may have been signed is not sent again.
-  if (signs && before === 'unknown') fail()
+  if (signs && before === 'unknown') noAnswer()
   for (let attempt = 1; ; attempt++) {
     call.signal.throwIfAborted()
     if (signs) call.signed = 'unknown'
@@ -65,53 +69,54 @@ export async function exchange(call: Call, input: string | URL, init: RequestIni
     }
     call.fault = outcome.fault
     if (outcome.unsigned) call.signed = before
-    if (!outcome.again || attempt === ATTEMPTS) return outcome.answered ?? fail()
+    if (!outcome.again || attempt === PROVIDER_ATTEMPTS) return outcome.answered ?? noAnswer()
     await call.wait(outcome.waitMs ?? FIRST_EXCHANGE_WAIT_MS * 2 ** (attempt - 1))
   }
 }
 
-type Outcome =
+type AttemptOutcome =
   | { response: Response; text: string }
-  | { fault: Fault; unsigned: boolean; again: boolean; answered?: Response; waitMs?: number }
+  | { fault: ProviderFault; unsigned: boolean; again: boolean; answered?: Response; waitMs?: number }
 
-async function attemptOnce(call: Call, url: URL, init: RequestInit): Promise<Outcome> {
+async function attemptOnce(call: ProviderCall, url: URL, init: RequestInit): Promise<AttemptOutcome> {
   let answered: Response
   let text: string
   try {
     // A redirect would carry the token to wherever it leads.
-    answered = await send(call, url, { ...init, redirect: 'manual', signal: call.signal })
+    answered = await fetchOutside(call, url, { ...init, redirect: 'manual', signal: call.signal })
     text = await answered.text()
   } catch (error) {
-    return { ...faultOf(error) }
+    return { ...connectionFault(error) }
   }
   const { status, headers } = answered
   if (status >= 200 && status < 300) {
     const adapted = call.adapt?.(text) ?? text
-    return { response: new Response(adapted, { status: 200, headers: plain(headers) }), text: adapted }
+    return { response: new Response(adapted, { status: 200, headers: decodedHeaders(headers) }), text: adapted }
   }
-  const unsigned = (status < 500 || BUSY.has(status)) && call.mayHaveSigned?.(status, text) !== true
+  const unsigned = (status < 500 || BUSY_STATUSES.has(status)) && call.mayHaveSigned?.(status, text) !== true
   const asked = retryAfterMs(headers)
   return {
     fault: { kind: 'status', status },
     unsigned,
     // Whoever asks for longer than a request can wait is not asked again by it.
-    again: unsigned && BUSY.has(status) && (asked ?? 0) <= LONGEST_EXCHANGE_WAIT_MS,
-    answered: new Response(text || null, { status, headers: plain(headers) }),
+    again: unsigned && BUSY_STATUSES.has(status) && (asked ?? 0) <= LONGEST_EXCHANGE_WAIT_MS,
+    answered: new Response(text || null, { status, headers: decodedHeaders(headers) }),
     ...(asked !== null && { waitMs: asked }),
   }
 }
 
 /** Their text is decoded already, and may have changed its length. */
-function plain(headers: Headers): Headers {
+function decodedHeaders(headers: Headers): Headers {
   const kept = new Headers(headers)
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) kept.delete(name)
   return kept
 }
 
 /** Outside the call, so that a `fetch` that someone else put in place is not taken for the packages' own. */
-const send = (call: Call, url: URL, init: RequestInit) => calls.exit(() => (call.fetch ?? globalThis.fetch)(url, init))
+const fetchOutside = (call: ProviderCall, url: URL, init: RequestInit) =>
+  calls.exit(() => (call.fetch ?? globalThis.fetch)(url, init))
 
-function fail(): never {
+function noAnswer(): never {
   throw new Error('no answer')
 }
 
@@ -121,7 +126,7 @@ function install() {
   if (present === installed) return
   installed = (input, init) => {
     const call = calls.getStore()
-    return call === undefined ? present(input, init) : exchange(call, String(input), init)
+    return call === undefined ? present(input, init) : sendProviderRequest(call, String(input), init)
   }
   globalThis.fetch = installed
 }
@@ -132,7 +137,7 @@ const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN'])
 const UNCONNECTED = 'UND_ERR_CONNECT_TIMEOUT'
 
 /** What `fetch` threw, by its codes alone: its messages may quote headers. */
-function faultOf(error: unknown): { fault: Fault; unsigned: boolean; again: boolean } {
+function connectionFault(error: unknown): { fault: ProviderFault; unsigned: boolean; again: boolean } {
   const codes = codesOf((error as { cause?: unknown }).cause)
   const every = (test: (code: string) => boolean) => codes.length > 0 && codes.every(test)
   if (every((code) => code === 'ECONNREFUSED')) return { fault: { kind: 'refused' }, unsigned: true, again: true }

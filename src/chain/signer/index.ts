@@ -3,8 +3,8 @@ import { type Config, ConfigError } from '../../config.ts'
 import { awsKmsProvider } from './aws-kms.ts'
 import { openKeypairSigner } from './keypair.ts'
 import { privyProvider } from './privy.ts'
-import { createRemoteSigner, type Provider } from './remote.ts'
-import { publicKeyOf } from './settings.ts'
+import { createRemoteSigner, type RemoteProvider } from './remote.ts'
+import { publicKeySetting } from './settings.ts'
 import { turnkeyProvider } from './turnkey.ts'
 import type { ProviderName, Signer, SignerOptions } from './types.ts'
 import { vaultProvider } from './vault.ts'
@@ -15,11 +15,11 @@ export { type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
  * The signer of the settings, or null where `signer` is none. Reads files but asks no provider: `check` does.
  * Throws ConfigError naming the setting that is missing or wrong. `timeoutMs` (10,000) bounds each call of it.
  */
-export async function openSigner(config: Config, options: SignerOptions = {}): Promise<Signer | null> {
+export async function openConfiguredSigner(config: Config, options: SignerOptions = {}): Promise<Signer | null> {
   const name = config.values.signer as ProviderName | 'none'
   if (name === 'none') return null
   if (name === 'keypair') return openKeypairSigner(config)
-  const address = publicKeyOf(config)
+  const address = publicKeySetting(config)
   if (address === undefined) {
     throw new ConfigError(
       `signer.public-key is missing: signer ${name} needs the address of its key`,
@@ -30,7 +30,7 @@ export async function openSigner(config: Config, options: SignerOptions = {}): P
   return createRemoteSigner(PROVIDERS[name](config, address), address, options)
 }
 
-const PROVIDERS: Record<Exclude<ProviderName, 'keypair'>, (config: Config, address: string) => Provider> = {
+const PROVIDERS: Record<Exclude<ProviderName, 'keypair'>, (config: Config, address: string) => RemoteProvider> = {
   vault: vaultProvider,
   turnkey: turnkeyProvider,
   privy: privyProvider,

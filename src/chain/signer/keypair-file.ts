@@ -5,7 +5,7 @@ import { type KeyPair, keyPairOf } from '../../solana/signatures.ts'
 export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as `solana-keygen new` writes it'
 
 /** Far above what a keypair takes: nothing larger is read. */
-const MAX_BYTES = 65_536
+const MAX_KEYPAIR_BYTES = 65_536
 
 export type KeypairFault = FaultKind
 
@@ -24,15 +24,15 @@ export class KeypairFileError extends Error {
 
 /** Key pair of a file that nobody else can read or replace. Throws KeypairFileError. */
 export function readKeypairFile(file: string): KeyPair {
-  const text = readPrivate(file)
+  const text = readPrivateText(file)
   let numbers: unknown
   try {
     numbers = JSON.parse(text)
   } catch {
     // JSON.parse quotes what it read: its message goes no further.
-    throw content('is not JSON')
+    throw badContent('is not JSON')
   }
-  return keyPairFrom(numbers, content)
+  return keyPairFrom(numbers, badContent)
 }
 
 /** Key pair of 64 integers, seed then public key; `refuse` makes the error of what is wrong with them. */
@@ -50,12 +50,12 @@ export function keyPairFrom(numbers: unknown, refuse: (what: string) => Error): 
   return pair
 }
 
-const content = (what: string) => new KeypairFileError('content', what)
+const badContent = (what: string) => new KeypairFileError('content', what)
 
-function readPrivate(file: string): string {
+function readPrivateText(file: string): string {
   try {
-    const text = readOwn(file, { secret: true, maxBytes: MAX_BYTES })
-    if (text === '') throw content('is empty')
+    const text = readOwn(file, { secret: true, maxBytes: MAX_KEYPAIR_BYTES })
+    if (text === '') throw badContent('is empty')
     return text
   } catch (error) {
     if (!(error instanceof FileFault)) throw error

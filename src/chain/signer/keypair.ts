@@ -1,22 +1,22 @@
 /** Signs with a keypair file, read once. */
 import { resolve } from 'node:path'
 import { type Config, ConfigError } from '../../config.ts'
-import { verifierOf } from './ed25519.ts'
+import { signatureVerifier } from './ed25519.ts'
 import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from './keypair-file.ts'
-import { publicKeyOf, required } from './settings.ts'
+import { publicKeySetting, requiredSetting } from './settings.ts'
 import { type Signer, SignerUnavailable } from './types.ts'
 
 /** Throws ConfigError where the file is missing, open to others, malformed, or not the key expected. */
 export function openKeypairSigner(config: Config): Signer {
-  const file = resolve(required(config, 'signer.keypair'))
-  const expected = publicKeyOf(config)
-  const { address, sign } = read(file)
+  const file = resolve(requiredSetting(config, 'signer.keypair'))
+  const expected = publicKeySetting(config)
+  const { address, sign } = readConfiguredKeypair(file)
   if (expected !== undefined && expected !== address) {
     throw new ConfigError(
       `signer.keypair: ${file} holds the key of ${address}, and signer.public-key is ${expected}; change one of them`,
     )
   }
-  const holds = verifierOf(address)
+  const holds = signatureVerifier(address)
   return {
     provider: 'keypair',
     address,
@@ -30,7 +30,7 @@ export function openKeypairSigner(config: Config): Signer {
   }
 }
 
-function read(file: string) {
+function readConfiguredKeypair(file: string) {
   try {
     return readKeypairFile(file)
   } catch (error) {

@@ -1,13 +1,13 @@
 /** Privy: messages signed by a server wallet. */
 import type { Config } from '../../config.ts'
-import type { KeychainSigner, Provider } from './remote.ts'
-import { required, requiredHeader, requiredUrl } from './settings.ts'
+import type { KeychainSigner, RemoteProvider } from './remote.ts'
+import { requiredHeaderSetting, requiredSetting, requiredUrlSetting } from './settings.ts'
 
-export function privyProvider(config: Config): Provider {
-  const apiBaseUrl = requiredUrl(config, 'signer.privy-url')
-  const appId = requiredHeader(config, 'signer.privy-app')
-  const appSecret = requiredHeader(config, 'signer.privy-secret')
-  const walletId = required(config, 'signer.privy-wallet')
+export function privyProvider(config: Config): RemoteProvider {
+  const apiBaseUrl = requiredUrlSetting(config, 'signer.privy-url')
+  const appId = requiredHeaderSetting(config, 'signer.privy-app')
+  const appSecret = requiredHeaderSetting(config, 'signer.privy-secret')
+  const walletId = requiredSetting(config, 'signer.privy-wallet')
   return {
     name: 'privy',
     label: `Privy at ${new URL(apiBaseUrl).host}`,

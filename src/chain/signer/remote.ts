@@ -1,13 +1,16 @@
 /** Makes a signer of a provider's package: a limit in time, every signature verified, every failure one clear sentence. */
 import { pause, ShuttingDown, TimeoutError, withTimeout } from '../../timing.ts'
-import { verifierOf } from './ed25519.ts'
-import { type Call, exchanging } from './exchange.ts'
+import { signatureVerifier } from './ed25519.ts'
+import { type ProviderCall, runProviderCall } from './exchange.ts'
 import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
 
-const TIMEOUT_MS = 10_000
+const SIGNER_TIMEOUT_MS = 10_000
 
 /** Never the start of a transaction (its first byte marks an off-chain message): what is signed to prove a key. */
-const PROBE = Buffer.concat([Buffer.from([0xff]), Buffer.from('solana offchain: svc asks whether this key is its own')])
+const OWNERSHIP_PROBE = Buffer.concat([
+  Buffer.from([0xff]),
+  Buffer.from('solana offchain: svc asks whether this key is its own'),
+])
 
 /** The part of a `@solana/keychain-*` signer that is used: raw bytes in, 64 bytes by address out. */
 export interface KeychainSigner {
@@ -18,15 +21,15 @@ export interface KeychainSigner {
   isAvailable(): Promise<boolean>
 }
 
-export interface Provider {
+export interface RemoteProvider {
   name: ProviderName
   /** What people call it, with its host. */
   label: string
   /** Loads the package and makes its signer; asked again after a failure. */
   open: () => Promise<KeychainSigner>
-  signs: Call['signs']
-  mayHaveSigned?: Call['mayHaveSigned']
-  adapt?: Call['adapt']
+  signs: ProviderCall['signs']
+  mayHaveSigned?: ProviderCall['mayHaveSigned']
+  adapt?: ProviderCall['adapt']
   /** The setting that says where it is. */
   where: string
   /** What to look at when it answers this HTTP status. */
@@ -40,9 +43,9 @@ export interface Provider {
 }
 
 /** A signer at a provider; nothing is asked of it before the first call. */
-export function createRemoteSigner(provider: Provider, address: string, options: SignerOptions = {}): Signer {
-  const { timeoutMs = TIMEOUT_MS, fetch, wait = pause, ending } = options
-  const holds = verifierOf(address)
+export function createRemoteSigner(provider: RemoteProvider, address: string, options: SignerOptions = {}): Signer {
+  const { timeoutMs = SIGNER_TIMEOUT_MS, fetch, wait = pause, ending } = options
+  const holds = signatureVerifier(address)
   let opened: KeychainSigner | undefined
   let proven = false
 
@@ -62,18 +65,18 @@ export function createRemoteSigner(provider: Provider, address: string, options:
     )
 
   /** Runs one call within its time. Throws SignerUnavailable and nothing else. */
-  async function within<T>(work: (call: Call) => Promise<T>): Promise<T> {
+  async function within<T>(work: (call: ProviderCall) => Promise<T>): Promise<T> {
     const { signs, mayHaveSigned, adapt } = provider
     // Ends what a package may still have under way once the call has come to something.
     const over = new AbortController()
-    let call: Call | undefined
+    let call: ProviderCall | undefined
     try {
       return await withTimeout(timeoutMs, ending, (signal) => {
         call = {
           ...{ signs, mayHaveSigned, adapt, fetch, wait, signal: AbortSignal.any([signal, over.signal]) },
           ...{ signed: 'no', fault: undefined, answer: undefined },
         }
-        return exchanging(call, () => work(call!))
+        return runProviderCall(call, () => work(call!))
       })
     } catch (error) {
       if (error instanceof SignerUnavailable) throw error
@@ -113,21 +116,21 @@ export function createRemoteSigner(provider: Provider, address: string, options:
         if (!available) throw new SignerUnavailable(`${provider.label} cannot sign: ${provider.unusable}`, 'no')
         proven ||= told === address
       })
-      if (!proven) await sign(PROBE)
+      if (!proven) await sign(OWNERSHIP_PROBE)
     } catch (error) {
-      throw new SignerUnavailable((error as Error).message.replace(MAYBE, ''), 'no')
+      throw new SignerUnavailable((error as Error).message.replace(MAYBE_SIGNED, ''), 'no')
     }
   }
 
   return { provider: provider.name, address, sign, check }
 }
 
-const MAYBE = '; a signature may exist there'
+const MAYBE_SIGNED = '; a signature may exist there'
 
-const unavailable = ({ label }: Provider, { signed }: Pick<Call, 'signed'>, what: string) =>
-  new SignerUnavailable(`${label} ${what}${signed === 'unknown' ? MAYBE : ''}`, signed)
+const unavailable = ({ label }: RemoteProvider, { signed }: Pick<ProviderCall, 'signed'>, what: string) =>
+  new SignerUnavailable(`${label} ${what}${signed === 'unknown' ? MAYBE_SIGNED : ''}`, signed)
 
-function faultText(provider: Provider, { fault, signed, answer }: Call): string {
+function faultText(provider: RemoteProvider, { fault, signed, answer }: ProviderCall): string {
   const { where, onStatus, unusable } = provider
   switch (fault?.kind) {
     case 'refused':
@@ -141,14 +144,14 @@ function faultText(provider: Provider, { fault, signed, answer }: Call): string 
     case 'lost':
       return 'broke the connection before its answer was complete: try again'
     case 'status':
-      return `answered HTTP ${fault.status}: ${statusText(fault.status) ?? onStatus(fault.status)}`
+      return `answered HTTP ${fault.status}: ${statusAdvice(fault.status) ?? onStatus(fault.status)}`
   }
   if (signed === 'no') return `was asked nothing: ${unusable}`
   const why = answer === undefined ? undefined : provider.explain?.(answer)
   return `answered with no signature that can be read${why === undefined ? '' : `: ${why}`}`
 }
 
-function statusText(status: number): string | undefined {
+function statusAdvice(status: number): string | undefined {
   if (status === 429) return 'it takes no more requests for now, try again later'
   if (status === 503) return 'it is not available for now, try again later'
   if (status >= 500) return 'it failed, see its own log'

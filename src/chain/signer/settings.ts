@@ -1,30 +1,30 @@
 /** Takes the settings of a signer one by one; what is wrong with one is said without what it holds. */
 import { type Config, ConfigError, environmentName, type SettingName } from '../../config.ts'
-import { addressBytes } from './ed25519.ts'
+import { parsePublicKey } from './ed25519.ts'
 
 type TextSetting = Extract<SettingName, `signer.${string}`>
 
 /** A setting that the chosen provider can't do without. Throws ConfigError. */
-export function required({ values }: Config, name: TextSetting): string {
+export function requiredSetting({ values }: Config, name: TextSetting): string {
   const value = values[name]
   if (value === undefined) {
-    throw new ConfigError(`${name} is missing: signer ${values.signer} needs it${wayIn(name)}`, undefined, name)
+    throw new ConfigError(`${name} is missing: signer ${values.signer} needs it${howToSet(name)}`, undefined, name)
   }
   return value
 }
 
 /** Like `required`, for what goes into an HTTP header as it is. */
-export function requiredHeader(config: Config, name: TextSetting): string {
-  const value = required(config, name)
+export function requiredHeaderSetting(config: Config, name: TextSetting): string {
+  const value = requiredSetting(config, name)
   if (!/^[\x21-\x7e]+$/.test(value)) {
-    throw new ConfigError(`${name} holds a space, a line break or another character that no token has${wayIn(name)}`)
+    throw new ConfigError(`${name} holds a space, a line break or another character that no token has${howToSet(name)}`)
   }
   return value
 }
 
 /** Address of a provider's API without the last slash; tokens go over https, or to this machine. */
-export function requiredUrl(config: Config, name: TextSetting): string {
-  const url = new URL(required(config, name))
+export function requiredUrlSetting(config: Config, name: TextSetting): string {
+  const url = new URL(requiredSetting(config, name))
   const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (url.protocol !== 'https:' && !local) {
     throw new ConfigError(`${name} must be an https URL: over http, its token can be read on the way to ${url.host}`)
@@ -36,12 +36,12 @@ export function requiredUrl(config: Config, name: TextSetting): string {
 }
 
 /** `signer.public-key`, if set. Throws ConfigError where it is no address. */
-export function publicKeyOf({ values }: Config): string | undefined {
+export function publicKeySetting({ values }: Config): string | undefined {
   const address = values['signer.public-key']
-  if (address !== undefined && addressBytes(address) === undefined) {
+  if (address !== undefined && parsePublicKey(address) === undefined) {
     throw new ConfigError('signer.public-key is no Solana address: it must be the base58 of 32 bytes')
   }
   return address
 }
 
-const wayIn = (name: TextSetting) => `; set ${environmentName(name)}`
+const howToSet = (name: TextSetting) => `; set ${environmentName(name)}`

@@ -1,15 +1,15 @@
 /** Turnkey: raw payloads signed by a private key or a wallet account. */
 import { createECDH } from 'node:crypto'
 import { type Config, ConfigError } from '../../config.ts'
-import type { KeychainSigner, Provider } from './remote.ts'
-import { required, requiredUrl } from './settings.ts'
+import type { KeychainSigner, RemoteProvider } from './remote.ts'
+import { requiredSetting, requiredUrlSetting } from './settings.ts'
 
-export function turnkeyProvider(config: Config, publicKey: string): Provider {
-  const apiBaseUrl = requiredUrl(config, 'signer.turnkey-url')
-  const organizationId = required(config, 'signer.turnkey-organization')
-  const privateKeyId = required(config, 'signer.turnkey-key')
-  const apiPublicKey = required(config, 'signer.turnkey-api-public-key')
-  const apiPrivateKey = required(config, 'signer.turnkey-api-private-key')
+export function turnkeyProvider(config: Config, publicKey: string): RemoteProvider {
+  const apiBaseUrl = requiredUrlSetting(config, 'signer.turnkey-url')
+  const organizationId = requiredSetting(config, 'signer.turnkey-organization')
+  const privateKeyId = requiredSetting(config, 'signer.turnkey-key')
+  const apiPublicKey = requiredSetting(config, 'signer.turnkey-api-public-key')
+  const apiPrivateKey = requiredSetting(config, 'signer.turnkey-api-private-key')
   if (apiPublicOf(apiPrivateKey) !== apiPublicKey.toLowerCase()) {
     throw new ConfigError('signer.turnkey-api-private-key does not belong to signer.turnkey-api-public-key')
   }

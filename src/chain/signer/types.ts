@@ -13,14 +13,14 @@ export interface Signer {
 }
 
 /** `no`: certainly nothing was signed; `unknown`: a signature may exist at the provider. */
-export type Signed = 'no' | 'unknown'
+export type SignatureOutcome = 'no' | 'unknown'
 
 /** No signature came, or one that can't be used. It has no cause: what lies below may quote tokens and keys. */
 export class SignerUnavailable extends Error {
   override readonly name = 'SignerUnavailable'
-  readonly signed: Signed
+  readonly signed: SignatureOutcome
 
-  constructor(message: string, signed: Signed) {
+  constructor(message: string, signed: SignatureOutcome) {
     super(message)
     this.signed = signed
   }

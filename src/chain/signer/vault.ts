@@ -1,13 +1,13 @@
 /** HashiCorp Vault: an ed25519 key in its transit engine. */
 import type { Config } from '../../config.ts'
-import { addressOf } from './ed25519.ts'
-import type { KeychainSigner, Provider } from './remote.ts'
-import { required, requiredHeader, requiredUrl } from './settings.ts'
+import { encodePublicKey } from './ed25519.ts'
+import type { KeychainSigner, RemoteProvider } from './remote.ts'
+import { requiredHeaderSetting, requiredSetting, requiredUrlSetting } from './settings.ts'
 
-export function vaultProvider(config: Config, publicKey: string): Provider {
-  const vaultAddr = requiredUrl(config, 'signer.vault-url')
-  const keyName = required(config, 'signer.vault-key')
-  const vaultToken = requiredHeader(config, 'signer.vault-token')
+export function vaultProvider(config: Config, publicKey: string): RemoteProvider {
+  const vaultAddr = requiredUrlSetting(config, 'signer.vault-url')
+  const keyName = requiredSetting(config, 'signer.vault-key')
+  const vaultToken = requiredHeaderSetting(config, 'signer.vault-token')
   return {
     name: 'vault',
     label: `Vault at ${new URL(vaultAddr).host}`,
@@ -29,13 +29,13 @@ export function vaultProvider(config: Config, publicKey: string): Provider {
 }
 
 function latestKey(answer: string): string | undefined {
-  const { data } = parse(answer) as {
+  const { data } = parseAnswer(answer) as {
     data?: { latest_version?: number; keys?: Record<string, { public_key?: unknown }> }
   }
-  return addressOf(data?.keys?.[String(data.latest_version)]?.public_key, 'base64')
+  return encodePublicKey(data?.keys?.[String(data.latest_version)]?.public_key, 'base64')
 }
 
-function parse(answer: string): object {
+function parseAnswer(answer: string): object {
   try {
     return (JSON.parse(answer) as object | null) ?? {}
   } catch {

@@ -2,8 +2,10 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { signBuilt, trackingOf, unsignedAnswer } from '../building.ts'
-import { requireSigner } from '../signing/require-signer.ts'
+import { signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan } from '../signing/types.ts'
 import { planCreation } from './plan-creation.ts'
 
 type CreateAirdropRoute = Api['airdrops']['create']
@@ -19,15 +21,20 @@ export async function createAirdrop(
 
 /** The platform wallet pays and funds, whatever `payer` says (contract 5, as for fee claims). */
 async function signedCreation(context: Context, input: Input<CreateAirdropRoute>): Promise<Result<CreateAirdropRoute>> {
-  await requireSigner(context)
-  return signBuilt<null, Result<CreateAirdropRoute>>(context, {
-    operation: 'airdrop.create',
-    async build(wallet) {
-      const { id, built } = await planCreation(context, input, wallet)
-      return { built, plan: null, tracked_resource: airdropTracking(id) }
-    },
-    answer: (signature) => ({ mode: 'signed', signature }),
+  const run = await openSigningRun<null>(context, 'airdrop.create')
+  const plan = run.resumed ?? (await planSignedCreation(context, input, run.wallet))
+  return signAndSubmit(context, run, plan, {
+    answer: ([signature]) => ({ mode: 'signed', signature }),
   })
+}
+
+async function planSignedCreation(
+  context: Context,
+  input: Input<CreateAirdropRoute>,
+  wallet: string,
+): Promise<NewSigningPlan<null>> {
+  const { id, built } = await planCreation(context, input, wallet)
+  return { first: signingDraft(built), state: null, tracked_resource: airdropTracking(id) }
 }
 
 const airdropTracking = (id: string) => trackingOf('airdrop', id, ['airdrop.initialized'])

@@ -6,8 +6,10 @@ import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { buildTransaction, signBuilt, trackingOf } from '../building.ts'
-import { requireSigner } from '../signing/require-signer.ts'
+import { buildTransaction, signingDraft, trackingOf } from '../building.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan } from '../signing/types.ts'
 import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
 import { describeUnixTime } from './unix-times.ts'
 
@@ -22,32 +24,36 @@ export async function withdrawVault(
   context: Context,
   input: Input<WithdrawVaultRoute>,
 ): Promise<Result<WithdrawVaultRoute>> {
-  const { id } = input
-  await requireSigner(context)
-  return signBuilt<Withdrawal, Result<WithdrawVaultRoute>>(context, {
-    operation: 'airdrop.withdraw',
-    async build(wallet) {
-      const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
-      requireWithdrawable(airdrop)
-      const opensReceiverFor = await receiverOf(context, airdrop, input.admin, wallet)
-      const amount = requireWhole(airdrop, BigInt(input.amount))
-      const { address, mint, distributor } = airdrop
-      const receiver = distributor.clawbackReceiver
-      const built = await buildTransaction(context, {
-        payer: wallet,
-        fallbackUnits: CLAWBACK_UNITS,
-        build: (envelope) => buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
-      })
-      return {
-        built,
-        plan: { mint, amount: String(amount) },
-        tracked_resource: trackingOf('airdrop', id, ['airdrop.vault_drained']),
-        // The program moves its vault's tokens to the receiver that it has stored: none of them are the wallet's.
-        uncapped: [mint],
-      }
-    },
-    answer: (signature, { mint, amount }) => ({ mode: 'signed', signature, mint, amount }),
+  const run = await openSigningRun<Withdrawal>(context, 'airdrop.withdraw')
+  const plan = run.resumed ?? (await planWithdrawal(context, input, run.wallet))
+  return signAndSubmit(context, run, plan, {
+    answer: ([signature]) => ({ mode: 'signed', signature, mint: plan.state.mint, amount: plan.state.amount }),
   })
+}
+
+async function planWithdrawal(
+  context: Context,
+  input: Input<WithdrawVaultRoute>,
+  wallet: string,
+): Promise<NewSigningPlan<Withdrawal>> {
+  const { id } = input
+  const airdrop = requireDistributor(context.chain, await readAirdrop(context.chain, id))
+  requireWithdrawable(airdrop)
+  const opensReceiverFor = await receiverOf(context, airdrop, input.admin, wallet)
+  const amount = requireWhole(airdrop, BigInt(input.amount))
+  const { address, mint, distributor } = airdrop
+  const receiver = distributor.clawbackReceiver
+  const built = await buildTransaction(context, {
+    payer: wallet,
+    fallbackUnits: CLAWBACK_UNITS,
+    build: (envelope) => buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
+  })
+  return {
+    // The program moves its vault's tokens to the receiver that it has stored: none of them are the wallet's.
+    first: signingDraft(built, [mint]),
+    state: { mint, amount: String(amount) },
+    tracked_resource: trackingOf('airdrop', id, ['airdrop.vault_drained']),
+  }
 }
 
 function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {

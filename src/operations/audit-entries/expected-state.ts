@@ -1,11 +1,11 @@
 /** What the entries of the audit log leave of policy and spends, and whether the stored rows are that. */
 
+import { DEFAULT_POLICY } from '../../policy/policy.ts'
 import type { Row } from '../../store/schema.ts'
 import { listSignerPolicies, listSpendsSince } from '../../store/signings.ts'
 import type { Reader } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
-import { policyJson } from '../signing/policy.ts'
-import { DEFAULT_POLICY } from '../signing/rules.ts'
+import { policyJson } from '../signing/policy-state.ts'
 
 interface ExpectedPolicy {
   fields: Record<string, unknown>

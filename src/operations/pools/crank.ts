@@ -15,8 +15,10 @@ import type { Row } from '../../store/schema.ts'
 import { findSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { findTransaction } from '../../store/transactions.ts'
-import { buildTransaction, signBuilt } from '../building.ts'
-import type { SigningContext } from '../signing/types.ts'
+import { buildTransaction, signingDraft } from '../building.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan, SigningContext } from '../signing/types.ts'
 
 export type PoolServices = Pick<
   Services,
@@ -48,22 +50,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   }
   // One that was intended and not signed is ended; after one that landed, or that nobody can end, a new one begins.
   const earlier = last === null ? await resumable(services, row) : null
-  const sent = signBuilt<null, void>(crankContext(services, row, earlier), {
-    operation,
-    async build(wallet) {
-      const built = await buildTransaction(services, {
-        payer: wallet,
-        fallbackUnits: MIGRATION_UNITS[step],
-        build: (envelope) => buildMigrationStep({ ...envelope, pool }),
-      })
-      // The program moves the pool's own tokens, to its locker or to the pool that it makes.
-      return { built, plan: null, uncapped: [pool.baseMint] }
-    },
-    async record(tx, signature) {
-      await updatePool(tx, row.address, { crank_signature: signature })
-    },
-    answer: () => undefined,
-  })
+  const sent = sendStep(crankContext(services, row, earlier), row, pool, step)
   await sent.catch(async (error) => {
     if (error instanceof ApiError && error.code === 'conflict') throw error
     // Another daemon may have landed the step meanwhile.
@@ -75,6 +62,37 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
     throw error
   })
   log.info({ pool: row.address, operation }, 'a migration transaction was sent')
+}
+
+async function sendStep(
+  context: SigningContext,
+  row: Row<'pools'>,
+  pool: DbcPool,
+  step: keyof typeof MIGRATION_UNITS,
+): Promise<void> {
+  const run = await openSigningRun<null>(context, `pool.${step}`)
+  const plan = run.resumed ?? (await planStep(context, pool, step, run.wallet))
+  await signAndSubmit(context, run, plan, {
+    async record(tx, [signature]) {
+      await updatePool(tx, row.address, { crank_signature: signature })
+    },
+    answer: () => undefined,
+  })
+}
+
+async function planStep(
+  context: SigningContext,
+  pool: DbcPool,
+  step: keyof typeof MIGRATION_UNITS,
+  wallet: string,
+): Promise<NewSigningPlan<null>> {
+  const built = await buildTransaction(context, {
+    payer: wallet,
+    fallbackUnits: MIGRATION_UNITS[step],
+    build: (envelope) => buildMigrationStep({ ...envelope, pool }),
+  })
+  // The program moves the pool's own tokens, to its locker or to the pool that it makes.
+  return { first: signingDraft(built, [pool.baseMint]), state: null }
 }
 
 /** Ten seconds, twenty, up to three quarters of an hour. */

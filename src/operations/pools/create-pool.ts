@@ -19,7 +19,9 @@ import { trackingOf, withNewBlockhash } from '../building.ts'
 import { emit, emitAll } from '../emit.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { requireSigner } from '../signing/require-signer.ts'
-import { type Built, signAndSubmit } from '../signing/sign-and-submit.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
 import { curveNamed } from './presets.ts'
 import { lamportsOfSol } from './sol-amounts.ts'
@@ -86,6 +88,7 @@ const textsOf = ({
 }: Input<CreatePoolRoute>): string[] =>
   [name, symbol, description, website, twitter_url, telegram, loot_from].filter((text) => text !== undefined)
 
+/** A prepared launch as JSON. */
 type SignedLaunchPlan = Omit<PreparedLaunch, 'launch'> & {
   launch: Omit<PlannedLaunch, 'transactions'> & { transactions: string[] }
 }
@@ -99,34 +102,25 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
       { param: 'creator', details: { platform_wallet: address } },
     )
   }
-  return signAndSubmit<SignedLaunchPlan, Result<CreatePoolRoute>>(context, {
-    operation: 'pool.create',
-    async begin() {
-      const { launch, ...prepared } = await prepareLaunch(context, input)
-      const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
-      const kept = { ...prepared, launch: { ...launch, transactions } }
-      return {
-        first: await launchStep(context, kept, 0),
-        kept,
-        steps: transactions.length,
-        tracked_resource: poolTracking(launch.address),
-      }
-    },
-    next: (_, kept, step) => launchStep(context, kept, step),
-    async reserve(tx, kept) {
-      const held = await takeTickerFor(context, tx, tickerTakingOf(input, launchOfPlan(kept)))
+  const run = await openSigningRun<SignedLaunchPlan>(context, 'pool.create')
+  const plan = run.resumed ?? (await planSignedLaunch(context, input))
+  const prepared = launchOfPlan(plan.state)
+  return signAndSubmit(context, run, plan, {
+    next: (step) => launchStep(context, plan.state, step),
+    async reserve(tx) {
+      const held = await takeTickerFor(context, tx, tickerTakingOf(input, prepared))
       if (held !== null) throw tickerTakenError(context, input.symbol, held)
-      await insertNewPool(context, tx, input, launchOfPlan(kept))
+      await insertNewPool(context, tx, input, prepared)
     },
-    async release(tx, kept) {
-      const row = await findPool(tx, kept.launch.address)
+    async release(tx) {
+      const row = await findPool(tx, plan.state.launch.address)
       if (row !== null) await emitAll(tx, context.clock, (await markFailed(tx, row)).told)
     },
-    answer: (signatures, kept) => ({
+    answer: (signatures) => ({
       ...answerOf(
         context,
-        launchOfPlan(kept).launch,
-        poolRecord({ seq: 0, ...newPoolRow(context, input, launchOfPlan(kept)) } as Row<'pools'>),
+        prepared.launch,
+        poolRecord({ seq: 0, ...newPoolRow(context, input, prepared) } as Row<'pools'>),
       ),
       transactions: [],
       required_signers: {
@@ -138,13 +132,28 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
   })
 }
 
-const launchOfPlan = ({ launch, ...kept }: SignedLaunchPlan): PreparedLaunch => ({
-  ...kept,
+async function planSignedLaunch(
+  context: Context,
+  input: Input<CreatePoolRoute>,
+): Promise<NewSigningPlan<SignedLaunchPlan>> {
+  const { launch, ...prepared } = await prepareLaunch(context, input)
+  const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
+  const state = { ...prepared, launch: { ...launch, transactions } }
+  return {
+    first: await launchStep(context, state, 0),
+    state,
+    steps: transactions.length,
+    tracked_resource: poolTracking(launch.address),
+  }
+}
+
+const launchOfPlan = ({ launch, ...prepared }: SignedLaunchPlan): PreparedLaunch => ({
+  ...prepared,
   launch: { ...launch, transactions: launch.transactions.map((text) => Buffer.from(text, 'base64')) },
 })
 
 /** A later transaction of the launch, with a blockhash of its own time and the signatures of the launch's keys. */
-async function launchStep(context: Context, { launch }: SignedLaunchPlan, step: number): Promise<Built> {
+async function launchStep(context: Context, { launch }: SignedLaunchPlan, step: number): Promise<SigningDraft> {
   const transaction = launch.transactions[step]
   if (transaction === undefined) throw new Error(`the launch of ${launch.address} has no transaction ${step}`)
   const keys = Object.values(launch.requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))

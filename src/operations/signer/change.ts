@@ -4,9 +4,9 @@ import type { Context } from '../../context.ts'
 import type { NewRow } from '../../store/schema.ts'
 import { changePolicy } from '../../store/signings.ts'
 import { audit } from '../signing/audit.ts'
-import { lockStanding, type Standing } from '../signing/policy.ts'
+import { lockPolicyState, type PolicyState } from '../signing/policy-state.ts'
 import { requireSigner } from '../signing/require-signer.ts'
-import { signerState } from './read-signer.ts'
+import { readSignerState } from './read-signer.ts'
 
 type Changes = Partial<Omit<NewRow<'signer_policies'>, 'signer'>>
 
@@ -14,13 +14,13 @@ type Changes = Partial<Omit<NewRow<'signer_policies'>, 'signer'>>
 export async function changeSigner(
   context: Context,
   action: AuditAction,
-  change: (standing: Standing) => { changes: Changes; details: Record<string, unknown> },
+  change: (standing: PolicyState) => { changes: Changes; details: Record<string, unknown> },
 ): Promise<SignerState> {
   const signer = await requireSigner(context)
   return context.commit(async (tx) => {
-    const { changes, details } = change(await lockStanding(tx, context.clock, signer.address))
+    const { changes, details } = change(await lockPolicyState(tx, context.clock, signer.address))
     await changePolicy(tx, signer.address, changes)
     await audit(context, tx, action, signer.address, details)
-    return signerState(context, tx, signer)
+    return readSignerState(context, tx, signer)
   })
 }

@@ -3,7 +3,7 @@ import type { Api, SignerState } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
 import type { Services } from '../../context.ts'
 import type { Reader } from '../../store/store.ts'
-import { policyJson, readStanding } from '../signing/policy.ts'
+import { policyJson, readPolicyState } from '../signing/policy-state.ts'
 import { openSigner } from '../signing/require-signer.ts'
 
 type ReadSignerRoute = Api['signer']['get']
@@ -12,16 +12,16 @@ export async function readSigner(context: Services): Promise<Result<ReadSignerRo
   const signer = await openSigner(context)
   const cluster = context.config.values['signer.cluster']
   if (signer === null) return { provider: 'none', address: null, cluster, policy: null, spent: null }
-  return signerState(context, context.store.db, signer)
+  return readSignerState(context, context.store.db, signer)
 }
 
 /** Through `reader`, so that a change is answered as its own transaction sees it. */
-export async function signerState(
+export async function readSignerState(
   { clock, config }: Pick<Services, 'clock' | 'config'>,
   reader: Reader,
   { provider, address }: Pick<SignerState, 'address'> & { provider: SignerState['provider'] },
 ): Promise<SignerState> {
-  const { row, policy, spent, since } = await readStanding(reader, clock, address!)
+  const { row, policy, spent, since } = await readPolicyState(reader, clock, address!)
   return {
     provider,
     address,

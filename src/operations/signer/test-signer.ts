@@ -4,9 +4,12 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildMemo } from '../../chain/memos.ts'
 import type { Context } from '../../context.ts'
-import { buildTransaction, signBuilt } from '../building.ts'
+import { buildTransaction, signingDraft } from '../building.ts'
 import { audit } from '../signing/audit.ts'
 import { asApiError, requireSigner } from '../signing/require-signer.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan } from '../signing/types.ts'
 
 type TestSignerRoute = Api['signer']['test']
 
@@ -35,18 +38,24 @@ export async function testSigner(
   })
 }
 
-function submitMemo(context: Context, memo: string, of: Pick<Result<TestSignerRoute>, 'provider' | 'address'>) {
-  return signBuilt<null, Result<TestSignerRoute>>(context, {
-    operation: 'signer.test',
-    async build(payer) {
-      const built = await buildTransaction(context, {
-        payer,
-        // Half more than the longest memo was measured at.
-        fallbackUnits: 150_000,
-        build: (envelope) => buildMemo({ ...envelope, memo }),
-      })
-      return { built, plan: null }
-    },
-    answer: (signature) => ({ ...of, duration_ms: null, signature }),
+async function submitMemo(
+  context: Context,
+  memo: string,
+  signer: Pick<Result<TestSignerRoute>, 'provider' | 'address'>,
+): Promise<Result<TestSignerRoute>> {
+  const run = await openSigningRun<null>(context, 'signer.test')
+  const plan = run.resumed ?? (await planMemo(context, memo, run.wallet))
+  return signAndSubmit(context, run, plan, {
+    answer: ([signature]) => ({ ...signer, duration_ms: null, signature }),
   })
+}
+
+async function planMemo(context: Context, memo: string, payer: string): Promise<NewSigningPlan<null>> {
+  const built = await buildTransaction(context, {
+    payer,
+    // Half more than the longest memo was measured at.
+    fallbackUnits: 150_000,
+    build: (envelope) => buildMemo({ ...envelope, memo }),
+  })
+  return { first: signingDraft(built), state: null }
 }

@@ -1,16 +1,15 @@
 /** Changes what the signer may sign; what is left out stays. */
-
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
-import { policyJson } from '../signing/policy.ts'
+import { policyJson } from '../signing/policy-state.ts'
 import { changeSigner } from './change.ts'
 
 type UpdatePolicyRoute = Api['signer']['updatePolicy']
 
-const FIELDS = [
+const POLICY_FIELDS = [
   'programs',
   'destinations',
   'max_fee_lamports',
@@ -23,16 +22,16 @@ export async function updateSignerPolicy(
   context: Context,
   input: Input<UpdatePolicyRoute>,
 ): Promise<Result<UpdatePolicyRoute>> {
-  const given = FIELDS.filter((field) => input[field] !== undefined)
-  if (given.length === 0) throw badRequest(`Nothing to change: send at least one of ${FIELDS.join(', ')}`)
-  refuseTwice(
+  const given = POLICY_FIELDS.filter((field) => input[field] !== undefined)
+  if (given.length === 0) throw badRequest(`Nothing to change: send at least one of ${POLICY_FIELDS.join(', ')}`)
+  refuseRepeated(
     input.tokens?.map(({ mint }) => mint),
     'tokens',
     'mint',
   )
   refuseWrapped(input.tokens)
-  refuseTwice(input.programs, 'programs')
-  refuseTwice(input.destinations ?? undefined, 'destinations')
+  refuseRepeated(input.programs, 'programs')
+  refuseRepeated(input.destinations ?? undefined, 'destinations')
   const changed = Object.fromEntries(given.map((field) => [field, input[field]]))
   return changeSigner(context, 'policy.changed', ({ policy }) => {
     const before = JSON.parse(policyJson(policy))
@@ -44,7 +43,7 @@ export async function updateSignerPolicy(
   })
 }
 
-function refuseTwice(values: readonly string[] | undefined, field: string, inner?: string): void {
+function refuseRepeated(values: readonly string[] | undefined, field: string, inner?: string): void {
   const place = values?.findIndex((value, i) => values.indexOf(value) !== i) ?? -1
   if (place < 0) return
   const param = [field, place, ...(inner === undefined ? [] : [inner])].join('.')

@@ -1,17 +1,18 @@
 /** A signature of the platform's key for a transaction that another pays and sends: judged, logged, handed out with its message. */
 import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { type MovementOptions, readMovement } from '../../chain/movements/index.ts'
-import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
+import { type MovementOptions, readMovement } from '../../chain/movements.ts'
+import type { Signer } from '../../chain/signer/index.ts'
+import { checkPolicy } from '../../policy/rules/check-policy.ts'
 import { decodeTransaction } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
-import { lockStanding } from './policy.ts'
+import { providerFailure } from './make-signature.ts'
+import { lockPolicyState } from './policy-state.ts'
+import { auditedRefusal, pausedRefusal, refusalError, requireRunning } from './refusals.ts'
 import { asApiError, requireCluster } from './require-signer.ts'
-import { judge } from './rules.ts'
-import { paused, refusalError, refuse, requireRunning } from './sign.ts'
 import type { SigningContext } from './types.ts'
 
 export interface Cosigning extends MovementOptions {
@@ -49,32 +50,32 @@ export async function cosign<D>(
     ...about,
   }
   const intend = async (tx: Tx) => {
-    const { policy, row, spent } = await lockStanding(tx, clock, wallet)
-    const refused = policy.paused
-      ? paused(row?.paused_reason ?? null)
-      : judge(movement, policy, spent, { role: 'cosigns' })
-    if (refused !== null) return refused
+    const { policy, row, spent } = await lockPolicyState(tx, clock, wallet)
+    const refusal = policy.paused
+      ? pausedRefusal(row?.paused_reason ?? null)
+      : checkPolicy(movement, policy, spent, { role: 'cosigns' })
+    if (refusal !== null) return refusal
     const policy_sha256 = hash('sha256', row?.policy_json ?? '', 'hex')
     await audit(context, tx, 'signing.intended', wallet, { ...said, policy_sha256 })
     return null
   }
   const refusal = await (context.dryRun ? rehearse(store, intend) : store.write(intend))
-  if (refusal !== null) return refuse(context, signer, operation, refusal)
+  if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
   // A signature that is handed out is one that can be used.
   if (context.dryRun) return answer(raw)
-  const signature = await signatureOf(context, signer, messageBytes, said)
+  const signature = await providerSignature(context, signer, messageBytes, said)
   const signed = Uint8Array.from(raw)
   signed.set(signature, 1 + 64 * message.keys.slice(0, message.signers).indexOf(wallet))
   return context.commit(async (tx) => {
     // Paused while the provider was asked: the signature stays here.
-    const { policy, row } = await lockStanding(tx, clock, wallet)
-    if (policy.paused) throw refusalError(paused(row?.paused_reason ?? null))
+    const { policy, row } = await lockPolicyState(tx, clock, wallet)
+    if (policy.paused) throw refusalError(pausedRefusal(row?.paused_reason ?? null))
     await audit(context, tx, 'signing.signed', wallet, { ...said, signature: base58.encode(signature) })
     return answer(signed)
   })
 }
 
-async function signatureOf(
+async function providerSignature(
   context: SigningContext,
   signer: Signer,
   messageBytes: Uint8Array,
@@ -83,8 +84,7 @@ async function signatureOf(
   try {
     return await signer.sign(messageBytes)
   } catch (error) {
-    const signed = error instanceof SignerUnavailable ? error.signed : 'unknown'
-    const why = error instanceof SignerUnavailable ? error.message : 'the provider failed in a way that it should not'
+    const { signed, why } = providerFailure(error)
     await context.store.write((tx) => audit(context, tx, 'signing.failed', signer.address, { ...said, signed, why }))
     throw asApiError(error, context.log)
   }

@@ -1,151 +1,127 @@
-/** Signs what a request needs with the platform's key and submits it, one transaction after the other, each once. */
-import type { TrackedResource } from '../../api/index.ts'
-import type { Signer } from '../../chain/signer/index.ts'
+/** Signs the transactions of a request with the platform's key and submits them, one after the other, each once. */
 import { readBlockhashEnd } from '../../chain/statuses.ts'
-import { lifetimeOf } from '../../chain/transactions.ts'
-import { badRequest, conflict, internal } from '../../errors.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
-import { newId } from '../../store/id.ts'
+import { badRequest, internal } from '../../errors.ts'
+import { lifetimeOf } from '../../solana/lifetimes.ts'
+import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSigning, forgetPlan, supersedeSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { awaitConfirmed, CONFIRMED_WITHIN_MS } from '../transactions/await-confirmed.ts'
 import { audit } from './audit.ts'
-import { requireCluster, requireSigner } from './require-signer.ts'
-import { askProvider, ended, intend, requireRunning, sendSigned, storeSigned } from './sign.ts'
-import type { Signable, SigningContext } from './types.ts'
-
-export type { Built, Signable } from './types.ts'
-
-/** What a request decided once, sealed beside its first signing. */
-interface Plan<K> {
-  kept: K
-  steps: number
-  tracked_resource?: TrackedResource
-}
+import { sendSigned, signReserved, storeSigned } from './make-signature.ts'
+import { signingEnded } from './refusals.ts'
+import { type ReservedSigning, reserveSigning } from './reserve-signing.ts'
+import { type SigningRun, sealPlan } from './signing-run.ts'
+import type { NewSigningPlan, Signatures, SigningContext, SigningDraft, SigningPlan, SigningSteps } from './types.ts'
 
 /** Slots after which a blockhash that reads as ended has ended, and is not one that the node has yet to hear of. */
 const BLOCKHASH_SLOTS = 250
 
 /**
- * A refusal is bad_request with `details.rule` and the figures. What was intended under an Idempotency-Key is ended by
- * its retry, with the same bytes and so the same signature. Throws internal_error where the provider fails: what it
- * certainly did not sign is forgotten, anything else keeps the key and its place in the day.
+ * Answers once the last transaction is stored and sent. A refusal is bad_request with `details.rule` and the figures;
+ * internal_error where the provider fails. A signing reserved under an Idempotency-Key is ended by the key's retry, with
+ * the same bytes and so the same signature; one that the provider certainly did not sign is forgotten.
  */
-export async function signAndSubmit<K, D>(context: SigningContext, request: Signable<K, D>): Promise<D> {
-  const signer = await requireSigner(context)
-  await requireRunning(context, signer, request.operation)
-  const { id, plan, first } = await beginning(context, signer, request)
-  const signatures: string[] = []
-  for (let step = 0; step < plan.steps; step++) {
-    const isLast = step === plan.steps - 1
-    const stepId = idOf(id, step)
-    let signing = await findSigning(context.store.db, stepId)
-    if (signing?.state === 'signed') {
-      signatures.push(signing.signature!)
-      if (isLast) return context.commit(async () => request.answer(signatures, plan.kept))
-      await requireConfirmed(context, request, plan, signatures)
-      continue
-    }
-    if (signing?.state === 'abandoned') throw ended(stepId)
-    if (signing !== null && step > 0 && (await isDead(context, signing))) {
-      await supersede(context, signer, signing)
-      signing = null
-    }
-    const isFresh = signing === null
-    if (signing === null) {
-      const built = step === 0 ? first! : await request.next!(signer.address, plan.kept, step)
-      const intent = {
-        id: stepId,
-        operation: request.operation,
-        plan: step === 0 ? seal(context, id, plan) : null,
-        reserve: step === 0 ? (tx: Tx) => request.reserve?.(tx, plan.kept) ?? Promise.resolve() : undefined,
-        binds: step === 0,
-      }
-      await intend(context, signer, built, intent)
-      signing = (await findSigning(context.store.db, stepId))!
-    }
-    signatures.push(await signStep(context, signer, request, { signing, plan, signatures, isLast, isFresh, step }))
-    if (!isLast) await requireConfirmed(context, request, plan, signatures)
-  }
-  return request.answer(signatures, plan.kept)
-}
-
-interface Step<K> {
-  signing: Row<'signings'>
-  plan: Plan<K>
-  /** Of the steps before. */
-  signatures: readonly string[]
-  isLast: boolean
-  isFresh: boolean
-  step: number
-}
-
-async function signStep<K, D>(
+export async function signAndSubmit<S, D>(
   context: SigningContext,
-  signer: Signer,
-  request: Signable<K, D>,
-  { signing, plan, signatures, isLast, isFresh, step }: Step<K>,
-): Promise<string> {
-  const release = async (tx: Tx) => request.release?.(tx, plan.kept)
-  const transaction = await askProvider(context, signer, signing, isFresh && step === 0 ? release : null)
-  const all = [...signatures, transaction.signature]
-  if (isLast) {
-    await context.commit(async (tx) => {
-      await storeSigned(context, tx, signer, signing, transaction, plan.tracked_resource)
-      await request.record?.(tx, all, plan.kept)
-      // Nothing goes on from here: the keys that are sealed in it are not kept.
-      await forgetPlan(tx, idOf(signing.id.replace(/\.\d+$/, ''), 0))
-      return request.answer(all, plan.kept)
-    })
-  } else {
-    await context.store.write((tx) => storeSigned(context, tx, signer, signing, transaction, undefined))
+  run: SigningRun<S>,
+  plan: SigningPlan<S> | NewSigningPlan<S>,
+  steps: SigningSteps<D>,
+): Promise<D> {
+  const signing: Signing<S, D> = { context, run, plan, steps }
+  const last = (plan.steps ?? 1) - 1
+  let signatures: Signatures | null = null
+  for (let step = 0; step < last; step++) {
+    const signature = await signIntermediate(signing, step)
+    signatures = appended(signatures, signature)
+    await requireConfirmed(signing, signature, signatures)
   }
+  return signLast(signing, last, signatures)
+}
+
+/** One call of `signAndSubmit`. */
+interface Signing<S, D> {
+  context: SigningContext
+  run: SigningRun<S>
+  plan: SigningPlan<S> | NewSigningPlan<S>
+  steps: SigningSteps<D>
+}
+
+async function signIntermediate<S, D>(signing: Signing<S, D>, step: number): Promise<string> {
+  const { context, run } = signing
+  const reserved = await reservedStep(signing, step)
+  if (reserved.kind === 'signed') return reserved.signature
+  const transaction = await signStep(signing, reserved, step)
+  await context.store.write((tx) => storeSigned(context, tx, run.signer, reserved.row, transaction, undefined))
   await sendSigned(context, transaction)
   return transaction.signature
 }
 
-const idOf = (id: string, step: number) => (step === 0 ? id : `${id}.${step}`)
-
-/** What the first run of this request decided, or what this one does. */
-async function beginning<K, D>(context: SigningContext, signer: Signer, request: Signable<K, D>) {
-  const { earlier } = context.signing
-  if (earlier === null) {
-    const { first, kept, steps = 1, tracked_resource } = await request.begin(signer.address)
-    const plan: Plan<K> = { kept, steps, ...(tracked_resource === undefined ? {} : { tracked_resource }) }
-    return { id: newId('sgn'), plan, first }
-  }
-  const row = await findSigning(context.store.db, earlier)
-  if (row === null || row.plan === null) throw ended(earlier)
-  if (row.signer !== signer.address) {
-    throw conflict(
-      `This request was begun with the signer ${row.signer}, and now it is ${signer.address}: configure that one to end it, or send the request with another Idempotency-Key`,
-      { param: 'Idempotency-Key' },
-    )
-  }
-  if ((await requireCluster(context)) !== row.genesis) {
-    throw conflict('This request was begun on another chain: send it with another Idempotency-Key', {
-      param: 'Idempotency-Key',
-    })
-  }
-  const plan: Plan<K> = JSON.parse(context.vault.open(row.plan, purposeOf(earlier)).toString('utf8'))
-  return { id: earlier, plan, first: null }
+/** The answer becomes durable with the last signature, before that is sent. */
+async function signLast<S, D>(signing: Signing<S, D>, step: number, before: Signatures | null): Promise<D> {
+  const { context, run, plan, steps } = signing
+  const reserved = await reservedStep(signing, step)
+  if (reserved.kind === 'signed') return context.commit(async () => steps.answer(appended(before, reserved.signature)))
+  const transaction = await signStep(signing, reserved, step)
+  const signatures = appended(before, transaction.signature)
+  const answer = await context.commit(async (tx) => {
+    await storeSigned(context, tx, run.signer, reserved.row, transaction, plan.tracked_resource)
+    await steps.record?.(tx, signatures)
+    // No retry goes on from here, and the plan may hold keys that the build generated.
+    await forgetPlan(tx, run.id)
+    return steps.answer(signatures)
+  })
+  await sendSigned(context, transaction)
+  return answer
 }
 
-const purposeOf = (id: string) => `signing:${id}`
+const appended = (before: Signatures | null, signature: string): Signatures =>
+  before === null ? [signature] : [...before, signature]
 
-function seal<K>({ vault }: SigningContext, id: string, plan: Plan<K>): Buffer {
-  return vault.seal(JSON.stringify(plan), purposeOf(id))
+type SigningStep =
+  | { kind: 'signed'; signature: string }
+  /** `isNew`: reserved by this run, so that nobody has asked the provider for it. */
+  | { kind: 'reserved'; row: ReservedSigning; isNew: boolean }
+
+function signStep<S, D>(
+  { context, run, steps }: Signing<S, D>,
+  { row, isNew }: Extract<SigningStep, { kind: 'reserved' }>,
+  step: number,
+): Promise<DecodedTransaction> {
+  const release = isNew && step === 0 ? async (tx: Tx) => steps.release?.(tx) : null
+  return signReserved(context, run.signer, row, release)
 }
 
-/** Waits until the last step is confirmed; one that failed for good frees the key, as nothing more can come of it. */
-async function requireConfirmed<K, D>(
-  context: SigningContext,
-  { release }: Signable<K, D>,
-  { kept }: Plan<K>,
-  signatures: readonly string[],
+/** What an earlier run left of this step, else a new reservation of it. */
+async function reservedStep<S, D>(signing: Signing<S, D>, step: number): Promise<SigningStep> {
+  const { context, run } = signing
+  const id = step === 0 ? run.id : `${run.id}.${step}`
+  const row = await findSigning(context.store.db, id)
+  if (row?.state === 'signed' && row.signature !== null) return { kind: 'signed', signature: row.signature }
+  if (row?.state === 'abandoned') throw signingEnded(id)
+  if (row !== null && !(step > 0 && (await isDead(context, row)))) return { kind: 'reserved', row, isNew: false }
+  if (row !== null) await supersede(signing, row)
+  return { kind: 'reserved', row: await reserveStep(signing, id, step), isNew: true }
+}
+
+async function reserveStep<S, D>(signing: Signing<S, D>, id: string, step: number): Promise<ReservedSigning> {
+  const { context, run, plan, steps } = signing
+  const first = step > 0 ? null : { plan: sealPlan(context, id, plan), reserve: steps.reserve?.bind(steps) }
+  return reserveSigning(context, run.signer, await stepDraft(signing, step), { id, operation: run.operation, first })
+}
+
+async function stepDraft<S, D>({ plan, steps }: Signing<S, D>, step: number): Promise<SigningDraft> {
+  if (step > 0 && steps.next !== undefined) return steps.next(step)
+  if (step === 0 && 'first' in plan) return plan.first
+  throw new Error(`step ${step} of a signing has no transaction`)
+}
+
+/** Waits until the transaction is confirmed; one that failed for good frees the key, as nothing more can come of it. */
+async function requireConfirmed<S, D>(
+  { context, steps }: Signing<S, D>,
+  signature: string,
+  signatures: Signatures,
 ): Promise<void> {
-  const signature = signatures.at(-1)!
   const until = performance.now() + CONFIRMED_WITHIN_MS
   const { isConfirmed, lifecycle, err_json } = await awaitConfirmed(context, signature, until)
   if (isConfirmed) return
@@ -155,14 +131,14 @@ async function requireConfirmed<K, D>(
     )
   }
   await context.store.write(async (tx) => {
-    if (await context.signing.unbind(tx)) await release?.(tx, kept)
+    if (await context.signing.unbind(tx)) await steps.release?.(tx)
   })
   throw badRequest(`The transaction ${signature} failed on the chain, and the rest was not signed: ${err_json}`, {
     details: { signatures, err: JSON.parse(err_json ?? 'null') },
   })
 }
 
-/** Whether what was intended can land no more, signed or not: it was never sent, and its blockhash is over. */
+/** Whether a reserved signing can land no more, signed or not: it was never sent, and its blockhash is over. */
 async function isDead({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
   const { blockhash } = lifetimeOf(decodeTransaction(transaction).message)
   const { slot, ended } = await readBlockhashEnd(chain, blockhash)
@@ -170,10 +146,11 @@ async function isDead({ chain }: SigningContext, { transaction, since_slot }: Ro
 }
 
 /** A step that was never sent makes room for another with the same purpose; what it took of the day stays taken. */
-async function supersede(context: SigningContext, signer: Signer, { id, operation }: Row<'signings'>): Promise<void> {
+async function supersede<S, D>({ context, run }: Signing<S, D>, row: Row<'signings'>): Promise<void> {
+  const { id, operation } = row
   await context.store.write(async (tx) => {
-    if (!(await supersedeSigning(tx, id))) throw ended(id)
-    await audit(context, tx, 'signing.failed', signer.address, {
+    if (!(await supersedeSigning(tx, id))) throw signingEnded(id)
+    await audit(context, tx, 'signing.failed', run.wallet, {
       signing: id,
       operation,
       signed: 'unknown',

@@ -1,9 +1,9 @@
-/** What is asked of the platform's key, and by whom. */
+/** What an operation hands to the platform's key, and what of the request a signing needs. */
 import type { TrackedResource } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../store/store.ts'
 
-/** Of a request, or of a worker that signs for itself. */
+/** The part of a request's context that signing uses; a worker that signs for itself makes its own. */
 export type SigningContext = Pick<
   Context,
   | 'store'
@@ -24,7 +24,8 @@ export type SigningContext = Pick<
   | 'dryRun'
 >
 
-export interface Built {
+/** A built transaction that lacks the platform's signature alone. */
+export interface SigningDraft {
   /** Wire format; the platform pays, and every other signature is there already. */
   transaction: Uint8Array
   /** Keys that the build generated and signed with; no other may sign beside the platform. */
@@ -33,28 +34,33 @@ export interface Built {
   uncapped?: readonly string[]
 }
 
-export interface Beginning<K> {
-  first: Built
-  kept: K
+/** What a request decides once, before its first signature: a retry after a crash goes on from it. */
+export interface SigningPlan<S = unknown> {
+  /** JSON of what the answer and the later transactions are made from. */
+  state: S
   /** Transactions to sign; 1 unless given. */
   steps?: number
-  /** What the last of them tracks. */
+  /** The resource that the last transaction changes. */
   tracked_resource?: TrackedResource
 }
 
-export interface Signable<K, D> {
-  /** What asks, for the audit log, for example `fee_claim.create`. */
-  operation: string
-  /** Throws bad_request where there is nothing to do. `kept` is JSON: a retry after a crash has nothing else. */
-  begin(wallet: string): Promise<Beginning<K>>
-  /** Builds a later step, once the one before it is confirmed. */
-  next?(wallet: string, kept: K, step: number): Promise<Built>
-  /** Of the signatures of all steps. */
-  answer(signatures: readonly string[], kept: K): D
-  /** Rows of the write that intends the first signing: what throws there refuses it before anything is signed. */
-  reserve?(tx: Tx, kept: K): Promise<void>
-  /** Takes them back where the first was certainly not signed, or failed on the chain. */
-  release?(tx: Tx, kept: K): Promise<void>
-  /** Further rows of the commit that stores the last signature. */
-  record?(tx: Tx, signatures: readonly string[], kept: K): Promise<void>
+/** A plan that this request made itself; one that it resumes has its first transaction in the database. */
+export interface NewSigningPlan<S> extends SigningPlan<S> {
+  first: SigningDraft
+}
+
+/** Signatures of the transactions of a plan, in their order. */
+export type Signatures = readonly [string, ...string[]]
+
+/** How the answer comes of the signatures, and what else is written with them. */
+export interface SigningSteps<D> {
+  answer(signatures: Signatures): D
+  /** Builds a later transaction of the plan, `step` counting from 0, once the one before it is confirmed. */
+  next?(step: number): Promise<SigningDraft>
+  /** Writes rows with the reservation of the first signing: what throws there refuses it before anything is signed. */
+  reserve?(tx: Tx): Promise<void>
+  /** Takes those rows back where the first was certainly not signed, or failed on the chain. */
+  release?(tx: Tx): Promise<void>
+  /** Writes further rows with the last signature. */
+  record?(tx: Tx, signatures: Signatures): Promise<void>
 }

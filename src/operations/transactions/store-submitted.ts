@@ -1,7 +1,7 @@
 /** The record of a submitted transaction, written with its event before anything is sent. */
 import type { TrackedResource } from '../../api/index.ts'
-import { lifetimeOf } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
+import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'

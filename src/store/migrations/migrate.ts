@@ -20,6 +20,7 @@ import { leaseProgress } from './0015-lease-progress.ts'
 import { auditSeals } from './0018-audit-seals.ts'
 import { listIndexes } from './0020-list-indexes.ts'
 import { workerIndexes } from './0021-worker-indexes.ts'
+import { signingIds } from './0022-signing-ids.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** In order. A name that has been released is never changed, removed or put after another. */
@@ -42,6 +43,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0018-audit-seals': auditSeals,
   '0020-list-indexes': listIndexes,
   '0021-worker-indexes': workerIndexes,
+  '0022-signing-ids': signingIds,
 }
 
 /**

@@ -1,11 +1,10 @@
 /** The stored policy of a signing key, and what counts against its day. */
-
 import type { Clock } from '../../context.ts'
+import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../policy/policy.ts'
 import type { Row } from '../../store/schema.ts'
 import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signings.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
-import { DEFAULT_POLICY, type Policy, type Spent } from './rules.ts'
 
 /** A policy as it is stored: amounts are digits. */
 interface StoredPolicy {
@@ -17,7 +16,7 @@ interface StoredPolicy {
   tokens: readonly { mint: string; per_transaction: string; per_day: string }[]
 }
 
-export function policyJson({ paused: _, tokens, ...policy }: Policy): string {
+export function policyJson({ paused: _, tokens, ...policy }: SigningPolicy): string {
   const stored: StoredPolicy = {
     ...policy,
     max_fee_lamports: String(policy.max_fee_lamports),
@@ -33,7 +32,7 @@ export function policyJson({ paused: _, tokens, ...policy }: Policy): string {
 }
 
 /** Without a row nothing may leave. */
-export function policyOf(row: Pick<Row<'signer_policies'>, 'paused' | 'policy_json'> | null): Policy {
+export function policyOf(row: Pick<Row<'signer_policies'>, 'paused' | 'policy_json'> | null): SigningPolicy {
   if (row === null) return DEFAULT_POLICY
   const stored: StoredPolicy = JSON.parse(row.policy_json)
   return {
@@ -50,9 +49,9 @@ export function policyOf(row: Pick<Row<'signer_policies'>, 'paused' | 'policy_js
   }
 }
 
-export interface Standing {
+export interface PolicyState {
   row: Row<'signer_policies'> | null
-  policy: Policy
+  policy: SigningPolicy
   spent: Spent
   /** Since when spends count, in Unix milliseconds. */
   since: number
@@ -61,12 +60,12 @@ export interface Standing {
 }
 
 /** As it is now. */
-export async function readStanding(reader: Reader, clock: Clock, signer: string): Promise<Standing> {
-  return standing(reader, clock, signer, await findPolicy(reader, signer))
+export async function readPolicyState(reader: Reader, clock: Clock, signer: string): Promise<PolicyState> {
+  return policyState(reader, clock, signer, await findPolicy(reader, signer))
 }
 
 /** As it is now, and until the commit: nothing else is counted meanwhile. */
-export async function lockStanding(tx: Tx, clock: Clock, signer: string): Promise<Standing> {
+export async function lockPolicyState(tx: Tx, clock: Clock, signer: string): Promise<PolicyState> {
   const row = await lockPolicy(tx, {
     signer,
     paused: 0,
@@ -76,10 +75,15 @@ export async function lockStanding(tx: Tx, clock: Clock, signer: string): Promis
     spend_mark: 0,
     updated_at: 0,
   })
-  return standing(tx, clock, signer, row)
+  return policyState(tx, clock, signer, row)
 }
 
-async function standing(reader: Reader, clock: Clock, signer: string, row: Standing['row']): Promise<Standing> {
+async function policyState(
+  reader: Reader,
+  clock: Clock,
+  signer: string,
+  row: PolicyState['row'],
+): Promise<PolicyState> {
   const since = Math.max(clock.now() - DAY_MS, row?.spend_since ?? 0)
   const sums = await sumSpends(reader, signer, { since: clock.now() - DAY_MS, mark: row?.spend_mark ?? 0 })
   const lamports = sums.get('') ?? 0n

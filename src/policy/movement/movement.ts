@@ -1,7 +1,15 @@
-/** What a transaction would really move, told from the side of one wallet. */
-import type { ExplainedError } from '../errors/index.ts'
+/** What a transaction would really move, as one wallet sees it. */
 
-export interface Invocation {
+/** The failure of a simulated transaction, explained: which program failed, how, and what to do about it. */
+export interface SimulationFailure {
+  /** Name of the program that failed, or its address; null where none ran. */
+  program: string | null
+  name: string
+  message: string
+  hint: string | null
+}
+
+export interface InvokedProgram {
   program: string
   /** 1 is the message's own instruction, 2 what that one calls, and so on. */
   depth: number
@@ -52,7 +60,7 @@ export interface Delegation {
   amount: bigint | null
 }
 
-export interface Closing {
+export interface AccountClosing {
   address: string
   what: string
   /** Lamports that it held. */
@@ -61,22 +69,29 @@ export interface Closing {
   to: string[]
 }
 
+/** A part of the transaction whose effect cannot be told. */
+export interface UnreadPart {
+  /** An instruction or an account. */
+  where: string
+  reason: string
+}
+
 export interface Movement {
   wallet: string
   slot: number
-  /** Of a run that failed: nothing below but the programs of the message is known then. */
-  err: ExplainedError | null
-  /** Of a run that failed. */
+  /** Of a simulation that failed: nothing below but the programs of the message is known then. */
+  err: SimulationFailure | null
+  /** Of a simulation that failed. */
   logs: string[]
   /** False where the accounts kept changing, or something of the transaction cannot be told: then see `unread`. */
   stable: boolean
-  unread: { where: string; reason: string }[]
+  unread: UnreadPart[]
   /** Every account that must sign, the fee payer first. */
   signers: string[]
   fee_payer: string
   /** Lamports, priority fee included; 0 where another pays. */
   fee: bigint
-  programs: Invocation[]
+  programs: InvokedProgram[]
   /**
    * The larger of what the wallet and its wrapped SOL lose on balance, rent and fee included, and of what instructions
    * send out of them: a gain within the same transaction may shrink until it lands.
@@ -97,5 +112,5 @@ export interface Movement {
   destinations: Destination[]
   authority_changes: AuthorityChange[]
   delegates: Delegation[]
-  closes: Closing[]
+  closes: AccountClosing[]
 }

@@ -1,9 +1,9 @@
-/** Accounts that are opened within a transaction: one that ends in it too is seen neither before nor after. */
+/** Accounts that are opened within a transaction: one that ends in it too shows neither before nor after. */
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
-import type { Instruction } from './invocations.ts'
+import type { ExecutedInstruction } from './executed-instructions.ts'
 
-export interface Opening {
+export interface AccountOpening {
   /** That the account is handed to. */
   program: string
   /** Of a token account; null for any other. */
@@ -12,29 +12,29 @@ export interface Opening {
 }
 
 /** By address; none for what is not opened. */
-export type Openings = ReadonlyMap<string, readonly Opening[]>
+export type AccountOpenings = ReadonlyMap<string, readonly AccountOpening[]>
 
 const CREATED = new Set(['createAccount', 'createAccountWithSeed'])
 const ASSIGNED = new Set(['assign', 'assignWithSeed', 'allocateWithSeed'])
 const TOKEN_ACCOUNT = new Set(['initializeAccount', 'initializeAccount2', 'initializeAccount3'])
 
-export function openingsIn(instructions: readonly Instruction[]): Openings {
-  const found = new Map<string, Opening[]>()
-  for (const { program, type, info } of instructions) {
-    const opened = openingOf(program, type ?? '', info)
+export function accountOpenings(instructions: readonly ExecutedInstruction[]): AccountOpenings {
+  const openings = new Map<string, AccountOpening[]>()
+  for (const instruction of instructions) {
+    const opened = openingBy(instruction)
     if (opened === null) continue
     const { address, ...opening } = opened
-    found.set(address, [...(found.get(address) ?? []), opening])
+    openings.set(address, [...(openings.get(address) ?? []), opening])
   }
-  return found
+  return openings
 }
 
-function openingOf(program: string, type: string, info: Instruction['info']): (Opening & { address: string }) | null {
+function openingBy({ program, type, info }: ExecutedInstruction): (AccountOpening & { address: string }) | null {
+  if (type === null) return null
   if (program === SYSTEM_PROGRAM) {
     const address = CREATED.has(type) ? info.newAccount : ASSIGNED.has(type) ? info.account : undefined
-    return address === undefined
-      ? null
-      : { address: String(address), program: String(info.owner), owner: null, mint: null }
+    if (address === undefined) return null
+    return { address: String(address), program: String(info.owner), owner: null, mint: null }
   }
   if (!isTokenProgram(program) || !TOKEN_ACCOUNT.has(type)) return null
   return { address: String(info.account), program, owner: String(info.owner), mint: String(info.mint) }

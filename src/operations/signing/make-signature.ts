@@ -1,0 +1,93 @@
+/** The signature of one reserved signing: asked of the provider once, and stored with the transaction that it completes. */
+import type { TrackedResource } from '../../api/index.ts'
+import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
+import { decodeSigned } from '../../chain/transactions.ts'
+import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
+import { abandonSigning, markSigned } from '../../store/signings.ts'
+import type { Tx } from '../../store/store.ts'
+import { FIRST_SEND_MS } from '../transactions/follow/index.ts'
+import { sendFirst } from '../transactions/send-first.ts'
+import { storeSubmitted } from '../transactions/store-submitted.ts'
+import { audit } from './audit.ts'
+import { lockPolicyState } from './policy-state.ts'
+import { messageKnown, pausedRefusal, refusalError, signingEnded } from './refusals.ts'
+import { asApiError } from './require-signer.ts'
+import type { ReservedSigning } from './reserve-signing.ts'
+import type { SigningContext } from './types.ts'
+
+const SIGNED_MAX_RETRIES = 2
+
+/**
+ * The complete transaction, not yet stored. Throws internal_error where the provider fails. `release` takes back what was
+ * reserved where it certainly signed nothing; it is null where the provider may have been asked before.
+ */
+export async function signReserved(
+  context: SigningContext,
+  signer: Signer,
+  { id, operation, transaction }: ReservedSigning,
+  release: ((tx: Tx) => Promise<unknown>) | null,
+): Promise<DecodedTransaction> {
+  const unsigned = decodeTransaction(transaction)
+  try {
+    return withSignature(unsigned, signer.address, await signer.sign(unsigned.messageBytes))
+  } catch (error) {
+    const { signed, why } = providerFailure(error)
+    await context.store.write(async (tx) => {
+      // A retry cannot tell what the provider gave to its first run, or to another process that has the key by now.
+      if (signed === 'no' && release !== null && (await context.signing.unbind(tx))) {
+        await abandonSigning(tx, id)
+        await release(tx)
+      }
+      await audit(context, tx, 'signing.failed', signer.address, { signing: id, operation, signed, why })
+    })
+    throw asApiError(error, context.log)
+  }
+}
+
+/** Whether a provider that failed may have signed, and the reason for the audit log. */
+export const providerFailure = (error: unknown): { signed: 'no' | 'unknown'; why: string } =>
+  error instanceof SignerUnavailable
+    ? { signed: error.signed, why: error.message }
+    : { signed: 'unknown', why: 'the provider failed in a way that it should not' }
+
+/**
+ * Stores the signed transaction with its event, in the caller's transaction. Throws bad_request where the signer was
+ * paused meanwhile: nothing is stored or sent then, and the signing stays reserved.
+ */
+export async function storeSigned(
+  context: SigningContext,
+  tx: Tx,
+  signer: Signer,
+  signing: ReservedSigning,
+  transaction: DecodedTransaction,
+  tracked_resource: TrackedResource | undefined,
+): Promise<void> {
+  const { policy, row } = await lockPolicyState(tx, context.clock, signer.address)
+  if (policy.paused) throw refusalError(pausedRefusal(row?.paused_reason ?? null))
+  const { id, operation, genesis, since_slot } = signing
+  if (!(await markSigned(tx, id, transaction.signature))) throw signingEnded(id)
+  const next_send_at = context.clock.now() + FIRST_SEND_MS
+  const submission = { max_retries: SIGNED_MAX_RETRIES, tracked_resource }
+  const stored = await storeSubmitted(context, tx, transaction, submission, { genesis, since_slot, next_send_at })
+  if (!stored) throw messageKnown()
+  const { signature } = transaction
+  await audit(context, tx, 'signing.signed', signer.address, { signing: id, operation, signature })
+}
+
+/** Sends a stored transaction for the first time; the transaction watcher sends it again until it is confirmed. */
+export async function sendSigned(context: SigningContext, transaction: DecodedTransaction): Promise<void> {
+  await sendFirst(context, transaction, SIGNED_MAX_RETRIES)
+  context.wake('transaction-watcher')
+}
+
+/** Throws unless the transaction is complete with the signature: whatever is stored can be sent. */
+function withSignature(
+  { raw, message }: DecodedTransaction,
+  wallet: string,
+  signature: Uint8Array,
+): DecodedTransaction {
+  const place = message.keys.slice(0, message.signers).indexOf(wallet)
+  const signed = Buffer.from(raw)
+  signed.set(signature, 1 + 64 * place)
+  return decodeSigned(signed.toString('base64'))
+}

@@ -1,0 +1,83 @@
+/** Reserves a signing: the draft is simulated, checked against the policy, counted and stored before it is signed. */
+import { hash } from 'node:crypto'
+import { readMovement } from '../../chain/movements.ts'
+import type { Signer } from '../../chain/signer/index.ts'
+import { checkPolicy } from '../../policy/rules/check-policy.ts'
+import { spendOf } from '../../policy/rules/spend.ts'
+import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
+import { signatureHolds } from '../../solana/signatures.ts'
+import type { Row } from '../../store/schema.ts'
+import { insertSigning, insertSpends, isMessageKnown } from '../../store/signings.ts'
+import type { Tx } from '../../store/store.ts'
+import { audit } from './audit.ts'
+import { lockPolicyState } from './policy-state.ts'
+import { auditedRefusal, messageKnown, pausedRefusal } from './refusals.ts'
+import { requireCluster } from './require-signer.ts'
+import type { SigningContext, SigningDraft } from './types.ts'
+
+/** A signing that is stored and not signed yet. */
+export type ReservedSigning = Pick<
+  Row<'signings'>,
+  'id' | 'operation' | 'transaction' | 'genesis' | 'since_slot' | 'created_at'
+>
+
+export interface Reservation {
+  id: string
+  operation: string
+  /** Of a request's first signing: its sealed plan, and what else is written with it. A later signing has neither. */
+  first: { plan: Buffer; reserve: ((tx: Tx) => Promise<void>) | undefined } | null
+}
+
+/**
+ * Throws bad_request with `details.rule` where the policy refuses the draft, conflict for a message that is known.
+ * The first signing of a request is bound to its Idempotency-Key in the same transaction.
+ */
+export async function reserveSigning(
+  context: SigningContext,
+  signer: Signer,
+  { transaction: raw, cosigners = [], uncapped = [] }: SigningDraft,
+  { id, operation, first }: Reservation,
+): Promise<ReservedSigning> {
+  const { store, chain, clock } = context
+  const wallet = signer.address
+  const genesis = await requireCluster(context)
+  const transaction = decodeTransaction(raw)
+  requireCosigned(transaction, wallet)
+  const movement = await readMovement(chain, transaction, wallet)
+  const spend = spendOf(movement)
+  const message_sha256 = hash('sha256', transaction.messageBytes, 'hex')
+  const created_at = clock.now()
+  const signing = { id, operation, transaction: Buffer.from(raw), genesis, since_slot: movement.slot, created_at }
+  const refusal = await store.write(async (tx) => {
+    const { policy, row, spent } = await lockPolicyState(tx, clock, wallet)
+    const refusal = policy.paused
+      ? pausedRefusal(row?.paused_reason ?? null)
+      : checkPolicy(movement, policy, spent, { role: 'pays', cosigners, uncapped })
+    if (refusal !== null) return refusal
+    if (await isMessageKnown(tx, message_sha256)) throw messageKnown()
+    const plan = first?.plan ?? null
+    await insertSigning(tx, { ...signing, signer: wallet, message_sha256, plan, state: 'intended', signature: null })
+    const amounts = new Map([['', spend.lamports], ...spend.tokens.map(({ mint, amount }) => [mint, amount] as const)])
+    await insertSpends(tx, { signing_id: id, signer: wallet, at: clock.now() }, amounts)
+    if (first !== null) await context.signing.bind(tx, id)
+    await first?.reserve?.(tx)
+    await audit(context, tx, 'signing.intended', wallet, {
+      signing: id,
+      operation,
+      message_sha256,
+      lamports: String(spend.lamports),
+      tokens: spend.tokens.map(({ mint, amount }) => ({ mint, amount: String(amount) })),
+      policy_sha256: hash('sha256', row?.policy_json ?? '', 'hex'),
+    })
+    return null
+  })
+  if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
+  return signing
+}
+
+/** The platform signs last, so that what it has signed is complete. */
+function requireCosigned(transaction: DecodedTransaction, wallet: string): void {
+  const { keys, signers } = transaction.message
+  const missing = keys.slice(0, signers).filter((key, i) => key !== wallet && !signatureHolds(transaction, i))
+  if (missing.length > 0) throw new Error(`the build left out the signatures of ${missing.join(', ')}`)
+}

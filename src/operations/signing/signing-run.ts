@@ -1,0 +1,67 @@
+/** Opens the signing of a request: with a new signing id, or with the plan of an earlier run that was interrupted. */
+import type { Signer } from '../../chain/signer/index.ts'
+import { conflict } from '../../errors.ts'
+import { newId } from '../../store/id.ts'
+import { findSigning } from '../../store/signings.ts'
+import { requireRunning, signingEnded } from './refusals.ts'
+import { requireCluster, requireSigner } from './require-signer.ts'
+import type { SigningContext, SigningPlan } from './types.ts'
+
+export interface SigningRun<S> {
+  /** What asks, for the audit log, for example `fee_claim.create`. */
+  operation: string
+  signer: Signer
+  /** Address of the platform wallet, which pays. */
+  wallet: string
+  /** Signing id of the first transaction; later ones add their number to it. */
+  id: string
+  /** What an interrupted run of this request had decided; null where this is the first run. */
+  resumed: SigningPlan<S> | null
+}
+
+/** The sealed text of a plan; databases hold it under these names. */
+interface StoredPlan<S> {
+  kept: S
+  steps: number
+  tracked_resource?: NonNullable<SigningPlan['tracked_resource']>
+}
+
+/**
+ * Throws internal_error without a usable signer, bad_request where it is paused, conflict where the earlier run was
+ * begun with another key or on another chain.
+ */
+export async function openSigningRun<S>(context: SigningContext, operation: string): Promise<SigningRun<S>> {
+  const signer = await requireSigner(context)
+  await requireRunning(context, signer, operation)
+  const run = { operation, signer, wallet: signer.address }
+  const { earlier } = context.signing
+  if (earlier === null) return { ...run, id: newId('sgn'), resumed: null }
+  return { ...run, id: earlier, resumed: await readPlan<S>(context, signer, earlier) }
+}
+
+async function readPlan<S>(context: SigningContext, signer: Signer, id: string): Promise<SigningPlan<S>> {
+  const row = await findSigning(context.store.db, id)
+  if (row === null || row.plan === null) throw signingEnded(id)
+  if (row.signer !== signer.address) {
+    throw conflict(
+      `This request was begun with the signer ${row.signer}, and now it is ${signer.address}: configure that one to end it, or send the request with another Idempotency-Key`,
+      { param: 'Idempotency-Key' },
+    )
+  }
+  if ((await requireCluster(context)) !== row.genesis) {
+    throw conflict('This request was begun on another chain: send it with another Idempotency-Key', {
+      param: 'Idempotency-Key',
+    })
+  }
+  const { kept, ...plan }: StoredPlan<S> = JSON.parse(context.vault.open(row.plan, purposeOf(id)).toString('utf8'))
+  return { ...plan, state: kept }
+}
+
+/** The plan as it is stored beside the first signing: it may hold keys that the build generated. */
+export function sealPlan<S>({ vault }: SigningContext, id: string, plan: SigningPlan<S>): Buffer {
+  const { state, steps = 1, tracked_resource } = plan
+  const stored: StoredPlan<S> = { kept: state, steps, ...(tracked_resource !== undefined && { tracked_resource }) }
+  return vault.seal(JSON.stringify(stored), purposeOf(id))
+}
+
+const purposeOf = (id: string) => `signing:${id}`

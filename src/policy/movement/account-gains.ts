@@ -1,0 +1,68 @@
+/** What each account gains that is not safely the wallet's, by its balance or by what instructions move there. */
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { AmountsByMint } from './amounts-by-mint.ts'
+import type { InstructedTransfer } from './instruction-effects.ts'
+import type { Destination } from './movement.ts'
+import type { AccountSnapshot, TouchedAccount } from './touched-accounts.ts'
+
+/** What instructions move into each account, however it goes on from there. */
+export function receivedAmounts(transfers: readonly InstructedTransfer[]): ReadonlyMap<string, AmountsByMint> {
+  const received = new Map<string, AmountsByMint>()
+  for (const { to, mint, amount } of transfers) {
+    if (to === null) continue
+    const sums = received.get(to) ?? new AmountsByMint()
+    received.set(to, sums)
+    sums.add(mint, amount)
+  }
+  return received
+}
+
+/** The balance alone could be that of another moment than the simulation's: a gain is at least what instructions move there. */
+export function accountGains(touched: TouchedAccount, received: AmountsByMint = new AmountsByMint()): Destination[] {
+  if (touched.isSafe) return []
+  const gains = [...balanceGains(touched)]
+  for (const key of received.mints()) {
+    const mint = key === WRAPPED_SOL ? null : key
+    const same = gains.filter((gain) => (gain.mint ?? WRAPPED_SOL) === key)
+    const missing = received.of(key) - same.reduce((sum, { amount }) => sum + amount, 0n)
+    if (missing <= 0n) continue
+    const [first] = same
+    if (first === undefined) gains.push(destinationOf(touched, mint, missing))
+    else first.amount += missing
+  }
+  return gains
+}
+
+function* balanceGains(touched: TouchedAccount): Iterable<Destination> {
+  const { before, after } = touched
+  if (after.account === null) return
+  const tokens = after.token === null ? 0n : after.token.amount - tokensBefore(touched)
+  if (after.token !== null && tokens > 0n) yield destinationOf(touched, after.token.mint, tokens)
+  const lamports = after.account.lamports - (before.account?.lamports ?? 0n)
+  const rest = isWrappedSol(after) && tokens > 0n ? lamports - tokens : lamports
+  if (rest > 0n) yield destinationOf(touched, null, rest)
+}
+
+/** None where the account was another owner's, or of another mint. */
+function tokensBefore({ before: { token: old }, after: { token: now } }: TouchedAccount): bigint {
+  return old !== null && old.owner === now?.owner && old.mint === now.mint ? old.amount : 0n
+}
+
+export const isWrappedSol = ({ token }: AccountSnapshot): boolean => token?.mint === WRAPPED_SOL
+
+export function destinationOf(touched: TouchedAccount, mint: string | null, amount: bigint): Destination {
+  const { address, before, after, openings } = touched
+  const { account, token } = after.account === null ? before : after
+  // An account that opens and ends within the transaction is known by its opening alone.
+  const opened = account === null ? openings.at(-1) : undefined
+  return {
+    address,
+    owner: token?.owner ?? opened?.owner ?? null,
+    mint,
+    amount,
+    program: account?.owner ?? opened?.program ?? SYSTEM_PROGRAM,
+    others: [token?.closeAuthority, token?.delegate].filter((key) => typeof key === 'string'),
+    created: before.account === null,
+    space: account?.data.length ?? 0,
+  }
+}

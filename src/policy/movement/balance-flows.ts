@@ -1,0 +1,117 @@
+/** Amounts: what leaves the wallet, what others gain, and where it arrives. */
+import { PROGRAMS } from '../../solana/programs.ts'
+import { accountGains, destinationOf, isWrappedSol, receivedAmounts } from './account-gains.ts'
+import { AmountsByMint } from './amounts-by-mint.ts'
+import type { InstructedTransfer, InstructionEffects } from './instruction-effects.ts'
+import type { Destination, Movement } from './movement.ts'
+import { type AccountSnapshot, isPlainProgram, type TouchedAccount, type TouchedAccounts } from './touched-accounts.ts'
+
+/** They hold the vaults of every pool of DBC and of DAMM v2: the programs' rules decide what leaves them. */
+const POOL_AUTHORITIES: ReadonlySet<string> = new Set([
+  PROGRAMS.dbc.accounts[0],
+  'HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC',
+])
+
+type BalanceFlows = Pick<
+  Movement,
+  'lamports_out' | 'lamports_to_others' | 'tokens_out' | 'tokens_to_others' | 'destinations'
+>
+
+/** `fee` is in lamports, 0 where another pays. */
+export function balanceFlows(
+  wallet: string,
+  accounts: TouchedAccounts,
+  { outgoing, transfers }: InstructionEffects,
+  fee: bigint,
+): BalanceFlows {
+  // What goes to an account that the wallet alone can empty has not left.
+  const leaving = outgoing.filter(({ to }) => to === null || !accounts.get(to)?.isSafe)
+  const instructed = new AmountsByMint()
+  instructed.add(null, fee)
+  for (const { mint, amount } of leaving) instructed.add(mint, amount)
+  const out = lossesOf(wallet, accounts).larger(instructed)
+
+  const gains = gainsOf(accounts, transfers)
+  const others = new AmountsByMint()
+  for (const gain of gains) {
+    if (isGainOfOthers(gain, accounts)) others.add(gain.mint, gain.amount)
+  }
+  for (const transfer of transfers) {
+    if (isPaidIntoPool(transfer, accounts)) others.add(transfer.mint, transfer.amount)
+  }
+  return {
+    lamports_out: out.lamports(),
+    lamports_to_others: others.lamports(),
+    tokens_out: out.tokens(),
+    tokens_to_others: others.tokens(),
+    destinations: [...gains, ...passedThrough(leaving, gains, accounts)],
+  }
+}
+
+function gainsOf(accounts: TouchedAccounts, transfers: readonly InstructedTransfer[]): Destination[] {
+  const received = receivedAmounts(transfers)
+  return [...accounts.values()].flatMap((touched) => accountGains(touched, received.get(touched.address)))
+}
+
+/** Receivers of the wallet's transfers that gain nothing themselves, each once by mint. */
+function passedThrough(
+  leaving: readonly InstructedTransfer[],
+  gains: readonly Destination[],
+  accounts: TouchedAccounts,
+): Destination[] {
+  const passed: Destination[] = []
+  for (const { to, mint, amount } of leaving) {
+    const touched = to === null ? undefined : accounts.get(to)
+    const isListed = [...gains, ...passed].some((each) => each.address === to && each.mint === mint)
+    if (touched === undefined || isListed || (touched.before.account ?? touched.after.account) === null) continue
+    passed.push(destinationOf(touched, mint, amount))
+  }
+  return passed
+}
+
+/** A loss counts in full, a gain only where nobody but the wallet can take it again. */
+function lossesOf(wallet: string, accounts: TouchedAccounts): AmountsByMint {
+  const losses = new AmountsByMint()
+  for (const touched of accounts.values()) {
+    addLamportLoss(losses, wallet, touched)
+    addTokenLosses(losses, wallet, touched)
+  }
+  return losses
+}
+
+function addLamportLoss(losses: AmountsByMint, wallet: string, touched: TouchedAccount): void {
+  const { address, before, after, offsets } = touched
+  const lost = unwrappedLamports(before) - unwrappedLamports(after)
+  if (address === wallet || (offsets.length > 0 && lost > 0n)) losses.add(null, lost)
+}
+
+function addTokenLosses(losses: AmountsByMint, wallet: string, { before, after, isSafe }: TouchedAccount): void {
+  const mints = new Set([before, after].flatMap(({ token }) => (token?.owner === wallet ? token.mint : [])))
+  const amountIn = ({ token }: AccountSnapshot, mint: string) =>
+    token?.owner === wallet && token.mint === mint ? token.amount : 0n
+  for (const mint of mints) {
+    const [old, now] = [amountIn(before, mint), amountIn(after, mint)]
+    if (old > now || isSafe) losses.add(mint, old - now)
+  }
+}
+
+/** Lamports that are not the tokens of a wrapped-SOL account. */
+function unwrappedLamports(snapshot: AccountSnapshot): bigint {
+  const { account, token } = snapshot
+  return (account?.lamports ?? 0n) - (token !== null && isWrappedSol(snapshot) ? token.amount : 0n)
+}
+
+/** Rent in the accounts of programs leaves the wallet, but is nobody's gain. */
+function isGainOfOthers({ owner, mint, program }: Destination, accounts: TouchedAccounts): boolean {
+  return isPlainProgram(program) && !(owner !== null && POOL_AUTHORITIES.has(owner)) && !isNewMint(mint, accounts)
+}
+
+/** Tokens that come into the vaults of pools: a stranger's position may be what they are put in for. */
+function isPaidIntoPool({ from, to, mint }: InstructedTransfer, accounts: TouchedAccounts): boolean {
+  const isVault = (address: string | null) =>
+    address !== null && [...(accounts.get(address)?.owners ?? [])].some((owner) => POOL_AUTHORITIES.has(owner))
+  return mint !== null && isVault(to) && !isVault(from) && !isNewMint(mint, accounts)
+}
+
+const isNewMint = (mint: string | null, accounts: TouchedAccounts): boolean =>
+  mint !== null && accounts.get(mint)?.before.account === null

@@ -1,0 +1,149 @@
+/** Control: authorities that the wallet loses, delegates that it gains, and accounts of its own that end. */
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { addressBytes, addressOf } from '../../solana/addresses.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { isCollection, withoutCounters } from './core-collections.ts'
+import type { InstructionEffects } from './instruction-effects.ts'
+import type { AccountClosing, AuthorityChange, Delegation, Destination } from './movement.ts'
+import { holdsAddressAt, nonceAuthority, type TouchedAccount, type TouchedAccounts } from './touched-accounts.ts'
+
+/** Addresses in accounts of the wallet that decide where value goes, though they are not the wallet's own. */
+const GUARDED_ADDRESSES = [
+  { program: PROGRAMS.distributor.id, offset: 169, what: 'clawback receiver of the distributor' },
+  { program: PROGRAMS.lock.id, offset: 8, what: 'recipient of the escrow' },
+] as const
+/** First byte of Token Metadata's records that let another act: use, collection, metadata and holder delegates. */
+const METADATA_RECORDS: ReadonlySet<number | undefined> = new Set([8, 9, 12, 14])
+/** Where a token account keeps its delegate. */
+const DELEGATE_OFFSET = 76
+/** First byte of an asset of Metaplex Core. */
+const CORE_ASSET = 1
+/** Where an asset keeps its owner, and a collection its update authority. */
+const CORE_OWNER_OFFSET = 1
+
+export function authorityChanges(
+  wallet: string,
+  accounts: TouchedAccounts,
+  { assigned }: InstructionEffects,
+): AuthorityChange[] {
+  const changes = [...accounts.values()].flatMap((touched) =>
+    touched.address === wallet ? walletChange(touched) : accountChanges(wallet, touched),
+  )
+  return [...changes, ...assigned.map(({ address, to }) => ({ address, what: 'program of a derived account', to }))]
+}
+
+function walletChange({ address, after: { account } }: TouchedAccount): AuthorityChange[] {
+  if (account === null || (account.owner === SYSTEM_PROGRAM && account.data.length === 0)) return []
+  return [{ address, what: 'the wallet itself', to: account.owner }]
+}
+
+function accountChanges(wallet: string, touched: TouchedAccount): AuthorityChange[] {
+  const { address, before, after, offsets } = touched
+  const changes = newCloseAuthority(wallet, touched)
+  if (before.account === null || after.account === null) return changes
+  if (offsets.length > 0 && before.account.owner !== after.account.owner) {
+    changes.push({ address, what: 'program of the account', to: after.account.owner })
+  }
+  const lost = lostFields(wallet, touched)
+  changes.push(...lost)
+  if (lost.length === 0) changes.push(...lostOffset(wallet, touched, before.account, after.account))
+  if (offsets.length > 0) changes.push(...guardedChanges(wallet, address, before.account, after.account))
+  return changes
+}
+
+function newCloseAuthority(wallet: string, { address, before, after }: TouchedAccount): AuthorityChange[] {
+  const closer = after.token?.closeAuthority ?? null
+  const isNew = closer !== null && closer !== wallet && closer !== before.token?.closeAuthority
+  if (after.token?.owner !== wallet || !isNew) return []
+  return [{ address, what: 'close authority of the token account', to: closer }]
+}
+
+/** An authority that is revoked leaves its bytes behind: token accounts and mints are compared by their fields. */
+function lostFields(wallet: string, { address, before, after }: TouchedAccount): AuthorityChange[] {
+  const fields = [
+    ['token account owner', before.token?.owner, after.token?.owner],
+    ['close authority of the token account', before.token?.closeAuthority, after.token?.closeAuthority],
+    ['mint authority', before.mint?.mintAuthority, after.mint?.mintAuthority],
+    ['freeze authority', before.mint?.freezeAuthority, after.mint?.freezeAuthority],
+  ] as const
+  return fields.flatMap(([what, from, to]) =>
+    from === wallet && to !== wallet ? { address, what, to: to ?? null } : [],
+  )
+}
+
+/** The first place where the wallet's address stood and stands no more. */
+function lostOffset(
+  wallet: string,
+  { address, before: { token }, offsets }: TouchedAccount,
+  before: ChainAccount,
+  after: ChainAccount,
+): AuthorityChange[] {
+  // The wallet as a delegate of a token account is nothing to lose.
+  const watched = token === null ? offsets : offsets.filter((offset) => offset !== DELEGATE_OFFSET)
+  const lost = watched.find((offset) => !holdsAddressAt(after, offset, addressBytes(wallet)))
+  if (lost === undefined) return []
+  const what = nonceAuthority(before) === null ? `the address at byte ${lost}` : 'nonce authority'
+  return [{ address, what, to: after.data.length >= lost + 32 ? addressAt(after, lost) : null }]
+}
+
+function guardedChanges(wallet: string, address: string, before: ChainAccount, after: ChainAccount): AuthorityChange[] {
+  return GUARDED_ADDRESSES.flatMap(({ program, offset, what }) => {
+    if (before.owner !== program || before.data.length < offset + 32) return []
+    const isSame = holdsAddressAt(after, offset, before.data.subarray(offset, offset + 32))
+    if (isSame || holdsAddressAt(before, offset, addressBytes(wallet))) return []
+    return { address, what, to: addressAt(after, offset) }
+  })
+}
+
+const addressAt = ({ data }: ChainAccount, offset: number): string => addressOf(data.subarray(offset, offset + 32))
+
+export function delegations(wallet: string, accounts: TouchedAccounts): Delegation[] {
+  return [...accounts.values()].flatMap((touched) => {
+    const { address, before, after } = touched
+    const token = after.token
+    if (token?.owner === wallet && token.delegate !== null && token.delegate !== wallet) {
+      const { delegate, delegatedAmount: amount } = token
+      const old = before.token?.delegate === delegate ? before.token.delegatedAmount : -1n
+      return amount > old ? { address, kind: 'token account', delegate, amount } : []
+    }
+    const kind = programDelegation(wallet, touched)
+    return kind === null ? [] : { address, kind, delegate: null, amount: null }
+  })
+}
+
+/** Plugins and records that let others act on what is the wallet's; nothing of it may change but its counters. */
+function programDelegation(wallet: string, { before, after }: TouchedAccount): Delegation['kind'] | null {
+  const [old, now] = [before.account, after.account]
+  if (now === null || (old !== null && Buffer.from(old.data).equals(now.data))) return null
+  if (now.owner === PROGRAMS.tokenMetadata.id) return METADATA_RECORDS.has(now.data[0]) ? 'metadata record' : null
+  if (old === null || old.owner !== PROGRAMS.core.id) return null
+  if (!holdsAddressAt(old, CORE_OWNER_OFFSET, addressBytes(wallet))) return null
+  if (old.data[0] === CORE_ASSET) return 'core asset'
+  if (!isCollection(old.data)) return null
+  const [from, to] = [withoutCounters(old.data) ?? old.data, withoutCounters(now.data) ?? now.data]
+  return Buffer.from(from).equals(to) ? null : 'core collection'
+}
+
+/** A closing instruction names who gets the lamports; without one it is whoever gains more than the wallet sent there. */
+export function accountClosings(
+  wallet: string,
+  accounts: TouchedAccounts,
+  { closed, outgoing }: InstructionEffects,
+  destinations: readonly Destination[],
+): AccountClosing[] {
+  const isSame = (a: string | null, b: string | null) => (a ?? WRAPPED_SOL) === (b ?? WRAPPED_SOL)
+  const sentTo = (each: Destination) =>
+    outgoing.reduce(
+      (sum, { to, mint, amount }) => (to === each.address && isSame(mint, each.mint) ? sum + amount : sum),
+      0n,
+    )
+  const gainers = () => destinations.filter((each) => each.amount > sentTo(each)).map(({ address }) => address)
+  return [...accounts.values()].flatMap(({ address, before, after, offsets }) => {
+    if (address === wallet || before.account === null || after.account !== null || offsets.length === 0) return []
+    const instructed = closed.filter((each) => each.address === address).map(({ to }) => to)
+    const what = before.token ? 'token account' : before.mint ? 'mint' : `account of ${before.account.owner}`
+    const to = instructed.length > 0 ? instructed : gainers()
+    return { address, what, lamports: before.account.lamports, to: to.length > 0 ? [...new Set(to)] : [wallet] }
+  })
+}

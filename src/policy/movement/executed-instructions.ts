@@ -1,0 +1,85 @@
+/** Every instruction that a transaction executes: the message's own, read from its bytes, and inner ones, as a node shows them. */
+import { decodeInstruction } from '../../solana/instructions/index.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+import { isTokenProgram } from '../../solana/token-programs.ts'
+
+export interface ExecutedInstruction {
+  program: string
+  /** Of the message's own instruction that it is, or belongs to. */
+  index: number
+  depth: number
+  where: string
+  /** Addresses that it names. */
+  accounts: string[]
+  /** As a validator names it; null where it is not known. */
+  type: string | null
+  /** Accounts and fields: of the message's own as decoded here, amounts as bigint; of an inner one as the node shows them. */
+  info: Readonly<Record<string, unknown>>
+}
+
+/** Tag of the token program's instruction that holds others, which a node shows neither parsed nor as inner ones. */
+const BATCH_TAG = 255
+
+/** An inner instruction in the answer of a node, before its fields are checked. */
+interface ShownInstruction {
+  programId?: unknown
+  parsed?: unknown
+  accounts?: unknown
+  stackHeight?: unknown
+}
+
+/** `keys` are the message's own and the addresses that it loads from lookup tables. */
+export function messageInstructions({ instructions }: DecodedMessage, keys: readonly string[]): ExecutedInstruction[] {
+  return instructions.map(({ programIdIndex, accounts: places, data }, i) => {
+    const program = keys[programIdIndex] ?? ''
+    const accounts = Array.from(places, (place) => keys[place] ?? '')
+    const { type, ...info } = decodeInstruction(program, accounts, data)?.instruction ?? { type: null }
+    const isBatch = isTokenProgram(program) && data[0] === BATCH_TAG
+    return { program, index: i, depth: 1, where: `instruction ${i}`, accounts, type: isBatch ? 'batch' : type, info }
+  })
+}
+
+/** As a simulation shows them; null where it does not, for nothing can be told about the transaction then. */
+export function innerInstructions(shown: unknown): ExecutedInstruction[] | null {
+  if (!Array.isArray(shown)) return null
+  const inner: ExecutedInstruction[] = []
+  for (const { index, instructions } of shown as { index?: unknown; instructions?: unknown }[]) {
+    if (typeof index !== 'number' || !Number.isSafeInteger(index) || !Array.isArray(instructions)) return null
+    for (const [i, instruction] of instructions.entries()) {
+      if (instruction?.programId === undefined) return null
+      const where = `instruction ${index}, inner ${i}`
+      inner.push(innerInstruction(instruction, index, where, instruction.stackHeight ?? 2))
+    }
+  }
+  return inner
+}
+
+/** Each of the message's own instructions, followed by those that it calls. */
+export const inExecutionOrder = (
+  own: readonly ExecutedInstruction[],
+  inner: readonly ExecutedInstruction[],
+): ExecutedInstruction[] =>
+  own.flatMap((instruction) => [instruction, ...inner.filter(({ index }) => index === instruction.index)])
+
+function innerInstruction(shown: ShownInstruction, index: number, where: string, depth: number): ExecutedInstruction {
+  const { programId, parsed, accounts } = shown
+  const { type, info } = recordOf(parsed)
+  const fields = recordOf(info)
+  return {
+    program: String(programId),
+    index,
+    depth,
+    where,
+    accounts: Array.isArray(accounts) ? accounts.map(String) : stringsIn(fields),
+    type: typeof type === 'string' ? type : null,
+    info: fields,
+  }
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {}
+
+const stringsIn = (fields: Readonly<Record<string, unknown>>): string[] =>
+  Object.values(fields)
+    .flat()
+    .filter((value): value is string => typeof value === 'string')

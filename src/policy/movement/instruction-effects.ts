@@ -1,0 +1,187 @@
+/** What instructions move, and what of it out of a wallet's accounts, whatever comes back in the same transaction. */
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { isTokenProgram } from '../../solana/token-programs.ts'
+import type { ExecutedInstruction } from './executed-instructions.ts'
+import type { UnreadPart } from './movement.ts'
+import type { TouchedAccounts } from './touched-accounts.ts'
+
+export interface InstructedTransfer {
+  /** Null where it is minted. */
+  from: string | null
+  /** Null where it is burnt. */
+  to: string | null
+  /** Null for lamports. */
+  mint: string | null
+  amount: bigint
+}
+
+export interface InstructionEffects {
+  /** Out of the wallet, its token accounts at any time of the transaction, and mints that it may print. */
+  outgoing: InstructedTransfer[]
+  /** Everything, whoever orders it; by these alone tokens move, and lamports leave wallets and token accounts. */
+  transfers: InstructedTransfer[]
+  closed: { address: string; to: string }[]
+  /** Accounts that are derived from the wallet by seed and handed to a program. */
+  assigned: { address: string; to: string | null }[]
+  unread: UnreadPart[]
+}
+
+/** Instructions whose effects all show in the accounts afterwards. */
+const VISIBLE_SYSTEM = new Set([
+  'assign',
+  'advanceNonce',
+  'initializeNonce',
+  'authorizeNonce',
+  'allocate',
+  'upgradeNonce',
+])
+const VISIBLE_TOKEN = new Set([
+  ...['initializeAccount', 'initializeAccount2', 'initializeAccount3', 'initializeImmutableOwner'],
+  ...['approve', 'approveChecked', 'revoke', 'setAuthority', 'freezeAccount', 'thawAccount'],
+  ...['syncNative', 'getAccountDataSize'],
+])
+
+/**
+ * Lamports of a wallet and tokens leave by the System program and the token programs alone, so that this list is whole.
+ * An instruction of theirs that is not known here is `unread`. The instructions come in the order of execution.
+ */
+export function instructionEffects(
+  wallet: string,
+  instructions: readonly ExecutedInstruction[],
+  accounts: TouchedAccounts,
+): InstructionEffects {
+  const effects: InstructionEffects = { outgoing: [], transfers: [], closed: [], assigned: [], unread: [] }
+  const state: EffectsState = { wallet, accounts, effects, lamports: new Map() }
+  for (const instruction of instructions) {
+    const isKnown =
+      instruction.program === SYSTEM_PROGRAM
+        ? systemEffect(instruction, state)
+        : !isTokenProgram(instruction.program) || tokenEffect(instruction, state)
+    if (isKnown) continue
+    const what = instruction.type === null ? 'an instruction' : `the instruction ${instruction.type}`
+    const reason = `${what} of ${instruction.program} with accounts of the wallet, which is not known here`
+    effects.unread.push({ where: instruction.where, reason })
+  }
+  return effects
+}
+
+interface EffectsState {
+  wallet: string
+  accounts: TouchedAccounts
+  effects: InstructionEffects
+  /** What the accounts that took part hold by now: an instruction that closes one does not say how much it gives. */
+  lamports: Map<string, bigint>
+}
+
+/** False where it is not understood and may be the wallet's. */
+function systemEffect({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
+  const { wallet, effects } = state
+  const lamports = (from: unknown, to: unknown, isOwn: boolean) =>
+    addTransfer(state, { from, to, mint: null, amount: info.lamports }, isOwn)
+  switch (type) {
+    case 'transfer':
+      return lamports(info.source, info.destination, info.source === wallet)
+    case 'createAccount':
+    case 'createAccountWithSeed':
+      return lamports(info.source, info.newAccount, info.source === wallet)
+    case 'withdrawFromNonce': {
+      const isOwn = info.nonceAuthority === wallet
+      if (isOwn) effects.closed.push({ address: String(info.nonceAccount), to: String(info.destination) })
+      return lamports(info.nonceAccount, info.destination, isOwn)
+    }
+    case 'transferWithSeed':
+      return lamports(info.source, info.destination, info.sourceBase === wallet)
+    case 'allocateWithSeed':
+    case 'assignWithSeed':
+      if (info.base === wallet) effects.assigned.push({ address: String(info.account), to: String(info.owner) })
+      return true
+    default:
+      return (type !== null && VISIBLE_SYSTEM.has(type)) || !accounts.includes(wallet)
+  }
+}
+
+/** False where it is not understood and may be the wallet's. */
+function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
+  const { wallet, effects } = state
+  const isOwn = (address: unknown) => state.accounts.get(String(address))?.isOwnToken ?? false
+  const amount = info.amount ?? (info.tokenAmount as { amount?: unknown } | undefined)?.amount
+  switch (type) {
+    case 'transfer':
+    case 'transferChecked':
+    case 'transferCheckedWithFee': {
+      const mints = mintsOf(info, state.accounts)
+      const isOwnSource = isOwn(info.source)
+      if (mints.length === 0) return !isOwnSource && info.authority !== wallet
+      const { source: from, destination: to } = info
+      return mints.every((mint) => addTransfer(state, { from, to, mint, amount }, isOwnSource))
+    }
+    case 'burn':
+    case 'burnChecked':
+      return addTransfer(state, { from: info.account, to: null, mint: String(info.mint), amount }, isOwn(info.account))
+    case 'mintTo':
+    case 'mintToChecked': {
+      const mayPrint = mayPrintBy(wallet, info, state.accounts)
+      return addTransfer(state, { from: null, to: info.account, mint: String(info.mint), amount }, mayPrint)
+    }
+    case 'closeAccount': {
+      const [from, to] = [String(info.account), String(info.destination)]
+      effects.closed.push({ address: from, to })
+      return addTransfer(state, { from, to, mint: null, amount: lamportsIn(state, from) }, isOwn(from))
+    }
+    case 'batch':
+      return !accounts.includes(wallet) && !accounts.some(isOwn)
+    default:
+      return (type !== null && VISIBLE_TOKEN.has(type)) || !accounts.some(isOwn)
+  }
+}
+
+/** Both accounts of a transfer are of its mint; all that it may be of where an account is opened for one after another. */
+function mintsOf({ mint, source, destination }: ExecutedInstruction['info'], accounts: TouchedAccounts): string[] {
+  if (typeof mint === 'string') return [mint]
+  const mintsAt = (address: unknown) => [...(accounts.get(String(address))?.mints ?? [])]
+  const [from, to] = [mintsAt(source), mintsAt(destination)]
+  const shared = from.filter((each) => to.includes(each))
+  return shared.length > 0 ? shared : [...from, ...to]
+}
+
+/** Whether the wallet lets the mint print; what a mint of the same transaction prints has no worth yet. */
+function mayPrintBy(wallet: string, info: ExecutedInstruction['info'], accounts: TouchedAccounts): boolean {
+  // An inner instruction is as the node shows it, which has a name of its own for who may print.
+  const { mint, signers, authority = info.mintAuthority } = info
+  if (accounts.get(String(mint))?.before.account === null) return false
+  return authority === wallet || (Array.isArray(signers) && signers.includes(wallet))
+}
+
+const lamportsIn = ({ lamports, accounts }: EffectsState, address: string): bigint =>
+  lamports.get(address) ?? accounts.get(address)?.before.account?.lamports ?? 0n
+
+/** A transfer before its fields are checked. */
+interface ShownTransfer {
+  from: unknown
+  to: unknown
+  mint: string | null
+  amount: unknown
+}
+
+/** False where the transfer cannot be read and is the wallet's. */
+function addTransfer(state: EffectsState, { from, to, mint, amount }: ShownTransfer, isOwn: boolean): boolean {
+  const digits = typeof amount === 'number' && !Number.isSafeInteger(amount) ? '' : String(amount)
+  if (!/^\d+$/.test(digits) || !isAddressOrNull(from) || !isAddressOrNull(to)) return !isOwn
+  // To itself nothing moves: a claim asks in this way whether the amount is there.
+  if (from === to) return true
+  const transfer: InstructedTransfer = { from, to, mint, amount: BigInt(digits) }
+  state.effects.transfers.push(transfer)
+  if (isOwn) state.effects.outgoing.push(transfer)
+  if (mint === null || mint === WRAPPED_SOL) moveLamports(state, transfer)
+  return true
+}
+
+const isAddressOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string'
+
+function moveLamports(state: EffectsState, { from, to, amount }: InstructedTransfer): void {
+  for (const [address, change] of [[from, -amount] as const, [to, amount] as const]) {
+    if (address === null) continue
+    const left = lamportsIn(state, address) + change
+    state.lamports.set(address, left > 0n ? left : 0n)
+  }
+}

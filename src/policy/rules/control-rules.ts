@@ -1,0 +1,28 @@
+/** Rules about control: no authority leaves the wallet, nobody gains a power over its accounts, and none of them ends elsewhere. */
+import type { Movement } from '../movement/movement.ts'
+import { OWN_KEY_ADVICE, type Violation } from './violation.ts'
+
+export function checkAuthorities({ authority_changes: [change] }: Movement): Violation | null {
+  if (change === undefined) return null
+  const { address, what, to } = change
+  const message = `${what} of ${address} would pass from the platform wallet to ${to ?? 'nobody'}; ${OWN_KEY_ADVICE}`
+  return { message, details: { ...change } }
+}
+
+export function checkDelegates({ delegates: [delegation] }: Movement): Violation | null {
+  if (delegation === undefined) return null
+  const { address, kind, delegate, amount } = delegation
+  const units = amount === null ? '' : ` for ${amount} units`
+  return {
+    message: `${delegate ?? 'others'} could act on the ${kind} ${address}${units}; ${OWN_KEY_ADVICE}`,
+    details: { address, kind, delegate, amount: amount === null ? null : String(amount) },
+  }
+}
+
+export function checkClosings({ closes, wallet }: Movement): Violation | null {
+  const lost = closes.find(({ to }) => to.some((address) => address !== wallet))
+  if (lost === undefined) return null
+  const { address, what, lamports, to } = lost
+  const message = `the ${what} ${address} would end, and its ${lamports} lamports go to ${to.join(', ')}; close it to the platform wallet ${wallet}`
+  return { message, details: { address, lamports: String(lamports), to } }
+}

@@ -1,0 +1,62 @@
+/** Rules about the signatures: who signs beside the wallet, and which programs the wallet's signature reaches. */
+import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { Movement } from '../movement/movement.ts'
+import type { SigningPolicy, Spent } from '../policy.ts'
+import type { PolicyCheckOptions, Violation } from './violation.ts'
+
+/** What may use the signature of a wallet that cosigns: a token program or a pool would pay out by it. */
+const COSIGNED_PROGRAMS: ReadonlySet<string> = new Set([
+  PROGRAMS.core.id,
+  SYSTEM_PROGRAM,
+  ASSOCIATED_TOKEN_PROGRAM,
+  MEMO_PROGRAM,
+])
+
+export function checkSigners(
+  { wallet, signers, fee_payer }: Movement,
+  _: SigningPolicy,
+  __: Spent,
+  { role, cosigners = [] }: PolicyCheckOptions,
+): Violation | null {
+  const details = { fee_payer, signers }
+  if (!signers.includes(wallet)) {
+    return { message: `the platform wallet ${wallet} is not among its signers`, details }
+  }
+  if (role === 'cosigns') {
+    if (fee_payer !== wallet) return null
+    return {
+      message: 'the platform wallet only cosigns it, and may not pay its fee; name another payer',
+      details,
+    }
+  }
+  if (fee_payer !== wallet) {
+    return { message: `${fee_payer} pays its fee instead of the platform wallet ${wallet}`, details }
+  }
+  const strangers = signers.filter((signer) => signer !== wallet && !cosigners.includes(signer))
+  if (strangers.length === 0) return null
+  return {
+    message: `it is also to be signed by ${strangers.join(', ')}, which is not expected`,
+    details: { ...details, strangers },
+  }
+}
+
+export function checkPrograms(
+  { programs }: Movement,
+  policy: SigningPolicy,
+  _: Spent,
+  { role }: PolicyCheckOptions,
+): Violation | null {
+  const stranger = programs.find(({ program }) => !policy.programs.includes(program))
+  if (stranger !== undefined) {
+    const { program, where } = stranger
+    const message = `${where} is of the program ${program}, which is not allowed. Allow it with \`svc signer policy --programs\` if it may act for the platform`
+    return { message, details: { program, where } }
+  }
+  if (role === 'pays') return null
+  const user = programs.find(({ depth, wallet, program }) => depth === 1 && wallet && !COSIGNED_PROGRAMS.has(program))
+  if (user === undefined) return null
+  const { program, where } = user
+  const message = `${where} gives the signature of the platform wallet to ${program}, for which it does not cosign; leave the wallet out of it`
+  return { message, details: { program, where } }
+}

