@@ -48,7 +48,7 @@ export async function planCreation(
   const deposit = depositOf(wanted, id, tree)
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
-  const decimals = mintDecimalsOf(mint, airdrop.accounts.get(mint) ?? null)
+  const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
   await requireProgram(chain, PROGRAMS.distributor)
   await requireFreeCount(context, airdrop, { payer, root, tree })
   const found = airdrop.accounts.get(account) ?? null
@@ -113,7 +113,7 @@ function depositOf({ fund, fund_amount }: CreateAirdropInput, id: string, tree: 
 }
 
 /** Throws not_found where no mint is, bad_request for one that the program does not take. */
-function mintDecimalsOf(mint: string, account: ChainAccount | null): number {
+function airdropMintDecimals(mint: string, account: ChainAccount | null): number {
   const state = account === null ? null : readMint(account)
   if (state === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   if (account?.owner === TOKEN_PROGRAM) return state.decimals

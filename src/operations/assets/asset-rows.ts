@@ -30,7 +30,7 @@ export async function insertForeignNft(
 }
 
 /** What the chain showed at a slot; null for what is burned. */
-export interface AssetSnapshot {
+export interface AssetOnChain {
   slot: number
   state: {
     owner: string
@@ -52,7 +52,7 @@ export interface AssetRows {
 export async function refreshAssetRows(
   { store }: Pick<Services, 'store'>,
   asset: string,
-  { slot, state }: AssetSnapshot,
+  { slot, state }: AssetOnChain,
 ): Promise<AssetRows> {
   const where = state === null || state.collection === null ? {} : { collection: state.collection }
   const nftNow =

@@ -3,12 +3,12 @@ import { type AssetState, isFrozen, readAssetIn, readCoreAsset } from '../../cha
 import type { Services } from '../../context.ts'
 import { findStake } from '../../store/stakes.ts'
 import { trySigner } from '../signing/require-signer.ts'
-import { type AssetRows, type AssetSnapshot, refreshAssetRows } from './asset-rows.ts'
+import { type AssetOnChain, type AssetRows, refreshAssetRows } from './asset-rows.ts'
 
 export interface AssetReading extends AssetRows {
   kind: 'absent' | 'burned' | 'asset'
   /** Null for what is absent or burned. */
-  state: AssetSnapshot['state']
+  state: AssetOnChain['state']
 }
 
 /** Throws bad_request for an asset that cannot be read, internal_error where the node fails. */

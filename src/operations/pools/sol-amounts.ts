@@ -1,7 +1,6 @@
 /** SOL as a JSON number, in lamports. */
 import { badRequest } from '../../errors.ts'
-
-const SOL_DECIMALS = 9
+import { SOL_DECIMALS } from '../../solana/constants.ts'
 
 /** Exactly what the number's own text says; throws bad_request for more than nine fractional digits. */
 export function lamportsOfSol(sol: number, param: string): bigint {

@@ -1,9 +1,9 @@
 /** Presets in raw units: every rule of the program that one field alone can break, reported with that field's name. */
 import type { CurvePreset } from '../../../api/pools.ts'
 import { type ApiError, badRequest } from '../../../errors.ts'
+import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 
-const SOL_DECIMALS = 9
 /** The program wants a tenth of the migrated liquidity locked for at least a day. */
 const LEAST_LOCKED = 10
 /** `MigrationFeeOption` of the program by the fee of the pool that it migrates to. */

@@ -14,7 +14,7 @@ export const SWAP_UNITS = 130_000
 /** `SwapMode` of the program. */
 const [EXACT_IN, PARTIAL_FILL] = [0, 1]
 
-type SwapSide = 'buy' | 'sell'
+type TradeSide = 'buy' | 'sell'
 type Traded = Pick<
   DbcPool,
   'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'swapShowsInstructions'
@@ -31,7 +31,7 @@ export interface DbcSwapQuote {
 
 export interface DbcSwap extends Envelope {
   pool: Traded
-  side: SwapSide
+  side: TradeSide
   /** What is paid at most: lamports for a buy, raw units of the token for a sell. */
   amount: bigint
   /** Less than this and the transaction fails. */
@@ -50,7 +50,7 @@ export interface DbcSwap extends Envelope {
 export async function quoteDbcSwap(
   connection: Connection,
   pool: Pick<DbcPool, 'address' | 'config'>,
-  { side, amount }: { side: SwapSide; amount: bigint },
+  { side, amount }: { side: TradeSide; amount: bigint },
 ): Promise<DbcSwapQuote> {
   checkDbcAmount(amount)
   const { sdk, bn } = await openDbc()
@@ -112,13 +112,13 @@ async function sellInstructions(trade: Trade): Promise<TransactionInstruction[]>
   return [sol.open, await dbcSwapInstruction('sell', trade, token.address, sol.address), sol.unwrap]
 }
 
-type Key = import('@solana/web3.js').PublicKey
+type AccountKey = import('@solana/web3.js').PublicKey
 
 async function dbcSwapInstruction(
-  side: SwapSide,
+  side: TradeSide,
   trade: Trade,
-  input: Key,
-  output: Key,
+  input: AccountKey,
+  output: AccountKey,
 ): Promise<TransactionInstruction> {
   const { methods, web3, spl, key, bn, poolAuthority, events } = await openDbc()
   const { pool } = trade
