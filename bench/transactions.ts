@@ -11,7 +11,8 @@ import { openServices, operatorKey } from '../daemon/services.ts'
 import { openChain } from '../src/chain/connection.ts'
 import { readStatuses, STATUSES_PER_CALL } from '../src/chain/statuses.ts'
 import { loadConfig } from '../src/config.ts'
-import { followRound, ROUND_CALLS } from '../src/operations/transactions/follow/index.ts'
+import { ROUND_CALLS } from '../src/following/rounds.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import type { NewRow } from '../src/store/schema.ts'
 import { callTime, median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
@@ -147,8 +148,8 @@ async function following(folder: string): Promise<Measurement[]> {
     // Both rounds that 10,000 need, all of them due.
     const whole = await callTime(ROUNDS, async () => {
       now += 20_000
-      await followRound(following)
-      await followRound(following)
+      await followTransactions(following)
+      await followTransactions(following)
     })
     return [
       { name: '10,000 pending looked for, in two rounds', ms: whole, ratio: whole / floor, floor: 'its 40 calls' },

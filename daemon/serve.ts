@@ -18,24 +18,24 @@ import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
 import { unusable } from './unusable-address.ts'
-import { airdropFullyClaimed } from './workers/airdrop-fully-claimed.ts'
-import { clockRepair } from './workers/clock-repair.ts'
+import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
+import { clockRepairWorker } from './workers/clock-repair.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
-import { goldUnlockEligible } from './workers/gold-unlock-eligible.ts'
-import { housekeeping } from './workers/housekeeping.ts'
+import { goldUnlockEligibleWorker } from './workers/gold-unlock-eligible.ts'
+import { housekeepingWorker } from './workers/housekeeping.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
-import { poolMigration } from './workers/pool-migration.ts'
-import { transactionWatcher } from './workers/transaction-watcher.ts'
-import { webhookDelivery } from './workers/webhook-delivery.ts'
+import { poolMigrationWorker } from './workers/pool-migration.ts'
+import { transactionWatcherWorker } from './workers/transaction-watcher.ts'
+import { webhookDeliveryWorker } from './workers/webhook-delivery.ts'
 
 const WORKERS = [
-  webhookDelivery,
-  transactionWatcher,
-  poolMigration,
-  airdropFullyClaimed,
-  goldUnlockEligible,
-  housekeeping,
-  clockRepair,
+  webhookDeliveryWorker,
+  transactionWatcherWorker,
+  poolMigrationWorker,
+  airdropFullyClaimedWorker,
+  goldUnlockEligibleWorker,
+  housekeepingWorker,
+  clockRepairWorker,
 ]
 
 export interface Serving {

@@ -36,6 +36,7 @@ const ROOMS = [
   'commands',
   'daemon',
   'src/operations',
+  'src/following',
   'src/policy',
   'src/chain',
   'src/localnet',
@@ -86,6 +87,7 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
   'src/operations': {
     value: [
       'src/api',
+      'src/following',
       'src/policy',
       'src/chain',
       'src/solana',
@@ -95,6 +97,11 @@ const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?:
       'src/context.ts',
       ...ROOMS_BELOW,
     ],
+  },
+  // What it does with resources it gets as a list of projections.
+  'src/following': {
+    value: ['src/chain', 'src/solana', 'src/store', 'src/context.ts', 'src/errors.ts', 'src/timing.ts', 'src/log.ts'],
+    type: ['src/api'],
   },
   'src/policy': { value: ['src/solana'] },
   'src/chain': { value: ['src/policy', 'src/solana', ...ROOMS_BELOW], type: ['src/api'], lazy: ['src/localnet'] },
@@ -192,6 +199,20 @@ describe('the architecture', () => {
     const outside = FILES.filter((file) => !file.startsWith('src/store/'))
     expect(outside.filter((file) => query.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
     expect(IMPORTS.filter(({ from, to }) => to === 'kysely' && !from.startsWith('src/store/'))).toEqual([])
+  })
+
+  it('keeps the nouns out of following: a resource adds a projection, and following never names one', () => {
+    const nouns = FILES.flatMap((file) => /^src\/operations\/([^/]+)\/projection\.ts$/.exec(file)?.[1] ?? [])
+    expect(nouns.length).toBeGreaterThanOrEqual(5)
+    // Folders of which the records are made by another folder's projection.
+    const resources = [...nouns, 'collections', 'fee-claims', 'merkle-trees', 'nfts', 'stakes']
+    const singular = resources.map((noun) => noun.replace(/s$/, '').replaceAll('-', '.?'))
+    const named = new RegExp(`(?:${singular.join('|')})s?`, 'i')
+    const following = FILES.filter((file) => file.startsWith('src/following/'))
+    expect(following.length).toBeGreaterThan(10)
+    expect(following.filter((file) => named.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
+    const list = IMPORTS.filter(({ from }) => from === 'src/operations/projections.ts').map(({ to }) => to)
+    expect(list).toEqual(expect.arrayContaining(nouns.map((noun) => `src/operations/${noun}/projection.ts`)))
   })
 
   it('names files in kebab-case and has no drawer for leftovers', () => {

@@ -1,7 +1,7 @@
 /** Claims over HTTP: who may take what, splits that fit, and what is refused before anything is built. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { hasProgram } from './support/programs.ts'
@@ -106,7 +106,7 @@ describe.skipIf(lacking.length > 0)('a claim', () => {
     expect(chain.account(address(claimer))!.lamports - before).toBe(BigInt(data.estimated_quote))
     chain.advance(3)
     service.clock.advance(15_000)
-    await followRound(service.services)
+    await followTransactions(service.services)
     const history = (await service.request('GET', '/v2/fee-claims')).json.data
     expect(history).toMatchObject([{ type: 'fee_claim.executed', pool_address: pool }])
     const events = (await service.request('GET', '/v2/events?type=fee_claim.executed')).json.data

@@ -2,8 +2,8 @@
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Services } from '../src/context.ts'
-import { followGoldLocks, ROUND_MS } from '../src/operations/gold-locks/follow-gold-locks.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followGoldLocks, GOLD_LOCK_ROUND_MS } from '../src/operations/gold-locks/follow-gold-locks.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { insertGoldLock } from '../src/store/gold-locks.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { addressOf, createMint, DAY, give, lacksLock, type Mint } from './support/gold.ts'
@@ -62,7 +62,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     const { status, text } = await request('POST', '/v2/transactions', { body })
     expect(status, text).toBe(200)
     base.clock.advance(20_000)
-    await followRound(services)
+    await followTransactions(services)
   }
   interface Built {
     transaction: string
@@ -99,7 +99,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     for (let day = 0; day < 3; day++) {
       base.clock.advance(DAY * 1000 - 60_000)
       for (let i = 0; i < 12; i++) {
-        base.clock.advance(ROUND_MS)
+        base.clock.advance(GOLD_LOCK_ROUND_MS)
         const rounds = daemons.flatMap(({ services }) => [followGoldLocks(services), followGoldLocks(services)])
         await Promise.all(rounds)
       }
@@ -147,7 +147,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
       }
       for (let i = 0; i < 3; i++) {
         base.clock.advance(20_000)
-        await Promise.all(daemons.flatMap(({ services }) => [followRound(services), followGoldLocks(services)]))
+        await Promise.all(daemons.flatMap(({ services }) => [followTransactions(services), followGoldLocks(services)]))
       }
       for (const user of users) {
         const { data } = (
@@ -209,7 +209,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     base.clock.advance(DAY * 1000)
     // Its own clock says that it is an hour too early: it is noticed all the same, within five minutes.
     for (let i = 0; i < 30; i++) {
-      base.clock.advance(ROUND_MS)
+      base.clock.advance(GOLD_LOCK_ROUND_MS)
       await followGoldLocks(later(services, -hour))
     }
     expect(await eventsOf(platform, late)).toEqual(['gold.locked', 'gold.unlock_eligible'])
@@ -221,7 +221,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     const rounds = (count: number) =>
       askedFor(async () => {
         for (let i = 0; i < count; i++) {
-          base.clock.advance(ROUND_MS)
+          base.clock.advance(GOLD_LOCK_ROUND_MS)
           await followGoldLocks(services)
         }
       })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { buildGoldLock, type GoldLockPlan, lockAccounts } from '../src/chain/programs/jupiter-lock/index.ts'
 import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { CLOCK_SYSVAR } from '../src/solana/program-ids.ts'
 import {
   addressOf,
@@ -55,7 +55,7 @@ async function setting({ held = 1_000n, mint: options, settings = {} }: Wishes =
   const settle = async () => {
     chain.advance(20)
     clock.advance(20_000)
-    await followRound(services)
+    await followTransactions(services)
     await followGoldLocks(services)
   }
   const sign = (text: string, ...signers: Keypair[]) => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { memoInstruction } from '../src/chain/memos.ts'
 import { loadCore } from '../src/chain/programs/metaplex-core/sdk.ts'
 import { compileUnsigned } from '../src/chain/unsigned.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { findNft, insertNft, moveNft } from '../src/store/nfts.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
@@ -373,14 +373,14 @@ describe.skipIf(lacksCore)('records', () => {
       )
     await later(stakedBy, clock.now() + 600_000)
     await later(releasedBy, clock.now())
-    await followRound(services)
+    await followTransactions(services)
     const stake = async () => (await request('GET', `/v2/stakes?collection=${into}`)).json.data
     expect(await stake()).toMatchObject([{ asset, status: 'unstaked', owner: addressOf(user), platform_id: 'first' }])
     expect((await request('GET', `/v2/nfts?owner=${addressOf(user)}`)).json.data).toHaveLength(1)
     expect((await request('GET', `/v2/nfts/${asset}`)).json.data.owner).toBe(addressOf(other))
     expect((await request('GET', `/v2/nfts?owner=${addressOf(other)}`)).json.data).toMatchObject([{ asset }])
     await later(stakedBy, clock.now())
-    await followRound(services)
+    await followTransactions(services)
     expect(await stake()).toMatchObject([{ asset, status: 'unstaked', owner: addressOf(other) }])
     expect((await request('GET', `/v2/nfts/${asset}`)).json.data).toMatchObject({ frozen: false })
     const told = (await eventsOf(scene, asset)).map(({ type, external_uid }) => [type, external_uid])
@@ -415,9 +415,9 @@ describe.skipIf(lacksCore)('records', () => {
       )
     await later(stakedBy, clock.now() + 600_000)
     await later(burnedBy, clock.now())
-    await followRound(services)
+    await followTransactions(services)
     await later(stakedBy, clock.now())
-    await followRound(services)
+    await followTransactions(services)
     expect((await eventsOf(scene, asset)).map(({ type }) => type)).toEqual([
       'nft.burned',
       'stake.acquired',
@@ -450,7 +450,7 @@ describe.skipIf(lacksCore)('records', () => {
     chain.advance(5)
     await built('POST', '/v2/stakes', { user: addressOf(third), platform_id: 'p', collection: into, asset })
     clock.advance(20_000)
-    await followRound(services)
+    await followTransactions(services)
     expect((await request('GET', '/v2/nfts')).json.data).toMatchObject([{ asset, owner: addressOf(third) }])
   })
 
@@ -551,10 +551,10 @@ describe.skipIf(lacksCore)('records', () => {
     chain.advance(5)
     expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
     await later(oldest, clock.now())
-    await followRound(services)
+    await followTransactions(services)
     expect(await state()).toMatchObject({ status: 'staked', platform_id: null, metadata: null })
     await later(old, clock.now())
-    await followRound(services)
+    await followTransactions(services)
     expect(await state()).toMatchObject({ status: 'staked', platform_id: 'acme', metadata: { tier: 'old' } })
     await release()
     await settle()

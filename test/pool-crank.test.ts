@@ -5,7 +5,7 @@ import { dbcChangesIn } from '../src/chain/programs/dbc/index.ts'
 import { type Signer, SignerUnavailable } from '../src/chain/signer/index.ts'
 import type { Services } from '../src/context.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { decodeTransaction } from '../src/solana/messages.ts'
 import type { Store } from '../src/store/store.ts'
 import { startPostgres } from './store/postgres-server.ts'
@@ -102,7 +102,7 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
 
   async function tick(services: Services, milliseconds = 10_000) {
     base.clock.advance(milliseconds)
-    await followRound(services)
+    await followTransactions(services)
     await followPools(services)
   }
 
@@ -139,7 +139,7 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
       base.clock.advance(i % 3 === 0 ? 500 : 6_000)
       const rounds = daemons.flatMap(({ services }) => [
         followPools(services),
-        followRound(services),
+        followTransactions(services),
         followPools(services),
       ])
       await Promise.all(rounds)

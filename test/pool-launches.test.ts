@@ -8,7 +8,7 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { positionsOf } from '../src/chain/programs/damm-v2/index.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { type Limits, startPlatform } from './support/platform-wallet.ts'
@@ -48,7 +48,7 @@ async function setting(options: ServiceOptions = {}, limits: Limits | null = RIC
     for (let i = 0; i < 2; i++) {
       chain.advance(3)
       service.clock.advance(15_000)
-      await followRound(service.services)
+      await followTransactions(service.services)
       await followPools(service.services)
     }
   }

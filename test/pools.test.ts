@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readDbcPool } from '../src/chain/programs/dbc/index.ts'
 import { splitAmount } from '../src/operations/fee-claims/split-amount.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { addSurplus } from './support/dbc.ts'
@@ -47,7 +47,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     for (let i = 0; i < 2; i++) {
       chain.advance(3)
       service.clock.advance(15_000)
-      await followRound(service.services)
+      await followTransactions(service.services)
       await followPools(service.services)
     }
   }

@@ -4,7 +4,7 @@ import { base58 } from '@scure/base'
 import type { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../daemon/app.ts'
-import { housekeeping } from '../daemon/workers/housekeeping.ts'
+import { housekeepingWorker } from '../daemon/workers/housekeeping.ts'
 import { releaseDeadLeases } from '../daemon/workers/lease.ts'
 import { api } from '../src/api/index.ts'
 import type { AnyRoute } from '../src/api/route.ts'
@@ -16,7 +16,7 @@ import { dueAirdrops } from '../src/store/airdrops.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gold-locks.ts'
 import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
 import type { Store } from '../src/store/store.ts'
-import { dueSends, dueTransactions, isAnythingDue, unseenTransactions } from '../src/store/transactions.ts'
+import { dueSends, dueTransactions, isAnyTransactionDue, unseenTransactions } from '../src/store/transactions.ts'
 import { sendable } from '../src/store/webhook-queue.ts'
 import { insertRemoval } from '../src/store/webhook-removals.ts'
 import { insertReplay } from '../src/store/webhook-replays.ts'
@@ -200,14 +200,14 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'next gold locks': () => nextGoldLocks(store.db, genesis),
       'any gold lock': () => isAnyGoldLockLive(store.db),
       transactions: () => dueTransactions(store.db, genesis, now, limit),
-      'any transaction': () => isAnythingDue(store.db, now),
+      'any transaction': () => isAnyTransactionDue(store.db, now),
       sends: () => dueSends(store.db, genesis, now, limit),
       'one send': () => dueSends(store.db, genesis, now, limit, 'signature-100'),
       'unseen transactions': () => unseenTransactions(store.db, genesis, now),
       subscriptions: () => activeSubscriptions(store.db),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
       housekeeping: () =>
-        housekeeping.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
+        housekeepingWorker.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
       'dead leases': () => releaseDeadLeases({ ...service.services, store }),
       'new events': () => fanOut({ ...service.services, store }),
       replays: async () => {

@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js'
 import { afterAll, describe, expect, it } from 'vitest'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { startPostgres } from './store/postgres-server.ts'
@@ -65,7 +65,7 @@ async function setting(settings: ServiceOptions['settings'] = {}) {
     for (let i = 0; i < 3; i++) {
       chain.advance(3)
       clock.advance(15_000)
-      await followRound(services)
+      await followTransactions(services)
       await followPools(services)
     }
   }

@@ -1,7 +1,7 @@
 /** A token's life over HTTP with a stranger's signer: built by the API, signed by web3.js, run by the embedded chain. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'
@@ -75,7 +75,7 @@ describe.each(programs)('a token of the program %s, submitted by a stranger', (t
     const settle = async () => {
       chain.advance(20)
       clock.advance(20_000)
-      await followRound(services)
+      await followTransactions(services)
     }
     const submit = async (built: Built, ...signers: Keypair[]) => {
       const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))

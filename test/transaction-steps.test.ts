@@ -2,9 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SignatureStatus } from '../src/chain/statuses.ts'
-import { type Look, type State, stepOf } from '../src/operations/transactions/follow/transition.ts'
+import { type StatusSnapshot, type TransactionState, transitionOf } from '../src/following/transition.ts'
 
-const FRESH: State = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 }
+const FRESH: TransactionState = {
+  lifecycle: 'submitted',
+  confirmation_status: null,
+  err_json: null,
+  slot: 0,
+  confirmations: 0,
+}
 const SLOT = 1_000
 
 const levels = ['processed', 'confirmed', 'finalized'] as const
@@ -14,17 +20,17 @@ const status = fc.record<SignatureStatus>({
   err: fc.option(fc.constantFrom<unknown>('AccountInUse', { InstructionError: [0, { Custom: 1 }] })),
   confirmationStatus: fc.constantFrom(...levels),
 })
-const look = fc.record<Look>({
+const look = fc.record<StatusSnapshot>({
   status: fc.option(status),
   slot: fc.integer({ min: SLOT - 60, max: SLOT + 200 }),
   since: fc.option(fc.integer({ min: SLOT - 100, max: SLOT + 10 })),
 })
-const run = (looks: readonly Look[]) => {
+const run = (looks: readonly StatusSnapshot[]) => {
   const events: string[] = []
   let state = FRESH
   let turns = 0
   for (const each of looks) {
-    const step = stepOf(state, each)
+    const step = transitionOf(state, each)
     if (step === null) continue
     events.push(...step.events)
     const turned = state.lifecycle === 'failed' ? step.state.err_json === null : step.state.lifecycle === 'failed'
@@ -49,12 +55,12 @@ describe('the steps of a transaction', () => {
   })
 
   it('never go back but by a fork that is far behind the node', () => {
-    const rank = ({ confirmation_status: level }: State) => levels.indexOf(level as (typeof levels)[number])
+    const rank = ({ confirmation_status: level }: TransactionState) => levels.indexOf(level as (typeof levels)[number])
     fc.assert(
       fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
         let state = FRESH
         for (const each of looks) {
-          const step = stepOf(state, each)
+          const step = transitionOf(state, each)
           if (step === null) continue
           if (rank(step.state) < rank(state)) {
             expect([each.status, step.dropped]).toEqual([null, true])
@@ -73,7 +79,7 @@ describe('the steps of a transaction', () => {
       fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
         let state = FRESH
         for (const each of looks) {
-          const step = stepOf(state, each)
+          const step = transitionOf(state, each)
           if (step === null) continue
           if (step.state.lifecycle === 'failed') {
             expect(each.status?.err).not.toBeNull()
@@ -88,12 +94,12 @@ describe('the steps of a transaction', () => {
 
   it('that were missed are caught up with: the first sight of a finalized one reports both', () => {
     const finalized = { slot: SLOT, confirmations: null, err: null, confirmationStatus: 'finalized' as const }
-    const step = stepOf(FRESH, { status: finalized, slot: SLOT + 40, since: null })
+    const step = transitionOf(FRESH, { status: finalized, slot: SLOT + 40, since: null })
     expect(step).toMatchObject({
       landed: true,
       final: true,
       events: ['transaction.confirmed', 'transaction.finalized'],
     })
-    expect(stepOf(step!.state, { status: finalized, slot: SLOT + 41, since: 0 })).toBeNull()
+    expect(transitionOf(step!.state, { status: finalized, slot: SLOT + 41, since: 0 })).toBeNull()
   })
 })

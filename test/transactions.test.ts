@@ -5,7 +5,7 @@ import { json as readJson } from 'node:stream/consumers'
 import { base58 } from '@scure/base'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { followRound } from '../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
 import { type Service, startService } from './support/service.ts'
 
@@ -27,7 +27,7 @@ async function start() {
     transaction.sign(signers)
     return transaction
   }
-  return { ...service, service, chain, payer, to, build, round: () => followRound(service.services) }
+  return { ...service, service, chain, payer, to, build, round: () => followTransactions(service.services) }
 }
 
 const text = (transaction: VersionedTransaction) => Buffer.from(transaction.serialize()).toString('base64')

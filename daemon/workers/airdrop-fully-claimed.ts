@@ -1,8 +1,8 @@
-/** Follows airdrops: tells of those that every wallet has claimed, and of what happened to them elsewhere. */
+/** Follows airdrops: reports those that every wallet has claimed, and what other tools did to them. */
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
-export const airdropFullyClaimed: WorkerDefinition = {
+export const airdropFullyClaimedWorker: WorkerDefinition = {
   name: 'airdrop-fully-claimed',
   schedule: { everyMs: 10_000 },
   leaseMs: 60_000,

@@ -1,8 +1,8 @@
 /** Once a minute, and once at the start: puts right what a clock that was ahead has left in the database. */
 import { repairMoments } from '../../src/operations/clock-repair.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
-export const clockRepair: WorkerDefinition = {
+export const clockRepairWorker: WorkerDefinition = {
   name: 'clock-repair',
   schedule: { everyMs: 60_000 },
   leaseMs: 60_000,

@@ -1,8 +1,8 @@
-/** Tells when gold can be unlocked, by the chain's clock; notices what was unlocked elsewhere. */
+/** Reports when gold can be unlocked, by the chain's clock, and notices what was unlocked elsewhere. */
 import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
-export const goldUnlockEligible: WorkerDefinition = {
+export const goldUnlockEligibleWorker: WorkerDefinition = {
   name: 'gold-unlock-eligible',
   schedule: { everyMs: 10_000 },
   leaseMs: 60_000,

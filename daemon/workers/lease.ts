@@ -7,7 +7,7 @@ import type { Timing } from './timing.ts'
 /** Renewals that may fail in a row before the lease runs out. */
 const RENEWALS = 3
 
-export interface LeaseOptions {
+export interface TakeLeaseOptions {
   name: string
   owner: string
   leaseMs: number
@@ -15,16 +15,16 @@ export interface LeaseOptions {
   timing: Timing
   /** Ends the tick when the lease is no longer this process's; once aborted, nothing is renewed. */
   controller: AbortController
-  /** Told how many milliseconds the lease lay ahead of what can be believed; 0 where it did not. */
+  /** Called with how many milliseconds the lease lay ahead of what can be believed; 0 where it did not. */
   onAhead?: (milliseconds: number) => void
 }
 
-export interface Lease {
-  /** Gives it back, the job `done` or not; where that fails it runs out by itself. */
+export interface WorkerLease {
+  /** Gives the lease back, the job `done` or not; where that fails it runs out by itself. */
   end(done: boolean): Promise<void>
 }
 
-/** Gives back what processes held that are known to be gone, so that a start after a crash need not wait for it. */
+/** Gives back the leases of processes that are known to be gone, so that a start after a crash need not wait for them. */
 export async function releaseDeadLeases({ store, clock, log }: LeaseServices): Promise<void> {
   const dead = (await heldLeases(store.db, clock.now())).filter(({ owner }) => isDeadOwner(owner))
   for (const { name, owner } of dead) {
@@ -36,7 +36,10 @@ export async function releaseDeadLeases({ store, clock, log }: LeaseServices): P
 type LeaseServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /** The lease, or null where another process has it or has done this slot. */
-export async function takeLease({ store, clock, log }: LeaseServices, options: LeaseOptions): Promise<Lease | null> {
+export async function takeLease(
+  { store, clock, log }: LeaseServices,
+  options: TakeLeaseOptions,
+): Promise<WorkerLease | null> {
   const { name, owner, leaseMs, slot, timing, controller, onAhead = () => {} } = options
   let until = 0
   let ahead = 0
@@ -52,24 +55,24 @@ export async function takeLease({ store, clock, log }: LeaseServices, options: L
 
   let ended = false
   let renewing: Promise<void> = Promise.resolve()
-  const plan = () =>
+  const planRenewal = () =>
     timing.after(leaseMs / RENEWALS, () => {
       renewing = renew()
     })
-  let cancel = plan()
+  let cancel = planRenewal()
 
   async function renew(): Promise<void> {
     if (ended || controller.signal.aborted) return
     try {
       const next = clock.now() + leaseMs
-      const kept = await store.write((tx) => renewLease(tx, { name, owner }, next))
-      if (!kept) return controller.abort(new Error('the lease was taken over by another process'))
+      const isRenewed = await store.write((tx) => renewLease(tx, { name, owner }, next))
+      if (!isRenewed) return controller.abort(new Error('the lease was taken over by another process'))
       until = next
     } catch (error) {
       log.warn({ err: error, worker: name }, 'a lease could not be renewed')
       if (clock.now() >= until) return controller.abort(new Error('the lease ran out: it could not be renewed'))
     }
-    if (!ended) cancel = plan()
+    if (!ended) cancel = planRenewal()
   }
 
   return {

@@ -1,8 +1,8 @@
 /** Follows pools: live, full, migrated or failed; sends their migration where that is switched on. */
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
-export const poolMigration: WorkerDefinition = {
+export const poolMigrationWorker: WorkerDefinition = {
   name: 'pool-migration',
   schedule: { everyMs: 5_000 },
   leaseMs: 60_000,

@@ -1,44 +1,44 @@
-/** Notices a worker of which nothing has come for three periods, and tells why in its state, the metrics and the log. */
+/** Notices a worker that has completed no tick for three periods, and says why in its state, the metrics and the log. */
 import type { Log } from '../../src/log.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerState } from './state.ts'
-import type { Schedule, Timing } from './timing.ts'
+import type { Timing, WorkerSchedule } from './timing.ts'
 
-const PERIODS = 3
-/** Shorter than this a busy machine alone may take. */
-const LEAST_MS = 30_000
+const STALLED_PERIODS = 3
+/** A busy machine alone may hold a worker up for almost as long. */
+const LEAST_STALLED_MS = 30_000
 
-export interface Progress {
-  /** A tick has ended well, this process's `own` or another's. */
-  made(own: boolean): void
-  /** Whether a daemon to which this one was refused is at it, or has done it since the last look. */
+export interface WorkerProgress {
+  /** A tick was completed, by this process (`isOwn`) or by another. */
+  completed(isOwn: boolean): void
+  /** Whether the daemon that holds the lease instead of this one is at work, or has completed a tick since the last look. */
   isElsewhere(lease: Row<'leases'> | null, now: number): boolean
-  /** Told how many milliseconds the stored lease lay ahead of what can be believed; 0 where it did not. */
+  /** Takes how many milliseconds the stored lease lay ahead of what can be believed; 0 where it did not. */
   ahead(milliseconds: number): void
-  /** Looks whether the worker is stalled by now; one that `isAtWork` has until its deadline. */
+  /** Checks whether the worker is stalled by now; one that `isAtWork` has until its deadline. */
   check(isAtWork: boolean): void
 }
 
-export interface ProgressOptions {
-  definition: { name: string; schedule: Schedule }
+export interface WorkerProgressOptions {
+  definition: { name: string; schedule: WorkerSchedule }
   state: WorkerState
   metrics: Pick<Metrics, 'stalled' | 'clockFault'>
   timing: Pick<Timing, 'elapsed'>
   log: Log
 }
 
-/** Measured by a clock that nobody sets: the one on the wall may be what is wrong. */
-export function watchProgress({ definition, state, metrics, timing, log }: ProgressOptions): Progress {
+/** Measured by a clock that nobody sets: the system's clock may be what is wrong. */
+export function watchProgress({ definition, state, metrics, timing, log }: WorkerProgressOptions): WorkerProgress {
   const { name, schedule } = definition
-  const mostMs = Math.max(PERIODS * schedule.everyMs, LEAST_MS)
-  let madeAt = timing.elapsed()
-  let errorsThen = 0
+  const mostMs = Math.max(STALLED_PERIODS * schedule.everyMs, LEAST_STALLED_MS)
+  let completedAt = timing.elapsed()
+  let errorsAtCompletion = 0
   let wasAhead = false
-  let doneThen = 0
+  let doneAtLastLook = 0
   let refusals = 0
 
-  function tell(reason: string | null): void {
+  function setStalled(reason: string | null): void {
     metrics.stalled(name, reason !== null)
     if (reason !== null && state.stalled_reason === null) log.error({ reason }, 'a worker is stalled')
     if (reason === null && state.stalled_reason !== null) log.info({}, 'a worker is no longer stalled')
@@ -47,23 +47,23 @@ export function watchProgress({ definition, state, metrics, timing, log }: Progr
 
   function reasonAfter(milliseconds: number): string {
     const nothing = `nothing has come of it for ${Math.floor(milliseconds / 1000)} s`
-    if (state.errors_total > errorsThen) return `${nothing}: ${state.last_error}`
+    if (state.errors_total > errorsAtCompletion) return `${nothing}: ${state.last_error}`
     if (refusals > 0) return `${nothing}: its lease was refused ${refusals} times, and no other daemon has done it`
     return `${nothing}: its ticks neither ended nor failed`
   }
 
   return {
-    made(own) {
-      madeAt = timing.elapsed()
-      if (own) doneThen++
-      errorsThen = state.errors_total
+    completed(isOwn) {
+      completedAt = timing.elapsed()
+      if (isOwn) doneAtLastLook++
+      errorsAtCompletion = state.errors_total
       refusals = 0
-      tell(null)
+      setStalled(null)
     },
     isElsewhere(lease, now) {
       const { done = 0, until = 0 } = lease ?? {}
-      const isElsewhere = done !== doneThen || until > now
-      doneThen = done
+      const isElsewhere = done !== doneAtLastLook || until > now
+      doneAtLastLook = done
       if (!isElsewhere) refusals++
       return isElsewhere
     },
@@ -77,9 +77,9 @@ export function watchProgress({ definition, state, metrics, timing, log }: Progr
       wasAhead = isAhead
     },
     check(isAtWork) {
-      const passed = timing.elapsed() - madeAt
+      const passed = timing.elapsed() - completedAt
       if (passed <= mostMs || isAtWork) return
-      tell(reasonAfter(passed))
+      setStalled(reasonAfter(passed))
     },
   }
 }

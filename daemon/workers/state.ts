@@ -1,10 +1,10 @@
-/** What is known of a worker in this process: its ticks and its last error, as the API shows them. */
+/** The state of a worker in this process: its ticks and its last error, as the API shows them. */
 import { WORKER_NAMES, type Worker } from '../../src/api/service.ts'
 import type { Redactor } from '../../src/redaction.ts'
 
-const MAX_ERROR = 300
+const MAX_ERROR_LENGTH = 300
 
-/** Counts of one worker, `name` being one of the API's or a task that it does not show. */
+/** The counts of one worker; `name` is one of the API's, or a task that it does not show. */
 export interface WorkerState extends Omit<Worker, 'name'> {
   name: string
 }
@@ -28,11 +28,11 @@ export function workerStates(states: readonly WorkerState[]): Worker[] {
   }))
 }
 
-/** What went wrong, on one line and without credentials; cut only afterwards, so that no half of one is left. */
+/** An error on one line and without credentials; it is cut only after they are taken out, so that no half of one is left. */
 export function errorLine(error: unknown, { text }: Redactor): string {
   const { message, name, code } = (error instanceof Error ? error : { message: String(error) }) as Error & {
     code?: unknown
   }
   const line = text(message).replace(/\s+/g, ' ').trim() || String(code ?? name ?? 'unknown error')
-  return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR - 1)}…` : line
+  return line.length > MAX_ERROR_LENGTH ? `${line.slice(0, MAX_ERROR_LENGTH - 1)}…` : line
 }

@@ -1,8 +1,8 @@
-/** When workers act: the schedule and the timers, so that a test can hold both in its hand. */
+/** The schedule and the timers of the workers, as a test can replace them. */
 import { everySlot } from './cron.ts'
 
 /** A regular moment of Unix time: every so many milliseconds, so long after each multiple of that. */
-export interface Schedule {
+export interface WorkerSchedule {
   everyMs: number
   offsetMs?: number
 }
@@ -11,7 +11,7 @@ export interface Timing {
   /** Runs `act` once after so many milliseconds; the answer calls it off. */
   after(milliseconds: number, act: () => void): () => void
   /** Runs `act` at every moment (`slot`, Unix milliseconds) of a schedule; the answer ends that. */
-  every(schedule: Schedule, act: (slot: number) => void): () => void
+  every(schedule: WorkerSchedule, act: (slot: number) => void): () => void
   /** Milliseconds of a clock that nobody sets. */
   elapsed(): number
 }

@@ -1,10 +1,10 @@
 /** Follows submitted transactions: looks for them, sends them again, and proves that they landed or expired. */
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
-import type { WorkerDefinition } from './frame.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import type { WorkerDefinition } from './definition.ts'
 
-export const transactionWatcher: WorkerDefinition = {
+export const transactionWatcherWorker: WorkerDefinition = {
   name: 'transaction-watcher',
   schedule: { everyMs: 2_000 },
   leaseMs: 30_000,
-  tick: (context) => followRound(context, { signal: context.signal }),
+  tick: (context) => followTransactions(context, { signal: context.signal }),
 }

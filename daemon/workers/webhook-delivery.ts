@@ -1,8 +1,8 @@
 /** Delivers events to webhook subscriptions, in seconds. */
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
-import type { WorkerDefinition } from './frame.ts'
+import type { WorkerDefinition } from './definition.ts'
 
-export const webhookDelivery: WorkerDefinition = {
+export const webhookDeliveryWorker: WorkerDefinition = {
   name: 'webhook-delivery',
   schedule: { everyMs: 1_000 },
   leaseMs: 30_000,

@@ -11,7 +11,6 @@ import type {
   Pool,
   Stake,
   Token,
-  Transaction,
   WebhookDelivery,
   WebhookSubscription,
 } from '../api/index.ts'
@@ -181,20 +180,6 @@ export const goldLockRecord = (row: Row<'gold_locks'>): GoldLock => ({
   status: row.status,
   escrow: row.escrow,
   created_at: iso(row.created_at),
-})
-
-type TransactionState = Pick<
-  Row<'transactions'>,
-  'signature' | 'lifecycle' | 'confirmation_status' | 'err_json' | 'slot' | 'confirmations'
->
-
-export const transactionRecord = (row: TransactionState): Transaction => ({
-  signature: row.signature,
-  lifecycle: row.lifecycle,
-  confirmation_status: row.confirmation_status as Transaction['confirmation_status'],
-  err: jsonOrNull(row.err_json),
-  slot: row.slot,
-  confirmations: row.confirmations,
 })
 
 export const webhookSubscriptionRecord = (row: Row<'webhook_subscriptions'>): WebhookSubscription => ({

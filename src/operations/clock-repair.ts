@@ -1,12 +1,12 @@
 /** Puts right what a clock that was ahead has left in the database: moments so far ahead that nothing would happen until then. */
 import type { Services } from '../context.ts'
+import { LONGEST_LOOK_WAIT_MS } from '../following/schedule.ts'
+import { NONCE_SEND_WAIT_MS } from '../following/send.ts'
 import { CLOCK_SLACK_MS, type FutureMoments, pullBack } from '../store/future-moments.ts'
-import { LONGEST_WAIT_MS as AIRDROP_MS } from './airdrops/follow-airdrops.ts'
-import { MOST_WAIT_MS as GOLD_LOCK_MS } from './gold-locks/follow-gold-locks.ts'
+import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
+import { LONGEST_AIRDROP_WAIT_MS } from './airdrops/follow-airdrops.ts'
+import { LONGEST_GOLD_LOCK_WAIT_MS } from './gold-locks/follow-gold-locks.ts'
 import { LONGEST_PAUSE_MS as POOL_MS } from './pools/crank.ts'
-import { LONGEST_LOOK_MS } from './transactions/follow/look.ts'
-import { NONCE_WAIT_MS } from './transactions/follow/send.ts'
-import { FAULTY_MS } from './write-each.ts'
 
 /**
  * How far ahead each plan reaches at the most. When something happened is never rewritten: this clock may be the wrong one,
@@ -17,12 +17,22 @@ const MOMENTS: readonly FutureMoments[] = [
     table: 'transactions',
     key: 'signature',
     column: 'next_check_at',
-    reachMs: Math.max(LONGEST_LOOK_MS, FAULTY_MS),
+    reachMs: Math.max(LONGEST_LOOK_WAIT_MS, FAULTY_ROW_WAIT_MS),
   },
-  { table: 'transactions', key: 'signature', column: 'next_send_at', reachMs: NONCE_WAIT_MS },
-  { table: 'merkle_trees', key: 'id', column: 'next_check_at', reachMs: Math.max(AIRDROP_MS, FAULTY_MS) },
-  { table: 'pools', key: 'address', column: 'next_check_at', reachMs: Math.max(POOL_MS, FAULTY_MS) },
-  { table: 'gold_locks', key: 'seq', column: 'next_check_at', reachMs: Math.max(GOLD_LOCK_MS, FAULTY_MS) },
+  { table: 'transactions', key: 'signature', column: 'next_send_at', reachMs: NONCE_SEND_WAIT_MS },
+  {
+    table: 'merkle_trees',
+    key: 'id',
+    column: 'next_check_at',
+    reachMs: Math.max(LONGEST_AIRDROP_WAIT_MS, FAULTY_ROW_WAIT_MS),
+  },
+  { table: 'pools', key: 'address', column: 'next_check_at', reachMs: Math.max(POOL_MS, FAULTY_ROW_WAIT_MS) },
+  {
+    table: 'gold_locks',
+    key: 'seq',
+    column: 'next_check_at',
+    reachMs: Math.max(LONGEST_GOLD_LOCK_WAIT_MS, FAULTY_ROW_WAIT_MS),
+  },
 ]
 
 type RepairServices = Pick<Services, 'store' | 'clock' | 'log'>

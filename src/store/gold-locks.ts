@@ -5,7 +5,7 @@ import { insertingOnce, listing } from './records.ts'
 import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-type GoldLockRow = Row<'gold_locks'>
+export type GoldLockRow = Row<'gold_locks'>
 
 export const insertGoldLock = insertingOnce('gold_locks')
 export const pageGoldLocks = listing('gold_locks', ['user', 'status'], { weights: { metadata_json: 1 } })

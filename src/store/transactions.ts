@@ -9,9 +9,9 @@ export const insertTransaction = insertingOnce('transactions')
 export const findTransaction = finding('transactions', 'signature')
 
 /** A transaction without its bytes. */
-export type Followed = Omit<Row<'transactions'>, 'raw'>
+export type FollowedTransaction = Omit<Row<'transactions'>, 'raw'>
 
-const FOLLOWED = [
+const FOLLOWED_COLUMNS = [
   'seq',
   'signature',
   'lifecycle',
@@ -34,10 +34,10 @@ const FOLLOWED = [
   'external_uid',
   'metadata_json',
   'created_at',
-] as const satisfies readonly (keyof Followed)[]
+] as const satisfies readonly (keyof FollowedTransaction)[]
 
 /** Whether anything is to be looked for or sent, on whatever chain. */
-export async function isAnythingDue(reader: Reader, now: number): Promise<boolean> {
+export async function isAnyTransactionDue(reader: Reader, now: number): Promise<boolean> {
   const due = reader
     .selectFrom('transactions')
     .select('seq')
@@ -51,10 +51,10 @@ export async function dueTransactions(
   genesis: string,
   now: number,
   limit: number,
-): Promise<Followed[]> {
+): Promise<FollowedTransaction[]> {
   const due = reader
     .selectFrom('transactions')
-    .select(FOLLOWED)
+    .select(FOLLOWED_COLUMNS)
     .where('next_check_at', '<=', now)
     .where('genesis', 'in', ['', genesis])
     .orderBy('next_check_at')
@@ -96,7 +96,7 @@ export async function rawTransactions(
 /** Changes it unless another process has moved it since it was read; false then, and nothing is changed. */
 export async function moveTransaction(
   tx: Tx,
-  { signature, lifecycle, slot }: Followed,
+  { signature, lifecycle, slot }: FollowedTransaction,
   changes: Updateable<TransactionsTable>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -136,7 +136,9 @@ export function dueSends(
   now: number,
   limit: number,
   signature?: string,
-): Promise<Pick<Followed, 'signature' | 'bundle_id' | 'sends' | 'max_retries' | 'nonce_account' | 'created_at'>[]> {
+): Promise<
+  Pick<FollowedTransaction, 'signature' | 'bundle_id' | 'sends' | 'max_retries' | 'nonce_account' | 'created_at'>[]
+> {
   let due = reader
     .selectFrom('transactions')
     .select(['signature', 'bundle_id', 'sends', 'max_retries', 'nonce_account', 'created_at'])
@@ -146,7 +148,7 @@ export function dueSends(
   return due.orderBy('sends').orderBy('next_send_at').orderBy('seq').limit(limit).execute()
 }
 
-export interface Send {
+export interface PlannedSend {
   signature: string
   /** When to send it once more, should it not be seen before. */
   next: number | null
@@ -156,7 +158,7 @@ export interface Send {
 export async function claimSends(
   tx: Tx,
   now: number,
-  sends: readonly Send[],
+  sends: readonly PlannedSend[],
 ): Promise<{ signature: string; raw: Uint8Array }[]> {
   const claimed = []
   for (const { signature, next } of sends) {
@@ -178,8 +180,8 @@ export async function planSend(tx: Tx, signature: string, next: number | null): 
 }
 
 /** What is known of the transactions of a bundle, in its order. */
-export function bundleRows(reader: Reader, bundleId: string): Promise<Followed[]> {
-  const rows = reader.selectFrom('transactions').select(FOLLOWED).where('bundle_id', '=', bundleId)
+export function followedOfBundle(reader: Reader, bundleId: string): Promise<FollowedTransaction[]> {
+  const rows = reader.selectFrom('transactions').select(FOLLOWED_COLUMNS).where('bundle_id', '=', bundleId)
   return rows.orderBy('seq').execute()
 }
 

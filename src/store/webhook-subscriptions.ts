@@ -5,6 +5,8 @@ import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 import { insertRemoval, removeRemains } from './webhook-removals.ts'
 
+export type SubscriptionRow = Row<'webhook_subscriptions'>
+
 export const insertWebhookSubscription = inserting('webhook_subscriptions')
 export const findWebhookSubscription = finding('webhook_subscriptions', 'id')
 export const updateWebhookSubscription = updating('webhook_subscriptions', 'id')

@@ -3,13 +3,13 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
-import { airdropFullyClaimed } from '../../daemon/workers/airdrop-fully-claimed.ts'
+import { airdropFullyClaimedWorker } from '../../daemon/workers/airdrop-fully-claimed.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'
 import { buildAirdropClaim, buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { buildTree, hashFromHex, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
-import { advance } from '../../src/operations/airdrops/transitions.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { advanceAirdrop } from '../../src/operations/airdrops/transitions.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { findAirdrop } from '../../src/store/airdrops.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import {
@@ -375,9 +375,9 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     await storeTree(mint, entriesFor([Keypair.generate()]), 0, { replace: true })
     const moving = () =>
       services.store.write((tx) =>
-        advance(tx, { ...read, genesis: 'another' }, distributor, {}, { genesis, next: 1, slot: 1 }),
+        advanceAirdrop(tx, { ...read, genesis: 'another' }, distributor, {}, { genesis, next: 1, slot: 1 }),
       )
-    expect((await moving()).told).toEqual([])
+    expect((await moving()).drafts).toEqual([])
     expect(await statusOf()).toBe('tree_built')
   })
 
@@ -650,7 +650,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const airdrops = []
     for (let n = 0; n < 4; n++) airdrops.push(await opened(2, all))
     const workers = [one.services, second].map((services, n) =>
-      startWorkers({ ...services, wake() {} }, [airdropFullyClaimed], {
+      startWorkers({ ...services, wake() {} }, [airdropFullyClaimedWorker], {
         owner: `daemon-${n}`,
         metrics: createMetrics(),
         timing: { every: () => () => {}, after: () => () => {}, elapsed: () => 0 },
@@ -658,7 +658,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     )
     const rounds = () =>
       Promise.all([
-        ...[one.services, second].flatMap((services) => [followRound(services), followAirdrops(services)]),
+        ...[one.services, second].flatMap((services) => [followTransactions(services), followAirdrops(services)]),
         ...workers.map((each) => each.runOnce('airdrop-fully-claimed')),
       ])
     for (const [n, { make, quietly, wallets, claim, submit }] of airdrops.entries()) {

@@ -5,7 +5,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -72,7 +72,7 @@ async function opened(count = 4) {
     for (let n = 0; n < 20; n++) {
       chain.advance(10)
       clock.advance(10_000)
-      await followRound(services)
+      await followTransactions(services)
       await followPools(services)
     }
     expect((await ok('GET', `/v2/pools/${pool.address}`)).status).toBe('migrated')

@@ -1,7 +1,7 @@
 /** Housekeeping: what is past its time goes, nothing else does, and nobody waits for it. */
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
-import { housekeeping } from '../../daemon/workers/housekeeping.ts'
+import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
 import type { Store } from '../../src/store/store.ts'
 import { unlimited } from '../store/many-rows.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -62,7 +62,7 @@ async function longestStall(work: () => Promise<unknown>): Promise<number> {
 }
 
 const tick = ({ services }: Service, { stopping = new AbortController().signal } = {}) =>
-  housekeeping.tick({ ...services, metrics: { clockFault() {} }, signal: new AbortController().signal, stopping })
+  housekeepingWorker.tick({ ...services, metrics: { clockFault() {} }, signal: new AbortController().signal, stopping })
 
 describe.each(['SQLite', 'PostgreSQL'])('housekeeping on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in postgres

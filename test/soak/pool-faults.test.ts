@@ -9,7 +9,7 @@ import { ApiError } from '../../src/errors.ts'
 import type { LandedTransaction } from '../../src/localnet/types.ts'
 import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { decodeTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { count, FAULTS } from '../support/faulty-node.ts'
@@ -143,8 +143,8 @@ describe.skipIf(lackingPrograms.length > 0)(`over a node that fails at random ($
     /** Both workers once, at times of two daemons at once. */
     async tick(milliseconds: number) {
       base.clock.advance(milliseconds)
-      const rounds = [followRound(platform.services), followPools(platform.services)]
-      if (this.random.chance(0.1)) rounds.push(followPools(platform.services), followRound(platform.services))
+      const rounds = [followTransactions(platform.services), followPools(platform.services)]
+      if (this.random.chance(0.1)) rounds.push(followPools(platform.services), followTransactions(platform.services))
       for (const result of await Promise.allSettled(rounds)) {
         if (result.status === 'rejected') expectFault(result.reason)
       }

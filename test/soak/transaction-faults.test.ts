@@ -11,7 +11,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
 import { count, FAULTS, type Fault, type FaultyService, faultsOf, startFaultyService } from '../support/faulty-node.ts'
 import { SOL } from '../support/local-chain.ts'
@@ -167,7 +167,7 @@ const eventsOf = async ({ services }: FaultyService) =>
 
 /** A round as the worker runs it: a fault of the node ends it, and the next begins anew. */
 async function round({ services }: FaultyService): Promise<void> {
-  await followRound(services).catch((error) => expectClear((error as Error).message))
+  await followTransactions(services).catch((error) => expectClear((error as Error).message))
 }
 
 const ORDER = ['submitted', 'processing', 'confirmed', 'finalized']
@@ -216,7 +216,7 @@ async function settle(service: FaultyService, nonces: Nonce[], check: () => Prom
     if ((await rowsOf(service)).every(({ next_check_at }) => next_check_at === null)) return
     if (i === 30) for (const nonce of nonces) moveNonce(service, nonce)
     service.clock.advance(10_000)
-    await followRound(service.services)
+    await followTransactions(service.services)
     await check()
   }
   expect((await rowsOf(service)).filter(({ next_check_at }) => next_check_at !== null)).toEqual([])
@@ -416,7 +416,7 @@ const noSend = (method: string): Fault | undefined => (method === 'sendTransacti
 async function pass(service: FaultyService, seconds: number, check: () => Promise<void> = async () => {}) {
   for (let at = 0; at < seconds; at += 2) {
     service.clock.advance(2_000)
-    await followRound(service.services)
+    await followTransactions(service.services)
     await check()
   }
 }

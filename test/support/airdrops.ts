@@ -4,7 +4,7 @@ import { Keypair, PublicKey, SystemProgram, type TransactionInstruction, Version
 import { expect } from 'vitest'
 import { distributorAddress, tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { signed } from './local-chain.ts'
 import { hasProgram } from './programs.ts'
@@ -127,7 +127,7 @@ export async function airdropsOn<S extends Opened>(service: S) {
     async settle({ worker = false } = {}) {
       chain.advance(20)
       clock.advance(20_000)
-      await followRound(services)
+      await followTransactions(services)
       if (worker) await followAirdrops(services)
     },
     /** The chain's clock and the services' go on together. */

@@ -5,7 +5,7 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { expect } from 'vitest'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { compileUnsigned } from '../../src/chain/unsigned.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram } from './programs.ts'
 import type { Service } from './service.ts'
@@ -34,7 +34,7 @@ export async function assetsOn(service: Pick<Service, 'services' | 'request' | '
   const settle = async () => {
     chain.advance(20)
     clock.advance(20_000)
-    await followRound(services)
+    await followTransactions(services)
   }
   const signed = ({ transaction }: Pick<Built, 'transaction'>, ...signers: Keypair[]) => {
     const decoded = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { addressOf, createMint, DAY, give, lacksLock } from '../support/gold.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -29,7 +29,7 @@ async function setting() {
     for (let i = 0; i < 2; i++) {
       chain.advance(20)
       clock.advance(20_000)
-      await followRound(services)
+      await followTransactions(services)
       await followGoldLocks(services)
     }
     await deliverRound(services)

@@ -2,7 +2,7 @@
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
-import { followRound } from '../../src/operations/transactions/follow/index.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { png } from '../storage/images.ts'
 import { lacksDbc } from '../support/dbc.ts'
@@ -26,7 +26,7 @@ async function setting() {
     for (let i = 0; i < 2; i++) {
       chain.advance(20)
       service.clock.advance(20_000)
-      await followRound(service.services)
+      await followTransactions(service.services)
       await followPools(service.services)
     }
     await deliverRound(service.services)

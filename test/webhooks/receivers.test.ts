@@ -7,9 +7,9 @@ import { loadConfig } from '../../src/config.ts'
 import { ApiError } from '../../src/errors.ts'
 import { checkReceiver } from '../../src/operations/webhook-subscriptions/check-receiver.ts'
 import {
-  addressesOf,
   askNameServers,
   type Resolve,
+  receiverAddresses,
   refusalOf,
 } from '../../src/operations/webhook-subscriptions/receiver-address.ts'
 
@@ -307,7 +307,7 @@ describe('the name servers', () => {
       'broken.test': 'SERVFAIL',
     })
     const resolve = askNameServers([server])
-    const of = (name: string) => addressesOf(name, false, resolve)
+    const of = (name: string) => receiverAddresses(name, false, resolve)
     expect(await of('both.test')).toEqual(['93.184.215.14', '2606:4700::1111'])
     expect(await of('four.test')).toEqual(['93.184.215.14'])
     expect(await of('six.test')).toEqual(['2606:4700::1111'])

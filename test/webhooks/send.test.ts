@@ -8,7 +8,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server as NetSe
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Outgoing, type SendResult, sendWebhook } from '../../src/operations/webhook-deliveries/send.ts'
+import { type OutgoingWebhook, type SendResult, sendWebhook } from '../../src/operations/webhook-deliveries/send.ts'
 import type { Resolve } from '../../src/operations/webhook-subscriptions/receiver-address.ts'
 import { VERSION } from '../../src/version.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -20,7 +20,7 @@ const IPV6 = Object.values(networkInterfaces()).some((each) => each?.some(({ add
 const LOCAL: Resolve = async () => ['127.0.0.1']
 const BODY = '{"id":"evt_1","name":"Žluťoučký 🚀\\u0000"}'
 
-const send = (url: string, over: Partial<Outgoing> = {}) =>
+const send = (url: string, over: Partial<OutgoingWebhook> = {}) =>
   sendWebhook({ url, headers: {}, body: BODY, allowPrivate: true, ports: [], timeoutMs: 5_000, ...over })
 
 interface Listening {

@@ -1,6 +1,6 @@
 /** Suite: what a clock that was wrong leaves behind stops no worker, and a worker that does nothing is told. */
 import { describe, expect, test } from 'vitest'
-import type { WorkerDefinition } from '../../daemon/workers/frame.ts'
+import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
 import { repairMoments } from '../../src/operations/clock-repair.ts'
 import { readWorkers } from '../../src/operations/service/read-workers.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'

@@ -1,15 +1,15 @@
 /** Clocks that were wrong, on SQLite and on a real PostgreSQL server; the schedule by a clock that is set. */
 import { createTask, getTasks } from 'node-cron'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { airdropFullyClaimed } from '../../daemon/workers/airdrop-fully-claimed.ts'
-import { clockRepair } from '../../daemon/workers/clock-repair.ts'
+import { airdropFullyClaimedWorker } from '../../daemon/workers/airdrop-fully-claimed.ts'
+import { clockRepairWorker } from '../../daemon/workers/clock-repair.ts'
 import { cronExpression } from '../../daemon/workers/cron.ts'
-import { goldUnlockEligible } from '../../daemon/workers/gold-unlock-eligible.ts'
-import { housekeeping } from '../../daemon/workers/housekeeping.ts'
-import { poolMigration } from '../../daemon/workers/pool-migration.ts'
-import { type Schedule, systemTiming } from '../../daemon/workers/timing.ts'
-import { transactionWatcher } from '../../daemon/workers/transaction-watcher.ts'
-import { webhookDelivery } from '../../daemon/workers/webhook-delivery.ts'
+import { goldUnlockEligibleWorker } from '../../daemon/workers/gold-unlock-eligible.ts'
+import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
+import { poolMigrationWorker } from '../../daemon/workers/pool-migration.ts'
+import { systemTiming, type WorkerSchedule } from '../../daemon/workers/timing.ts'
+import { transactionWatcherWorker } from '../../daemon/workers/transaction-watcher.ts'
+import { webhookDeliveryWorker } from '../../daemon/workers/webhook-delivery.ts'
 import { postgres, sqlite } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startService } from '../support/service.ts'
@@ -17,13 +17,13 @@ import { clockSuite } from './clock-suite.ts'
 
 /** What the daemon runs. */
 const EVERY = [
-  airdropFullyClaimed,
-  clockRepair,
-  goldUnlockEligible,
-  housekeeping,
-  poolMigration,
-  transactionWatcher,
-  webhookDelivery,
+  airdropFullyClaimedWorker,
+  clockRepairWorker,
+  goldUnlockEligibleWorker,
+  housekeepingWorker,
+  poolMigrationWorker,
+  transactionWatcherWorker,
+  webhookDeliveryWorker,
 ]
 
 /** Timers of their own, beside a clock on the wall that can be set: node-cron itself runs on both. */
@@ -139,7 +139,7 @@ describe('a schedule', () => {
     [{ everyMs: 86_400_000, offsetMs: 11_045_000 }, '5 4 3 * * *'],
   ])('%o is the cron expression %s, and matches the same moments', (schedule, expression) => {
     expect(cronExpression(schedule)).toBe(expression)
-    const { everyMs, offsetMs = 0 } = schedule as Schedule
+    const { everyMs, offsetMs = 0 } = schedule as WorkerSchedule
     const task = createTask(expression, () => {}, { timezone: 'Etc/UTC' })
     const phases = task.getNextRuns(30).map((date) => (date.getTime() - offsetMs) / everyMs)
     expect(phases).toEqual(phases.map((_, n) => Math.trunc(phases[0]!) + n))

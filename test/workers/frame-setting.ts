@@ -1,7 +1,8 @@
 /** What a frame needs in a test: real services on one database, and a clock, timers and a schedule held in the hand. */
 import { onTestFinished } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
-import { startWorkers, type WorkerDefinition, type Workers } from '../../daemon/workers/frame.ts'
+import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
+import { startWorkers, type Workers } from '../../daemon/workers/frame.ts'
 import type { Timing } from '../../daemon/workers/timing.ts'
 import { openChain } from '../../src/chain/connection.ts'
 import { loadConfig } from '../../src/config.ts'

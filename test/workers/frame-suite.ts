@@ -1,6 +1,6 @@
 /** Suite: leases are exclusive, ticks are bounded and alone, and an error stays where it happened. */
 import { describe, expect, test } from 'vitest'
-import type { WorkerDefinition } from '../../daemon/workers/frame.ts'
+import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
 import { WORKER_NAMES, worker as workerShape } from '../../src/api/service.ts'
 import { claimLease, findLease, releaseLease, renewLease } from '../../src/store/leases.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from '../store/databases.ts'

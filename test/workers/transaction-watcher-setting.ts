@@ -5,7 +5,7 @@ import { Keypair, SystemProgram, TransactionMessage } from '@solana/web3.js'
 import { onTestFinished } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { startWorkers, type Workers } from '../../daemon/workers/frame.ts'
-import { transactionWatcher } from '../../daemon/workers/transaction-watcher.ts'
+import { transactionWatcherWorker } from '../../daemon/workers/transaction-watcher.ts'
 import { type Chain, openChain } from '../../src/chain/connection.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { type Log, silentLog } from '../../src/log.ts'
@@ -16,7 +16,7 @@ import { numbers, temporaryFolder } from '../store/databases.ts'
 import { START, type TestClock, testClock } from '../support/service.ts'
 import { type HandTiming, handTiming } from './frame-setting.ts'
 
-export const NAME = transactionWatcher.name
+export const NAME = transactionWatcherWorker.name
 export const ROUND_MS = 2000
 const SLOT_MS = 400
 const GENESIS = 'genesis of a fake node'
@@ -172,7 +172,7 @@ export async function startWatcher(
       ending: new AbortController().signal,
       wake() {},
     },
-    [transactionWatcher],
+    [transactionWatcherWorker],
     options,
   )
   timing.clear()

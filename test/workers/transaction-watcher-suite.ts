@@ -1,7 +1,9 @@
 /** Suite: ten thousand pending transactions cost a bounded round, none waits for ever, and daemons share them without doing one twice. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { FIRST_SEND_MS, followRound, ROUND_CALLS } from '../../src/operations/transactions/follow/index.ts'
+import { ROUND_CALLS } from '../../src/following/rounds.ts'
+import { FIRST_SEND_MS } from '../../src/following/send.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from '../store/databases.ts'
 import { START, testClock } from '../support/service.ts'
@@ -269,7 +271,7 @@ export function transactionWatcherSuite(database: TestDatabase): void {
           numbers(4).map((n) => {
             const { chain, config } = daemons[n % 2]!
             const log = { debug() {}, info() {}, warn() {}, error() {} }
-            return followRound({ store: stores[n % 2]!, chain, clock, log, config, signer: async () => null })
+            return followTransactions({ store: stores[n % 2]!, chain, clock, log, config, signer: async () => null })
           }),
         )
       await round()

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'
-import { transactionWatcher } from '../../daemon/workers/transaction-watcher.ts'
+import { transactionWatcherWorker } from '../../daemon/workers/transaction-watcher.ts'
 import { openChain } from '../../src/chain/connection.ts'
 import { postgres, sqlite } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
@@ -39,7 +39,11 @@ describe('on the embedded chain', () => {
     onTestFinished(() => chain.close())
     const timing = handTiming(clock)
     const own = { ...services, clock, chain }
-    const workers = startWorkers(own, [transactionWatcher], { owner: 'watcher', metrics: createMetrics(), timing })
+    const workers = startWorkers(own, [transactionWatcherWorker], {
+      owner: 'watcher',
+      metrics: createMetrics(),
+      timing,
+    })
     const app = await createApp({ ...own, workers: () => workers.status(), wake: (name) => workers.wake(name) })
     onTestFinished(() => app.close())
     const local = await chain.local()
@@ -55,7 +59,7 @@ describe('on the embedded chain', () => {
       return Buffer.from(transaction.serialize()).toString('base64')
     }
     const request = requester(ORIGIN, app.fetch, operator)
-    const state = () => workers.status().find(({ name }) => name === transactionWatcher.name)!
+    const state = () => workers.status().find(({ name }) => name === transactionWatcherWorker.name)!
     /** The record alone: reading it over the API would look at the chain. */
     const lifecycle = async () =>
       (await services.store.db.selectFrom('transactions').select('lifecycle').executeTakeFirst())?.lifecycle

@@ -1,38 +1,36 @@
-/** Follows airdrops by their accounts: tells of those that every wallet has claimed, and of what other tools have done. */
-
+/** Follows airdrops by their accounts: reports those that every wallet has claimed, and what other tools have done. */
 import {
   type Distributor,
   distributorAddress,
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
+import { writeWithEvents } from '../../following/collector.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
-import type { Row } from '../../store/schema.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Tx } from '../../store/store.ts'
+import { FAULTY_ROW_WAIT_MS } from '../../store/write-each.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../timing.ts'
-import { emitAll, type LateEmission } from '../emit.ts'
-import { FAULTY_MS, writeEach } from '../write-each.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
 import { isAbout, type Pending, pendingTransactions } from './pending-transactions.ts'
-import { advance, rankOf, statusOf } from './transitions.ts'
+import { type AirdropRow, advanceAirdrop, airdropRank, airdropStatusOn } from './transitions.ts'
 
-type Tree = Row<'merkle_trees'>
-type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
+type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
 const CALLS_PER_ROUND = 5
-/** So long the watcher is left to tell of a transaction that was submitted here: it knows its signature. */
-const PATIENCE_MS = 180_000
-/** No transaction tells that all is claimed, but it is told after the claims: so long as a blockhash lives one may land. */
-const CLAIM_PATIENCE_MS = 90_000
-/** Of a tree that has waited for its airdrop for days. */
-export const LONGEST_WAIT_MS = 600_000
+/** How long a transaction that was submitted here is left to the watcher, which reports it with its signature. */
+const WATCHER_LEAD_MS = 180_000
+/** No transaction shows that all is claimed, but the claims are reported first: one may land while its blockhash lives. */
+const LAST_CLAIM_LEAD_MS = 90_000
+/** How seldom a tree is looked at that has waited for its airdrop for days. */
+export const LONGEST_AIRDROP_WAIT_MS = 600_000
 
 /**
  * One round over the airdrops that are due, in at most five calls and one more. Throws internal_error where the node fails,
  * and at its end what an airdrop could not be followed for: it is due again, and never stops the others.
  */
-export async function followAirdrops(services: FollowServices, signal?: AbortSignal): Promise<void> {
+export async function followAirdrops(services: FollowAirdropsServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
   const rows = await dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND)
   if (rows.length === 0) return
@@ -41,26 +39,27 @@ export async function followAirdrops(services: FollowServices, signal?: AbortSig
   let fault: unknown
   for (let at = 0; at < rows.length; at += ACCOUNTS_PER_CALL) {
     signal?.throwIfAborted()
-    const part = await Promise.all(rows.slice(at, at + ACCOUNTS_PER_CALL).map(withAddress))
+    const part = await Promise.all(rows.slice(at, at + ACCOUNTS_PER_CALL).map(withDistributorAddress))
     const { slot, distributors } = await readDistributors(
       connection,
       part.map(({ address }) => address),
     )
     signal?.throwIfAborted()
-    const looked = part.map((each, i) => ({ ...each, slot, distributor: distributors[i] ?? null }))
-    const error = await writeLooked(services, genesis, looked, signal)
+    const read = part.map((each, i) => ({ ...each, slot, distributor: distributors[i] ?? null }))
+    const error = await writeRead(services, genesis, read, signal)
     fault ??= error
   }
   if (fault !== undefined) throw fault
 }
 
-async function withAddress(row: Tree): Promise<{ row: Tree; address: string }> {
+async function withDistributorAddress(row: AirdropRow): Promise<{ row: AirdropRow; address: string }> {
   const address = row.distributor ?? (await distributorAddress({ mint: row.mint, airdropCount: row.airdrop_count }))
   return { row, address }
 }
 
-interface Looked {
-  row: Tree
+/** An airdrop with its distributor as it was read. */
+interface ReadAirdrop {
+  row: AirdropRow
   address: string
   /** Of the reading. */
   slot: number
@@ -68,61 +67,68 @@ interface Looked {
 }
 
 /** Answers why the first of those that could not be followed could not be. */
-async function writeLooked(
-  services: FollowServices,
+async function writeRead(
+  services: FollowAirdropsServices,
   genesis: string,
-  looked: readonly Looked[],
+  read: readonly ReadAirdrop[],
   signal?: AbortSignal,
 ): Promise<unknown> {
   const { store, clock, log } = services
   const now = clock.now()
-  const writeAll = async (tx: Tx, part: readonly Looked[]) => {
+  const writeAll = async (tx: Tx, part: readonly ReadAirdrop[]) => {
     const moving = part.filter((each) => isNew(each, genesis)).map(({ row }) => row.id)
-    const pending = moving.length === 0 ? [] : await pendingTransactions(tx, genesis, now - PATIENCE_MS)
-    const told: LateEmission[] = []
+    const pending = moving.length === 0 ? [] : await pendingTransactions(tx, genesis, now - WATCHER_LEAD_MS)
+    const drafts: EventDraft[] = []
     for (const each of part) {
-      const isLeft = isUnderWay(each, pending, now - patienceOf(each, genesis))
-      if (!isLeft && moving.includes(each.row.id)) told.push(...(await move(tx, genesis, now, each)))
-      else await postpone(tx, each, now + waitOf(each.row, genesis, now))
+      const isWatched = isUnderWay(each, pending, now - watcherLeadOf(each, genesis))
+      if (!isWatched && moving.includes(each.row.id)) drafts.push(...(await advanceRead(tx, genesis, now, each)))
+      else await postponeAirdrop(tx, each, now + airdropWaitOf(each.row, genesis, now))
     }
-    await emitAll(tx, clock, told)
+    return drafts
   }
-  const faults = await writeEach(store, looked, writeAll, signal)
-  if (faults.length === 0) return undefined
+  const faults = await writeWithEvents(services, read, writeAll, signal)
+  const [first] = faults
+  if (first === undefined) return undefined
   for (const { row, error } of faults)
     log.error({ err: error, airdrop: row.row.id }, 'an airdrop could not be followed')
   await store.write(async (tx) => {
-    for (const { row } of faults) await postpone(tx, row, now + FAULTY_MS)
+    for (const { row } of faults) await postponeAirdrop(tx, row, now + FAULTY_ROW_WAIT_MS)
   })
-  return faults[0]!.error
+  return first.error
 }
 
 /** Whether the account shows a later state than the stored one. */
-const isNew = ({ row, distributor }: Looked, genesis: string): boolean =>
-  rankOf(statusOnChain(row, distributor)) > rankOf(statusOf(row, genesis))
+const isNew = ({ row, distributor }: ReadAirdrop, genesis: string): boolean =>
+  airdropRank(statusOnChain(row, distributor)) > airdropRank(airdropStatusOn(row, genesis))
 
-/** How long what a transaction tells is waited for; of one that is claimed to the end that is no more than its last claim. */
-const patienceOf = ({ row, distributor }: Looked, genesis: string): number =>
-  statusOf(row, genesis) === 'claiming' && !distributor?.isClawedBack ? CLAIM_PATIENCE_MS : PATIENCE_MS
+/** How long the watcher's report is waited for: of an airdrop that is claimed to the end no more than its last claim is due. */
+const watcherLeadOf = ({ row, distributor }: ReadAirdrop, genesis: string): number =>
+  airdropStatusOn(row, genesis) === 'claiming' && !distributor?.isClawedBack ? LAST_CLAIM_LEAD_MS : WATCHER_LEAD_MS
 
-const isUnderWay = ({ row, address }: Looked, pending: readonly Pending[], since: number): boolean =>
+const isUnderWay = ({ row, address }: ReadAirdrop, pending: readonly Pending[], since: number): boolean =>
   pending.some((each) => each.created_at > since && isAbout(each, row.id, address))
 
-async function move(tx: Tx, genesis: string, now: number, { row, address, slot, distributor }: Looked) {
-  const seen = { genesis, next: now + 10 * SECOND_MS, slot, admin: distributor!.admin }
-  return (await advance(tx, row, address, factsOf(row, distributor!), seen)).told
+async function advanceRead(
+  tx: Tx,
+  genesis: string,
+  now: number,
+  { row, address, slot, distributor }: ReadAirdrop,
+): Promise<EventDraft[]> {
+  if (distributor === null) return []
+  const evidence = { genesis, next: now + 10 * SECOND_MS, slot, admin: distributor.admin }
+  return (await advanceAirdrop(tx, row, address, factsOf(row, distributor), evidence)).drafts
 }
 
 /** Nothing is changed of one that another process has moved since it was read. */
-async function postpone(tx: Tx, { row, address }: Looked, next_check_at: number): Promise<void> {
+async function postponeAirdrop(tx: Tx, { row, address }: ReadAirdrop, next_check_at: number): Promise<void> {
   await moveAirdrop(tx, row, { distributor: address, next_check_at })
 }
 
 /** Seldom where nothing happens: a tree may wait for its airdrop for ever. */
-function waitOf(row: Tree, genesis: string, now: number): number {
-  const status = statusOf(row, genesis)
+function airdropWaitOf(row: AirdropRow, genesis: string, now: number): number {
+  const status = airdropStatusOn(row, genesis)
   if (status === 'initialized' || status === 'claiming') return 10 * SECOND_MS
   if (status === 'fully_claimed') return 300 * SECOND_MS
   const age = now - row.created_at
-  return age < HOUR_MS ? 15 * SECOND_MS : age < DAY_MS ? 60 * SECOND_MS : LONGEST_WAIT_MS
+  return age < HOUR_MS ? 15 * SECOND_MS : age < DAY_MS ? 60 * SECOND_MS : LONGEST_AIRDROP_WAIT_MS
 }

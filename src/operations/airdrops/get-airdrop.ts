@@ -1,12 +1,12 @@
 /** One airdrop: what is stored of it, joined with the chain; one that only the chain knows is read there. */
 import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { optionalRead } from '../../chain/optional-read.ts'
 import type { Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
 import { airdropRecord } from '../api-records.ts'
-import { optionalRead } from '../optional-read.ts'
 import { requireRecord } from '../require-record.ts'
 import {
   airdropKeyOf,
@@ -16,7 +16,7 @@ import {
   reasonsNotToFund,
   statusOnChain,
 } from './on-chain.ts'
-import { rankOf, statusOf } from './transitions.ts'
+import { airdropRank, airdropStatusOn } from './transitions.ts'
 import { isoOfUnixTime } from './unix-times.ts'
 
 type GetAirdropRoute = Api['airdrops']['get']
@@ -36,8 +36,8 @@ export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute
 
 /** The further of both states: a node may be behind the events that were written before. */
 export function currentStatus(row: Row<'merkle_trees'>, distributor: Distributor | null, genesis: string) {
-  const [stored, shown] = [statusOf(row, genesis), statusOnChain(row, distributor)]
-  return rankOf(shown) > rankOf(stored) ? shown : stored
+  const [stored, shown] = [airdropStatusOn(row, genesis), statusOnChain(row, distributor)]
+  return airdropRank(shown) > airdropRank(stored) ? shown : stored
 }
 
 async function storedAirdropWithChain(

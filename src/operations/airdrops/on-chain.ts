@@ -17,7 +17,7 @@ import { decodeTreeId } from '../../merkle/tree-id.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import type { Row } from '../../store/schema.ts'
-import { type Facts, reached } from './transitions.ts'
+import { type AirdropFacts, statusOfFacts } from './transitions.ts'
 
 export interface ChainAirdrop {
   id: string
@@ -117,14 +117,16 @@ export async function reasonsNotToFund(
 
 /** What the distributor shows of the tree's life; `tree_built` where it is not there, or another airdrop's. */
 export function statusOnChain(tree: AirdropTree, distributor: Distributor | null): AirdropStatus {
-  return distributor === null || distributor.root !== tree.root ? 'tree_built' : reached(factsOf(tree, distributor))
+  return distributor === null || distributor.root !== tree.root
+    ? 'tree_built'
+    : statusOfFacts(factsOf(tree, distributor))
 }
 
 /** What a distributor shows of the tree's life, where its root is the tree's. */
 export const factsOf = (
   { leaf_count, total }: Pick<AirdropTree, 'leaf_count' | 'total'>,
   { claimedNodes, claimedTotal, isClawedBack }: Distributor,
-): Facts => ({
+): AirdropFacts => ({
   isClaimed: claimedNodes > 0n,
   isFull: claimedNodes >= BigInt(leaf_count) || (claimedNodes > 0n && claimedTotal >= BigInt(total)),
   isDrained: isClawedBack,

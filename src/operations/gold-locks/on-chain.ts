@@ -4,22 +4,19 @@ import type { ChainMoment } from '../../chain/chain-clock.ts'
 import { type Escrow, isPaidOut, oddityOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { notFound } from '../../errors.ts'
-import { findLatestGoldLock } from '../../store/gold-locks.ts'
-import type { Row } from '../../store/schema.ts'
+import { findLatestGoldLock, type GoldLockRow } from '../../store/gold-locks.ts'
 import { goldMint } from './gold-mint.ts'
-
-type StoredGoldLock = Row<'gold_locks'>
 
 /** The latest lock of the wallet that landed on this chain through this service. */
 export async function storedLock(
   { chain, store }: Pick<Services, 'chain' | 'store'>,
   user: string,
-): Promise<StoredGoldLock | null> {
+): Promise<GoldLockRow | null> {
   return findLatestGoldLock(store.db, user, await chain.genesisHash())
 }
 
 /** Whether the row is about this very lock, and not about another one that was at its address. */
-export function isStoredLock(escrow: Escrow, row: Pick<StoredGoldLock, 'mint' | 'amount' | 'unlocks_at'>): boolean {
+export function isStoredLock(escrow: Escrow, row: Pick<GoldLockRow, 'mint' | 'amount' | 'unlocks_at'>): boolean {
   const { mint, cliffAmount, cliffTime } = escrow
   return row.mint === mint && row.amount === String(cliffAmount) && row.unlocks_at === Number(cliffTime) * 1000
 }
@@ -28,7 +25,7 @@ export function isStoredLock(escrow: Escrow, row: Pick<StoredGoldLock, 'mint' | 
  * Why a lock at a wallet's place is no gold lock, as the end of a sentence; null for one of the gold mint, and for one
  * that was followed here when another mint was configured. Throws internal_error where that depends on `gold.mint`, and it is not set.
  */
-export function foreignness(services: Pick<Services, 'config'>, escrow: Escrow, stored: StoredGoldLock | null) {
+export function foreignness(services: Pick<Services, 'config'>, escrow: Escrow, stored: GoldLockRow | null) {
   const oddity = oddityOf(escrow)
   if (oddity !== null) return oddity
   if (stored !== null && isStoredLock(escrow, stored)) return null

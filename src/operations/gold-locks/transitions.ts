@@ -1,67 +1,60 @@
-/** The steps of a gold lock's life, each with the event that its caller writes in the same transaction; taken once, whoever notices first. */
+/** The steps of a gold lock's life, each with the drafts of its events for the same database transaction; taken once, whoever notices first. */
 import type { EventType } from '../../api/envelope.ts'
-import { moveGoldLock } from '../../store/gold-locks.ts'
-import type { Row } from '../../store/schema.ts'
+import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
+import type { EventDraft, EventOrigin } from '../../store/event-drafts.ts'
+import { type GoldLockRow, moveGoldLock } from '../../store/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
 import { goldLockRecord } from '../api-records.ts'
-import type { LateEmission } from '../emit.ts'
-
-type GoldLockRow = Row<'gold_locks'>
-
-/** What was seen on the chain; without a signature where no transaction is known for it. */
-export interface Seen {
-  slot: number
-  signature?: string | undefined
-}
 
 /** `next_check_at` is when to look whether it is still there, in Unix milliseconds. */
-export function markUnlockable(tx: Tx, row: GoldLockRow, seen: Seen, next_check_at: number): Promise<LateEmission[]> {
-  return move(tx, row, { status: 'unlockable', next_check_at }, (now) => [eligible(now, seen)])
-}
-
-/** Of a lock that can be unlocked: the time has come without a transaction. */
-const eligible = (row: GoldLockRow, { slot }: Seen): LateEmission =>
-  goldLockEvent('gold.unlock_eligible', { ...row, status: 'unlockable' }, { slot }, row.signature)
-
-/**
- * An unlocking has one event, whether its transaction was followed or found: its signature tells that it is the same.
- * `of` is where it originates: the submit of its transaction, else of the lock. That it could be unlocked is told before it.
- */
-export function markUnlocked(
+export function markGoldUnlockable(
   tx: Tx,
   row: GoldLockRow,
-  seen: Seen,
-  of: LateEmission['of'] = row,
-): Promise<LateEmission[]> {
-  const occasion = seen.signature ?? `after ${row.signature}`
-  return move(tx, row, { status: 'unlocked', next_check_at: null }, (now) => [
-    ...(row.status === 'locked' ? [eligible(row, seen)] : []),
-    { ...goldLockEvent('gold.unlocked', now, seen, occasion), of },
+  evidence: ChainEvidence,
+  next_check_at: number,
+): Promise<EventDraft[]> {
+  return moveLock(tx, row, { status: 'unlockable', next_check_at }, (moved) => [unlockableDraft(moved, evidence)])
+}
+
+/** Of a lock that can be unlocked: its time has come without a transaction. */
+const unlockableDraft = (row: GoldLockRow, { slot }: ChainEvidence): EventDraft =>
+  goldLockDraft('gold.unlock_eligible', { ...row, status: 'unlockable' }, { slot }, row.signature)
+
+/**
+ * An unlocking has one event, whether its transaction was followed or found: its signature shows that it is the same. Its
+ * origin is the submission of that transaction, else the lock's. That the lock could be unlocked is reported before it.
+ */
+export function markGoldUnlocked(
+  tx: Tx,
+  row: GoldLockRow,
+  evidence: ChainEvidence,
+  origin: EventOrigin = row,
+): Promise<EventDraft[]> {
+  const dedupeBy = evidence.signature ?? `after ${row.signature}`
+  return moveLock(tx, row, { status: 'unlocked', next_check_at: null }, (moved) => [
+    ...(row.status === 'locked' ? [unlockableDraft(row, evidence)] : []),
+    { ...goldLockDraft('gold.unlocked', moved, evidence, dedupeBy), origin },
   ])
 }
 
-async function move(
+async function moveLock(
   tx: Tx,
   row: GoldLockRow,
   changes: Pick<GoldLockRow, 'status' | 'next_check_at'>,
-  eventsOf: (now: GoldLockRow) => LateEmission[],
-): Promise<LateEmission[]> {
+  draftsOf: (moved: GoldLockRow) => EventDraft[],
+): Promise<EventDraft[]> {
   if (row.status === changes.status || !(await moveGoldLock(tx, row, changes))) return []
-  return eventsOf({ ...row, ...changes })
+  return draftsOf({ ...row, ...changes })
 }
 
 /** Events are about the wallet, as GET /v2/gold-locks/{user} is. */
-export function goldLockEvent(
+export const goldLockDraft = (
   type: EventType,
   row: GoldLockRow,
-  { slot, signature }: Seen,
-  occasion: string,
-): LateEmission {
-  const object = {
-    ...goldLockRecord(row),
-    slot,
-    ...(signature === undefined ? {} : { signature }),
-    source: 'chain',
-  }
-  return { type, resource_type: 'gold_lock', resource_id: row.user, object, occasion, of: row }
-}
+  { slot, signature }: ChainEvidence,
+  dedupe_by: string,
+): EventDraft =>
+  chainDraft(
+    { slot, signature },
+    { type, resource_type: 'gold_lock', resource_id: row.user, object: goldLockRecord(row), dedupe_by, origin: row },
+  )

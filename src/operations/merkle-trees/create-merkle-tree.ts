@@ -12,13 +12,13 @@ import type { BuiltTree } from '../../merkle/built-tree.ts'
 import { MerkleInputError } from '../../merkle/errors.ts'
 import { TreePoolBusyError } from '../../merkle/pool.ts'
 import { blobsOf } from '../../merkle/stored-tree.ts'
+import { writeEvent } from '../../store/event-drafts.ts'
 import { newId } from '../../store/id.ts'
 import { findTree, insertTree, replaceTree, restoreBlobs } from '../../store/merkle-trees.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { pendingTransactions } from '../airdrops/pending-transactions.ts'
 import { merkleTreeRecord } from '../api-records.ts'
-import { emit } from '../emit.ts'
 import { treeIdOf } from './tree-keys.ts'
 
 const { body } = api.merkleTrees.create
@@ -88,12 +88,13 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
     if (existing !== null) await requireReplaceable(tx, existing, built.root, chain)
     const stored = existing === null ? await insertTree(tx, row, blobs) : await replaceTree(tx, row, blobs, existing)
     const record = merkleTreeRecord(stored)
-    await emit(context, tx, {
+    await writeEvent(tx, context.clock, {
       type: 'airdrop.tree_built',
       resource_type: 'airdrop',
       resource_id: id,
       object: { ...record, status: stored.status },
-      occasion: newId('tree'),
+      dedupe_by: newId('tree'),
+      origin: fields,
     })
     return record
   })

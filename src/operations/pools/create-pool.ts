@@ -11,12 +11,12 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { type Image, readImage } from '../../storage/image.ts'
 import { metadataJson } from '../../storage/metadata.ts'
 import { requireAllowed } from '../../storage/moderation.ts'
+import { writeEvent, writeEvents } from '../../store/event-drafts.ts'
 import { findPool, insertPool } from '../../store/pools.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { poolRecord } from '../api-records.ts'
 import { trackingOf, withNewBlockhash } from '../building.ts'
-import { emit, emitAll } from '../emit.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
@@ -26,7 +26,7 @@ import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launc
 import { curveNamed } from './presets.ts'
 import { lamportsOfSol } from './sol-amounts.ts'
 import { requireFreeTicker, type TickerTaking, takeTickerFor, tickerTakenError } from './tickers.ts'
-import { CHECK_MS, markFailed } from './transitions.ts'
+import { markPoolFailed, POOL_CHECK_MS } from './transitions.ts'
 
 type CreatePoolRoute = Api['pools']['create']
 
@@ -114,7 +114,7 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
     },
     async release(tx) {
       const row = await findPool(tx, plan.state.launch.address)
-      if (row !== null) await emitAll(tx, context.clock, (await markFailed(tx, row)).told)
+      if (row !== null) await writeEvents(tx, context.clock, (await markPoolFailed(tx, row)).drafts)
     },
     answer: (signatures) => ({
       ...answerOf(
@@ -196,7 +196,8 @@ async function insertNewPool(
   const row = await insertPool(tx, newPoolRow(context, input, prepared))
   if (row === null) throw new Error('a pool of fresh keys is there already')
   const pool = poolRecord(row)
-  await emit(context, tx, { type: 'pool.created', resource_type: 'pool', resource_id: row.address, object: pool })
+  const about = { resource_type: 'pool', resource_id: row.address, object: pool, origin: row }
+  await writeEvent(tx, context.clock, { type: 'pool.created', ...about })
   return pool
 }
 
@@ -221,7 +222,7 @@ function newPoolRow(
     migrated_to: null,
     dbc_pool: null,
     genesis,
-    next_check_at: now + CHECK_MS.pending,
+    next_check_at: now + POOL_CHECK_MS.pending,
     crank_signing: null,
     crank_signature: null,
     crank_failures: 0,

@@ -1,17 +1,23 @@
-/** Follows pools through their life: live once they are seen, full, migrated, or given up. */
-
+/** Follows pools through their life: live once they are on chain, full, migrated, or given up. */
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { ApiError } from '../../errors.ts'
+import { writeEvents } from '../../store/event-drafts.ts'
 import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
 import { duePools, isAnyPoolDue, lastTracked, planPoolCheck } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { MINUTE_MS } from '../../timing.ts'
-import { emitAll } from '../emit.ts'
 import { crankPool, type PoolServices } from './crank.ts'
 import { firstSeen } from './first-seen.ts'
 import { type ChainPool, isFull, readPools } from './on-chain.ts'
-import { CHECK_MS, type Moved, markFailed, markLive, markMigrated, markTriggered } from './transitions.ts'
+import {
+  markMigrationTriggered,
+  markPoolFailed,
+  markPoolLive,
+  markPoolMigrated,
+  POOL_CHECK_MS,
+  type PoolTransition,
+} from './transitions.ts'
 
 /** Pools of one round. */
 const POOLS_PER_ROUND = 100
@@ -19,7 +25,7 @@ const POOLS_PER_ROUND = 100
 const BUILD_LIFE_MS = 120_000
 
 /**
- * One round over the pools that are due. A pool that cannot be handled is told of and due again, and never stops the
+ * One round over the pools that are due. A pool that cannot be handled is logged and due again, and never stops the
  * others. Throws internal_error where the node fails.
  */
 export async function followPools(services: PoolServices, signal?: AbortSignal): Promise<void> {
@@ -48,11 +54,11 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
 
 async function followPool(services: PoolServices, row: Row<'pools'>, found: ChainPool | null): Promise<void> {
   const { store, clock, config } = services
-  const next = await stepOf(services, row, found)
+  const next = await poolStep(services, row, found)
   const now = await store.write(async (tx) => {
     const moved = next === null ? null : await next(tx)
-    if (moved !== null) await emitAll(tx, clock, moved.told)
-    else await planPoolCheck(tx, [row.address], clock.now() + waitOf(row))
+    if (moved !== null) await writeEvents(tx, clock, moved.drafts)
+    else await planPoolCheck(tx, [row.address], clock.now() + poolWaitOf(row))
     return moved?.row ?? row
   })
   if (config.values['pools.crank'] && now.status === 'migration_triggered' && found?.type === 'dbc') {
@@ -60,25 +66,25 @@ async function followPool(services: PoolServices, row: Row<'pools'>, found: Chai
   }
 }
 
-/** What the chain shows that is not told of yet: one step at a time, the next one at the next look. */
-async function stepOf(
+/** The next step that the chain shows: one at a time, the one after it at the next look. */
+async function poolStep(
   services: PoolServices,
   row: Row<'pools'>,
   found: ChainPool | null,
-): Promise<((tx: Tx) => Promise<Moved>) | null> {
+): Promise<((tx: Tx) => Promise<PoolTransition>) | null> {
   if (row.status === 'pending') {
     if (found !== null) {
-      const seen = await firstSeen(services.chain, row.address)
-      return (tx) => markLive(services, tx, row, seen)
+      const evidence = await firstSeen(services.chain, row.address)
+      return (tx) => markPoolLive(services, tx, row, evidence)
     }
-    return (await isGivenUp(services, row)) ? (tx) => markFailed(tx, row) : null
+    return (await isGivenUp(services, row)) ? (tx) => markPoolFailed(tx, row) : null
   }
   if (found?.type !== 'dbc') return null
-  if (row.status === 'live') return isFull(found.pool) ? (tx) => markTriggered(services, tx, row) : null
+  if (row.status === 'live') return isFull(found.pool) ? (tx) => markMigrationTriggered(services, tx, row) : null
   if (row.status !== 'migration_triggered' || !found.pool.isMigrated) return null
   const migratedTo = await migratedPoolAddress(found.pool)
   const [pool] = await readPools(services.chain, [migratedTo])
-  return pool ? (tx) => markMigrated(services, tx, row, migratedTo) : null
+  return pool ? (tx) => markPoolMigrated(services, tx, row, migratedTo) : null
 }
 
 /** Counted from the end of the last transaction that tracks the pool, or of the life of what was built. */
@@ -86,13 +92,13 @@ async function isGivenUp({ store, clock, config }: PoolServices, row: Row<'pools
   const last = await lastTracked(store.db, row.address)
   if (last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null) return false
   const now = clock.now()
-  // An end that lies ahead was seen by a clock that was wrong.
-  const seen = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
-  const ended = Math.max(row.created_at + BUILD_LIFE_MS, seen)
+  // An end that lies ahead was written by a clock that was wrong.
+  const lastEnded = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
+  const ended = Math.max(row.created_at + BUILD_LIFE_MS, lastEnded)
   return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
 }
 
 /** How long until the pool is looked at again. */
-function waitOf({ status }: Row<'pools'>): number {
-  return CHECK_MS[status === 'pending' ? 'pending' : status === 'live' ? 'live' : 'triggered']
+function poolWaitOf({ status }: Row<'pools'>): number {
+  return POOL_CHECK_MS[status === 'pending' ? 'pending' : status === 'live' ? 'live' : 'triggered']
 }

@@ -1,6 +1,7 @@
 /** Pools as the chain has them, of either family, beside what is stored of them. */
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
+import { optionalRead } from '../../chain/optional-read.ts'
 import { type DammV2Pool, readDammV2Pools } from '../../chain/programs/damm-v2/index.ts'
 import { curveProgressOf, type DbcPool, readDbcPools } from '../../chain/programs/dbc/index.ts'
 import { readTokenState } from '../../chain/programs/tokens/index.ts'
@@ -8,7 +9,6 @@ import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import { poolRecord } from '../api-records.ts'
-import { optionalRead } from '../optional-read.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 

@@ -3,13 +3,13 @@ import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
+import { writeEvents } from '../../store/event-drafts.ts'
 import { findPool, pendingWithTicker, updatePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { emitAll } from '../emit.ts'
 import { readPools } from './on-chain.ts'
 import { takeTickerFor, tickerCooldownStart, tickerTakenError } from './tickers.ts'
-import { markLive } from './transitions.ts'
+import { markPoolLive } from './transitions.ts'
 
 /** What a submission does about the tickers of the pools that it creates. */
 export interface TickerClaim {
@@ -45,7 +45,7 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
   return {
     async hold(tx) {
       for (const [i, rival] of rivals.entries()) {
-        if (found[i]) await emitAll(tx, clock, (await markLive(context, tx, rival)).told)
+        if (found[i]) await writeEvents(tx, clock, (await markPoolLive(context, tx, rival)).drafts)
       }
       for (const { address, param, signers } of created) {
         const row = await findPool(tx, address)

@@ -3,13 +3,13 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
+import { writeEvents } from '../../store/event-drafts.ts'
 import { findPool } from '../../store/pools.ts'
-import { emitAll } from '../emit.ts'
 import { requireRecord } from '../require-record.ts'
 import { submitEach } from '../transactions/submit-each.ts'
 import { firstSeen } from './first-seen.ts'
 import { foreignPool, readPools, storedPoolWithChain } from './on-chain.ts'
-import { markLive } from './transitions.ts'
+import { markPoolLive } from './transitions.ts'
 
 type VerifyPoolRoute = Api['pools']['verify']
 
@@ -26,10 +26,10 @@ export async function verifyPool(
   const [row, [onChain = null]] = await Promise.all([findPool(store.db, address), readPools(chain, [address])])
   if (row === null) return { pool: await foreignPool(chain, requireRecord(onChain, 'pool', address)), verified: true }
   if (onChain === null) return { pool: storedPoolWithChain(row, null), verified: false }
-  const seen = row.status === 'pending' || row.status === 'failed' ? await firstSeen(chain, address) : {}
+  const evidence = row.status === 'pending' || row.status === 'failed' ? await firstSeen(chain, address) : {}
   return context.commit(async (tx) => {
-    const { row: now, told } = await markLive(context, tx, row, seen)
-    await emitAll(tx, context.clock, told)
+    const { row: now, drafts } = await markPoolLive(context, tx, row, evidence)
+    await writeEvents(tx, context.clock, drafts)
     return { pool: storedPoolWithChain(now, onChain), verified: now.status !== 'failed' }
   })
 }

@@ -1,9 +1,9 @@
 /** Follows one submitted transaction until it is confirmed, for a request that goes on only then. */
 
 import type { Services } from '../../context.ts'
-import { type Followed, findTransaction } from '../../store/transactions.ts'
+import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
 import { pause } from '../../timing.ts'
-import { followOne } from './follow/index.ts'
+import { followTransaction } from './follow-transactions.ts'
 
 /** How long a request waits for one of several transactions, or for all of them; its retry waits again. */
 export const CONFIRMED_WITHIN_MS = 60_000
@@ -17,7 +17,7 @@ export async function awaitConfirmed(
   context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer' | 'ending'>,
   signature: string,
   until: number,
-): Promise<Followed & { isConfirmed: boolean }> {
+): Promise<FollowedTransaction & { isConfirmed: boolean }> {
   for (;;) {
     const row = await findTransaction(context.store.db, signature)
     if (row === null) throw new Error(`the submitted transaction ${signature} is not stored`)
@@ -27,6 +27,8 @@ export async function awaitConfirmed(
     }
     await pause(CONFIRMATION_POLL_MS)
     // A node that fails once is asked again, until the time is over.
-    await followOne(context, row).catch((error) => context.log.debug({ err: error, signature }, 'a look failed'))
+    await followTransaction(context, row).catch((error) =>
+      context.log.debug({ err: error, signature }, 'a look failed'),
+    )
   }
 }

@@ -3,10 +3,10 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { isSignature, readStatuses } from '../../chain/statuses.ts'
 import type { Context } from '../../context.ts'
-import { type Followed, findTransaction } from '../../store/transactions.ts'
-import { transactionRecord } from '../api-records.ts'
-import { followOne } from './follow/index.ts'
-import { stepOf } from './follow/transition.ts'
+import { transactionRecord } from '../../following/transaction-record.ts'
+import { transitionOf } from '../../following/transition.ts'
+import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
+import { followTransaction } from './follow-transactions.ts'
 
 type GetTransactionRoute = Api['transactions']['get']
 
@@ -39,15 +39,15 @@ export async function getTransaction(
 }
 
 /** Only the chain that it was submitted to can say what became of it. */
-async function followIfDue(context: Context, row: Followed): Promise<void> {
+async function followIfDue(context: Context, row: FollowedTransaction): Promise<void> {
   const genesis = await context.chain.genesisHash()
-  if (row.genesis === '' || row.genesis === genesis) await followOne(context, row)
+  if (row.genesis === '' || row.genesis === genesis) await followTransaction(context, row)
 }
 
 /** One that was submitted elsewhere; lifecycle `unknown` where the chain does not know it either. */
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
   if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION }
   const { slot, statuses } = await readStatuses(chain, [signature], true)
-  const step = stepOf(UNSEEN, { status: statuses[0] ?? null, slot, since: null })
+  const step = transitionOf(UNSEEN, { status: statuses[0] ?? null, slot, since: null })
   return step === null ? { signature, ...UNKNOWN_TRANSACTION } : transactionRecord({ signature, ...step.state })
 }

@@ -1,13 +1,13 @@
 /** The record of a submitted transaction, written with its event before anything is sent. */
 import type { TrackedResource } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
+import { transactionRecord } from '../../following/transaction-record.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
+import { writeEvent } from '../../store/event-drafts.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertTransaction } from '../../store/transactions.ts'
-import { transactionRecord } from '../api-records.ts'
-import { emit } from '../emit.ts'
 
 export interface SubmissionOptions {
   max_retries: number
@@ -53,11 +53,7 @@ export async function storeSubmitted(
   })
   if (row === null) return false
   const object = transactionRecord(row)
-  await emit(context, tx, {
-    type: 'transaction.submitted',
-    resource_type: 'transaction',
-    resource_id: signature,
-    object,
-  })
+  const about = { resource_type: 'transaction', resource_id: signature, object, origin: row }
+  await writeEvent(tx, clock, { type: 'transaction.submitted', ...about })
   return true
 }

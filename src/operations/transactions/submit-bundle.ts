@@ -6,11 +6,11 @@ import { preflight } from '../../chain/sending.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { FIRST_SEND_MS } from '../../following/send.ts'
 import { bundleIdOf } from '../../solana/bundles.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
-import { type Followed, findTransaction, planSend } from '../../store/transactions.ts'
+import { type FollowedTransaction, findTransaction, planSend } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
-import { FIRST_SEND_MS } from './follow/index.ts'
 import { storeSubmitted } from './store-submitted.ts'
 
 type SubmitBundleRoute = Api['transactions']['submit']
@@ -91,7 +91,7 @@ function refuseRepeatedParts(bundle: readonly DecodedTransaction[]): void {
 }
 
 /** A transaction belongs to the bundle that it was first submitted in, or to none. */
-function refuseKnownPart(row: Followed | null, bundleId: string, place: number): void {
+function refuseKnownPart(row: FollowedTransaction | null, bundleId: string, place: number): void {
   if (row === null || row.bundle_id === bundleId) return
   const param = `signed_transactions.${place}`
   const { signature, lifecycle, bundle_id } = row

@@ -5,9 +5,9 @@ import { preflight } from '../../chain/sending.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { type Followed, findTransaction } from '../../store/transactions.ts'
+import { FIRST_SEND_MS } from '../../following/send.ts'
+import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
-import { FIRST_SEND_MS } from './follow/index.ts'
 import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
 import { submitBundle } from './submit-bundle.ts'
@@ -57,7 +57,7 @@ export async function submitTransaction(
 
 /** Throws for what belongs to a bundle: its parts are never sent alone. */
 export function refuseBundled(
-  { bundle_id, lifecycle, signature }: Pick<Followed, 'bundle_id' | 'lifecycle' | 'signature'>,
+  { bundle_id, lifecycle, signature }: Pick<FollowedTransaction, 'bundle_id' | 'lifecycle' | 'signature'>,
   param = 'transaction',
 ): void {
   if (bundle_id === null) return

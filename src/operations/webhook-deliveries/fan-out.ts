@@ -1,4 +1,4 @@
-/** Puts events into the queue of every subscription that wants them. */
+/** Puts events into the queue of every subscription that has asked for them. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
@@ -6,15 +6,15 @@ import { enqueueRange, type NewQueued } from '../../store/webhook-enqueuing.ts'
 import { hasBacklog, lastSequence, moveCursor, subscriptionsBehind } from '../../store/webhook-queue.ts'
 
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
-type Subscription = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
+type EnabledEvents = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
 
-/** Of one commit, so that no other write waits long for it. */
-const EVENTS_PER_COMMIT = 500
+/** Events of one commit, few enough that no other write waits long for it. */
+const EVENTS_PER_FAN_OUT = 500
 export const SUBSCRIPTIONS_PER_TURN = 50
-/** First attempts that a subscription has before it: for more of them than that, its events wait where they are. */
-export const BACKLOG = 500
+/** While so many first attempts of a subscription are still to be made, its further events are not queued. */
+export const MOST_UNTRIED = 500
 
-/** Every active subscription up to the last event, as far as its receiver keeps up; what comes to one that is off waits. */
+/** Queues events for every active subscription, as far as its receiver keeps up; those of one that is off wait. */
 export async function fanOut({ store, clock, log }: FanServices, signal?: AbortSignal): Promise<void> {
   const last = await lastSequence(store.db)
   const left = new Set<string>()
@@ -24,12 +24,12 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
     if (behind.length === 0) return
     for (const subscription of behind) {
       signal?.throwIfAborted()
-      // On SQLite nothing else makes room for requests while many have no room themselves.
+      // On SQLite nothing else makes room for requests while many subscriptions are looked through.
       if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
       const { id, cursor } = subscription
-      const to = Math.min(last, cursor + EVENTS_PER_COMMIT)
+      const to = Math.min(last, cursor + EVENTS_PER_FAN_OUT)
       try {
-        if (await hasBacklog(store.db, subscription, BACKLOG)) {
+        if (await hasBacklog(store.db, subscription, MOST_UNTRIED)) {
           left.add(id)
           continue
         }
@@ -37,14 +37,14 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
           if (!(await moveCursor(tx, id, cursor, to))) return
           await enqueueRange(tx, {
             subscriptionId: id,
-            types: typesOf(subscription),
+            types: eventTypesOf(subscription),
             after: cursor,
             to,
             now: clock.now(),
           })
         })
       } catch (error) {
-        // One that cannot be served now must not hold up the others.
+        // A subscription that cannot be served now must not hold up the others.
         left.add(id)
         log.error({ err: error, subscription: id }, 'events could not be queued for a webhook subscription')
       }
@@ -52,8 +52,8 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
   }
 }
 
-/** Null: all. */
-export function typesOf({ enabled_events_json }: Subscription): string[] | null {
+/** The event types that a subscription has asked for; null for all. */
+export function eventTypesOf({ enabled_events_json }: EnabledEvents): string[] | null {
   const types: string[] = JSON.parse(enabled_events_json)
   return types.includes('*') ? null : types
 }

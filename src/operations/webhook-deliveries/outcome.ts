@@ -1,9 +1,8 @@
 /** What an attempt comes to: the next one, or the end (spec 6, retries). Pure. */
-
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 
-/** After the first attempt, the second, and so on, in milliseconds. */
-export const DELAYS_MS: readonly number[] = [
+/** How long after the start of the first attempt, the second and so on the next one comes, in milliseconds. */
+export const RETRY_DELAYS_MS: readonly number[] = [
   30 * SECOND_MS,
   2 * MINUTE_MS,
   10 * MINUTE_MS,
@@ -12,14 +11,14 @@ export const DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ]
 /** Most attempts of an event. */
-export const MOST_ATTEMPTS = DELAYS_MS.length + 1
+export const MOST_ATTEMPTS = RETRY_DELAYS_MS.length + 1
 
-export type Outcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_at: number } | { state: 'held' }
+export type AttemptOutcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_at: number } | { state: 'held' }
 
 /** `attempt` counts from 1; the delay runs from when it began. */
-export function outcomeOf(attempt: number, startedAt: number, succeeded: boolean): Outcome {
+export function attemptOutcome(attempt: number, startedAt: number, succeeded: boolean): AttemptOutcome {
   if (succeeded) return { state: 'delivered' }
-  const delay = DELAYS_MS[attempt - 1]
+  const delay = RETRY_DELAYS_MS[attempt - 1]
   if (delay === undefined) return { state: 'held' }
   return { state: 'waiting', next_attempt_at: startedAt + delay }
 }

@@ -1,9 +1,9 @@
-/** What removed subscriptions left behind: queued deliveries and records of attempts go in bounded steps. */
+/** Deletes what removed subscriptions left behind, queued deliveries and records of attempts, in bounded steps. */
 import type { Services } from '../../context.ts'
 import { inSteps } from '../../store/in-steps.ts'
 import { deleteRemoval, removalsAfter, removeRemains } from '../../store/webhook-removals.ts'
 
-/** Attempts that were under way at the removal are recorded by then. */
+/** By then attempts that were under way at the removal are recorded. */
 const SETTLED_MS = 60_000
 const REMOVALS_PER_READ = 100
 

@@ -6,40 +6,40 @@ import { enqueueRange, nthWanted, type Wanted } from '../../store/webhook-enqueu
 import { hasBacklog } from '../../store/webhook-queue.ts'
 import { moveReplay, type Replay, replaysAfter } from '../../store/webhook-replays.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { BACKLOG } from './fan-out.ts'
+import { MOST_UNTRIED } from './fan-out.ts'
 
 type ReplayServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-/** Of one step: events that it looks at, and of these the ones that it queues. */
-const LOOKED_AT = 2_000
-const QUEUED = 1_000
+/** Events that one step looks at, and the most that it queues of them. */
+const EVENTS_PER_REPLAY_STEP = 2_000
+const ENQUEUED_PER_REPLAY_STEP = 1_000
 const REPLAYS_PER_READ = 100
-/** For so long at a time, so that new events do not wait for old ones. */
-const BURST_MS = 100
+/** How long replays go on at a time, so that new events do not wait for old ones. */
+const REPLAY_BURST_MS = 100
 
-type Step = Pick<Replay, 'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'>
+type ReplayPosition = Pick<Replay, 'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'>
 
-/** Queues what is next, up to `until` at most; answers how many that were and the sequence up to which it has come. */
+/** Queues the next events, up to the sequence `until` at most; answers how many, and the sequence it has come to. */
 export async function replayStep(
   tx: Tx,
-  { subscription_id: subscriptionId, since, types_json, come_to, through, last }: Step,
+  { subscription_id: subscriptionId, since, types_json, come_to, through, last }: ReplayPosition,
   { now, until = last }: { now: number; until?: number },
 ): Promise<{ queued: number; through: number }> {
-  // What it had come to is queued anew; what it had not comes to it once, by whichever way is first.
+  // Events up to the subscription's cursor are queued anew; later ones once, by the replay or by the fan-out.
   const isPast = through < come_to
   const types: string[] | null = types_json === null ? null : JSON.parse(types_json)
   const range: Wanted = {
     ...{ subscriptionId, types, since, now, after: through },
-    to: Math.min(through + LOOKED_AT, until, last, ...(isPast ? [come_to] : [])),
+    to: Math.min(through + EVENTS_PER_REPLAY_STEP, until, last, ...(isPast ? [come_to] : [])),
     repeat: isPast ? 'anew' : 'once',
   }
-  const to = (await nthWanted(tx, range, QUEUED)) ?? range.to
+  const to = (await nthWanted(tx, range, ENQUEUED_PER_REPLAY_STEP)) ?? range.to
   return { queued: await enqueueRange(tx, { ...range, to }), through: to }
 }
 
-/** A burst of steps for those that can go on; true where some still can. */
+/** A burst of steps for the replays that can go on; true where some still can. */
 export async function advanceReplays(services: ReplayServices, ...signals: readonly AbortSignal[]): Promise<boolean> {
-  const until = performance.now() + BURST_MS
+  const until = performance.now() + REPLAY_BURST_MS
   const isOver = () => performance.now() >= until || signals.some(({ aborted }) => aborted)
   for (let moved = true; moved; ) {
     moved = false
@@ -47,7 +47,7 @@ export async function advanceReplays(services: ReplayServices, ...signals: reado
       const replays = await replaysAfter(services.store.db, after, REPLAYS_PER_READ)
       for (const replay of replays) {
         if (isOver()) return true
-        moved = (await advance(services, replay)) || moved
+        moved = (await advanceReplay(services, replay)) || moved
         after = replay.seq
       }
       if (replays.length < REPLAYS_PER_READ) break
@@ -56,26 +56,26 @@ export async function advanceReplays(services: ReplayServices, ...signals: reado
   return false
 }
 
-/** False where it has to wait: for its receiver, or for being switched on. */
-async function advance({ store, clock, log }: ReplayServices, replay: Replay): Promise<boolean> {
+/** False where the replay has to wait: for its receiver, or until its subscription is switched on. */
+async function advanceReplay({ store, clock, log }: ReplayServices, replay: Replay): Promise<boolean> {
   try {
     const subscription = await findWebhookSubscription(store.db, replay.subscription_id)
-    if (subscription?.active !== 1 || !(await canTake(store.db, subscription, replay))) return false
+    if (subscription?.active !== 1 || !(await isReceiverReady(store.db, subscription, replay))) return false
     return await store.write(async (tx) => {
       const { through } = await replayStep(tx, replay, { now: clock.now(), until: subscription.cursor })
       return moveReplay(tx, replay, through)
     })
   } catch (error) {
-    // One that cannot be served now must not hold up the others.
+    // A replay that cannot go on now must not hold up the others.
     log.error({ err: error, subscription: replay.subscription_id }, 'a replay could not go on')
     return false
   }
 }
 
-async function canTake(
+async function isReceiverReady(
   reader: Parameters<typeof hasBacklog>[0],
   subscription: Row<'webhook_subscriptions'>,
   { through }: Replay,
 ): Promise<boolean> {
-  return through < subscription.cursor && !(await hasBacklog(reader, subscription, BACKLOG))
+  return through < subscription.cursor && !(await hasBacklog(reader, subscription, MOST_UNTRIED))
 }

@@ -5,7 +5,7 @@ import { TimeoutError, withTimeout } from '../../timing.ts'
 import { VERSION } from '../../version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
 
-export interface Outgoing extends ReceiverPolicy {
+export interface OutgoingWebhook extends ReceiverPolicy {
   url: string
   /** The signature's; content-type and user-agent are set here. */
   headers: Record<string, string>
@@ -29,9 +29,9 @@ export interface SendResult {
   freed?: Promise<void>
 }
 
-/** A short answer is read so that its connection can be used again; the connection of any other is destroyed. */
-const BODY_LIMIT = 16_384
-const BODY_MS = 1_000
+/** The body of a short answer is read so that its connection can be used again; any other's connection is destroyed. */
+const ANSWER_BODY_LIMIT = 16_384
+const ANSWER_BODY_TIMEOUT_MS = 1_000
 
 /** Never throws: whatever goes wrong is the attempt's error. Any number may run at once. */
 export async function sendWebhook({
@@ -41,7 +41,7 @@ export async function sendWebhook({
   timeoutMs,
   ending,
   ...receiver
-}: Outgoing): Promise<SendResult> {
+}: OutgoingWebhook): Promise<SendResult> {
   const started = performance.now()
   const sent = (status: number | null, error: string | null) => ({
     status,
@@ -49,31 +49,31 @@ export async function sendWebhook({
     duration_ms: Math.round(performance.now() - started),
   })
   try {
-    // A request that still waits for its connection does not hear the signal; `within` does.
+    // A request that still waits for its connection does not hear the signal; `withTimeout` does.
     const { status, freed } = await withTimeout(timeoutMs, ending, (signal) =>
-      post(text, { headers, body, signal }, receiver),
+      postWebhook(text, { headers, body, signal }, receiver),
     )
-    return { ...sent(status, status >= 200 && status < 300 ? null : statusText(status)), freed }
+    return { ...sent(status, status >= 200 && status < 300 ? null : answerText(status)), freed }
   } catch (error) {
     return sent(null, error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : failureText(error))
   }
 }
 
-/** It loads ipaddr.js, which like undici a command that sends nothing need not wait for. */
-const receiverAddress = () => import('../webhook-subscriptions/receiver-address.ts')
+/** The module loads ipaddr.js: commands that send nothing need not wait for that, nor for undici. */
+const loadReceiverAddress = () => import('../webhook-subscriptions/receiver-address.ts')
 
-const statusText = (status: number) =>
+const answerText = (status: number) =>
   status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`
 
-async function post(
+async function postWebhook(
   text: string,
   { headers, body, signal }: { headers: Record<string, string>; body: string | Uint8Array; signal: AbortSignal },
   { allowPrivate, ports, resolve: given }: ReceiverPolicy & { resolve?: Resolve },
 ): Promise<{ status: number; freed: Promise<void> }> {
-  const { hostOf, ReceiverRefused, resolverFor, urlRefusal } = await receiverAddress()
+  const { hostOf, ReceiverRefused, resolverFor, urlRefusal } = await loadReceiverAddress()
   if (!URL.canParse(text)) throw new ReceiverRefused('the URL is not readable')
   const url = new URL(text)
-  // An address in the URL is dialled without a lookup, so that it is looked at here, at every attempt.
+  // An address in the URL is dialled without a lookup, so it is checked here, at every attempt.
   const refusal = urlRefusal(url, { allowPrivate, ports })
   if (refusal !== null) throw new ReceiverRefused(refusal)
   if (isIP(hostOf(url)) === 0) url.hostname = hostOf(url)
@@ -86,8 +86,8 @@ async function post(
     body,
     signal,
   })
-  // Past its time nobody waits for the rest of a body, slow or endless.
-  const rest = setTimeout(() => answer.body.destroy(), BODY_MS)
+  // After a second nobody waits for the rest of a body, which may be slow or endless.
+  const rest = setTimeout(() => answer.body.destroy(), ANSWER_BODY_TIMEOUT_MS)
   rest.unref()
   answer.body.on('error', () => {})
   const freed = new Promise<void>((done) => {
@@ -96,7 +96,7 @@ async function post(
       done()
     })
   })
-  answer.body.dump({ limit: BODY_LIMIT }).catch(() => {})
+  answer.body.dump({ limit: ANSWER_BODY_LIMIT }).catch(() => {})
   return { status: answer.statusCode, freed }
 }
 
@@ -114,19 +114,21 @@ function agentFor(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
 }
 
 async function makeAgent(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
-  const [{ Agent }, { addressesOf }] = await Promise.all([import('undici'), receiverAddress()])
+  const [{ Agent }, { receiverAddresses }] = await Promise.all([import('undici'), loadReceiverAddress()])
   const lookup: LookupFunction = (name, { all }, callback) => {
-    addressesOf(name, allowPrivate, resolve).then(
+    receiverAddresses(name, allowPrivate, resolve).then(
       (addresses) => {
-        const found = addresses.map((address) => ({ address, family: isIP(address) }))
-        if (all) callback(null, found)
-        else callback(null, found[0]!.address, found[0]!.family)
+        const dialled = addresses.map((address) => ({ address, family: isIP(address) }))
+        const [first] = dialled
+        if (first === undefined) callback(new Error(`${name} does not resolve`), [])
+        else if (all) callback(null, dialled)
+        else callback(null, first.address, first.family)
       },
       (error) => callback(error, []),
     )
   }
   return new Agent({
-    // The attempt's own time is what ends it; a connection that nobody waits for any more ends by `timeout`.
+    // The attempt's own timeout is what ends it; a connection that nobody waits for any more ends by this one.
     connect: {
       lookup,
       timeout: 10_000,
@@ -160,17 +162,18 @@ const FAILURES: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the TLS certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'the TLS certificate is self-signed',
 }
-const KINDS: readonly [RegExp, string][] = [
+const FAILURE_KINDS: readonly [RegExp, string][] = [
   [/^(?:HPE_|HTTPParserError$)/, 'the answer is not HTTP'],
   [/CERT|SIGNATURE|CRL/, 'the TLS certificate is not accepted'],
   [/^(?:EPROTO$|ERR_SSL_|ERR_TLS_)/, 'the TLS handshake failed'],
 ]
 
-/** Messages of the network's own errors tell addresses and internals: only what their codes mean is said. */
+/** The messages of network errors show addresses and internals: only what their codes mean is said. */
 function failureText(error: unknown): string {
   const { code: given, name, message } = error as Error & { code?: unknown }
   if (name === 'ShuttingDown' || name === ('ReceiverRefused' satisfies ReceiverRefused['name'])) return message
   const code = String(given ?? name)
-  if (Object.hasOwn(FAILURES, code)) return FAILURES[code]!
-  return KINDS.find(([kind]) => kind.test(code))?.[1] ?? 'the request failed'
+  const known = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined
+  if (known !== undefined) return known
+  return FAILURE_KINDS.find(([kind]) => kind.test(code))?.[1] ?? 'the request failed'
 }

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { internal } from '../../errors.ts'
 
-export interface Signed {
+export interface DeliveryToSign {
   /** The event's id, the same at every attempt. */
   eventId: string
   /** The body byte for byte as it is sent. */
@@ -13,21 +13,21 @@ export interface Signed {
   now: number
 }
 
-const PREFIX = 'whsec_'
-const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const WEBHOOK_SECRET_PREFIX = 'whsec_'
+const WEBHOOK_SECRET_PATTERN = /^whsec_(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /**
  * X-Service-Signature is keyed with the UTF-8 of the whole secret, webhook-signature with the bytes after `whsec_`.
  * Throws internal_error where there is no secret or one is not readable, so that nothing leaves unsigned.
  */
-export function headersOf({ eventId, body, secrets, now }: Signed): Record<string, string> {
-  if (secrets.length === 0 || !secrets.every((secret) => SECRET.test(secret))) {
+export function signatureHeaders({ eventId, body, secrets, now }: DeliveryToSign): Record<string, string> {
+  if (secrets.length === 0 || !secrets.every((secret) => WEBHOOK_SECRET_PATTERN.test(secret))) {
     throw internal('a webhook secret is not readable; rotate the secret of the subscription')
   }
   const seconds = Math.floor(now / 1000)
   const ours = secrets.map((secret) => `v1=${hmac(secret, `${seconds}.`, body).toString('hex')}`)
   const standard = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+    const key = Buffer.from(secret.slice(WEBHOOK_SECRET_PREFIX.length), 'base64')
     return `v1,${hmac(key, `${eventId}.${seconds}.`, body).toString('base64')}`
   })
   return {

@@ -13,7 +13,7 @@ export interface ReceiverChecks {
   resolveTimeoutMs?: number
 }
 
-const WAY_OUT = 'use a public https receiver, or set webhooks.allow-private for development'
+const RECEIVER_HINT = 'use a public https receiver, or set webhooks.allow-private for development'
 
 /** The receivers that the settings allow. */
 export const receiverPolicy = ({ values }: Config) => ({
@@ -26,25 +26,25 @@ export const receiverPolicy = ({ values }: Config) => ({
  * where private receivers are allowed nothing is resolved, since no address would be refused.
  */
 export async function checkReceiver(checks: ReceiverChecks, text: string): Promise<void> {
-  // Loads ipaddr.js, which no command waits for that checks no receiver.
-  const { addressesOf, hostOf, ReceiverRefused, resolverFor, urlRefusal } = await import('./receiver-address.ts')
+  // The module loads ipaddr.js, which commands that check no receiver need not wait for.
+  const { receiverAddresses, hostOf, ReceiverRefused, resolverFor, urlRefusal } = await import('./receiver-address.ts')
   const { config, resolveTimeoutMs = 5_000 } = checks
   const refuse = (why: string) => badRequest(`url: ${why}`, { param: 'url' })
   if (!URL.canParse(text)) throw refuse('is not a URL; give one like https://example.com/hooks')
   const url = new URL(text)
   const policy = receiverPolicy(config)
   const refusal = urlRefusal(url, policy)
-  if (refusal !== null) throw refuse(refusal.includes('public host') ? `${refusal}; ${WAY_OUT}` : refusal)
+  if (refusal !== null) throw refuse(refusal.includes('public host') ? `${refusal}; ${RECEIVER_HINT}` : refusal)
   if (policy.allowPrivate) return
   const resolve = checks.resolve ?? resolverFor(false)
   try {
-    await addressesOf(hostOf(url), false, (name) =>
+    await receiverAddresses(hostOf(url), false, (name) =>
       rejectLate(resolveTimeoutMs, resolve(name), () => new Error('late')),
     )
   } catch (error) {
     if (!(error instanceof ReceiverRefused)) throw error
     throw refuse(
-      `${error.message}; ${error.message.includes('public host') ? WAY_OUT : 'check the name and try again'}`,
+      `${error.message}; ${error.message.includes('public host') ? RECEIVER_HINT : 'check the name and try again'}`,
     )
   }
 }

@@ -8,7 +8,7 @@ import { insertWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { webhookSubscriptionRecord } from '../api-records.ts'
 import { checkReceiver } from './check-receiver.ts'
 import { enabledEventsJson } from './enabled-events.ts'
-import { makeSecret } from './secret.ts'
+import { makeWebhookSecret } from './secret.ts'
 
 type CreateWebhookSubscriptionRoute = Api['webhookSubscriptions']['create']
 
@@ -18,7 +18,7 @@ export async function createWebhookSubscription(
 ): Promise<Result<CreateWebhookSubscriptionRoute>> {
   await checkReceiver(context, input.url)
   const id = newId('whs')
-  const { secret, columns } = makeSecret(context, id)
+  const { secret, columns } = makeWebhookSecret(context, id)
   const now = context.clock.now()
   return context.commit(async (tx) => {
     const stored = await insertWebhookSubscription(tx, {
@@ -29,7 +29,7 @@ export async function createWebhookSubscription(
       active: 1,
       ...columns,
       disabled_reason: null,
-      // It begins with what happens from now on; replays bring the rest.
+      // A subscription begins with the events that happen from now on; replays bring earlier ones.
       cursor: await lastSequence(tx),
       created_at: now,
       updated_at: now,

@@ -18,7 +18,7 @@ export class ReceiverRefused extends Error {
 }
 
 /** What ipaddr.js calls the ranges of the IANA special-purpose registries (RFC 6890), as they are said. */
-const RANGES: Record<string, string> = {
+const RANGE_NAMES: Record<string, string> = {
   unspecified: 'an unspecified address',
   broadcast: 'the broadcast address',
   multicast: 'a multicast address',
@@ -53,7 +53,7 @@ export function refusalOf(address: string): string | null {
   if (METADATA_ADDRESSES.has(address)) return 'an address of a metadata service'
   const parsed = ipaddr.parse(address)
   const range = parsed.range()
-  if (range !== 'unicast') return RANGES[range] ?? 'a reserved address'
+  if (range !== 'unicast') return RANGE_NAMES[range] ?? 'a reserved address'
   if (parsed instanceof ipaddr.IPv6 && !parsed.match(PUBLIC_V6)) {
     return parsed.parts.slice(0, 6).every((part) => part === 0) ? 'an IPv4-compatible address' : 'a reserved address'
   }
@@ -89,7 +89,11 @@ export function urlRefusal(url: URL, { allowPrivate, ports }: ReceiverPolicy): s
 }
 
 /** The addresses to dial for a name, IPv4 first. Throws ReceiverRefused if there is none, or if any is not public. */
-export async function addressesOf(name: string, allowPrivate: boolean, resolve: Resolve): Promise<readonly string[]> {
+export async function receiverAddresses(
+  name: string,
+  allowPrivate: boolean,
+  resolve: Resolve,
+): Promise<readonly string[]> {
   let addresses: readonly string[]
   try {
     // An address is its own answer.

@@ -9,13 +9,13 @@ import type { Reader, Tx } from '../../store/store.ts'
 import { enqueueAgain } from '../../store/webhook-enqueuing.ts'
 import { lastSequence } from '../../store/webhook-queue.ts'
 import { countReplays, insertReplay } from '../../store/webhook-replays.ts'
-import { queuedOf, typesOf } from '../webhook-deliveries/fan-out.ts'
+import { eventTypesOf, queuedOf } from '../webhook-deliveries/fan-out.ts'
 import { replayStep } from '../webhook-deliveries/replay.ts'
 import { ownSubscription } from './owned.ts'
 
 type ReplayEventsRoute = Api['webhookSubscriptions']['replay']
 
-/** Of one subscription that have not come to their ends. */
+/** Replays of one subscription that may be under way at a time. */
 const MOST_REPLAYS = 10
 
 /**
@@ -29,8 +29,9 @@ export async function replayEvents(
   const now = context.clock.now()
   const answer = await context.commit(async (tx) => {
     const subscription = await ownSubscription(context, tx, id)
-    if (event_ids === undefined) return replaySince(tx, subscription, since!, now)
-    const events = await named(tx, event_ids)
+    // The schema takes exactly one of both.
+    if (since !== undefined) return replaySince(tx, subscription, since, now)
+    const events = await eventsById(tx, event_ids ?? [])
     await enqueueAgain(
       tx,
       events.map((event) => queuedOf(id, event, now)),
@@ -49,30 +50,30 @@ async function replaySince(
 ): Promise<Result<ReplayEventsRoute>> {
   const last = await lastSequence(tx)
   const first = (await firstSequenceSince(tx, since)) ?? last + 1
-  const types = typesOf(subscription)
+  const types = eventTypesOf(subscription)
   const replay = {
     ...{ subscription_id: subscription.id, since, come_to: subscription.cursor, last, created_at: now },
     types_json: types === null ? null : JSON.stringify(types),
   }
   let { queued, through } = await replayStep(tx, { ...replay, through: first - 1 }, { now })
   if (through === replay.come_to && through < last) {
-    // A step ends at what the subscription had come to: what lies behind that is taken in another way.
+    // A step ends at the subscription's cursor: events behind it are queued anew, those after it once.
     const more = await replayStep(tx, { ...replay, through }, { now })
     ;[queued, through] = [queued + more.queued, more.through]
   }
   if (through < last) {
-    if ((await countReplays(tx, subscription.id, MOST_REPLAYS)) === MOST_REPLAYS) throw tooMany(subscription.id)
+    if ((await countReplays(tx, subscription.id, MOST_REPLAYS)) === MOST_REPLAYS) throw tooManyReplays(subscription.id)
     await insertReplay(tx, { ...replay, through })
   }
   return { queued, through_sequence: through, last_sequence: last }
 }
 
-const tooMany = (id: string) =>
+const tooManyReplays = (id: string) =>
   conflict(`${MOST_REPLAYS} replays of ${id} are under way already: wait until one of them has come to its end`, {
     param: 'since',
   })
 
-async function named(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
+async function eventsById(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
   const unique = [...new Set(ids)]
   const events = await findEvents(reader, unique)
   const known = new Set(events.map((event) => event.id))

@@ -1,4 +1,4 @@
-/** Replaces a subscription's secret; each old one signs too for as long as it was promised when it was replaced. */
+/** Replaces a subscription's secret; each earlier one signs too for as long as was asked for when it was replaced. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -9,12 +9,12 @@ import { HOUR_MS } from '../../timing.ts'
 import { webhookSubscriptionRecord } from '../api-records.ts'
 import { requireRecord } from '../require-record.ts'
 import { ownSubscription } from './owned.ts'
-import { makeSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
+import { makeWebhookSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
 
 type RotateSecretRoute = Api['webhookSubscriptions']['rotateSecret']
 
-/** Each is a signature in two headers of every delivery. */
-const MOST_PREVIOUS = 5
+/** Earlier secrets that may still sign: each is a signature in two headers of every delivery. */
+const MOST_PREVIOUS_SECRETS = 5
 
 export async function rotateSecret(
   context: Context,
@@ -23,11 +23,11 @@ export async function rotateSecret(
   const now = context.clock.now()
   const until = overlap_hours === 0 ? null : now + overlap_hours * HOUR_MS
   await ownSubscription(context, context.store.db, id)
-  const { secret, columns } = makeSecret(context, id)
+  const { secret, columns } = makeWebhookSecret(context, id)
   return context.commit(async (tx) => {
     const before = requireRecord(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
     const earlier = previousSecrets(before, now)
-    if (until !== null && earlier.length >= MOST_PREVIOUS) throw tooMany(earlier)
+    if (until !== null && earlier.length >= MOST_PREVIOUS_SECRETS) throw tooManySecrets(earlier)
     const previous = until === null ? [] : [{ secret: before.secret, until }, ...earlier]
     const stored = await updateWebhookSubscription(tx, id, {
       ...columns,
@@ -35,14 +35,14 @@ export async function rotateSecret(
       updated_at: now,
     })
     return {
-      ...webhookSubscriptionRecord(stored!),
+      ...webhookSubscriptionRecord(requireRecord(stored, 'webhook subscription', id)),
       secret,
       previous_secret_expires_at: until === null ? null : new Date(until).toISOString(),
     }
   })
 }
 
-function tooMany(earlier: readonly PreviousSecret[]) {
+function tooManySecrets(earlier: readonly PreviousSecret[]) {
   const next = new Date(Math.min(...earlier.map(({ until }) => until))).toISOString()
   return badRequest(
     `overlap_hours: ${earlier.length} earlier secrets still sign, the first of them until ${next}. Rotate after that, or send overlap_hours: 0, which ends them all now`,

@@ -4,7 +4,7 @@ import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 
 /** `whsec_` and 32 random bytes in base64; the whole string's UTF-8 is the key of X-Service-Signature. */
-export function makeSecret({ vault }: Services, subscriptionId: string) {
+export function makeWebhookSecret({ vault }: Services, subscriptionId: string) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   return {
     secret,
@@ -12,13 +12,13 @@ export function makeSecret({ vault }: Services, subscriptionId: string) {
   }
 }
 
-/** Sealed, as `previous_secrets_json` holds it. */
+/** An earlier secret, sealed as `previous_secrets_json` holds it. */
 export interface PreviousSecret {
   secret: Buffer
   until: number
 }
 
-/** What was rotated out and still signs, the newest first. */
+/** The secrets that were rotated out and still sign, the newest first. */
 export function previousSecrets(
   { previous_secrets_json }: Pick<Row<'webhook_subscriptions'>, 'previous_secrets_json'>,
   now: number,

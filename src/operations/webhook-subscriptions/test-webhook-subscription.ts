@@ -1,10 +1,10 @@
-/** Emits `webhook.test_event`, addressed to one subscription. */
+/** Writes a `webhook.test_event` for one subscription. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { writeEvent } from '../../store/event-drafts.ts'
 import { newId } from '../../store/id.ts'
 import { eventRecord, webhookSubscriptionRecord } from '../api-records.ts'
-import { emit } from '../emit.ts'
 import { ownSubscription } from './owned.ts'
 
 type TestWebhookSubscriptionRoute = Api['webhookSubscriptions']['test']
@@ -15,13 +15,18 @@ export async function testWebhookSubscription(
 ): Promise<Result<TestWebhookSubscriptionRoute>> {
   return context.commit(async (tx) => {
     const subscription = await ownSubscription(context, tx, id)
-    const event = await emit(context, tx, {
+    const event = await writeEvent(tx, context.clock, {
       type: 'webhook.test_event',
       resource_type: 'webhook_subscription',
       resource_id: id,
       object: webhookSubscriptionRecord(subscription),
-      occasion: newId('test'),
+      dedupe_by: newId('test'),
+      origin: {
+        external_uid: context.externalUid ?? null,
+        metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
+      },
     })
-    return eventRecord(event!)
+    if (event === null) throw new Error('an event with a fresh dedupe key was written before')
+    return eventRecord(event)
   })
 }

@@ -1,4 +1,4 @@
-/** Changes the URL or events of a subscription, or switches it; what is so already is left as it is. */
+/** Changes the URL or events of a subscription, or switches it on or off; a request that changes nothing writes nothing. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -32,8 +32,8 @@ export async function updateWebhookSubscriptionById(
       receiver_revision: before.receiver_revision + (moves || (switches && active) ? 1 : 0),
       updated_at: context.clock.now(),
     })
-    // After the subscription, whose row an attempt that is ending waits for: nothing is held back behind this.
+    // The subscription's row is locked by now, and an attempt that ends waits for it: none is held back behind this.
     if (switches && active) await resumeHeld(tx, id, context.clock.now())
-    return webhookSubscriptionRecord(stored!)
+    return webhookSubscriptionRecord(requireRecord(stored, 'webhook subscription', id))
   })
 }

@@ -19,3 +19,10 @@ export function createBudget(calls: number): Budget {
     },
   }
 }
+
+/** Takes so many calls; false, and none is taken, where fewer are left. */
+export function takeCalls(budget: Budget, calls: number): boolean {
+  if (budget.left < calls) return false
+  for (let i = 0; i < calls; i++) budget.take()
+  return true
+}

@@ -1,0 +1,141 @@
+/** Runs the ticks of one worker in this process, one at a time, and keeps its state. */
+import type { Log } from '../../src/log.ts'
+import { redactorOf } from '../../src/redaction.ts'
+import type { Metrics } from '../metrics.ts'
+import type { WorkerDefinition, WorkerServices } from './definition.ts'
+import { type WorkerProgress, watchProgress } from './progress.ts'
+import { errorLine, initialState, type WorkerState } from './state.ts'
+import { runTick } from './tick.ts'
+import type { Timing } from './timing.ts'
+
+/** `idle`: another daemon has the lease or has done this slot; `busy`: the one before has not ended, nothing was counted. */
+export type TickOutcome = 'done' | 'idle' | 'failed' | 'busy'
+
+export interface WorkerRunner {
+  state: WorkerState
+  /** The state as it is now, with why it is stalled. */
+  look(): WorkerState
+  run(slot?: number): Promise<TickOutcome>
+  wake(): void
+  /** Refuses further ticks; resolves when the last has ended. */
+  close(): Promise<void>
+  /** False where nothing runs. */
+  abort(reason: Error): boolean
+}
+
+export interface WorkerRunnerOptions {
+  /** This process; unique to it. */
+  owner: string
+  metrics: Pick<Metrics, 'tick' | 'stalled' | 'clockFault'>
+  timing: Timing
+}
+
+export function createWorkerRunner(
+  services: WorkerServices,
+  definition: WorkerDefinition,
+  { owner, metrics, timing }: WorkerRunnerOptions,
+): WorkerRunner {
+  const { name } = definition
+  const { config, store, vault, clock, chain, signer, wake, ending } = services
+  const log = workerLog(services.log, name)
+  const state: WorkerState = { ...initialState(name), running: true }
+  const stopper = new AbortController()
+  const stopping = stopper.signal
+  const context = { config, store, vault, clock, log, chain, signer, wake, ending, metrics, stopping }
+  const progress: WorkerProgress = watchProgress({ definition, state, metrics, timing, log })
+  let isClosed = false
+  let cancelWake: (() => void) | undefined
+  let current: { controller: AbortController; ended: Promise<TickOutcome> } | undefined
+
+  function record(startedAt: number, error?: unknown): void {
+    const at = clock.now()
+    const failed = error !== undefined
+    metrics.tick(name, { failed, seconds: Math.max(0, at - startedAt) / 1000, at })
+    if (!failed) {
+      state.ticks_total++
+      state.last_tick_at = new Date(at).toISOString()
+      return
+    }
+    state.errors_total++
+    state.last_error = errorLine(error, redactorOf(config))
+    state.last_error_at = new Date(at).toISOString()
+    log.error({ err: error }, 'a tick failed')
+  }
+
+  const isAtWork = () => current !== undefined && !current.controller.signal.aborted
+
+  async function runAndRecord(slot: number | undefined, controller: AbortController): Promise<TickOutcome> {
+    const startedAt = clock.now()
+    const { signal } = controller
+    // A tick that ignores its signal is recorded at the abort, holds up only itself, and has its lease run out.
+    signal.addEventListener('abort', () => {
+      state.running = false
+      record(startedAt, signal.reason)
+    })
+    let outcome: Awaited<ReturnType<typeof runTick>>
+    try {
+      outcome = await runTick({ definition, owner, context, timing, progress, slot, controller })
+    } catch (error) {
+      if (!signal.aborted) record(startedAt, error ?? new Error('unknown error'))
+      else if (error !== signal.reason) log.debug({ err: error }, 'an aborted tick ended')
+      return 'failed'
+    }
+    // The lease was refused and no other daemon does the work: that is no tick, whatever it is that holds it up.
+    if (outcome === 'refused') return 'idle'
+    progress.completed(outcome === 'done')
+    record(startedAt)
+    return outcome
+  }
+
+  function run(slot?: number): Promise<TickOutcome> {
+    progress.check(isAtWork())
+    if (current !== undefined || isClosed) return Promise.resolve('busy')
+    const controller = new AbortController()
+    const ended = runAndRecord(slot, controller).finally(() => {
+      current = undefined
+      state.running = !isClosed
+    })
+    current = { controller, ended }
+    return ended
+  }
+
+  async function runWoken(): Promise<void> {
+    while (current !== undefined) await current.ended
+    cancelWake = undefined
+    await run()
+  }
+
+  return {
+    state,
+    look() {
+      if (!isClosed) progress.check(isAtWork())
+      return state
+    },
+    run,
+    wake() {
+      if (isClosed || cancelWake !== undefined) return
+      cancelWake = timing.after(0, () => void runWoken())
+    },
+    async close() {
+      isClosed = true
+      stopper.abort()
+      cancelWake?.()
+      await current?.ended
+      state.running = false
+    },
+    abort(reason) {
+      current?.controller.abort(reason)
+      return current !== undefined
+    },
+  }
+}
+
+/** The log with the worker's name on every line. */
+function workerLog(log: Log, worker: string): Log {
+  return {
+    debug: (fields, message) => log.debug({ worker, ...fields }, message),
+    info: (fields, message) => log.info({ worker, ...fields }, message),
+    warn: (fields, message) => log.warn({ worker, ...fields }, message),
+    error: (fields, message) => log.error({ worker, ...fields }, message),
+  }
+}

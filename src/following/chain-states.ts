@@ -1,0 +1,71 @@
+/** The accounts that projections must read from the chain before they can write: within the budget, all of one look together. */
+import type { Chain } from '../chain/connection.ts'
+import { type Budget, takeCalls } from './budget.ts'
+import type { ChainStateReader, Projection } from './projection.ts'
+import type { PlannedTransition } from './write-transitions.ts'
+
+/** What was read for each projection, by address. */
+export type ChainStates = ReadonlyMap<Projection, ReadonlyMap<string, unknown>>
+
+/** The addresses that each projection has asked for in a look. */
+export type AddressCounts = Map<Projection, number>
+
+interface AskedState {
+  projection: Projection
+  reader: ChainStateReader<unknown, unknown>
+  addresses: readonly string[]
+}
+
+function statesAskedBy({ effects }: PlannedTransition): AskedState[] {
+  return (effects?.changed ?? []).flatMap(({ projection, changes }) => {
+    const { chainState: reader } = projection
+    const addresses = reader?.addressesOf(changes) ?? []
+    return reader === undefined || addresses.length === 0 ? [] : [{ projection, reader, addresses }]
+  })
+}
+
+/** Takes the calls that reading for one more transaction adds; false, and nothing is taken, where the budget lacks them. */
+export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned: PlannedTransition): boolean {
+  const asked = statesAskedBy(planned).map(({ projection, reader, addresses }) => {
+    const before = counts.get(projection) ?? 0
+    const after = before + addresses.length
+    return { projection, after, calls: reader.callsFor(after) - reader.callsFor(before) }
+  })
+  const calls = asked.reduce((sum, each) => sum + each.calls, 0)
+  if (!takeCalls(budget, calls)) return false
+  for (const { projection, after } of asked) counts.set(projection, after)
+  return true
+}
+
+/**
+ * Reads what the transitions ask for. Those of which something cannot be read are left out, with the `fault` that kept
+ * them: they wait for the next look, and must not hold up the rest.
+ */
+export async function readChainStates(
+  chain: Chain,
+  planned: readonly PlannedTransition[],
+): Promise<{ readable: readonly PlannedTransition[]; states: ChainStates; fault?: unknown }> {
+  const byProjection = new Map<Projection, { planned: PlannedTransition; asked: AskedState }[]>()
+  for (const each of planned) {
+    for (const asked of statesAskedBy(each)) {
+      const { projection } = asked
+      byProjection.set(projection, [...(byProjection.get(projection) ?? []), { planned: each, asked }])
+    }
+  }
+  const states = new Map<Projection, ReadonlyMap<string, unknown>>()
+  let readable = planned
+  let fault: unknown
+  for (const [projection, group] of byProjection) {
+    const slot = Math.max(...group.map((each) => each.planned.transition.state.slot))
+    const addresses = [...new Set(group.flatMap(({ asked }) => asked.addresses))]
+    try {
+      const [first] = group
+      if (first !== undefined) states.set(projection, await first.asked.reader.read(chain, addresses, slot))
+    } catch (error) {
+      fault ??= error
+      const unreadable = new Set(group.map((each) => each.planned))
+      readable = readable.filter((each) => !unreadable.has(each))
+    }
+  }
+  return { readable, states, ...(fault === undefined ? {} : { fault }) }
+}

@@ -1,0 +1,50 @@
+/** What a confirmed transaction did, as the projections read it from its bytes, and the writing of it with its event drafts. */
+import type { TrackedResource } from '../api/index.ts'
+import { decodeTransaction } from '../solana/messages.ts'
+import type { EventDraft } from '../store/event-drafts.ts'
+import type { Tx } from '../store/store.ts'
+import type { FollowedTransaction } from '../store/transactions.ts'
+import type { ChainStates } from './chain-states.ts'
+import type { Projection } from './projection.ts'
+import type { FollowingServices } from './services.ts'
+import { trackedEvents } from './tracked-events.ts'
+
+/** What a transaction does by its own bytes: the changes of each projection that finds some, in the projections' order. */
+export interface TransactionEffects {
+  tracked: TrackedResource | null
+  changed: readonly { projection: Projection; changes: unknown }[]
+}
+
+/** Throws where the stored bytes cannot be read. */
+export async function readEffects(
+  services: FollowingServices,
+  row: FollowedTransaction,
+  raw: Uint8Array,
+): Promise<TransactionEffects> {
+  const tracked: TrackedResource | null =
+    row.tracked_resource_json === null ? null : JSON.parse(row.tracked_resource_json)
+  const { message } = decodeTransaction(raw)
+  const changed = []
+  for (const projection of services.projections) {
+    const changes = await projection.changesIn(message, { services, tracked })
+    if (changes !== null) changed.push({ projection, changes })
+  }
+  return { tracked, changed }
+}
+
+/** Writes the records of one transaction and answers its event drafts; records that later transactions wrote stay as they are. */
+export async function writeEffects(
+  tx: Tx,
+  services: Pick<FollowingServices, 'clock' | 'config'>,
+  { row: transaction, slot, states }: { row: FollowedTransaction; slot: number; states: ChainStates },
+  { tracked, changed }: TransactionEffects,
+): Promise<EventDraft[]> {
+  const effects = changed.map(({ projection, changes }) => ({
+    projection,
+    effects: { services, transaction, slot, tracked, changes, states: states.get(projection) ?? new Map() },
+  }))
+  const drafts: EventDraft[] = []
+  for (const each of effects) drafts.push(...(await each.projection.write(tx, each.effects)))
+  if (tracked !== null) drafts.push(...(await trackedEvents(tx, { transaction, slot, tracked, effects, drafts })))
+  return drafts
+}

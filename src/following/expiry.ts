@@ -1,0 +1,142 @@
+/** Proves that transactions can land no more: their blockhash or nonce is gone at finality, and the chain does not know them. */
+import { readBlockhashEnd, readFirstBlock, readNonceEnds, readStatuses, STATUSES_PER_CALL } from '../chain/statuses.ts'
+import { type FollowedTransaction, noteChecked } from '../store/transactions.ts'
+import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
+import type { Budget } from './budget.ts'
+import type { MissingTransaction } from './look.ts'
+import { rotated } from './schedule.ts'
+import type { FollowingServices } from './services.ts'
+import { expiredTransition } from './transition.ts'
+import { writeTransitions } from './write-transitions.ts'
+
+/** Slots for which a blockhash can be used, at the least: a skipped slot does not count. */
+const BLOCKHASH_LIFE_SLOTS = 150
+/** How far behind the node may have been that was asked first: a blockhash that it had not seen yet reads as gone. */
+const NODE_LAG_SLOTS = 100
+const NONCES_PER_CALL = 100
+/** Rows by which each round begins further on. */
+const ROWS_PER_TURN = 97
+/** Calls that are kept back: two for the last look, the others for sending. */
+const RESERVED_CALLS = 5
+
+/** A transaction whose blockhash or nonce was read as gone, with the finalized slot of that reading. */
+interface ExpiryCandidate {
+  row: FollowedTransaction
+  slot: number
+  sinceSlot: number
+}
+
+/** The slot at which the row was first looked for, where its blockhash or nonce must have ended by `slot`; null before. */
+function provableSince({ since_slot }: FollowedTransaction, slot: number): number | null {
+  return since_slot !== null && slot >= since_slot + BLOCKHASH_LIFE_SLOTS + NODE_LAG_SLOTS ? since_slot : null
+}
+
+/**
+ * Looks at those of `missing` that are old enough and ends the expired ones; answers why one could not be ended. Throws
+ * internal_error where the node fails.
+ */
+export async function endExpired(
+  services: FollowingServices,
+  missing: readonly MissingTransaction[],
+  budget: Budget,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  // A node that lags behind cannot say that a transaction has expired.
+  const old = missing.filter(({ row, slot }) => provableSince(row, slot) !== null).map(({ row }) => row)
+  const rows = rotated(old, ROWS_PER_TURN, services.clock.now())
+  if (rows.length === 0) return undefined
+  const reserved = budget.left > 2 * RESERVED_CALLS ? RESERVED_CALLS : 2
+  const candidates = [
+    ...(await byBlockhash(services, rows, budget, reserved)),
+    ...(await byNonce(services, rows, budget, reserved)),
+  ]
+  if (candidates.length === 0 || budget.left < 2 || !budget.take()) return undefined
+  const historyStart = await readFirstBlock(services.chain)
+  let fault: unknown
+  for (let at = 0; at < candidates.length && budget.take(); at += STATUSES_PER_CALL) {
+    const error = await endMissing(services, candidates.slice(at, at + STATUSES_PER_CALL), historyStart, signal)
+    fault ??= error
+  }
+  return fault
+}
+
+/** The first bank that could have known the blockhash is long final, and it has forgotten it. */
+function candidateAt(row: FollowedTransaction, slot: number): ExpiryCandidate[] {
+  const sinceSlot = provableSince(row, slot)
+  return sinceSlot === null ? [] : [{ row, slot, sinceSlot }]
+}
+
+async function byBlockhash(
+  { chain }: FollowingServices,
+  rows: readonly FollowedTransaction[],
+  budget: Budget,
+  reserved: number,
+): Promise<ExpiryCandidate[]> {
+  const groups = new Map<string, FollowedTransaction[]>()
+  for (const row of rows) {
+    if (row.nonce_account !== null) continue
+    groups.set(row.blockhash, [...(groups.get(row.blockhash) ?? []), row])
+  }
+  const candidates: ExpiryCandidate[] = []
+  for (const [blockhash, group] of groups) {
+    if (budget.left <= reserved || !budget.take()) break
+    const { slot, ended } = await readBlockhashEnd(chain, blockhash)
+    if (ended[0]) candidates.push(...group.flatMap((row) => candidateAt(row, slot)))
+  }
+  return candidates
+}
+
+async function byNonce(
+  { chain }: FollowingServices,
+  rows: readonly FollowedTransaction[],
+  budget: Budget,
+  reserved: number,
+): Promise<ExpiryCandidate[]> {
+  const durable = rows.flatMap((row) =>
+    row.nonce_account === null ? [] : [{ row, nonce: { account: row.nonce_account, value: row.blockhash } }],
+  )
+  const candidates: ExpiryCandidate[] = []
+  for (let at = 0; at < durable.length; at += NONCES_PER_CALL) {
+    if (budget.left <= reserved || !budget.take()) break
+    const part = durable.slice(at, at + NONCES_PER_CALL)
+    const { slot, ended } = await readNonceEnds(
+      chain,
+      part.map(({ nonce }) => nonce),
+    )
+    candidates.push(...part.flatMap(({ row }, i) => (ended[i] ? candidateAt(row, slot) : [])))
+  }
+  return candidates
+}
+
+/**
+ * The last look: it must come after the end was read, at a node that is at least as far, in a history that reaches back
+ * (`historyStart`) to before the transaction.
+ */
+async function endMissing(
+  services: FollowingServices,
+  candidates: readonly ExpiryCandidate[],
+  historyStart: number,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const { store, chain, clock } = services
+  const { slot, statuses } = await readStatuses(
+    chain,
+    candidates.map(({ row }) => row.signature),
+    true,
+  )
+  const expired = candidates.filter(
+    (candidate, i) => statuses[i] === null && slot >= candidate.slot && historyStart <= candidate.sinceSlot,
+  )
+  const planned = expired.map(({ row }) => ({
+    row,
+    transition: expiredTransition(row.nonce_account === null ? 'BlockhashExpired' : 'NonceAdvanced'),
+  }))
+  const faults = await writeTransitions(services, planned, { signal })
+  const [first] = faults
+  if (first === undefined) return undefined
+  const now = clock.now()
+  const signatures = faults.map(({ row }) => row.signature)
+  const genesis = await chain.genesisHash()
+  await store.write((tx) => noteChecked(tx, signatures, { now, next: now + FAULTY_ROW_WAIT_MS, slot, genesis }))
+  return first.error
+}

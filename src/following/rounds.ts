@@ -1,0 +1,78 @@
+/** Follows submitted transactions to their end: looks for them, proves that they expired, sends them again. */
+import { STATUSES_PER_CALL } from '../chain/statuses.ts'
+import { dueTransactions, type FollowedTransaction, isAnyTransactionDue } from '../store/transactions.ts'
+import { type Budget, createBudget } from './budget.ts'
+import { endFailedBundles } from './bundles.ts'
+import { endExpired } from './expiry.ts'
+import { type LookOptions, look, type MissingTransaction } from './look.ts'
+import { sendDue } from './send.ts'
+import type { FollowingServices } from './services.ts'
+
+/** Calls to the RPC node of one round. */
+export const ROUND_CALLS = 40
+/** The share of the calls that may go into looking: the rest is for proving ends and for sending. */
+const LOOK_SHARE = 0.8
+/** Where a round is half full the next ones must have room for what this one had not. */
+const BUSY_WAIT_MS = 4_500
+/** A look at one transaction and what may come of it. */
+const CALLS_FOR_ONE = 6
+
+export interface FollowRoundOptions {
+  /** Ends the round between two calls. */
+  signal?: AbortSignal
+  calls?: number
+}
+
+/**
+ * One round over everything that is due, in at most `calls` calls. What does not fit is due again in the next.
+ * Throws internal_error where the node fails, after what the node had answered was written, and at the end of the round
+ * the fault of a transaction that could not be followed.
+ */
+export async function followDue(
+  services: FollowingServices,
+  { signal, calls = ROUND_CALLS }: FollowRoundOptions = {},
+): Promise<void> {
+  // One call is kept for the genesis hash, which is asked of a node once.
+  const budget = createBudget(calls - 1)
+  const limit = Math.floor(calls * LOOK_SHARE) * STATUSES_PER_CALL
+  const { db } = services.store
+  if (!(await isAnyTransactionDue(db, services.clock.now()))) return
+  const genesis = await services.chain.genesisHash()
+  const rows = await dueTransactions(db, genesis, services.clock.now(), limit)
+  try {
+    await lookAndEnd(services, rows, budget, { signal, leastWaitMs: rows.length > limit / 2 ? BUSY_WAIT_MS : 0 })
+  } finally {
+    // A node that answers no question may still take a transaction.
+    if (!signal?.aborted) await sendDue(services, budget)
+  }
+}
+
+/** Looks at one transaction now, whoever else follows it. Throws where it cannot be followed, internal_error where the node fails. */
+export async function followOne(services: FollowingServices, row: FollowedTransaction): Promise<void> {
+  const budget = createBudget(CALLS_FOR_ONE)
+  await lookAndEnd(services, [row], budget)
+  await sendDue(services, budget, row.signature)
+}
+
+/** Looks for the transactions, and ends those that have expired or whose bundle has failed. Throws the first fault, at the end. */
+async function lookAndEnd(
+  services: FollowingServices,
+  rows: readonly FollowedTransaction[],
+  budget: Budget,
+  options: LookOptions = {},
+): Promise<void> {
+  const { signal } = options
+  const missing: MissingTransaction[] = []
+  const faults: unknown[] = []
+  for (let at = 0; at < rows.length && budget.take(); at += STATUSES_PER_CALL) {
+    signal?.throwIfAborted()
+    const result = await look(services, rows.slice(at, at + STATUSES_PER_CALL), budget, options)
+    missing.push(...result.missing)
+    faults.push(result.fault)
+  }
+  signal?.throwIfAborted()
+  faults.push(await endExpired(services, missing, budget, signal))
+  faults.push(await endFailedBundles(services, missing, budget, signal))
+  const fault = faults.find((each) => each !== undefined && each !== null)
+  if (fault !== undefined) throw fault
+}

@@ -1,0 +1,43 @@
+/** When a followed transaction is looked for again. */
+import type { FollowedTransaction } from '../store/transactions.ts'
+
+/** After a minute most transactions that are not confirmed never will be. */
+export const YOUNG_TRANSACTION_MS = 60_000
+/** A transaction that is not proven to have expired by then waits for a node with a longer history. */
+const ANCIENT_TRANSACTION_MS = 3_600_000
+const LOOK_WAIT_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
+export const LONGEST_LOOK_WAIT_MS = LOOK_WAIT_MS.ancient
+
+/** Milliseconds from `now` to the next look. */
+export function lookWaitOf(
+  { lifecycle, created_at }: Pick<FollowedTransaction, 'lifecycle' | 'created_at'>,
+  now: number,
+): number {
+  if (lifecycle === 'confirmed' || lifecycle === 'failed') return LOOK_WAIT_MS.confirmed
+  if (now - created_at > ANCIENT_TRANSACTION_MS) return LOOK_WAIT_MS.ancient
+  return now - created_at > YOUNG_TRANSACTION_MS ? LOOK_WAIT_MS.old : LOOK_WAIT_MS.young
+}
+
+/** The rows by how long each waits, so that those that wait equally long are written together. */
+export function groupByWait(
+  rows: readonly FollowedTransaction[],
+  waitOf: (row: FollowedTransaction) => number,
+): Map<number, FollowedTransaction[]> {
+  const groups = new Map<number, FollowedTransaction[]>()
+  for (const row of rows) {
+    const wait = waitOf(row)
+    const group = groups.get(wait)
+    if (group === undefined) groups.set(wait, [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+/** A round comes about so often, in milliseconds: what turns with the rounds turns with this. */
+const ROUND_EVERY_MS = 2_000
+
+/** The items from another one on in each round, `step` further: where a round cannot ask about all, each comes first in turn. */
+export function rotated<T>(items: readonly T[], step: number, now: number): T[] {
+  const first = items.length === 0 ? 0 : (Math.floor(now / ROUND_EVERY_MS) * step) % items.length
+  return [...items.slice(first), ...items.slice(0, first)]
+}

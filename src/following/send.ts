@@ -1,0 +1,97 @@
+/** Sends the stored bytes of transactions that were not seen yet, again and again, each from one process at a time. */
+import { relayOf } from '../chain/relay.ts'
+import { broadcast } from '../chain/sending.ts'
+import { bundleIdOf } from '../solana/bundles.ts'
+import { bundleTransactions, claimSends, dueSends, planSend } from '../store/transactions.ts'
+import type { Budget } from './budget.ts'
+import type { FollowingServices } from './services.ts'
+
+/** How long the request itself has to send its transaction before the watcher does. */
+export const FIRST_SEND_MS = 2_000
+const LONGEST_SEND_WAIT_MS = 16_000
+/** Sends under way at once. */
+const PARALLEL_SENDS = 8
+/** By then a blockhash has expired, and a durable nonce is in no hurry. */
+const BLOCKHASH_LIFE_MS = 150_000
+export const NONCE_SEND_WAIT_MS = 60_000
+
+type SendServices = Pick<FollowingServices, 'store' | 'chain' | 'clock' | 'log' | 'config'>
+type DueSend = Awaited<ReturnType<typeof dueSends>>[number]
+
+/** Waits of 2, 4, 8 and 16 seconds, then 16 while its blockhash may live; a durable nonce has no end. */
+function nextSendAt({ sends, nonce_account, created_at }: DueSend, now: number): number | null {
+  const wait = Math.min(FIRST_SEND_MS * 2 ** Math.min(sends + 1, 10), LONGEST_SEND_WAIT_MS)
+  if (now - created_at < BLOCKHASH_LIFE_MS) return now + wait
+  return nonce_account === null ? null : now + NONCE_SEND_WAIT_MS
+}
+
+/** Sends what is due, of one transaction where a signature is given. A send that fails is due again; nothing is thrown. */
+export async function sendDue(services: SendServices, budget: Budget, signature?: string): Promise<void> {
+  const { store, chain, clock, log } = services
+  const now = clock.now()
+  if (budget.left === 0) return
+  const genesis = await chain.genesisHash()
+  const due = await dueSends(store.db, genesis, now, budget.left, signature)
+  const claimed = await claimDue(services, due, now)
+  const jobs = [
+    ...claimed.flatMap(({ row, raw }) =>
+      row.bundle_id === null ? [{ row, send: () => sendOne(services, row, raw) }] : [],
+    ),
+    ...lastOfBundles(claimed.map(({ row }) => row)).map(([bundleId, row]) => ({
+      row,
+      send: () => sendBundleOf(services, bundleId, row.max_retries),
+    })),
+  ]
+  for (let at = 0; at < jobs.length; at += PARALLEL_SENDS) {
+    const part = jobs.slice(at, at + PARALLEL_SENDS).filter(() => budget.take())
+    await Promise.all(
+      part.map(({ row, send }) =>
+        send().catch((error) => log.warn({ err: error, signature: row.signature }, 'a transaction was not sent')),
+      ),
+    )
+  }
+}
+
+/** The sends that fell to this process, in their order, with the bytes. */
+async function claimDue(
+  { store }: SendServices,
+  due: readonly DueSend[],
+  now: number,
+): Promise<{ row: DueSend; raw: Uint8Array }[]> {
+  if (due.length === 0) return []
+  const sends = due.map((row) => ({ signature: row.signature, next: nextSendAt(row, now) }))
+  const claimed = await store.write((tx) => claimSends(tx, now, sends))
+  const raws = new Map(claimed.map(({ signature, raw }) => [signature, raw]))
+  return due.flatMap((row) => {
+    const raw = raws.get(row.signature)
+    return raw === undefined ? [] : [{ row, raw }]
+  })
+}
+
+/** One row for each bundle, whose transactions go together or not at all. */
+function lastOfBundles(rows: readonly DueSend[]): [bundleId: string, row: DueSend][] {
+  const bundles = new Map<string, DueSend>()
+  for (const row of rows) if (row.bundle_id !== null) bundles.set(row.bundle_id, row)
+  return [...bundles]
+}
+
+async function sendOne({ chain, store }: SendServices, { signature, max_retries }: DueSend, raw: Uint8Array) {
+  await broadcast(chain, raw, max_retries)
+  if (max_retries === 0) await store.write((tx) => planSend(tx, signature, null))
+}
+
+async function sendBundleOf(
+  { config, chain, store }: SendServices,
+  bundleId: string,
+  maxRetries: number,
+): Promise<void> {
+  const rows = await bundleTransactions(store.db, bundleId)
+  // Once one of them was seen the bundle has landed, or never will; and no part of a bundle is ever sent alone.
+  if (rows.some(({ lifecycle }) => lifecycle !== 'submitted')) return
+  if (bundleIdOf(rows.map(({ signature }) => signature)) !== bundleId) return
+  await relayOf(config, chain).send(rows.map(({ raw }) => raw))
+  if (maxRetries > 0) return
+  await store.write(async (tx) => {
+    for (const { signature } of rows) await planSend(tx, signature, null)
+  })
+}

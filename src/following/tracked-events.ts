@@ -1,0 +1,46 @@
+/** Events that a transaction's sender asked for: each is written, unless an event that the chain proves already stands for it. */
+import type { TrackedResource } from '../api/index.ts'
+import { type EventDraft, isEventWritten } from '../store/event-drafts.ts'
+import type { Tx } from '../store/store.ts'
+import type { FollowedTransaction } from '../store/transactions.ts'
+import type { Effects, Projection, RequestedEvent } from './projection.ts'
+
+interface TrackedTransaction {
+  transaction: FollowedTransaction
+  slot: number
+  tracked: TrackedResource
+  effects: readonly { projection: Projection; effects: Effects<unknown, unknown> }[]
+  /** What the chain shows of this transaction, in the order in which it is going to be written. */
+  drafts: readonly EventDraft[]
+}
+
+/** One event for each type, resource and signature: `source: "hint"` is only what nothing else reports (spec 4, contract 6). */
+export async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promise<EventDraft[]> {
+  const { transaction, slot, tracked } = followed
+  const { resource_type, resource_id, related_events } = tracked
+  const { signature } = transaction
+  const object = { slot, signature, source: 'hint' }
+  const requested: EventDraft[] = []
+  for (const type of related_events) {
+    const event = { type, resource_type, resource_id }
+    if (await isReported(tx, event, followed)) continue
+    requested.push({ ...event, object, dedupe_by: signature, origin: transaction })
+  }
+  return requested
+}
+
+async function isReported(tx: Tx, requested: RequestedEvent, followed: TrackedTransaction): Promise<boolean> {
+  const { drafts, transaction, effects } = followed
+  const { type, resource_type, resource_id } = requested
+  const own = drafts.filter(
+    (draft) => draft.type === type && draft.resource_type === resource_type && draft.resource_id === resource_id,
+  )
+  for (const draft of own) {
+    // With another dedupe key it may report an earlier transaction, and would not be written again for this one.
+    if (draft.dedupe_by === transaction.signature || !(await isEventWritten(tx, draft))) return true
+  }
+  for (const { projection, effects: changed } of effects) {
+    if (await projection.isAlreadyReported?.(tx, requested, changed)) return true
+  }
+  return false
+}

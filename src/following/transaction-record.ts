@@ -1,0 +1,13 @@
+/** A followed transaction as the API answers it, and as its events report it. */
+import type { Transaction } from '../api/index.ts'
+import type { FollowedTransaction } from '../store/transactions.ts'
+import type { TransactionState } from './transition.ts'
+
+export const transactionRecord = (row: Pick<FollowedTransaction, 'signature'> & TransactionState): Transaction => ({
+  signature: row.signature,
+  lifecycle: row.lifecycle,
+  confirmation_status: row.confirmation_status as Transaction['confirmation_status'],
+  err: row.err_json === null ? null : JSON.parse(row.err_json),
+  slot: row.slot,
+  confirmations: row.confirmations,
+})

@@ -1,0 +1,70 @@
+/** Writes what has become of transactions: their state, the records of what they did, and the events, all in one database transaction. */
+import type { Services } from '../context.ts'
+import type { EventDraft } from '../store/event-drafts.ts'
+import type { Tx } from '../store/store.ts'
+import { type FollowedTransaction, moveTransaction } from '../store/transactions.ts'
+import type { RowFault } from '../store/write-each.ts'
+import type { ChainStates } from './chain-states.ts'
+import { writeWithEvents } from './collector.ts'
+import { type TransactionEffects, writeEffects } from './effects.ts'
+import { lookWaitOf } from './schedule.ts'
+import { transactionRecord } from './transaction-record.ts'
+import type { Transition } from './transition.ts'
+
+/** The next state of a transaction, with what it did where it is confirmed. */
+export interface PlannedTransition {
+  row: FollowedTransaction
+  transition: Transition
+  effects?: TransactionEffects
+}
+
+type WriteServices = Pick<Services, 'store' | 'clock' | 'log' | 'config'>
+
+/** Answers the transactions that could not be written; one that another process has moved since it was read is left alone. */
+export async function writeTransitions(
+  services: WriteServices,
+  planned: readonly PlannedTransition[],
+  { states = new Map(), signal }: { states?: ChainStates; signal?: AbortSignal | undefined } = {},
+): Promise<RowFault<FollowedTransaction>[]> {
+  const writeAll = async (tx: Tx, part: readonly PlannedTransition[]) => {
+    const drafts: EventDraft[] = []
+    for (const each of part) drafts.push(...(await writeTransition(tx, services, each, states)))
+    return drafts
+  }
+  const faults = await writeWithEvents(services, planned, writeAll, signal)
+  return faults.map(({ row: { row }, error }) => loggedFault(services, row, error))
+}
+
+/** The fault of a transaction that could not be followed, which the log has from then on. */
+export function loggedFault(
+  { log }: Pick<Services, 'log'>,
+  row: FollowedTransaction,
+  error: unknown,
+): RowFault<FollowedTransaction> {
+  log.error({ err: error, signature: row.signature }, 'a transaction could not be followed')
+  return { row, error }
+}
+
+async function writeTransition(
+  tx: Tx,
+  services: WriteServices,
+  { row, transition, effects }: PlannedTransition,
+  states: ChainStates,
+): Promise<EventDraft[]> {
+  const { clock, log } = services
+  const { state, events, dropped, final } = transition
+  const now = clock.now()
+  const isMoved = await moveTransaction(tx, row, {
+    ...state,
+    checked_at: now,
+    next_check_at: final ? null : now + lookWaitOf({ ...row, ...state }, now),
+    next_send_at: dropped && row.max_retries > 0 ? now : null,
+  })
+  if (!isMoved) return []
+  if (dropped) log.warn({ signature: row.signature, slot: row.slot }, 'a fork dropped a transaction')
+  const object = transactionRecord({ ...row, ...state })
+  const about = { resource_type: 'transaction', resource_id: row.signature, object, origin: row }
+  const drafts = events.map((type) => ({ type, ...about }))
+  if (effects === undefined) return drafts
+  return [...drafts, ...(await writeEffects(tx, services, { row, slot: state.slot, states }, effects))]
+}

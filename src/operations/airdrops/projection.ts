@@ -1,0 +1,206 @@
+/** What confirmed transactions did to airdrops: distributors that exist now, claims, vaults that were emptied. */
+import type { EventType } from '../../api/envelope.ts'
+import {
+  type DistributorChange,
+  distributorAddress,
+  distributorChangesIn,
+} from '../../chain/programs/merkle-distributor/index.ts'
+import { confirmedDraft } from '../../following/chain-drafts.ts'
+import type { Effects, Projection } from '../../following/projection.ts'
+import { keyFromBase58, keyToBase58 } from '../../merkle/base58.ts'
+import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
+import { decodeTreeId, encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
+import { findAirdrop, findAirdropAt, updateAirdrop } from '../../store/airdrops.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
+import type { Tx } from '../../store/store.ts'
+import { storedAirdrop } from '../api-records.ts'
+import {
+  type AirdropEvidence,
+  type AirdropRow,
+  advanceAirdrop,
+  airdropStatusOn,
+  isDrainReported,
+} from './transitions.ts'
+
+type AirdropEffects = Effects<readonly DistributorChange[], never>
+type DistributorChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>
+
+export const airdropProjection: Projection<readonly DistributorChange[], never> = {
+  async changesIn(message) {
+    const changes = distributorChangesIn(message)
+    return changes.length === 0 ? null : changes
+  },
+  async write(tx, effects) {
+    const drafts: EventDraft[] = []
+    const claimedIds = new Set<string>()
+    for (const change of effects.changes) {
+      if (change.kind === 'created') drafts.push(...(await writeDistributor(tx, effects, change)))
+      if (change.kind === 'claimed') drafts.push(...(await writeClaim(tx, effects, change, claimedIds)))
+      if (change.kind === 'clawed_back') drafts.push(...(await writeClawback(tx, effects, change)))
+    }
+    return drafts
+  },
+  async isAlreadyReported(tx, { type, resource_type, resource_id }, { transaction, changes }) {
+    const kind = resource_type === 'airdrop' ? MADE_BY[type] : undefined
+    if (kind === undefined) return false
+    const tree = await findAirdrop(tx, resource_id)
+    if (tree === null) return false
+    const isMade = changes.some((change) => change.kind === kind && change.distributor === tree.distributor)
+    const status = airdropStatusOn(tree, transaction.genesis)
+    return isMade && (kind === 'created' ? status !== 'tree_built' : status === 'vault_drained')
+  },
+}
+
+/** The change that makes a state which a worker may notice, and report, first. */
+const MADE_BY: Partial<Record<EventType, DistributorChange['kind']>> = {
+  'airdrop.initialized': 'created',
+  'airdrop.vault_drained': 'clawed_back',
+}
+
+/** A distributor with another root than the stored tree's is not this airdrop's, and has no events. */
+async function writeDistributor(
+  tx: Tx,
+  effects: AirdropEffects,
+  change: DistributorChangeOf<'created'>,
+): Promise<EventDraft[]> {
+  const { distributor, mint, version, root, admin } = change
+  const mintKey = keyFromBase58(mint)
+  if (version > BigInt(MAX_AIRDROP_COUNT) || mintKey === undefined) return []
+  const airdropCount = Number(version)
+  const id = encodeTreeId(mintKey, airdropCount)
+  const tree = await findAirdrop(tx, id)
+  if (tree !== null) {
+    if (tree.root !== root) return []
+    return (await advanceAirdrop(tx, tree, distributor, {}, { ...evidenceOf(effects), admin })).drafts
+  }
+  const object = { id, mint, airdrop_count: airdropCount, root, status: 'initialized', distributor, admin }
+  return [unstoredDraft(effects, 'airdrop.initialized', id, object, effects.transaction.genesis)]
+}
+
+/** The proof tells whether it is a claim of the stored tree: a distributor's account is not in the message. */
+async function writeClaim(
+  tx: Tx,
+  effects: AirdropEffects,
+  change: DistributorChangeOf<'claimed'>,
+  claimedIds: Set<string>,
+): Promise<EventDraft[]> {
+  const { signature, genesis } = effects.transaction
+  const { distributor, claimer, amount } = change
+  const airdrop = await airdropAt(tx, effects, distributor)
+  if (airdrop === null) return []
+  const { id, tree } = airdrop
+  // Several claims in one transaction are an event each: the first is the one that a request tracks.
+  const dedupeBy = claimedIds.has(id) ? `${signature}:${claimer}` : signature
+  claimedIds.add(id)
+  const claim = { distributor, claimer, amount: String(amount) }
+  if (tree === null) {
+    const started = { ...keyOf(id), status: 'claiming', distributor }
+    const states = [
+      initializedBefore(effects, id, distributor),
+      unstoredDraft(effects, 'airdrop.claim_started', id, started, genesis),
+    ]
+    return [
+      ...((await isDrainReported(tx, id, genesis)) ? [] : states),
+      unstoredDraft(effects, 'airdrop.claimed', id, { ...keyOf(id), ...claim }, dedupeBy),
+    ]
+  }
+  if (!isOfTree(tree, change)) return []
+  const advanced = await advanceAirdrop(tx, tree, distributor, { isClaimed: true }, evidenceOf(effects))
+  const object = { ...storedAirdrop(advanced.row), ...claim }
+  await lookNow(tx, effects, advanced.row)
+  return [
+    ...advanced.drafts,
+    confirmedDraft(effects, {
+      type: 'airdrop.claimed',
+      resource_type: 'airdrop',
+      resource_id: id,
+      object,
+      dedupe_by: dedupeBy,
+    }),
+  ]
+}
+
+async function writeClawback(
+  tx: Tx,
+  effects: AirdropEffects,
+  { distributor, receiver }: DistributorChangeOf<'clawed_back'>,
+): Promise<EventDraft[]> {
+  const { genesis } = effects.transaction
+  const airdrop = await airdropAt(tx, effects, distributor)
+  if (airdrop === null) return []
+  const { id, tree } = airdrop
+  if (tree === null) {
+    const object = { ...keyOf(id), distributor, clawback_receiver: receiver }
+    return [
+      initializedBefore(effects, id, distributor),
+      unstoredDraft(effects, 'airdrop.vault_drained', id, object, genesis),
+    ]
+  }
+  if (airdropStatusOn(tree, genesis) !== 'tree_built') {
+    return (await advanceAirdrop(tx, tree, distributor, { isDrained: true }, evidenceOf(effects))).drafts
+  }
+  // Only the distributor's account shows whether its root was this tree's, and the worker reads it.
+  await lookNow(tx, effects, tree)
+  return []
+}
+
+const evidenceOf = ({ services, transaction, slot }: AirdropEffects): AirdropEvidence => ({
+  genesis: transaction.genesis,
+  next: services.clock.now(),
+  slot,
+  signature: transaction.signature,
+  origin: transaction,
+})
+
+/** The worker looks at it in its next round. */
+async function lookNow(tx: Tx, { services }: AirdropEffects, { id, next_check_at }: AirdropRow): Promise<void> {
+  const now = services.clock.now()
+  if (next_check_at !== null && next_check_at > now) await updateAirdrop(tx, id, { next_check_at: now })
+}
+
+function isOfTree({ root }: AirdropRow, { claimer, amount, locked, proof }: DistributorChangeOf<'claimed'>): boolean {
+  const [wallet, treeRoot] = [keyFromBase58(claimer), hashFromHex(root)]
+  if (wallet === undefined || treeRoot === undefined) return false
+  return locked === 0n && verifyProof(wallet, amount, proof, treeRoot)
+}
+
+/** By its account; where no tree is stored, by what the request tracks, as far as the account is derived from it. */
+async function airdropAt(
+  tx: Tx,
+  { tracked }: AirdropEffects,
+  distributor: string,
+): Promise<{ id: string; tree: AirdropRow | null } | null> {
+  const tree = await findAirdropAt(tx, distributor)
+  if (tree !== null) return { id: tree.id, tree }
+  const id = tracked?.resource_type === 'airdrop' ? tracked.resource_id : null
+  const key = id === null ? undefined : decodeTreeId(id)
+  if (id === null || key === undefined) return null
+  const address = await distributorAddress({ mint: keyToBase58(key.mint), airdropCount: key.airdropCount })
+  return address === distributor ? { id, tree: await findAirdrop(tx, id) } : null
+}
+
+/** The id's own fields; throws for one that is no tree id, which `airdropAt` never answers. */
+function keyOf(id: string) {
+  const key = decodeTreeId(id)
+  if (key === undefined) throw new Error(`${id} is no merkle tree id`)
+  return { id, mint: keyToBase58(key.mint), airdrop_count: key.airdropCount }
+}
+
+/** What happens to a distributor shows that it was created, by another tool where no event reported that before. */
+const initializedBefore = (effects: AirdropEffects, id: string, distributor: string): EventDraft =>
+  unstoredDraft(
+    effects,
+    'airdrop.initialized',
+    id,
+    { ...keyOf(id), status: 'initialized', distributor },
+    effects.transaction.genesis,
+  )
+
+/** About an airdrop whose tree is not stored here: no record moves. A state's event is deduped as `advanceAirdrop` does. */
+const unstoredDraft = (
+  effects: AirdropEffects,
+  type: 'airdrop.initialized' | 'airdrop.claim_started' | 'airdrop.claimed' | 'airdrop.vault_drained',
+  id: string,
+  object: object,
+  dedupe_by: string,
+): EventDraft => confirmedDraft(effects, { type, resource_type: 'airdrop', resource_id: id, object, dedupe_by })

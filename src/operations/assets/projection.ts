@@ -1,0 +1,196 @@
+/** What confirmed transactions did to assets: minted, frozen and released as stakes, given away, burned. */
+import type { EventType } from '../../api/envelope.ts'
+import { type AssetChange, assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
+import { confirmedDraft } from '../../following/chain-drafts.ts'
+import type { Effects, Projection } from '../../following/projection.ts'
+import { isBefore, type Place } from '../../store/asset-records.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
+import { findNft, insertNft, moveNft, updateNft } from '../../store/nfts.ts'
+import type { Row } from '../../store/schema.ts'
+import { findStake, insertStake, moveStake, updateStake } from '../../store/stakes.ts'
+import type { Tx } from '../../store/store.ts'
+import { nftRecord } from '../api-records.ts'
+import { trySigner } from '../signing/require-signer.ts'
+
+interface AssetChanges {
+  changes: readonly AssetChange[]
+  /** The platform's wallet: what it freezes is a stake. */
+  wallet: string | null
+}
+
+type AssetEffects = Effects<AssetChanges, never>
+type AssetChangeOf<K extends AssetChange['kind']> = Extract<AssetChange, { kind: K }>
+type FreezeChange = AssetChangeOf<'frozen' | 'released'>
+
+/**
+ * NFTs and stakes are records of the same assets, written in the order of the message. An event reports what its
+ * transaction did; the record stays as a later transaction, or a later reading of the chain, has left it.
+ */
+export const assetProjection: Projection<AssetChanges, never> = {
+  async changesIn(message, { services }) {
+    const changes = assetChangesIn(message)
+    return changes.length === 0 ? null : { changes, wallet: (await trySigner(services))?.address ?? null }
+  },
+  async write(tx, effects) {
+    const drafts: EventDraft[] = []
+    for (const change of effects.changes.changes) {
+      if (change.kind === 'minted') drafts.push(...(await writeMint(tx, effects, change)))
+      else if (change.kind === 'burned') drafts.push(...(await writeBurn(tx, effects, change)))
+      else if (change.kind === 'transferred') await writeTransfer(tx, effects, change)
+      else drafts.push(...(await writeFreeze(tx, effects, change)))
+    }
+    return drafts
+  },
+}
+
+const chainPlaceOf = ({ transaction, slot }: AssetEffects): Place => ({ slot, order: transaction.seq })
+const originColumns = ({ transaction: { external_uid, metadata_json } }: AssetEffects) => ({
+  external_uid,
+  metadata_json,
+})
+const placeColumns = ({ slot, order }: Place) => ({ changed_slot: slot, changed_order: order })
+const firstColumns = (effects: AssetEffects) => ({
+  ...originColumns(effects),
+  created_at: effects.services.clock.now(),
+  ...placeColumns(chainPlaceOf(effects)),
+})
+
+/** Assets outside of collections have no records. */
+async function writeMint(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'minted'>): Promise<EventDraft[]> {
+  const { asset, collection, owner, name, uri } = change
+  if (collection === null) return []
+  const state = { asset, collection, owner, name, uri, status: 'minted', frozen: 0 } as const
+  const inserted = await insertNft(tx, { ...state, ...firstColumns(effects) })
+  const row = inserted ?? (await findNft(tx, asset))
+  if (inserted === null && row !== null) {
+    // The record was made before its mint was followed: it takes what the mint's request sent along, and keeps what became of it since.
+    const isNameless = row.name === '' && row.uri === ''
+    await updateNft(tx, asset, { ...originColumns(effects), ...(isNameless ? { name, uri } : {}) })
+  }
+  return [assetDraft(effects, 'nft.created', { ...knownFields(row), ...state, frozen: false })]
+}
+
+async function writeBurn(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'burned'>): Promise<EventDraft[]> {
+  const { asset } = change
+  const stored = await findNft(tx, asset)
+  const collection = change.collection ?? stored?.collection ?? null
+  if (collection === null) return []
+  const burned = { owner: null, status: 'burned', frozen: 0 } as const
+  const state = { asset, collection, name: stored?.name ?? '', uri: stored?.uri ?? '', ...burned }
+  // Nothing comes after a burn, whatever slots were read: the record is changed without looking at its place.
+  const place = placeColumns(chainPlaceOf(effects))
+  const row =
+    stored === null
+      ? await insertNft(tx, { ...state, ...firstColumns(effects) })
+      : await updateNft(tx, asset, { ...burned, collection, ...place })
+  await updateStake(tx, asset, { collection, owner: null, status: 'burned', ...place })
+  return [assetDraft(effects, 'nft.burned', { ...knownFields(row), ...state, frozen: false })]
+}
+
+async function writeTransfer(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'transferred'>): Promise<void> {
+  const { asset, collection, owner } = change
+  const columns = { owner, ...(collection === null ? {} : { collection }) }
+  await moveNft(tx, asset, chainPlaceOf(effects), columns)
+  await moveStake(tx, asset, chainPlaceOf(effects), columns)
+}
+
+async function writeFreeze(tx: Tx, effects: AssetEffects, change: FreezeChange): Promise<EventDraft[]> {
+  const { asset, kind } = change
+  const [nft, stake] = [await findNft(tx, asset), await findStake(tx, asset)]
+  const collection = change.collection ?? stake?.collection ?? nft?.collection ?? null
+  if (collection === null) return []
+  const isFreeze = kind === 'frozen'
+  const owner = change.owner ?? stake?.owner ?? nft?.owner ?? null
+  const place = chainPlaceOf(effects)
+  const frozen = isFreeze ? 1 : 0
+  if (!isOfStake(effects.changes.wallet, change, owner, stake)) {
+    await moveNft(tx, asset, place, { frozen })
+    return []
+  }
+  if (isRepeatedFreeze(change, place, stake)) return []
+  // A release names the stake's platform once more; the record keeps what the stake said.
+  const platform_id = isFreeze ? change.platformId : (stake?.platform_id ?? change.platformId)
+  const metadata_json = isFreeze ? effects.transaction.metadata_json : (stake?.metadata_json ?? null)
+  const state = { owner, status: isFreeze ? 'staked' : 'unstaked', platform_id } as const
+  await writeStake(tx, effects, change, { nft, stake, collection, state })
+  await moveNft(tx, asset, place, { collection, frozen, ...(owner === null ? {} : { owner }) })
+  const metadata = metadata_json === null ? null : JSON.parse(metadata_json)
+  const known = nft === null ? { asset, collection } : { ...nftRecord(nft), collection }
+  return [
+    assetDraft(effects, isFreeze ? 'stake.acquired' : 'stake.released', { asset, collection, ...state, metadata }),
+    assetDraft(effects, isFreeze ? 'nft.staked' : 'nft.unstaked', {
+      ...known,
+      owner,
+      status: 'minted',
+      frozen: isFreeze,
+    }),
+  ]
+}
+
+interface StakeWrite {
+  nft: Row<'nfts'> | null
+  stake: Row<'stakes'> | null
+  collection: string
+  state: { owner: string | null; status: 'staked' | 'unstaked'; platform_id: string | null }
+}
+
+async function writeStake(
+  tx: Tx,
+  effects: AssetEffects,
+  { asset, kind, holder }: FreezeChange,
+  { nft, stake, collection, state: { owner, status, platform_id } }: StakeWrite,
+): Promise<void> {
+  const place = chainPlaceOf(effects)
+  const isFreeze = kind === 'frozen'
+  // What a release's request sent along is the release's own, and not the stake's.
+  const request = isFreeze
+    ? {
+        ...originColumns(effects),
+        platform_id,
+        freeze_authority: holder,
+        said_slot: place.slot,
+        said_order: place.order,
+      }
+    : { external_uid: null, metadata_json: null, platform_id }
+  if (stake === null) {
+    const now = nft?.status === 'burned' ? BURNED_STAKE : ({ owner, status } as const)
+    await insertStake(tx, { asset, collection, ...now, ...firstColumns(effects), ...request })
+    return
+  }
+  await moveStake(tx, asset, place, { collection, owner, status })
+  // Also where a later reading of the chain has moved the record on.
+  if (isFreeze && !isBefore(place, { slot: stake.said_slot, order: stake.said_order })) {
+    await updateStake(tx, asset, request)
+  }
+}
+
+/** What a stranger freezes for the owner, a market for example, is no stake; our memo makes it one, whoever holds it. */
+function isOfStake(
+  wallet: string | null,
+  { kind, holder, platformId }: FreezeChange,
+  owner: string | null,
+  stake: Row<'stakes'> | null,
+): boolean {
+  if (platformId !== null || (kind === 'released' && stake?.status === 'staked')) return true
+  return holder !== null && (holder === owner || holder === wallet)
+}
+
+/** Freezing what is frozen passes too, and is no stake again; a plugin is added once. */
+const isRepeatedFreeze = (change: FreezeChange, place: Place, stake: Row<'stakes'> | null): boolean =>
+  change.kind === 'frozen' &&
+  !change.isNew &&
+  change.platformId === null &&
+  stake?.status === 'staked' &&
+  !isBefore(place, { slot: stake.changed_slot, order: stake.changed_order })
+
+const BURNED_STAKE = { owner: null, status: 'burned' } as const
+
+const knownFields = (row: Row<'nfts'> | null) => (row === null ? {} : nftRecord(row))
+
+const assetDraft = (effects: AssetEffects, type: EventType, object: { asset: string } & Record<string, unknown>) =>
+  confirmedDraft(effects, {
+    type,
+    resource_type: type.startsWith('stake.') ? 'stake' : 'nft',
+    resource_id: object.asset,
+    object,
+  })

@@ -1,0 +1,64 @@
+/** What confirmed transactions did to gold locks: locked, unlocked. */
+import { type GoldLockChange, goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
+import type { Effects, Projection } from '../../following/projection.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
+import { findLiveGoldLock, insertGoldLock, planReplaced } from '../../store/gold-locks.ts'
+import type { Tx } from '../../store/store.ts'
+import { goldLockDraft, markGoldUnlocked } from './transitions.ts'
+
+type GoldLockEffects = Effects<readonly GoldLockChange[], never>
+
+/** Locks of the configured gold mint alone are gold locks. */
+export const goldLockProjection: Projection<readonly GoldLockChange[], never> = {
+  async changesIn(message, { services }) {
+    const changes = goldLockChangesIn(message, services.config.values['gold.mint'])
+    return changes.length === 0 ? null : changes
+  },
+  async write(tx, effects) {
+    const drafts: EventDraft[] = []
+    for (const change of effects.changes) {
+      if (change.kind === 'locked') drafts.push(...(await writeLock(tx, effects, change)))
+      else drafts.push(...(await writeUnlocking(tx, effects, change.escrow)))
+    }
+    return drafts
+  },
+}
+
+async function writeLock(
+  tx: Tx,
+  { services, transaction, slot }: GoldLockEffects,
+  { escrow, user, mint, amount, unlocksAt }: Extract<GoldLockChange, { kind: 'locked' }>,
+): Promise<EventDraft[]> {
+  const { signature, genesis, external_uid, metadata_json } = transaction
+  const now = services.clock.now()
+  const lock = await insertGoldLock(tx, {
+    escrow,
+    user,
+    mint,
+    amount: String(amount),
+    unlocks_at: unlocksAt * 1000,
+    status: 'locked',
+    signature,
+    slot,
+    genesis,
+    next_check_at: null,
+    external_uid,
+    metadata_json,
+    created_at: now,
+  })
+  if (lock === null) return []
+  await planReplaced(tx, lock, now)
+  return [goldLockDraft('gold.locked', lock, { slot, signature }, signature)]
+}
+
+/** Nothing is known of a lock that was made elsewhere, and an unlocking that the worker has noticed is reported already. */
+async function writeUnlocking(tx: Tx, { transaction, slot }: GoldLockEffects, escrow: string): Promise<EventDraft[]> {
+  const { signature, genesis } = transaction
+  const findLock = () => findLiveGoldLock(tx, { escrow, genesis, before: slot })
+  // A lock that the worker has moved since it was read is read once more.
+  for (let lock = await findLock(); lock !== null; lock = await findLock()) {
+    const drafts = await markGoldUnlocked(tx, lock, { slot, signature }, transaction)
+    if (drafts.length > 0) return drafts
+  }
+  return []
+}

@@ -1,0 +1,15 @@
+/** Every projection, in the order in which the events of one transaction are written: a new resource adds its own here. */
+import type { Projection } from '../following/projection.ts'
+import { airdropProjection } from './airdrops/projection.ts'
+import { assetProjection } from './assets/projection.ts'
+import { goldLockProjection } from './gold-locks/projection.ts'
+import { poolProjection } from './pools/projection.ts'
+import { tokenProjection } from './tokens/projection.ts'
+
+export const PROJECTIONS: readonly Projection[] = [
+  tokenProjection,
+  poolProjection,
+  airdropProjection,
+  assetProjection,
+  goldLockProjection,
+]

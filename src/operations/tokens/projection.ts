@@ -1,0 +1,103 @@
+/** What confirmed transactions did to tokens: created, and authorities taken away. */
+import type { TrackedResource } from '../../api/index.ts'
+import {
+  metadataAddressOf,
+  type OnChainToken,
+  readTokens,
+  type TokenChange,
+  tokenChangesIn,
+  tokenReadCalls,
+  tokenStatus,
+} from '../../chain/programs/tokens/index.ts'
+import { confirmedDraft } from '../../following/chain-drafts.ts'
+import type { Effects, Projection, SubmissionContext } from '../../following/projection.ts'
+import { isAddress } from '../../solana/addresses.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
+import type { Tx } from '../../store/store.ts'
+import { findToken, insertToken, updateToken } from '../../store/tokens.ts'
+import { rawTokenOf } from './raw-token.ts'
+
+type TokenEffects = Effects<readonly TokenChange[], OnChainToken>
+
+/** How far a token's authorities are gone is read from the chain: an instruction shows only the one that it takes away. */
+export const tokenProjection: Projection<readonly TokenChange[], OnChainToken> = {
+  async changesIn(message, { tracked }: SubmissionContext) {
+    const changes = tokenChangesIn(message)
+    const mint = tracked?.resource_type === 'token' && isAddress(tracked.resource_id) ? tracked.resource_id : null
+    const isKnown = mint === null || changes.some((change) => change.mint === mint)
+    if (!isKnown && (await touches(message, mint))) changes.push({ mint, created: false, revoked: [] })
+    return changes.length === 0 ? null : changes
+  },
+  chainState: {
+    addressesOf: (changes) => changes.map(({ mint }) => mint),
+    callsFor: tokenReadCalls,
+    async read(chain, mints, slot) {
+      const states = await readTokens(await chain.connection(), mints, slot)
+      return new Map(states.flatMap((state) => (state === null ? [] : [[state.mint, state] as const])))
+    },
+  },
+  async write(tx, effects) {
+    const drafts: EventDraft[] = []
+    for (const change of effects.changes) drafts.push(...(await writeTokenChange(tx, effects, change)))
+    return drafts
+  },
+}
+
+/** What a request tracks is only a place to look: the transaction must name the mint, or its metadata, itself. */
+async function touches({ keys }: DecodedMessage, mint: string): Promise<boolean> {
+  return keys.includes(mint) || keys.includes(await metadataAddressOf(mint))
+}
+
+async function writeTokenChange(tx: Tx, effects: TokenEffects, change: TokenChange): Promise<EventDraft[]> {
+  const { mint, created, revoked } = change
+  const state = effects.states.get(mint)
+  if (state === undefined) return []
+  const becameImmutable = await writeTokenState(tx, effects, state)
+  const events = [
+    ...(created ? (['token.created'] as const) : []),
+    ...(revoked.includes('mint') ? (['token.mint_authority_revoked'] as const) : []),
+    ...(revoked.includes('freeze') ? (['token.freeze_authority_revoked'] as const) : []),
+    ...(becameImmutable && isLastRevocation(change, effects.tracked) ? (['token.fully_immutable'] as const) : []),
+  ]
+  const object = { mint, status: tokenStatus(state) }
+  return events.map((type) => confirmedDraft(effects, { type, resource_type: 'token', resource_id: mint, object }))
+}
+
+/**
+ * Whether this transaction took the last authority: the state was read later, and another may have landed since. The
+ * request that built it knows; without one, a revocation of a token that was there before is taken for the last.
+ */
+function isLastRevocation({ mint, created, revoked }: TokenChange, tracked: TrackedResource | null): boolean {
+  if (tracked?.resource_id === mint) return tracked.related_events.includes('token.fully_immutable')
+  return !created && revoked.length > 0
+}
+
+/** Authorities never come back: a state that was read late cannot undo a newer one. */
+const STATUS_ORDER = ['created', 'freeze_authority_revoked', 'mint_authority_revoked', 'fully_immutable'] as const
+
+/** Answers whether the token has become fully immutable by this. */
+async function writeTokenState(
+  tx: Tx,
+  { services, transaction }: Pick<TokenEffects, 'services' | 'transaction'>,
+  state: OnChainToken,
+): Promise<boolean> {
+  const status = tokenStatus(state)
+  const raw_json = JSON.stringify(rawTokenOf(state))
+  const stored = await findToken(tx, state.mint)
+  if (stored === null) {
+    await insertToken(tx, {
+      mint: state.mint,
+      status,
+      token_program: state.tokenProgram,
+      raw_json,
+      external_uid: transaction.external_uid,
+      metadata_json: transaction.metadata_json,
+      created_at: services.clock.now(),
+    })
+    return status === 'fully_immutable'
+  }
+  if (STATUS_ORDER.indexOf(status) < STATUS_ORDER.indexOf(stored.status)) return false
+  await updateToken(tx, state.mint, { status, raw_json })
+  return status === 'fully_immutable' && stored.status !== 'fully_immutable'
+}

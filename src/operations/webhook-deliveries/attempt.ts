@@ -1,0 +1,112 @@
+/** One attempt to deliver an event to a subscription: read, signed, sent, recorded. */
+import type { Services } from '../../context.ts'
+import { findEvent, findSmallEvent } from '../../store/events.ts'
+import type { Row } from '../../store/schema.ts'
+import { type Queued, settleQueued } from '../../store/webhook-queue.ts'
+import type { SubscriptionRow } from '../../store/webhook-subscriptions.ts'
+import { eventRecord } from '../api-records.ts'
+import { recordAttempt, switchOffUnreadable } from './record-attempt.ts'
+import type { SendResult, sendWebhook } from './send.ts'
+import { signatureHeaders } from './signature.ts'
+import { signingSecrets } from './signing-secrets.ts'
+
+export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
+  Partial<Pick<Services, 'ending'>>
+
+/** How long a receiver has to answer. */
+const ANSWER_TIMEOUT_MS = 10_000
+
+/** What the attempts of one round share. */
+export interface AttemptRound {
+  send: typeof sendWebhook
+  /** The one large event that is under way: hundreds of them side by side would be more than the memory holds. */
+  largeUnderWay: Promise<void> | null
+}
+
+/** Rejects where the database cannot be written. */
+export async function attemptDelivery(
+  services: DeliveryServices,
+  subscription: SubscriptionRow,
+  queued: Queued,
+  round: AttemptRound,
+): Promise<void> {
+  const { store } = services
+  const { send } = round
+  const small = await findSmallEvent(store.db, queued.event_id)
+  if (small !== null) return attemptWith(services, subscription, queued, { event: small, send })
+  if (round.largeUnderWay !== null) {
+    await round.largeUnderWay.catch(() => {})
+    await store.write((tx) => settleQueued(tx, queued, {}))
+    return
+  }
+  round.largeUnderWay = findEvent(store.db, queued.event_id).then((event) =>
+    attemptWith(services, subscription, queued, { event, send }),
+  )
+  await round.largeUnderWay.finally(() => {
+    round.largeUnderWay = null
+  })
+}
+
+interface EventToSend {
+  event: Row<'events'> | null
+  send: typeof sendWebhook
+}
+
+async function attemptWith(
+  services: DeliveryServices,
+  subscription: SubscriptionRow,
+  queued: Queued,
+  { event, send }: EventToSend,
+): Promise<void> {
+  const { store, clock, log } = services
+  if (event === null) {
+    await store.write((tx) => settleQueued(tx, queued, { state: 'delivered' }))
+    return
+  }
+  const startedAt = clock.now()
+  const secrets = signingSecrets(services, subscription, startedAt)
+  if (secrets === null) {
+    await switchOffUnreadable(services, subscription, queued)
+    return
+  }
+  const result = await sendEvent(services, subscription, { event, send, secrets, startedAt }).catch(
+    (error): SendResult => {
+      // It counts as an attempt: it would hold up its resource for ever.
+      log.error({ err: error, event: event.id, subscription: subscription.id }, 'a delivery could not be made')
+      return {
+        status: null,
+        error: 'the delivery could not be made; the log of the service has the cause',
+        duration_ms: 0,
+      }
+    },
+  )
+  // At a shutdown nobody knows what came of it, and the receiver is not to blame: it is made again once its claim is over.
+  if (services.ending?.aborted === true && result.status === null) return
+  await recordAttempt(services, subscription, queued, startedAt, result)
+  // It keeps its place until its connection is free: bodies without end would otherwise open one after another.
+  await result.freed
+}
+
+interface SignedEvent {
+  event: Row<'events'>
+  send: typeof sendWebhook
+  secrets: readonly string[]
+  startedAt: number
+}
+
+async function sendEvent(
+  { config, ending }: DeliveryServices,
+  { url }: SubscriptionRow,
+  { event, send, secrets, startedAt }: SignedEvent,
+): Promise<SendResult> {
+  const body = JSON.stringify(eventRecord(event))
+  return send({
+    url,
+    headers: signatureHeaders({ eventId: event.id, body, secrets, now: startedAt }),
+    body,
+    allowPrivate: config.values['webhooks.allow-private'],
+    ports: config.values['webhooks.ports'],
+    timeoutMs: ANSWER_TIMEOUT_MS,
+    ending,
+  })
+}

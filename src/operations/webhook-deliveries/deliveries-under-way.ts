@@ -1,0 +1,54 @@
+/** The deliveries of one round that are under way, counted by origin and by subscription. */
+
+/** What ends while others are being started is not waited for: the next wait is over at once. */
+export class DeliveriesUnderWay {
+  readonly #running = new Set<Promise<void>>()
+  readonly #counts = new Map<string, number>()
+  #hasEnded = false
+  #wake = () => {}
+
+  get size(): number {
+    return this.#running.size
+  }
+
+  /** Deliveries under way that were started under this name. */
+  count(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  /** Starts work that never rejects, under each of the names. */
+  start(names: readonly string[], work: () => Promise<void>): void {
+    for (const name of names) this.#add(name, 1)
+    const running = work().finally(() => {
+      for (const name of names) this.#add(name, -1)
+      this.#running.delete(running)
+      this.#hasEnded = true
+      this.#wake()
+    })
+    this.#running.add(running)
+  }
+
+  /** Resolves once a delivery has ended since the last wait, or after so many milliseconds. */
+  async ended(timeoutMs: number): Promise<void> {
+    if (!this.#hasEnded) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#hasEnded = false
+  }
+
+  async allEnded(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  #add(name: string, by: number): void {
+    const count = this.count(name) + by
+    if (count === 0) this.#counts.delete(name)
+    else this.#counts.set(name, count)
+  }
+}

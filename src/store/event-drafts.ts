@@ -1,0 +1,60 @@
+/** Event drafts: what an event says before it has a number. They are written in the transaction of the change that they report. */
+import type { EventType } from '../api/envelope.ts'
+import { appendEvent, appendEvents, isAppended, type NewEvent } from './events.ts'
+import { newId } from './id.ts'
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+/** What the request behind an event sent along, and the event echoes. */
+export type EventOrigin = Pick<Row<'events'>, 'external_uid' | 'metadata_json'>
+
+export interface EventDraft {
+  type: EventType
+  resource_type: string
+  resource_id: string
+  /** The resource's fields as the API returns them; an event that the chain proves adds its slot, signature and `source`. */
+  object: object
+  /** Last part of the dedupe key: a signature, a genesis hash or another text that makes a repeated event a new one. */
+  dedupe_by?: string
+  origin: EventOrigin
+}
+
+/** The time at which events are created. */
+interface EventClock {
+  now(): number
+}
+
+/** Writes the event once for each dedupe key; null where it was written before. */
+export const writeEvent = (tx: Tx, clock: EventClock, draft: EventDraft): Promise<Row<'events'> | null> =>
+  appendEvent(tx, eventOfDraft(clock, draft))
+
+/** Writes many events in their order, each once for its dedupe key; those that were written before are left out. */
+export const writeEvents = (tx: Tx, clock: EventClock, drafts: readonly EventDraft[]): Promise<void> =>
+  appendEvents(
+    tx,
+    drafts.map((draft) => eventOfDraft(clock, draft)),
+  )
+
+type DedupeParts = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id' | 'dedupe_by'>
+
+/** Whether an event with the dedupe key of this draft is stored. */
+export const isEventWritten = (reader: Reader, draft: DedupeParts): Promise<boolean> =>
+  isAppended(reader, dedupeKeyOf(draft))
+
+const dedupeKeyOf = ({ type, resource_type, resource_id, dedupe_by }: DedupeParts): string =>
+  JSON.stringify([type, resource_type, resource_id, dedupe_by ?? ''])
+
+function eventOfDraft(clock: EventClock, draft: EventDraft): NewEvent {
+  const { external_uid, metadata_json } = draft.origin
+  return {
+    id: newId('evt'),
+    type: draft.type,
+    resource_type: draft.resource_type,
+    resource_id: draft.resource_id,
+    object_json: JSON.stringify(draft.object),
+    external_uid,
+    metadata_json,
+    dedupe_key: dedupeKeyOf(draft),
+    created_at: clock.now(),
+  }
+}
