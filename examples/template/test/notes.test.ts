@@ -1,25 +1,41 @@
-/** Notes through the app. */
-import { Keypair } from '@solana/web3.js'
+/** Notes through the app: drafted, signed by their author, and followed to the chain. */
+import { Keypair, LAMPORTS_PER_SOL, VersionedTransaction } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { makeFolder, openService, removeFolder, type Service } from './support/service.ts'
 
 let service: Service
+const author = Keypair.generate()
 beforeAll(async () => {
   service = await openService({ dataDir: makeFolder() })
+  const connection = await service.services.chain.connection()
+  await connection.requestAirdrop(author.publicKey, LAMPORTS_PER_SOL)
 })
 afterAll(async () => {
   await service.close()
   removeFolder(service.dataDir)
 })
 
+const eventsOf = async (type: string) => (await service.request('GET', `/v2/events?type=${type}`)).json.data
+
 describe('a note', () => {
   it('is built for its author to sign, stored, and listed', async () => {
-    const author = Keypair.generate().publicKey.toBase58()
-    const built = await service.request('POST', '/v2/notes', { body: { author, text: 'gm' } })
-    expect([built.status, built.json.data.requiredSigners]).toEqual([200, [author]])
-    const listed = await service.request('GET', `/v2/notes?author=${author}`)
-    expect(listed.json.data).toEqual([built.json.data.note])
-    const events = await service.request('GET', '/v2/events?type=note.drafted')
-    expect(events.json.data[0].data.object).toMatchObject({ resource_type: 'note', text: 'gm' })
+    const body = { author: author.publicKey.toBase58(), text: 'gm' }
+    const { status, json } = await service.request('POST', '/v2/notes', { body })
+    expect([status, json.data.requiredSigners]).toEqual([200, [body.author]])
+    expect((await service.request('GET', `/v2/notes?author=${body.author}`)).json.data).toEqual([json.data.note])
+    expect(await eventsOf('note.drafted')).toHaveLength(1)
+  })
+
+  it('is written once its transaction is confirmed', async () => {
+    const body = { author: author.publicKey.toBase58(), text: 'a note: with colons' }
+    const { note, transaction, tracked_resource } = (await service.request('POST', '/v2/notes', { body })).json.data
+    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    signed.sign([author])
+    const sent = { transaction: Buffer.from(signed.serialize()).toString('base64'), tracked_resource }
+    await service.request('POST', '/v2/transactions', { body: sent })
+    await followTransactions(service.services)
+    const [event] = await eventsOf('note.written')
+    expect(event.data.object).toMatchObject({ resource_id: note.id, status: 'written', source: 'chain' })
   })
 })

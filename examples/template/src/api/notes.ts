@@ -4,11 +4,14 @@ import { address, buildBody, line, listQuery, timestamp, unsignedPayload } from 
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
+export const NOTE_STATUSES = ['drafted', 'written'] as const
+
 export const note = z
   .object({
     id: z.string().meta({ example: 'note_4fJq1Vb0aW2mX8sYtLcD3eRk' }),
     author: address,
     text: z.string(),
+    status: z.enum(NOTE_STATUSES),
     created_at: timestamp,
   })
   .openapi('Note')

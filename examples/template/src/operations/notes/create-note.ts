@@ -3,10 +3,11 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildMemo } from '../../chain/memos.ts'
 import type { Context } from '../../context.ts'
+import { writeEvent } from '../../store/event-drafts.ts'
 import { newId } from '../../store/id.ts'
 import { insertNote } from '../../store/notes.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
-import { emit } from '../emit.ts'
+import { noteMemo } from './note-memo.ts'
 import { noteRecord } from './note-record.ts'
 
 type CreateNoteRoute = Api['notes']['create']
@@ -20,7 +21,7 @@ export async function createNote(
     payer: author,
     // Half more than the longest memo was measured at.
     fallbackUnits: 150_000,
-    build: (envelope) => buildMemo({ ...envelope, memo: `svc:note:${id}:${text}` }),
+    build: (envelope) => buildMemo({ ...envelope, memo: noteMemo({ id, text }) }),
   })
   const { clock, externalUid, metadata } = context
   return context.commit(async (tx) => {
@@ -28,12 +29,14 @@ export async function createNote(
       id,
       author,
       text,
+      status: 'drafted',
       external_uid: externalUid ?? null,
       metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
       created_at: clock.now(),
     })
     const note = noteRecord(row)
-    await emit(context, tx, { type: 'note.drafted', resource_type: 'note', resource_id: id, object: note })
-    return { ...unsignedAnswer(built), note, tracked_resource: trackingOf('note', id, []) }
+    const about = { resource_type: 'note', resource_id: id, object: note, origin: row }
+    await writeEvent(tx, clock, { type: 'note.drafted', ...about })
+    return { ...unsignedAnswer(built), note, tracked_resource: trackingOf('note', id, ['note.written']) }
   })
 }

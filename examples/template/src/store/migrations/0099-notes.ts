@@ -11,6 +11,7 @@ export function notes({ sequence }: SchemaDialect): Migration {
         .addColumn('id', 'text', (column) => column.notNull().unique())
         .addColumn('author', 'text', (column) => column.notNull())
         .addColumn('text', 'text', (column) => column.notNull())
+        .addColumn('status', 'text', (column) => column.notNull())
         .addColumn('external_uid', 'text')
         .addColumn('metadata_json', 'text')
         .addColumn('created_at', 'bigint', (column) => column.notNull())
