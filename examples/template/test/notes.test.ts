@@ -33,8 +33,13 @@ describe('a note', () => {
     const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
     signed.sign([author])
     const sent = { transaction: Buffer.from(signed.serialize()).toString('base64'), tracked_resource }
-    await service.request('POST', '/v2/transactions', { body: sent })
-    await followTransactions(service.services)
+    expect((await service.request('POST', '/v2/transactions', { body: sent })).status).toBe(200)
+    const written = async () => {
+      service.clock.advance(15_000)
+      await followTransactions(service.services)
+      return eventsOf('note.written')
+    }
+    await expect.poll(written).toHaveLength(1)
     const [event] = await eventsOf('note.written')
     expect(event.data.object).toMatchObject({ resource_id: note.id, status: 'written', source: 'chain' })
   })
