@@ -1,6 +1,7 @@
 /** The signer as it stands: provider, policy and what its day has taken. */
 import type { Api, SignerState } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
+import type { Signer } from '../../chain/signer/index.ts'
 import type { Services } from '../../context.ts'
 import type { Reader } from '../../store/store.ts'
 import { policyJson, readPolicyState } from '../signing/policy-state.ts'
@@ -19,9 +20,9 @@ export async function readSigner(context: Services): Promise<Result<ReadSignerRo
 export async function readSignerState(
   { clock, config }: Pick<Services, 'clock' | 'config'>,
   reader: Reader,
-  { provider, address }: Pick<SignerState, 'address'> & { provider: SignerState['provider'] },
+  { provider, address }: Pick<Signer, 'provider' | 'address'>,
 ): Promise<SignerState> {
-  const { row, policy, spent, since } = await readPolicyState(reader, clock, address!)
+  const { row, policy, spent, since } = await readPolicyState(reader, clock, address)
   return {
     provider,
     address,

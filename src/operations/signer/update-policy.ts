@@ -43,11 +43,11 @@ export async function updateSignerPolicy(
   })
 }
 
-function refuseRepeated(values: readonly string[] | undefined, field: string, inner?: string): void {
-  const place = values?.findIndex((value, i) => values.indexOf(value) !== i) ?? -1
+function refuseRepeated(values: readonly string[] = [], field: string, inner?: string): void {
+  const place = values.findIndex((value, i) => values.indexOf(value) !== i)
   if (place < 0) return
   const param = [field, place, ...(inner === undefined ? [] : [inner])].join('.')
-  throw badRequest(`${param}: ${values![place]} is there twice`, { param })
+  throw badRequest(`${param}: ${values[place]} is there twice`, { param })
 }
 
 /** It would be believed to bound something. */
