@@ -194,6 +194,13 @@ describe('the architecture', () => {
     expect(reaching.length).toBeLessThanOrEqual(7)
   })
 
+  it('asks the database in the store only', () => {
+    const query = /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\(|\bsql(<[^>]*>)?`/
+    const outside = FILES.filter((file) => !file.startsWith('src/store/'))
+    expect(outside.filter((file) => query.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
+    expect(IMPORTS.filter(({ from, to }) => to === 'kysely' && !from.startsWith('src/store/'))).toEqual([])
+  })
+
   it('keeps the nouns out of following: a resource adds a projection, and following never names one', () => {
     const nouns = FILES.flatMap((file) => /^src\/operations\/([^/]+)\/projection\.ts$/.exec(file)?.[1] ?? [])
     expect(nouns.length).toBeGreaterThanOrEqual(5)

@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { buildGoldLock, type GoldLocking, lockAccounts } from '../src/chain/programs/jupiter-lock/index.ts'
+import { buildGoldLock, type GoldLockPlan, lockAccounts } from '../src/chain/programs/jupiter-lock/index.ts'
 import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
@@ -93,7 +93,7 @@ async function setting({ held = 1_000n, mint: options, settings = {} }: Wishes =
     ])
   }
   /** A lock that the wallet made with another tool. */
-  const foreign = async (wishes: Partial<GoldLocking>, change: (data: Buffer) => void = () => undefined) => {
+  const foreign = async (wishes: Partial<GoldLockPlan>, change: (data: Buffer) => void = () => undefined) => {
     const built = await buildGoldLock({
       ...{ payer: address, mint: addressOf(key), tokenProgram: 'spl', amount: 400n, memo: 'other' },
       ...{ startsAt: chain.unixTimestamp(), unlocksAt: chain.unixTimestamp() + DAY },
@@ -395,7 +395,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
 
   it('that another tool made is told apart in words, and is no gold lock', async () => {
     const other = Keypair.generate()
-    const odd: [string, Partial<GoldLocking>, (data: Buffer) => void, string][] = [
+    const odd: [string, Partial<GoldLockPlan>, (data: Buffer) => void, string][] = [
       [
         'another mint',
         { mint: addressOf(other) },

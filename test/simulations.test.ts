@@ -14,7 +14,7 @@ import {
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { balanceChanges, decodeTokenAccount } from '../src/chain/balance-changes.ts'
-import { simulateTransaction } from '../src/chain/simulations.ts'
+import { simulateDecoded } from '../src/chain/simulations.ts'
 import { decodeTransaction } from '../src/chain/transactions.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
 import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
@@ -337,7 +337,7 @@ it('a node that cannot tell the fee leaves it null, one that hides what changes 
     'getFeeForMessage',
     () => '{"jsonrpc":"2.0","id":"1","error":{"code":-32601,"message":"Method not found"}}',
   )
-  expect(await simulateTransaction(unwilling, decoded)).toMatchObject({
+  expect(await simulateDecoded(unwilling, decoded)).toMatchObject({
     err: null,
     fee: null,
     balance_changes: [{ change: '-5000' }],
@@ -347,7 +347,7 @@ it('a node that cannot tell the fee leaves it null, one that hides what changes 
     answer.result.value.accounts = null
     return JSON.stringify(answer)
   })
-  await expect(simulateTransaction(hiding, decoded)).rejects.toMatchObject({ code: 'internal_error' })
+  await expect(simulateDecoded(hiding, decoded)).rejects.toMatchObject({ code: 'internal_error' })
 })
 
 const key = (byte: number) => new PublicKey(Buffer.alloc(32, byte))

@@ -3,7 +3,7 @@ import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
 import type { Meta } from '../../src/client.ts'
 import type { Context, SigningTie } from '../../src/context.ts'
 import { ApiError, badRequest } from '../../src/errors.ts'
-import { validate } from '../../src/operations/validate.ts'
+import { validateInput } from '../../src/operations/input-validation.ts'
 import { rehearse } from '../../src/store/rehearse.ts'
 import type { Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
@@ -135,9 +135,9 @@ async function perform(
   if (key && signed && route.signed) requireScopes(JSON.parse(key.scopes_json), [route.signed])
 
   const input: Record<string, unknown> = {
-    ...(route.params ? validate(route.params, params) : {}),
-    ...(route.query ? validate(route.query, readQuery(url)) : {}),
-    ...(route.body && !route.raw ? validate(route.body, fields) : {}),
+    ...(route.params ? validateInput(route.params, params) : {}),
+    ...(route.query ? validateInput(route.query, readQuery(url)) : {}),
+    ...(route.body && !route.raw ? validateInput(route.body, fields) : {}),
   }
   const dryRun = input.dry_run === true
   if (dryRun && signed) {

@@ -4,6 +4,7 @@ import { treeId } from '../../src/api/envelope.ts'
 import { api } from '../../src/api/index.ts'
 import { defineRoute } from '../../src/api/route.ts'
 import { badRequest } from '../../src/errors.ts'
+import { validateInput } from '../../src/operations/input-validation.ts'
 import {
   buildTreeFromBody,
   createMerkleTree,
@@ -14,13 +15,12 @@ import { getMerkleTree } from '../../src/operations/merkle-trees/get-merkle-tree
 import { getProof } from '../../src/operations/merkle-trees/get-proof.ts'
 import { listEntries } from '../../src/operations/merkle-trees/list-entries.ts'
 import { listMerkleTrees } from '../../src/operations/merkle-trees/list-merkle-trees.ts'
-import { validate } from '../../src/operations/validate.ts'
 import type { Mount } from '../mount.ts'
 import type { Prepare } from '../pipeline/pipeline.ts'
 
 const prepareTree: Prepare<TreeInput> = async (kernel, raw) => {
   const built = await buildTreeFromBody(kernel, raw)
-  return { ...validate(treeFields, built.fields), built }
+  return { ...validateInput(treeFields, built.fields), built }
 }
 
 /** The proof path without a wallet is a mistake in the request, not a missing record (spec 7). */

@@ -38,7 +38,7 @@ const splits = z
   .refine((items) => items.reduce((sum, { bps }) => sum + bps, 0) === 10000, 'bps must sum to exactly 10000')
   .meta({ description: 'Claim and split in one transaction; bps sum to exactly 10000; only with kind `dbc`' })
 
-export const feeClaimRecord = z
+export const feeClaim = z
   .object({
     id: z.string(),
     type: z.enum(FEE_CLAIM_TYPES),
@@ -63,7 +63,7 @@ export const feeClaimCreated = z
   .openapi('FeeClaimCreated')
 
 export type Split = z.output<typeof split>
-export type FeeClaim = z.output<typeof feeClaimRecord>
+export type FeeClaim = z.output<typeof feeClaim>
 export type FeeClaimCreated = z.output<typeof feeClaimCreated>
 
 const params = z.object({ address })
@@ -92,7 +92,7 @@ export const feeClaims = {
     summary: 'List the fee claims of one pool, newest first',
     params,
     query: listQuery({}),
-    data: feeClaimRecord,
+    data: feeClaim,
     list: true,
   }),
   list: defineRoute({
@@ -100,7 +100,7 @@ export const feeClaims = {
     tag: 'Fee claims',
     summary: 'List fee claims, newest first',
     query: listQuery({}),
-    data: feeClaimRecord,
+    data: feeClaim,
     list: true,
   }),
 }

@@ -14,7 +14,7 @@ export const WORKER_NAMES = [
 ] as const
 export type WorkerName = (typeof WORKER_NAMES)[number]
 
-export const health = z
+export const serviceHealth = z
   .object({
     status: z.literal('healthy'),
     timestamp,
@@ -50,7 +50,7 @@ export const workerStatus = z
   })
   .openapi('WorkerStatus')
 
-export type Health = z.output<typeof health>
+export type Health = z.output<typeof serviceHealth>
 export type Worker = z.output<typeof worker>
 export type WorkerStatus = z.output<typeof workerStatus>
 
@@ -59,7 +59,7 @@ export const service = {
     at: paths.service.health,
     tag: 'Service',
     summary: 'Tell whether the service answers',
-    data: health,
+    data: serviceHealth,
     public: true,
   }),
   workers: defineRoute({

@@ -30,12 +30,12 @@ export interface FailedTrial {
  * it cannot be run, as for a payer without funds, the limit is `fallbackUnits`. Throws what `build` throws, and
  * `failed`, which is told of a trial that did not run through.
  */
-export async function withComputeBudget(
+export async function withComputeBudget<T extends UnsignedTransaction>(
   { connection, config }: BudgetServices,
-  build: (before: readonly TransactionInstruction[]) => Promise<UnsignedTransaction>,
+  build: (before: readonly TransactionInstruction[]) => Promise<T>,
   fallbackUnits: number,
   failed: (trial: FailedTrial) => void = () => undefined,
-): Promise<UnsignedTransaction> {
+): Promise<T> {
   const { ComputeBudgetProgram } = await import('@solana/web3.js')
   const setting = config.values['priority-fee']
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units })
@@ -57,10 +57,10 @@ export interface FixedBudget extends BudgetServices {
 }
 
 /** The same for a transaction that cannot be tried yet, as one before it has to land. Throws what `build` throws. */
-export async function withFixedBudget(
+export async function withFixedBudget<T extends UnsignedTransaction>(
   { units, ...services }: FixedBudget,
-  build: (before: readonly TransactionInstruction[]) => Promise<UnsignedTransaction>,
-): Promise<UnsignedTransaction> {
+  build: (before: readonly TransactionInstruction[]) => Promise<T>,
+): Promise<T> {
   const { ComputeBudgetProgram } = await import('@solana/web3.js')
   const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
   const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })

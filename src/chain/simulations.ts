@@ -12,7 +12,7 @@ import { accountAfter, accountsAt, runWithAccounts } from './runs.ts'
  * Signatures are not asked for and a recent blockhash takes the place of the transaction's, so that an unsigned build
  * runs whenever it was built. A failed run is an answer with `err`; throws bad_request when the node refuses to run it.
  */
-export async function simulateTransaction(
+export async function simulateDecoded(
   connection: Connection,
   { raw, message }: DecodedTransaction,
 ): Promise<Simulation> {

@@ -6,14 +6,14 @@ import type { Services } from '../context.ts'
 import { badRequest } from '../errors.ts'
 import { platformWallet } from './platform-wallet.ts'
 
-type Asked = Pick<Services, 'config' | 'signer' | 'log'> & { connection: Connection }
+type PlatformFeeServices = Pick<Services, 'config' | 'signer' | 'log'> & { connection: Connection }
 
 /**
  * Instructions behind the others; none for 0 lamports. Throws bad_request where the fee would leave an empty platform
  * wallet below rent exemption, internal_error where there is no platform wallet.
  */
-export async function platformFee(
-  services: Asked,
+export async function platformFeeInstructions(
+  services: PlatformFeeServices,
   { payer, lamports }: { payer: string; lamports: number },
 ): Promise<TransactionInstruction[]> {
   if (lamports === 0) return []

@@ -13,3 +13,6 @@ export const ACCOUNTS_PER_CALL = 100
 export const MAX_TRANSACTION_BYTES = 1232
 /** Entries of the SlotHashes sysvar: how long a lookup table still serves after it was deactivated, in slots. */
 export const SLOT_HASHES = 512
+
+/** Decimals of SOL: a lamport is a billionth of it. */
+export const SOL_DECIMALS = 9

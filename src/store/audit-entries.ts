@@ -50,6 +50,11 @@ export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry):
     .executeTakeFirstOrThrow()
 }
 
+/** Keeps others from appending until the commit. */
+export async function lockAudit(tx: Tx): Promise<void> {
+  await tx.updateTable('counters').set({ name: COUNTER }).where('name', '=', COUNTER).execute()
+}
+
 export async function lastAudit(reader: Reader): Promise<Entry | null> {
   const rows = reader.selectFrom('audit_entries').selectAll()
   return (await rows.orderBy('sequence', 'desc').limit(1).executeTakeFirst()) ?? null

@@ -102,6 +102,11 @@ export async function findEvent(reader: Reader, id: string): Promise<Row<'events
   return (await reader.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
+/** Those that there are, in no order. */
+export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
+  return reader.selectFrom('events').selectAll().where('id', 'in', ids).execute()
+}
+
 /** Newest first, or oldest first to follow the stream. */
 export async function pageEvents(
   reader: Reader,

@@ -114,6 +114,12 @@ export function isHeldAgainst(
   return holder.status !== 'pending' || holder.creator !== creator || holder.submitted_at !== null
 }
 
+/** Who has the ticker, in whatever case it is written. */
+export async function findTicker(reader: Reader, symbol: string): Promise<Row<'tickers'> | null> {
+  const held = reader.selectFrom('tickers').selectAll().where('symbol', '=', symbol.toUpperCase())
+  return (await held.executeTakeFirst()) ?? null
+}
+
 /**
  * Takes a ticker for a pool, whatever its case: null, or the other pool of the same chain that took it after `since` and
  * did not fail. Locks the ticker until the commit.

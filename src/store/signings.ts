@@ -31,6 +31,15 @@ export async function changePolicy(
 }
 
 /** What was taken after `since` and after the spend `mark`, in raw units by mint; lamports under the empty text. */
+export function listSignerPolicies(reader: Reader): Promise<Row<'signer_policies'>[]> {
+  return reader.selectFrom('signer_policies').selectAll().execute()
+}
+
+/** What signings of every key spent after a moment, in Unix milliseconds. */
+export function listSpendsSince(reader: Reader, since: number): Promise<Row<'signer_spends'>[]> {
+  return reader.selectFrom('signer_spends').selectAll().where('at', '>', since).execute()
+}
+
 export async function sumSpends(
   reader: Reader,
   signer: string,

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { airdropFullyClaimedWorker } from '../../daemon/workers/airdrop-fully-claimed.ts'
 import { startWorkers } from '../../daemon/workers/frame.ts'
-import { buildClaim, buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
+import { buildAirdropClaim, buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { buildTree, hashFromHex, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import { advanceAirdrop } from '../../src/operations/airdrops/transitions.ts'
@@ -273,7 +273,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const instructions = []
     for (const key of [first, second]) {
       const leaf = await ok('GET', `/v2/merkle-trees/${id}/proofs/${addressOf(key)}`)
-      const { transaction } = await buildClaim({
+      const { transaction } = await buildAirdropClaim({
         payer: addressOf(key),
         recentBlockhash: chain.latestBlockhash().blockhash,
         distributor,

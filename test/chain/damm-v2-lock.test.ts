@@ -5,16 +5,16 @@ import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
 import {
+  DAMM_V2_LAUNCH_UNITS,
   type DammV2Pool,
-  LAUNCH_UNITS,
+  dammV2PoolAddress,
   type PlatformShare,
-  poolAddress,
   positionAddresses,
   positionsOf,
-  quoteSwap,
+  quoteDammV2Swap,
   type SingleSidedPool,
 } from '../../src/chain/programs/damm-v2/index.ts'
-import { metadataAddressOf, readToken } from '../../src/chain/programs/tokens/index.ts'
+import { metadataAddressOf, readTokenState } from '../../src/chain/programs/tokens/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
@@ -72,7 +72,7 @@ async function landShared(chain: DammV2Chain, shared: Shared, wishes: Partial<Si
     chain.land(token!, keys.creator, keys.mint),
     chain.land(pool!, keys.creator, keys.positionNft, platformNft),
   ].map(({ unitsConsumed }) => unitsConsumed)
-  return { units, pool: await chain.read(await poolAddress({ mint: addressOf(keys.mint) })) }
+  return { units, pool: await chain.read(await dammV2PoolAddress({ mint: addressOf(keys.mint) })) }
 }
 
 const removalOf = async (owner: Keypair, pool: DammV2Pool, nft: Keypair) => {
@@ -175,11 +175,11 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     const chain = await openDammV2()
     const keys = freshKeys(chain.wallet())
     const pool = await chain.launch(keys)
-    const { metadata } = await readToken(chain.connection, pool.tokenAMint)
+    const { metadata } = await readTokenState(chain.connection, pool.tokenAMint)
     for (const instruction of await renaming(pool.tokenAMint, keys.creator.publicKey)) {
       expect(chain.send([instruction], [keys.creator]).err).not.toBeNull()
     }
-    expect((await readToken(chain.connection, pool.tokenAMint)).metadata).toEqual(metadata)
+    expect((await readTokenState(chain.connection, pool.tokenAMint)).metadata).toEqual(metadata)
   })
 
   real("gives the platform its part of the locked position in the pool's own transaction", async ({ annotate }) => {
@@ -215,10 +215,10 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     let paid = 0n
     for (const trader of [chain.wallet(), chain.wallet()]) {
       const order = { side: 'buy', amount: 5_123_456_789n } as const
-      const { fee, estimatedOut } = await quoteSwap(chain.connection, pool, order)
+      const { fee, estimatedOut } = await quoteDammV2Swap(chain.connection, pool, order)
       chain.land(await chain.swap(pool, trader, order), trader)
       const sale = { side: 'sell', amount: estimatedOut / 3n } as const
-      paid += fee + (await quoteSwap(chain.connection, pool, sale)).fee
+      paid += fee + (await quoteDammV2Swap(chain.connection, pool, sale)).fee
       chain.land(await chain.swap(pool, trader, sale), trader)
     }
     const positions = (owner: Keypair) => positionsOf(chain.connection, pool.address, addressOf(owner))
@@ -296,7 +296,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     const chain = await openDammV2()
     const plain = await chain.launch(freshKeys(chain.wallet()))
     for (const buyLamports of [100n, 2n * SOL, 40n * SOL]) {
-      const { estimatedOut } = await quoteSwap(chain.connection, plain, { side: 'buy', amount: buyLamports })
+      const { estimatedOut } = await quoteDammV2Swap(chain.connection, plain, { side: 'buy', amount: buyLamports })
       const shared = freshShared(chain)
       const tipped = chain.chain.account(TIP.account)?.lamports ?? 0n
       const { pool } = await landShared(chain, shared, { buyLamports, tip: TIP })
@@ -325,7 +325,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     }
     await annotate(JSON.stringify(used), 'units')
     for (const [kind, units] of Object.entries(used)) {
-      expect(units).toBeLessThan(LAUNCH_UNITS[kind as keyof typeof LAUNCH_UNITS] * 0.8)
+      expect(units).toBeLessThan(DAMM_V2_LAUNCH_UNITS[kind as keyof typeof DAMM_V2_LAUNCH_UNITS] * 0.8)
     }
   })
 

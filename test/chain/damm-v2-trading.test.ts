@@ -5,15 +5,15 @@ import { ComputeBudgetProgram, Keypair, PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  buildDammV2Swap,
   buildPositionClaim,
-  buildSwap,
   type DammV2Pool,
   type DammV2Position,
   dammV2ChangesIn,
   positionAddresses,
   positionsOf,
   positionsPerClaim,
-  quoteSwap,
+  quoteDammV2Swap,
   type SwapOrder,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
@@ -81,12 +81,12 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
     const chain = await openWithPool()
     const { pool } = chain
     const trader = chain.wallet()
-    const bought = await quoteSwap(chain.connection, pool, BUY)
+    const bought = await quoteDammV2Swap(chain.connection, pool, BUY)
     expect(bought).toEqual({ amountIn: 5n * SOL, estimatedOut: expect.any(BigInt), fee: (5n * SOL) / 100n })
     const buy = await trade(chain, pool, trader, BUY, bought.estimatedOut)
     expect(buy).toMatchObject({ lamports: -5n * SOL, tokens: bought.estimatedOut })
     const sale: SwapOrder = { side: 'sell', amount: bought.estimatedOut / 3n }
-    const sold = await quoteSwap(chain.connection, pool, sale)
+    const sold = await quoteDammV2Swap(chain.connection, pool, sale)
     const sell = await trade(chain, pool, trader, sale, sold.estimatedOut)
     expect(sell).toMatchObject({ lamports: sold.estimatedOut, tokens: -sale.amount })
     await annotate(`buy ${buy.units}, sell ${sell.units}`, 'units')
@@ -111,7 +111,7 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
           const held = chain.tokensOf(trader.publicKey, chain.pool.tokenAMint)!
           const amount = side === 'buy' ? share * unit : (held * share) / 10_000n
           const order = { side, amount: amount > 0n ? amount : 1n }
-          const quote = await quoteSwap(chain.connection, chain.pool, order).catch(() => null)
+          const quote = await quoteDammV2Swap(chain.connection, chain.pool, order).catch(() => null)
           fc.pre(quote !== null)
           const { lamports, tokens } = await trade(chain, chain.pool, trader, order, quote.estimatedOut)
           expect(side === 'buy' ? tokens : lamports).toBe(quote.estimatedOut)
@@ -160,11 +160,11 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
     for (const [seconds, amount] of STEPS) {
       if (seconds > 0) chain.chain.advance(seconds)
       const order: SwapOrder = { side: 'buy', amount }
-      const bought = await quoteSwap(chain.connection, pool, order)
+      const bought = await quoteDammV2Swap(chain.connection, pool, order)
       const buy = await trade(chain, pool, trader, order, bought.estimatedOut)
       expect(buy).toMatchObject({ lamports: -amount, tokens: bought.estimatedOut })
       const sale: SwapOrder = { side: 'sell', amount: buy.tokens / 2n }
-      const sold = await quoteSwap(chain.connection, pool, sale)
+      const sold = await quoteDammV2Swap(chain.connection, pool, sale)
       const sell = await trade(chain, pool, trader, sale, sold.estimatedOut)
       expect(sell).toMatchObject({ lamports: sold.estimatedOut, tokens: -sale.amount })
       rates.add((sold.fee * 100_000n) / (sold.estimatedOut + sold.fee))
@@ -176,7 +176,7 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
   real('fails where it would give less than its minimum', async () => {
     const chain = await openWithPool()
     const trader = chain.wallet()
-    const { estimatedOut } = await quoteSwap(chain.connection, chain.pool, BUY)
+    const { estimatedOut } = await quoteDammV2Swap(chain.connection, chain.pool, BUY)
     const greedy = await chain.swap(chain.pool, trader, BUY, estimatedOut + 1n)
     expect(chain.run(greedy, trader).err).toEqual({ InstructionError: [4, { Custom: 6002 }] })
     await trade(chain, chain.pool, trader, BUY, estimatedOut)
@@ -187,18 +187,18 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
     const { connection, pool } = chain
     const refused = { code: 'bad_request', param: 'amount' }
     // Nobody has bought yet: there is no SOL to sell for.
-    await expect(quoteSwap(connection, pool, { side: 'sell', amount: SUPPLY / 2n })).rejects.toMatchObject({
+    await expect(quoteDammV2Swap(connection, pool, { side: 'sell', amount: SUPPLY / 2n })).rejects.toMatchObject({
       ...refused,
       message: expect.stringContaining('holds too little'),
     })
     for (const amount of [0n, -1n, 2n ** 64n]) {
       for (const side of ['buy', 'sell'] as const) {
-        await expect(quoteSwap(connection, pool, { side, amount })).rejects.toMatchObject(refused)
+        await expect(quoteDammV2Swap(connection, pool, { side, amount })).rejects.toMatchObject(refused)
         await expect(chain.swap(pool, goldenKey(1), { side, amount })).rejects.toMatchObject(refused)
       }
     }
     await chain.land(await chain.swap(pool, chain.keys.creator, BUY), chain.keys.creator)
-    await expect(quoteSwap(connection, pool, { side: 'sell', amount: 1n })).rejects.toMatchObject(refused)
+    await expect(quoteDammV2Swap(connection, pool, { side: 'sell', amount: 1n })).rejects.toMatchObject(refused)
     await expect(chain.swap(pool, goldenKey(1), BUY, -1n)).rejects.toMatchObject({ param: 'minimum_out' })
   })
 
@@ -208,12 +208,12 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
     const wishes = { activationPoint: opensAt }
     const pool = await chain.read(await openStrangersPool(chain.test, freshKeys(chain.wallet()), wishes))
     expect(pool.activationPoint).toBe(opensAt)
-    await expect(quoteSwap(chain.connection, pool, BUY)).rejects.toMatchObject({
+    await expect(quoteDammV2Swap(chain.connection, pool, BUY)).rejects.toMatchObject({
       code: 'bad_request',
       message: expect.stringContaining('not open'),
     })
     chain.chain.advance(120)
-    const { estimatedOut } = await quoteSwap(chain.connection, pool, BUY)
+    const { estimatedOut } = await quoteDammV2Swap(chain.connection, pool, BUY)
     expect(await trade(chain, pool, chain.wallet(), BUY, estimatedOut)).toMatchObject({ tokens: estimatedOut })
   })
 
@@ -236,10 +236,10 @@ describe('a claim of position fees (needs Meteora DAMM v2 and Metaplex Token Met
     const owner = chain.keys.creator
     let paid = 0n
     for (const trader of [chain.wallet(), chain.wallet(), chain.wallet()]) {
-      const { fee, estimatedOut } = await quoteSwap(chain.connection, pool, BUY)
+      const { fee, estimatedOut } = await quoteDammV2Swap(chain.connection, pool, BUY)
       await trade(chain, pool, trader, BUY)
       const sale: SwapOrder = { side: 'sell', amount: estimatedOut / 2n }
-      paid += fee + (await quoteSwap(chain.connection, pool, sale)).fee
+      paid += fee + (await quoteDammV2Swap(chain.connection, pool, sale)).fee
       await trade(chain, pool, trader, sale)
     }
     const [position] = await fees(chain, pool, owner)
@@ -416,7 +416,7 @@ describe('the transactions of swaps and claims', () => {
   }) => {
     const swaps = await Promise.all(
       (['buy', 'sell'] as const).map((side) =>
-        buildSwap({ ...envelope, pool, side, amount: 2n ** 64n - 1n, minimumOut: 2n ** 64n - 1n }),
+        buildDammV2Swap({ ...envelope, pool, side, amount: 2n ** 64n - 1n, minimumOut: 2n ** 64n - 1n }),
       ),
     )
     const sizes = swaps.map(({ transaction }) => transaction.length)
@@ -465,7 +465,7 @@ async function goldenTransaction(name: string, { creator, positionNft, trader, p
   const recentBlockhash = GOLDEN_BLOCKHASH
   if (name === 'buy' || name === 'sell') {
     const order = name === 'buy' ? BUY : { side: 'sell' as const, amount: 1_000_000_000n }
-    return buildSwap({ payer: addressOf(trader), pool: GOLDEN_POOL, ...order, minimumOut: 1n, recentBlockhash })
+    return buildDammV2Swap({ payer: addressOf(trader), pool: GOLDEN_POOL, ...order, minimumOut: 1n, recentBlockhash })
   }
   const positions = [await positionAddresses(addressOf(positionNft))]
   const other = name === 'claim' ? {} : { payer: addressOf(payer) }

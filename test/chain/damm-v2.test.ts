@@ -6,20 +6,20 @@ import BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  DAMM_V2_LAUNCH_UNITS,
   type DammV2Pool,
   dammV2ChangesIn,
+  dammV2PoolAddress,
   FEE_BPS,
-  LAUNCH_UNITS,
-  poolAddress,
   positionAddresses,
   positionsOf,
-  quoteSwap,
+  quoteDammV2Swap,
   readDammV2Pool,
   readDammV2Pools,
   type SingleSidedPool,
 } from '../../src/chain/programs/damm-v2/index.ts'
-import { priceText, sqrtPriceOf } from '../../src/chain/programs/damm-v2/prices.ts'
-import { metadataAddressOf, readToken, tokenStatus } from '../../src/chain/programs/tokens/index.ts'
+import { dammV2PriceText, dammV2SqrtPrice } from '../../src/chain/programs/damm-v2/prices.ts'
+import { metadataAddressOf, readTokenState, tokenStatus } from '../../src/chain/programs/tokens/index.ts'
 import { squareRoot } from '../../src/chain/square-root.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeTransaction } from '../../src/solana/messages.ts'
@@ -57,9 +57,9 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
       const keys = freshKeys(chain.wallet())
       const before = chain.lamportsOf(keys.creator.publicKey)
       const pool = await chain.launch(keys)
-      const sqrtPrice = sqrtPriceOf(30n * SOL, SUPPLY)
+      const sqrtPrice = dammV2SqrtPrice(30n * SOL, SUPPLY)
       expect(pool).toMatchObject({
-        address: await poolAddress({ mint: addressOf(keys.mint) }),
+        address: await dammV2PoolAddress({ mint: addressOf(keys.mint) }),
         tokenAMint: addressOf(keys.mint),
         tokenBMint: 'So11111111111111111111111111111111111111112',
         tokenADecimals: 6,
@@ -101,7 +101,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     const chain = await openDammV2()
     const keys = freshKeys(chain.wallet())
     await chain.launch(keys, LONGEST)
-    const token = await readToken(chain.connection, addressOf(keys.mint))
+    const token = await readTokenState(chain.connection, addressOf(keys.mint))
     expect(token).toMatchObject({ supply: SUPPLY, decimals: 6, mintAuthority: null, freezeAuthority: null })
     expect(token.metadata).toEqual({
       ...LONGEST,
@@ -117,7 +117,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     const [plain, buying] = [freshKeys(chain.wallet()), freshKeys(chain.wallet())]
     const untouched = await chain.launch(plain)
     const order = { side: 'buy', amount: 2n * SOL } as const
-    const { estimatedOut, fee } = await quoteSwap(chain.connection, untouched, order)
+    const { estimatedOut, fee } = await quoteDammV2Swap(chain.connection, untouched, order)
     const before = chain.lamportsOf(buying.creator.publicKey)
     const pool = await chain.launch(buying, { buyLamports: order.amount, tip: TIP })
     expect(chain.tokensOf(buying.creator.publicKey, pool.tokenAMint)).toBe(estimatedOut)
@@ -147,7 +147,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
   real.each([FEE_BPS.min, 250, FEE_BPS.max])('takes %i hundredths of a percent of a buy', async (feeBps) => {
     const chain = await openDammV2()
     const pool = await chain.launch(freshKeys(chain.wallet()), { feeBps })
-    const { fee } = await quoteSwap(chain.connection, pool, { side: 'buy', amount: SOL })
+    const { fee } = await quoteDammV2Swap(chain.connection, pool, { side: 'buy', amount: SOL })
     expect(fee).toBe((SOL * BigInt(feeBps)) / 10_000n)
   })
 
@@ -164,7 +164,7 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     }
     await annotate(JSON.stringify(used), 'units')
     for (const [kind, units] of Object.entries(used)) {
-      expect(units).toBeLessThan(LAUNCH_UNITS[kind as keyof typeof LAUNCH_UNITS] * 0.8)
+      expect(units).toBeLessThan(DAMM_V2_LAUNCH_UNITS[kind as keyof typeof DAMM_V2_LAUNCH_UNITS] * 0.8)
     }
   })
 
@@ -219,7 +219,7 @@ describe('the transactions of a launch', () => {
     const keys = launchKeys()
     const built = await launchOf(keys, { buyLamports: 5n })
     const told = built.map(({ transaction }) => dammV2ChangesIn(decodeTransaction(transaction).message))
-    const pool = await poolAddress({ mint: addressOf(keys.mint) })
+    const pool = await dammV2PoolAddress({ mint: addressOf(keys.mint) })
     const creator = addressOf(keys.creator)
     const { position } = await positionAddresses(addressOf(keys.positionNft))
     expect(told).toEqual([
@@ -263,7 +263,7 @@ describe('the transactions of a launch', () => {
     for (let i = 0; i < 20; i++) {
       const key = someone()
       const expected = cpAmm.deriveCustomizablePoolAddress(key, NATIVE_MINT).toBase58()
-      expect(await poolAddress({ mint: key.toBase58() })).toBe(expected)
+      expect(await dammV2PoolAddress({ mint: key.toBase58() })).toBe(expected)
       expect(await positionAddresses(key.toBase58())).toEqual({
         position: cpAmm.derivePositionAddress(key).toBase58(),
         positionNftAccount: cpAmm.derivePositionNftAccount(key).toBase58(),
@@ -277,7 +277,7 @@ describe('the transactions of a launch', () => {
         const wishes = { totalSupply: supply, initialMarketCapLamports: marketCap }
         const built = await launchOf(launchKeys(), wishes).catch(() => null)
         fc.pre(built !== null)
-        const sqrtPrice = sqrtPriceOf(marketCap, supply)
+        const sqrtPrice = dammV2SqrtPrice(marketCap, supply)
         const [low, high] = [new BN(sqrtPrice.toString()), cpAmm.MAX_SQRT_PRICE]
         const only = cpAmm.CollectFeeMode.OnlyB
         const liquidity = cpAmm.getLiquidityDeltaFromAmountA(new BN(supply.toString()), low, high, only)
@@ -310,7 +310,7 @@ describe('what is no pool', () => {
         code: 'not_found',
       })
       await expect(
-        quoteSwap(chain.connection, { ...pool, address }, { side: 'buy', amount: 1_000n }),
+        quoteDammV2Swap(chain.connection, { ...pool, address }, { side: 'buy', amount: 1_000n }),
       ).rejects.toMatchObject({ code: 'not_found' })
     }
     const all = await readDammV2Pools(chain.connection, [...strangers, pool.address, ...strangers, pool.address])
@@ -351,7 +351,7 @@ describe('what is no pool', () => {
       readDammV2Pool(broken, pool.address),
       readDammV2Pools(broken, [pool.address]),
       positionsOf(broken, pool.address, pool.creator),
-      quoteSwap(broken, pool, { side: 'buy', amount: 1n }),
+      quoteDammV2Swap(broken, pool, { side: 'buy', amount: 1n }),
     ]
     for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'internal_error' })
     // Short answers, and one that has lost the vaults of a pool that it had before.
@@ -400,7 +400,7 @@ describe('prices', () => {
         fc.bigInt(BigInt(cpAmm.MIN_SQRT_PRICE.toString()), BigInt(cpAmm.MAX_SQRT_PRICE.toString())),
         fc.integer({ min: 0, max: 9 }),
         (sqrtPrice, decimals) => {
-          const text = priceText(sqrtPrice, decimals, 9)
+          const text = dammV2PriceText(sqrtPrice, decimals, 9)
           const expected = cpAmm.getPriceFromSqrtPrice(new BN(sqrtPrice.toString()), decimals, 9)
           expect(text).toMatch(/^(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/)
           expect(text).toBe(expected.toSignificantDigits(12).toFixed())

@@ -4,11 +4,11 @@ import * as spl from '@solana/spl-token'
 import { ComputeBudgetProgram, type Keypair, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
-  buildClaim,
+  buildPartnerFeeClaim,
   buildSurplusClaim,
-  CLAIM_UNITS,
   curveOf,
   type DbcPool,
+  FEE_CLAIM_UNITS,
   maxRecipients,
 } from '../../src/chain/programs/dbc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
@@ -74,7 +74,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
             lamports(each),
           ]),
         )
-        expect(land(await buildClaim(claim)), opened.logs.join('\n')).toBeNull()
+        expect(land(await buildPartnerFeeClaim(claim)), opened.logs.join('\n')).toBeNull()
         most = Math.max(most, opened.units)
         for (const share of claim.splits) {
           expect(lamports(share.recipient) - before.get(share.recipient)!).toBe(share.lamports)
@@ -89,7 +89,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
       }
     }
     await annotate(`claim with 10 recipients: ${most}`, 'units')
-    expect(most).toBeLessThan(CLAIM_UNITS.claim)
+    expect(most).toBeLessThan(FEE_CLAIM_UNITS.claim)
   })
 
   it('goes to the fee claimer where another pays, who pays for the account of the token too', async () => {
@@ -97,7 +97,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     const { lamports, land } = opened
     const pool = await withFees(opened)
     const [claimer, payer] = [lamports(addressOf(PARTNER)), lamports(addressOf(KEEPER))]
-    expect(land(await buildClaim(claimOf(pool, KEEPER, pool.partnerQuoteFee, 0)))).toBe(null)
+    expect(land(await buildPartnerFeeClaim(claimOf(pool, KEEPER, pool.partnerQuoteFee, 0)))).toBe(null)
     expect(lamports(addressOf(PARTNER)) - claimer).toBe(pool.partnerQuoteFee)
     expect(payer - lamports(addressOf(KEEPER))).toBe(2n * FEE + ACCOUNT_RENT)
   })
@@ -109,7 +109,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     pool = await opened.trade(pool, 'sell', 10n ** 13n)
     expect(pool.creatorQuoteFee).toBeGreaterThan(0n)
     const before = opened.lamports(addressOf(PARTNER))
-    expect(opened.land(await buildClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 0)))).toBeNull()
+    expect(opened.land(await buildPartnerFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 0)))).toBeNull()
     expect(opened.lamports(addressOf(PARTNER)) - before).toBe(pool.partnerQuoteFee - FEE - ACCOUNT_RENT)
     const after = await opened.read(pool.address)
     expect(after.partnerQuoteFee).toBe(0n)
@@ -119,13 +119,13 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
   it('never pays a split from what the claimer had before: the second of two same claims fails whole', async () => {
     const opened = await openDbcChain()
     const pool = await withFees(opened)
-    const claim = await buildClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 10))
+    const claim = await buildPartnerFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 10))
     expect(opened.land(claim)).toBeNull()
     const before = [addressOf(PARTNER), ...recipients(10)].map(opened.lamports)
     expect(opened.land(claim)).toEqual({ InstructionError: [5, { Custom: 1 }] })
     expect([addressOf(PARTNER), ...recipients(10)].map(opened.lamports)).toEqual(before)
     const one = claimOf(await opened.read(pool.address), PARTNER, 1n, 2)
-    expect(opened.land(await buildClaim(one))).not.toBeNull()
+    expect(opened.land(await buildPartnerFeeClaim(one))).not.toBeNull()
   })
 
   it.each([0, 2])(
@@ -133,7 +133,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     async (count) => {
       const opened = await openDbcChain()
       const pool = await withFees(opened)
-      const claim = await buildClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, count))
+      const claim = await buildPartnerFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, count))
       expect(opened.land(claim)).toBeNull()
       const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, PARTNER.publicKey)
       const put = [
@@ -156,7 +156,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     const opened = await openDbcChain()
     const pool = await withFees(opened)
     const stranger = { ...claimOf(pool, CREATOR, 1_000n, 0), feeClaimer: addressOf(CREATOR) }
-    expect(opened.land(await buildClaim(stranger))).toMatchObject({
+    expect(opened.land(await buildPartnerFeeClaim(stranger))).toMatchObject({
       InstructionError: [4, { Custom: expect.any(Number) }],
     })
   })
@@ -183,7 +183,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     const before = opened.lamports(addressOf(PARTNER))
     expect(opened.land(await claimOfSurplus()), opened.logs.join('\n')).toBeNull()
     await annotate(`surplus: ${opened.units}`, 'units')
-    expect(opened.units).toBeLessThan(CLAIM_UNITS.surplus)
+    expect(opened.units).toBeLessThan(FEE_CLAIM_UNITS.surplus)
     expect(opened.lamports(addressOf(PARTNER)) - before).toBe(pool.surplus.claimable)
     pool = await opened.read(pool.address)
     expect(pool.surplus).toEqual({ claimable: 0n, withdrawn: true })
@@ -197,7 +197,7 @@ describe('a claim', () => {
     const pool = await goldenPool()
     for (const payer of [PARTNER, KEEPER]) {
       const most = maxRecipients(payer === PARTNER)
-      const { transaction, requiredSigners } = await buildClaim({
+      const { transaction, requiredSigners } = await buildPartnerFeeClaim({
         ...claimOf(pool, payer, 10n ** 9n, most),
         before: budget,
       })
@@ -208,7 +208,7 @@ describe('a claim', () => {
       )
       // A recipient takes an address and a transfer.
       expect(transaction.length + 32 + 17).toBeGreaterThan(MAX_TRANSACTION_BYTES)
-      const tooMany = buildClaim({ ...claimOf(pool, payer, 10n ** 9n, most + 1), before: budget })
+      const tooMany = buildPartnerFeeClaim({ ...claimOf(pool, payer, 10n ** 9n, most + 1), before: budget })
       await expect(tooMany).rejects.toMatchObject({
         code: 'bad_request',
         param: 'splits',
@@ -221,13 +221,15 @@ describe('a claim', () => {
   it('of nothing, of splits beyond it, or of another quote than SOL is refused', async () => {
     const pool = await goldenPool()
     const claim = claimOf(pool, PARTNER, 1_000n, 2)
-    await expect(buildClaim({ ...claim, lamports: 0n, splits: [] })).rejects.toMatchObject({ code: 'bad_request' })
-    await expect(buildClaim({ ...claim, lamports: 999n })).rejects.toMatchObject({
+    await expect(buildPartnerFeeClaim({ ...claim, lamports: 0n, splits: [] })).rejects.toMatchObject({
+      code: 'bad_request',
+    })
+    await expect(buildPartnerFeeClaim({ ...claim, lamports: 999n })).rejects.toMatchObject({
       code: 'bad_request',
       param: 'splits',
     })
     const foreign = { ...pool, quoteMint: addressOf(KEEPER) }
-    await expect(buildClaim({ ...claim, pool: foreign })).rejects.toMatchObject({
+    await expect(buildPartnerFeeClaim({ ...claim, pool: foreign })).rejects.toMatchObject({
       code: 'bad_request',
       param: 'address',
     })
@@ -240,7 +242,7 @@ describe('a claim', () => {
   ] as const) {
     it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${name}`, async ({ annotate }) => {
       const claim = { ...claimOf(await goldenPool(), payer, 10_000_005n, count), before: budget }
-      const { transaction } = await buildClaim(claim)
+      const { transaction } = await buildPartnerFeeClaim(claim)
       const bytes = await expectGolden(`dbc-claim-${name}`, transaction, async () => {
         const opened = await openDbcChain()
         await withFees(opened)

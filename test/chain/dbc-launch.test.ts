@@ -2,14 +2,14 @@
 import { ComputeBudgetProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
-  buildLaunch,
+  buildDbcLaunch,
   curveOf,
-  LAUNCH_UNITS,
-  poolAddress,
+  DBC_LAUNCH_UNITS,
+  dbcPoolAddress,
   readDbcPool,
   readDbcPools,
 } from '../../src/chain/programs/dbc/index.ts'
-import { readToken } from '../../src/chain/programs/tokens/index.ts'
+import { readTokenState } from '../../src/chain/programs/tokens/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeTransaction } from '../../src/solana/messages.ts'
 import {
@@ -38,14 +38,16 @@ describe('a launch', () => {
   it('is one transaction without a first buy, with the longest texts and a price for its units', async ({
     annotate,
   }) => {
-    const built = await buildLaunch(await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, computeUnitPrice: PRICE }))
+    const built = await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, computeUnitPrice: PRICE }))
     expect(built.map(({ requiredSigners }) => requiredSigners)).toEqual([[CREATOR, CONFIG, MINT].map(addressOf)])
     expect(sizes(built)).toEqual([1_193])
     await annotate(`whole, longest texts, price: ${sizes(built)} bytes`, 'size')
   })
 
   it('is two transactions where a tip leaves no room, and the tip is in the last', async ({ annotate }) => {
-    const built = await buildLaunch(await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, tip: TIP, computeUnitPrice: PRICE }))
+    const built = await buildDbcLaunch(
+      await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, tip: TIP, computeUnitPrice: PRICE }),
+    )
     expect(built.map(({ requiredSigners }) => requiredSigners)).toEqual([
       [CREATOR, CONFIG].map(addressOf),
       [CREATOR, MINT].map(addressOf),
@@ -53,13 +55,13 @@ describe('a launch', () => {
     await annotate(`config, pool with tip: ${sizes(built)} bytes`, 'size')
     const keys = built.map(({ transaction }) => decodeTransaction(transaction).message.keys)
     expect(keys.map((each) => each.includes(TIP.account))).toEqual([false, true])
-    const short = await buildLaunch(await launchOf(GOLDEN_BLOCKHASH, { tip: TIP }))
+    const short = await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH, { tip: TIP }))
     expect(short.length).toBe(1)
   })
 
   it('is two transactions with a first buy: the config, then the pool with the buy', async ({ annotate }) => {
     const wishes = { ...LONGEST, buyLamports: SOL, tip: TIP, computeUnitPrice: PRICE }
-    const built = await buildLaunch(await launchOf(GOLDEN_BLOCKHASH, wishes))
+    const built = await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH, wishes))
     expect(built.length).toBe(2)
     expect(Math.max(...sizes(built))).toBeLessThanOrEqual(MAX_TRANSACTION_BYTES)
     await annotate(`config, pool with buy and tip, longest texts: ${sizes(built)} bytes`, 'size')
@@ -67,7 +69,7 @@ describe('a launch', () => {
 
   it('is refused when the texts do not fit even so', async () => {
     const launch = await launchOf(GOLDEN_BLOCKHASH, { ...LONGEST, uri: 'u'.repeat(700) })
-    await expect(buildLaunch(launch)).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(buildDbcLaunch(launch)).rejects.toMatchObject({ code: 'bad_request' })
   })
 
   for (const [name, wishes] of Object.entries({
@@ -76,7 +78,7 @@ describe('a launch', () => {
     split: { ...LONGEST, tip: TIP, computeUnitPrice: PRICE },
   })) {
     it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${name}`, async ({ annotate }) => {
-      const built = await buildLaunch(await launchOf(GOLDEN_BLOCKHASH, wishes))
+      const built = await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH, wishes))
       for (const [i, { transaction }] of built.entries()) {
         const bytes = await expectGolden(`dbc-launch-${name}-${i + 1}`, transaction, async () => {
           const { test, chain, land } = await openDbcChain()
@@ -110,7 +112,7 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
       const pool = await opened.launch({ curve })
       const locked = preset.locked_vesting !== undefined
       expect(pool).toMatchObject({
-        address: await poolAddress({ mint: addressOf(MINT), config: addressOf(CONFIG) }),
+        address: await dbcPoolAddress({ mint: addressOf(MINT), config: addressOf(CONFIG) }),
         config: addressOf(CONFIG),
         creator: addressOf(CREATOR),
         baseMint: addressOf(MINT),
@@ -146,7 +148,7 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
         tokenUpdateAuthority: 1,
         migrationQuoteThreshold: String(curve.thresholdLamports),
       })
-      const token = await readToken(opened.connection, pool.baseMint)
+      const token = await readTokenState(opened.connection, pool.baseMint)
       expect(token).toMatchObject({
         supply: curve.totalSupply,
         decimals: preset.decimals,
@@ -162,15 +164,15 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
     const opened = await openDbcChain()
     const { chain, lamports, held, land } = opened
     const launch = await launchOf(chain.latestBlockhash().blockhash, { buyLamports: SOL, tip: TIP })
-    const built = await buildLaunch(launch)
+    const built = await buildDbcLaunch(launch)
     expect(land(built[0]!)).toBeNull()
     const config = opened.units
     const before = lamports(launch.creator)
     expect(land(built[1]!)).toBeNull()
     await annotate(`config ${config}, pool with buy ${opened.units}`, 'units')
-    expect(config).toBeLessThan(LAUNCH_UNITS.config)
-    expect(opened.units).toBeLessThan(LAUNCH_UNITS.poolAndBuy)
-    const pool = await opened.read(await poolAddress(launch))
+    expect(config).toBeLessThan(DBC_LAUNCH_UNITS.config)
+    expect(opened.units).toBeLessThan(DBC_LAUNCH_UNITS.poolAndBuy)
+    const pool = await opened.read(await dbcPoolAddress(launch))
     expect(lamports(TIP.account)).toBe(TIP.lamports)
     // A hundredth is the fee, a fifth of which is the program's own.
     expect(pool.quoteReserve).toBe((SOL * 99n) / 100n)
@@ -210,9 +212,9 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
   })
 
   it('whose limits of units hold for the compute budget that is asked for', async () => {
-    const { message } = decodeTransaction((await buildLaunch(await launchOf(GOLDEN_BLOCKHASH)))[0]!.transaction)
+    const { message } = decodeTransaction((await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH)))[0]!.transaction)
     const [limit] = message.instructions
     expect(message.keys[limit!.programIdIndex]).toBe(ComputeBudgetProgram.programId.toBase58())
-    expect(Buffer.from(limit!.data).readUInt32LE(1)).toBe(LAUNCH_UNITS.whole)
+    expect(Buffer.from(limit!.data).readUInt32LE(1)).toBe(DBC_LAUNCH_UNITS.whole)
   })
 })

@@ -3,11 +3,11 @@ import { DAMM_V2_MIGRATION_FEE_ADDRESS, DynamicBondingCurveIdl } from '@meteora-
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
-  buildClaim,
-  buildLaunch,
+  buildDbcLaunch,
+  buildDbcSwap,
   buildMigrationStep,
+  buildPartnerFeeClaim,
   buildSurplusClaim,
-  buildSwap,
   curveOf,
   dbcChangesIn,
   MIGRATION_UNITS,
@@ -72,7 +72,7 @@ describe.skipIf(lacksDbc)('a migration on chain (needs DBC, DAMM v2, Metaplex an
         lamports: pool.partnerQuoteFee,
         splits: [],
       }
-      expect(opened.land(await buildClaim({ ...claim, recentBlockhash: GOLDEN_BLOCKHASH }))).toBeNull()
+      expect(opened.land(await buildPartnerFeeClaim({ ...claim, recentBlockhash: GOLDEN_BLOCKHASH }))).toBeNull()
     })
   }
 
@@ -155,9 +155,9 @@ describe('a transaction shows', () => {
       mint: addressOf(MINT),
       creator: addressOf(CREATOR),
     }
-    const [whole] = await buildLaunch(await launchOf(GOLDEN_BLOCKHASH))
+    const [whole] = await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH))
     expect(changes(whole!)).toEqual([created])
-    const [config, pool] = await buildLaunch(await launchOf(GOLDEN_BLOCKHASH, { buyLamports: SOL }))
+    const [config, pool] = await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH, { buyLamports: SOL }))
     expect(changes(config!)).toEqual([])
     expect(changes(pool!)).toEqual([created, { kind: 'swap', pool: address, trader: addressOf(CREATOR) }])
   })
@@ -166,7 +166,9 @@ describe('a transaction shows', () => {
     const pool = await goldenPool()
     for (const side of ['buy', 'sell'] as const) {
       const order = { payer: addressOf(TRADER), pool, side, amount: 5n, minimumOut: 0n, recentBlockhash }
-      expect(changes(await buildSwap(order))).toEqual([{ kind: 'swap', pool: pool.address, trader: addressOf(TRADER) }])
+      expect(changes(await buildDbcSwap(order))).toEqual([
+        { kind: 'swap', pool: pool.address, trader: addressOf(TRADER) },
+      ])
     }
   })
 
@@ -177,10 +179,10 @@ describe('a transaction shows', () => {
       SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: goldenKey(63).publicKey, lamports })
     const claim = { pool, feeClaimer: claimer, payer: addressOf(KEEPER), lamports: 2n ** 63n, splits, recentBlockhash }
     const told = { kind: 'claim', pool: pool.address, feeClaimer: claimer, lamports: 2n ** 63n, recipients: splits }
-    expect(changes(await buildClaim({ ...claim, before: [pays(PARTNER, 9n)], after: [pays(KEEPER, 9n)] }))).toEqual([
-      told,
-    ])
-    expect(changes(await buildClaim({ ...claim, splits: [] }))).toEqual([{ ...told, recipients: [] }])
+    expect(
+      changes(await buildPartnerFeeClaim({ ...claim, before: [pays(PARTNER, 9n)], after: [pays(KEEPER, 9n)] })),
+    ).toEqual([told])
+    expect(changes(await buildPartnerFeeClaim({ ...claim, splits: [] }))).toEqual([{ ...told, recipients: [] }])
   })
 
   it('a surplus and both steps of a migration', async () => {

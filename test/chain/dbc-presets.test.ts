@@ -9,17 +9,17 @@ import BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  buildLaunch,
+  buildDbcLaunch,
   buildMigrationStep,
-  type Curve,
   curveOf,
-  LAUNCH_UNITS,
+  DBC_LAUNCH_UNITS,
+  dbcPoolAddress,
+  type LaunchCurve,
   MIGRATION_UNITS,
   migrationStep,
-  poolAddress,
   SWAP_UNITS,
 } from '../../src/chain/programs/dbc/index.ts'
-import { priceText } from '../../src/chain/programs/dbc/prices.ts'
+import { dbcPriceText } from '../../src/chain/programs/dbc/prices.ts'
 import { squareRoot } from '../../src/chain/square-root.ts'
 import { addressOf, CREATOR, KEEPER, LOCKED, lacksDbc, launchOf, openDbcChain, presetWith } from '../support/dbc.ts'
 
@@ -88,7 +88,8 @@ describe('a preset', () => {
     expect(near(ours.parameters.sqrtStartPrice, theirs.sqrtStartPrice)).toBe(true)
     expect(near(ours.parameters.curve[0]!.liquidity, theirs.curve[0]!.liquidity)).toBe(true)
     // Everything that is no result of the computation is the same.
-    const rest = ({ curve, sqrtStartPrice, migrationQuoteThreshold, padding, ...others }: Curve['parameters']) => others
+    const rest = ({ curve, sqrtStartPrice, migrationQuoteThreshold, padding, ...others }: LaunchCurve['parameters']) =>
+      others
     expect(JSON.parse(JSON.stringify(rest(ours.parameters)))).toEqual(JSON.parse(JSON.stringify(rest(theirs))))
   })
 
@@ -205,11 +206,11 @@ describe('a preset', () => {
             mint: addressOf(mint),
             config: addressOf(config),
           }
-          for (const transaction of await buildLaunch(launch)) {
+          for (const transaction of await buildDbcLaunch(launch)) {
             expect(opened.land(transaction), opened.logs.join('\n')).toBeNull()
             note('whole')
           }
-          let pool = await opened.read(await poolAddress(launch))
+          let pool = await opened.read(await dbcPoolAddress(launch))
           expect(pool.threshold).toBe(curve!.thresholdLamports)
           expect(pool.migrationSqrtPrice).toBe(curve!.points[0]!.sqrtPrice)
           expect(pool.price).toBe(curve!.initialPrice)
@@ -232,7 +233,7 @@ describe('a preset', () => {
         { numRuns: 60 },
       )
       await annotate(JSON.stringify(most), 'units')
-      expect(most.whole).toBeLessThan(LAUNCH_UNITS.whole)
+      expect(most.whole).toBeLessThan(DBC_LAUNCH_UNITS.whole)
       expect(most.swap).toBeLessThan(SWAP_UNITS)
       expect(most.migrate).toBeLessThan(MIGRATION_UNITS.migrate)
       expect(most.create_locker ?? 0).toBeLessThan(MIGRATION_UNITS.create_locker)
@@ -247,7 +248,7 @@ describe('a price', () => {
         fc.bigInt({ min: 4_295_048_016n, max: 79_226_673_521_066_979_257_578_248_090n }),
         fc.integer({ min: 6, max: 9 }),
         (sqrtPrice, decimals) => {
-          const text = priceText(sqrtPrice, decimals)
+          const text = dbcPriceText(sqrtPrice, decimals)
           expect(text).toMatch(/^[0-9]+(\.[0-9]*[1-9])?$/)
           const exact = getPriceFromSqrtPrice(new BN(sqrtPrice.toString()), decimals, 9)
           expect(exact.sub(text).abs().lte(exact.mul('1e-14'))).toBe(true)
@@ -257,9 +258,9 @@ describe('a price', () => {
   })
 
   it('is as short as it can be', () => {
-    expect(priceText(2n ** 64n, 9)).toBe('1')
-    expect(priceText(2n ** 64n, 6)).toBe('0.001')
-    expect(priceText(10n * 2n ** 64n, 9)).toBe('100')
+    expect(dbcPriceText(2n ** 64n, 9)).toBe('1')
+    expect(dbcPriceText(2n ** 64n, 6)).toBe('0.001')
+    expect(dbcPriceText(10n * 2n ** 64n, 9)).toBe('100')
   })
 
   it('comes of whole square roots', () => {

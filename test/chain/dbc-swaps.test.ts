@@ -3,12 +3,12 @@ import { Connection } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  buildSwap,
+  buildDbcSwap,
   curveOf,
+  curveProgressOf,
   type DbcPool,
   migrationMarketCap,
-  progressOf,
-  quoteSwap,
+  quoteDbcSwap,
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
 import { addressOf, goldenPool, KEEPER, lacksDbc, openDbcChain, presetWith, TRADER } from '../support/dbc.ts'
@@ -56,7 +56,7 @@ describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and 
         const holds = held(pool, TRADER)
         const amount = side === 'buy' ? (3n * SOL * part) / 1_000n : (holds * part) / 1_000n
         if (amount === 0n) continue
-        const quote = await quoteSwap(connection, pool, { side, amount }).catch(nullIfTooLittle)
+        const quote = await quoteDbcSwap(connection, pool, { side, amount }).catch(nullIfTooLittle)
         if (quote === null) continue
         const before = lamports(addressOf(TRADER))
         const { baseReserve, quoteReserve } = pool
@@ -79,20 +79,20 @@ describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and 
     const opened = await openDbcChain()
     let pool = await opened.launch()
     pool = await opened.trade(pool, 'buy', 20n * SOL)
-    expect(progressOf(pool)).toBeGreaterThan(0.2)
-    const quote = await quoteSwap(opened.connection, pool, { side: 'buy', amount: 500n * SOL })
+    expect(curveProgressOf(pool)).toBeGreaterThan(0.2)
+    const quote = await quoteDbcSwap(opened.connection, pool, { side: 'buy', amount: 500n * SOL })
     expect(quote.amountIn).toBeLessThan(70n * SOL)
     const [before, holds] = [opened.lamports(addressOf(TRADER)), opened.held(pool, TRADER)]
     const { blockhash } = opened.chain.latestBlockhash()
     const whole = { ...order(pool, 'buy', 500n * SOL), recentBlockhash: blockhash, partialFill: false }
-    expect(opened.land(await buildSwap(whole))).toEqual({ InstructionError: [4, { Custom: 6033 }] })
+    expect(opened.land(await buildDbcSwap(whole))).toEqual({ InstructionError: [4, { Custom: 6033 }] })
     pool = await opened.trade(pool, 'buy', 500n * SOL)
     expect(before - opened.lamports(addressOf(TRADER))).toBe(quote.amountIn + 5_000n)
     expect(opened.held(pool, TRADER) - holds).toBe(quote.estimatedOut)
     expect(pool.quoteReserve).toBeGreaterThanOrEqual(pool.threshold)
-    expect(progressOf(pool)).toBe(1)
+    expect(curveProgressOf(pool)).toBe(1)
     expect(pool.finishedAt).toEqual(expect.any(Number))
-    const full = quoteSwap(opened.connection, pool, { side: 'sell', amount: 1n })
+    const full = quoteDbcSwap(opened.connection, pool, { side: 'sell', amount: 1n })
     await expect(full).rejects.toMatchObject({ code: 'bad_request', param: 'address' })
   })
 
@@ -101,10 +101,10 @@ describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and 
     const pool = await opened.trade(await opened.launch(), 'buy', SOL)
     for (const side of ['buy', 'sell'] as const) {
       const amount = side === 'buy' ? SOL : 10n ** 12n
-      const { estimatedOut } = await quoteSwap(opened.connection, pool, { side, amount })
-      const tooMuch = await buildSwap(order(pool, side, amount, estimatedOut + 1n))
+      const { estimatedOut } = await quoteDbcSwap(opened.connection, pool, { side, amount })
+      const tooMuch = await buildDbcSwap(order(pool, side, amount, estimatedOut + 1n))
       expect(opened.land(tooMuch)).toMatchObject({ InstructionError: [expect.any(Number), { Custom: 6002 }] })
-      expect(opened.land(await buildSwap(order(pool, side, amount, estimatedOut)))).toBeNull()
+      expect(opened.land(await buildDbcSwap(order(pool, side, amount, estimatedOut)))).toBeNull()
       await opened.trade(pool, side === 'buy' ? 'sell' : 'buy', side === 'buy' ? estimatedOut : SOL)
     }
   })
@@ -120,12 +120,12 @@ describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and 
       ['buy', 0n],
       ['buy', 2n ** 64n],
     ] as const) {
-      await expect(quoteSwap(opened.connection, pool, { side, amount }), `${side} ${amount}`).rejects.toMatchObject(
+      await expect(quoteDbcSwap(opened.connection, pool, { side, amount }), `${side} ${amount}`).rejects.toMatchObject(
         refused,
       )
     }
     const absent = { address: addressOf(goldenKey(90)), config: pool.config }
-    const quote = quoteSwap(opened.connection, absent, { side: 'buy', amount: 1n })
+    const quote = quoteDbcSwap(opened.connection, absent, { side: 'buy', amount: 1n })
     await expect(quote).rejects.toMatchObject({ code: 'not_found' })
   })
 
@@ -145,7 +145,7 @@ describe('a curve that cannot be read', () => {
     const pool = await goldenPool()
     const fault = { code: 'internal_error' }
     await expect(readDbcPool(broken, pool.address)).rejects.toMatchObject(fault)
-    await expect(quoteSwap(broken, pool, { side: 'buy', amount: 1n })).rejects.toMatchObject(fault)
+    await expect(quoteDbcSwap(broken, pool, { side: 'buy', amount: 1n })).rejects.toMatchObject(fault)
   })
 })
 
@@ -156,10 +156,10 @@ describe('progress', () => {
         fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }),
         fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
         (threshold, reserve) => {
-          const progress = progressOf({ quoteReserve: reserve, threshold })
+          const progress = curveProgressOf({ quoteReserve: reserve, threshold })
           expect(progress === 1).toBe(reserve >= threshold)
           expect(progress).toBeGreaterThanOrEqual(0)
-          expect(progressOf({ quoteReserve: threshold - 1n, threshold })).toBeLessThan(1)
+          expect(curveProgressOf({ quoteReserve: threshold - 1n, threshold })).toBeLessThan(1)
         },
       ),
     )
@@ -169,7 +169,7 @@ describe('progress', () => {
 describe('a swap', () => {
   for (const side of ['buy', 'sell'] as const) {
     it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${side}`, async ({ annotate }) => {
-      const { transaction } = await buildSwap(order(await goldenPool(), side, 1_000_000_000n, 1n))
+      const { transaction } = await buildDbcSwap(order(await goldenPool(), side, 1_000_000_000n, 1n))
       const bytes = await expectGolden(`dbc-swap-${side}`, transaction, async () => {
         const opened = await openDbcChain()
         await opened.trade(await opened.launch(), 'buy', SOL)
@@ -181,7 +181,7 @@ describe('a swap', () => {
 
   it('of a pool in another token than SOL is refused', async () => {
     const pool = await goldenPool({ quoteMint: addressOf(KEEPER) })
-    await expect(buildSwap(order(pool, 'buy', 1n))).rejects.toMatchObject({ code: 'bad_request', param: 'address' })
+    await expect(buildDbcSwap(order(pool, 'buy', 1n))).rejects.toMatchObject({ code: 'bad_request', param: 'address' })
   })
 })
 

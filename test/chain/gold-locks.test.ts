@@ -19,7 +19,7 @@ import {
   decodeEscrow,
   ESCROW_BYTES,
   escrowAddress,
-  type GoldLocking,
+  type GoldLockPlan,
   goldLockChangesIn,
   isPaidOut,
   lockAccounts,
@@ -100,7 +100,7 @@ async function open({ tokenProgram = 'spl', extensions, held = 1_000n, user, key
   const account = give(chain, issuer, gold, wallet.publicKey, held)
   const places = await lockAccounts({ user: addressOf(wallet), mint: gold.mint.toBase58(), tokenProgram })
   const common = { payer: addressOf(wallet), mint: gold.mint.toBase58(), tokenProgram, memo: 'svc:gold-lock:acme' }
-  const lock = (wishes: Partial<GoldLocking> = {}) =>
+  const lock = (wishes: Partial<GoldLockPlan> = {}) =>
     buildGoldLock({
       ...common,
       amount: 400n,

@@ -4,10 +4,10 @@ import { ComputeBudgetProgram, type Keypair, PublicKey, SystemProgram, Versioned
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  buildClaim,
+  AIRDROP_CLAIM_UNITS,
+  buildAirdropClaim,
   buildClawback,
   buildCreation,
-  CLAIM_UNITS,
   CLAWBACK_UNITS,
   CREATION_UNITS,
   claimStatusAddress,
@@ -85,8 +85,8 @@ const creationOf = (changes: Partial<Parameters<typeof buildCreation>[0]> = {}) 
   })
 const distributor = await distributorAddress({ mint: addressOf(MINT), airdropCount: 65_535 })
 const receiver = await tokenAccountAddress(addressOf(MINT), addressOf(ADMIN))
-const claimOf = (changes: Partial<Parameters<typeof buildClaim>[0]> = {}) =>
-  buildClaim({
+const claimOf = (changes: Partial<Parameters<typeof buildAirdropClaim>[0]> = {}) =>
+  buildAirdropClaim({
     payer: addressOf(CLAIMER),
     recentBlockhash: GOLDEN_BLOCKHASH,
     distributor,
@@ -260,7 +260,7 @@ describe.skipIf(lacks)('on the real program (needs the Jito merkle distributor)'
     used['creation with an account'] = units()
     await annotate(JSON.stringify(used), 'units')
     expect(Math.max(used.creation!, used['creation with an account']!) * 1.2).toBeLessThan(CREATION_UNITS)
-    expect(used.claim! * 1.2).toBeLessThan(CLAIM_UNITS)
+    expect(used.claim! * 1.2).toBeLessThan(AIRDROP_CLAIM_UNITS)
     expect(used.clawback! * 1.2).toBeLessThan(CLAWBACK_UNITS)
   })
 
@@ -297,7 +297,7 @@ describe('a message', () => {
     })
     await fc.assert(
       fc.asyncProperty(arbitrary, async (claim) => {
-        const { transaction } = await buildClaim({ ...claim, recentBlockhash: GOLDEN_BLOCKHASH })
+        const { transaction } = await buildAirdropClaim({ ...claim, recentBlockhash: GOLDEN_BLOCKHASH })
         expect(distributorChangesIn(decodeTransaction(transaction).message)).toEqual([
           {
             kind: 'claimed',

@@ -12,16 +12,16 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type AuthorityStatus,
   buildAuthorityRevocation,
   buildTokenCreation,
   metadataAddress,
   mintBytes,
-  readToken,
+  type OnChainToken,
+  readTokenState,
   type TokenAuthority,
   type TokenCreation,
   type TokenProgram,
-  type TokenState,
-  type TokenStatus,
   tokenStatus,
 } from '../../src/chain/programs/tokens/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
@@ -76,7 +76,7 @@ async function creationOf(tokenProgram: TokenProgram, payer: Keypair, mint: Keyp
 function revocationOf(
   tokenProgram: TokenProgram,
   type: TokenAuthority,
-  { payer, mint, token }: { payer: Keypair; mint: PublicKey; token?: TokenState },
+  { payer, mint, token }: { payer: Keypair; mint: PublicKey; token?: OnChainToken },
   recentBlockhash = GOLDEN_BLOCKHASH,
 ) {
   return buildAuthorityRevocation({
@@ -107,7 +107,7 @@ async function open(payer?: Keypair) {
     ...test,
     test: test as TestChain,
     payer: wallet,
-    read: (mint: PublicKey) => readToken(connection, mint.toBase58()),
+    read: (mint: PublicKey) => readTokenState(connection, mint.toBase58()),
     blockhash: () => test.chain.latestBlockhash().blockhash,
     /** Its error, null when it did what it should. */
     land({ transaction, requiredSigners }: UnsignedTransaction, ...signers: Keypair[]) {
@@ -133,7 +133,7 @@ async function openWithToken(tokenProgram: TokenProgram, wishes: Wishes = {}) {
 }
 
 /** What contract says of who is left. */
-const STATUS: Record<string, TokenStatus> = {
+const STATUS: Record<string, AuthorityStatus> = {
   '': 'created',
   mint: 'mint_authority_revoked',
   freeze: 'freeze_authority_revoked',

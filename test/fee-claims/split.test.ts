@@ -1,8 +1,8 @@
 /** Splits of a claim: every unit is given out, nobody is a unit off, and order decides ties. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitAmount } from '../../src/operations/fee-claims/split.ts'
-import { lamportsOfSol } from '../../src/operations/pools/amounts.ts'
+import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
+import { lamportsOfSol } from '../../src/operations/pools/sol-amounts.ts'
 
 /** 2 to 10 parts that sum to 10,000. */
 const parts = fc

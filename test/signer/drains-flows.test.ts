@@ -5,18 +5,18 @@ import { describe, expect, it } from 'vitest'
 import {
   buildPositionClaim,
   buildSingleSidedPool,
-  poolAddress as dammPoolAddress,
+  dammV2PoolAddress as dammPoolAddress,
   positionsOf,
   readDammV2Pool,
-  buildSwap as swapInDammV2,
+  buildDammV2Swap as swapInDammV2,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import {
-  buildClaim,
-  buildLaunch,
-  buildSwap,
+  buildDbcLaunch,
+  buildDbcSwap,
+  buildPartnerFeeClaim,
   curveOf,
   type DbcPool,
-  poolAddress,
+  dbcPoolAddress,
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
 import { buildMigrationStep } from '../../src/chain/programs/dbc/migration.ts'
@@ -62,7 +62,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     const connection = await scene.chain.connection()
     const [mint, config] = [Keypair.generate(), Keypair.generate()]
     const names = { mint: text(mint.publicKey), config: text(config.publicKey) }
-    const launch = await buildLaunch({
+    const launch = await buildDbcLaunch({
       ...names,
       creator: scene.address,
       feeClaimer: scene.address,
@@ -78,14 +78,14 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     })
     const landed = []
     for (const built of launch) landed.push(await passes(scene, built, [mint, config]))
-    const address = await poolAddress(names)
+    const address = await dbcPoolAddress(names)
     const read = async (): Promise<DbcPool> => (await readDbcPool(connection, address))!
     return { scene, connection, read, landed, mint }
   }
 
   const buy = async (scene: Scene, trader: Keypair, pool: DbcPool, amount: bigint) => {
     const order = { payer: text(trader.publicKey), pool, side: 'buy' as const, amount, minimumOut: 0n }
-    scene.sendBuilt(await buildSwap({ ...order, recentBlockhash: blockhashOf(scene) }), [trader])
+    scene.sendBuilt(await buildDbcSwap({ ...order, recentBlockhash: blockhashOf(scene) }), [trader])
     scene.local.advance(1)
   }
 
@@ -114,7 +114,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
       const splits = recipients.map(({ part, recipient }) => ({ recipient, lamports: lamports / part }))
       const split = lamports / 3n + lamports / 4n
       const claim = { payer: scene.address, pool, feeClaimer: scene.address, lamports, splits }
-      const made = await passes(scene, await buildClaim({ ...claim, recentBlockhash: blockhashOf(scene) }))
+      const made = await passes(scene, await buildPartnerFeeClaim({ ...claim, recentBlockhash: blockhashOf(scene) }))
       expect(made.movement.lamports_to_others).toBe(split)
       expect(made.lamports).toBe(split + FEE)
       expect(made.tokens).toEqual([])

@@ -5,7 +5,7 @@ import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@sola
 import BN from 'bn.js'
 import { describe, expect, it } from 'vitest'
 import { poolKey, positionKeys, vaultKey } from '../../src/chain/programs/damm-v2/addresses.ts'
-import { instructionOf } from '../../src/chain/programs/damm-v2/program.ts'
+import { dammV2Instruction } from '../../src/chain/programs/damm-v2/program.ts'
 import { balanceFlows } from '../../src/policy/movement/balance-flows.ts'
 import { accountClosings } from '../../src/policy/movement/control-changes.ts'
 import { messageInstructions } from '../../src/policy/movement/executed-instructions.ts'
@@ -237,7 +237,7 @@ it.skipIf(!hasProgram(PROGRAMS.dammV2.id))('a pool is not filled for a strangerâ
     collectFeeMode: mode,
     activationPoint: null,
   }
-  const fill = await instructionOf('initializeCustomizablePool', [parameters], {
+  const fill = await dammV2Instruction('initializeCustomizablePool', [parameters], {
     ...(await positionKeys(nft.publicKey)),
     creator: scene.stranger.publicKey,
     payer: scene.key,

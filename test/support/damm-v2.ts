@@ -5,12 +5,12 @@ import { Connection, type Keypair, PublicKey, SystemProgram, VersionedTransactio
 import BN from 'bn.js'
 import { expect } from 'vitest'
 import {
+  buildDammV2Swap,
   buildPositionClaim,
   buildSingleSidedPool,
-  buildSwap,
   type DammV2Pool,
   type DammV2Position,
-  poolAddress,
+  dammV2PoolAddress,
   readDammV2Pool,
   type SingleSidedPool,
   type SwapOrder,
@@ -109,10 +109,10 @@ export async function openDammV2() {
       land(token!, keys.creator, keys.mint)
       test.chain.advance(1)
       land(pool!, keys.creator, keys.positionNft)
-      return read(await poolAddress({ mint: keys.mint.publicKey.toBase58() }))
+      return read(await dammV2PoolAddress({ mint: keys.mint.publicKey.toBase58() }))
     },
     swap: (pool: DammV2Pool, trader: Keypair, order: SwapOrder, minimumOut = 0n) =>
-      buildSwap({
+      buildDammV2Swap({
         payer: trader.publicKey.toBase58(),
         pool,
         ...order,

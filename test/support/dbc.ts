@@ -6,11 +6,11 @@ import { expect } from 'vitest'
 import type { CurvePreset } from '../../src/api/pools.ts'
 import { curvePreset } from '../../src/api/pools.ts'
 import {
-  buildLaunch,
-  buildSwap,
+  buildDbcLaunch,
+  buildDbcSwap,
   curveOf,
   type DbcPool,
-  poolAddress,
+  dbcPoolAddress,
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
@@ -51,7 +51,7 @@ export const LOCKED = { amount: '100000000', periods: 10, duration_seconds: 864_
 
 /** The pool of the fixed keys as it would be read, for builders without a chain. */
 export async function goldenPool(changes: Partial<DbcPool> = {}): Promise<DbcPool> {
-  const address = await poolAddress({ mint: addressOf(MINT), config: addressOf(CONFIG) })
+  const address = await dbcPoolAddress({ mint: addressOf(MINT), config: addressOf(CONFIG) })
   const vault = (mint: PublicKey) => deriveDbcTokenVaultAddress(new PublicKey(address), mint).toBase58()
   return {
     address,
@@ -91,7 +91,7 @@ export async function goldenPool(changes: Partial<DbcPool> = {}): Promise<DbcPoo
 }
 
 /** Fields that the tests rarely change. */
-export const launchOf = async (blockhash: string, changes: Partial<Parameters<typeof buildLaunch>[0]> = {}) => ({
+export const launchOf = async (blockhash: string, changes: Partial<Parameters<typeof buildDbcLaunch>[0]> = {}) => ({
   creator: addressOf(CREATOR),
   mint: addressOf(MINT),
   config: addressOf(CONFIG),
@@ -161,12 +161,12 @@ export async function openDbcChain() {
       return data === undefined ? 0n : Buffer.from(data).readBigUInt64LE(64)
     },
     /** Lands the whole launch and reads the pool. */
-    async launch(changes: Partial<Parameters<typeof buildLaunch>[0]> = {}): Promise<DbcPool> {
+    async launch(changes: Partial<Parameters<typeof buildDbcLaunch>[0]> = {}): Promise<DbcPool> {
       const launch = await launchOf(chain.latestBlockhash().blockhash, changes)
-      for (const transaction of await buildLaunch(launch)) {
+      for (const transaction of await buildDbcLaunch(launch)) {
         expect(opened.land(transaction), opened.logs.join('\n')).toBeNull()
       }
-      return opened.read(await poolAddress(launch))
+      return opened.read(await dbcPoolAddress(launch))
     },
     async read(address: string): Promise<DbcPool> {
       const pool = await readDbcPool(connection, address)
@@ -176,7 +176,7 @@ export async function openDbcChain() {
     async trade(pool: DbcPool, side: 'buy' | 'sell', amount: bigint, trader = TRADER) {
       const { blockhash } = chain.latestBlockhash()
       const order = { payer: addressOf(trader), pool, side, amount, minimumOut: 0n, recentBlockhash: blockhash }
-      const err = opened.land(await buildSwap(order))
+      const err = opened.land(await buildDbcSwap(order))
       expect(err, opened.logs.join('\n')).toBeNull()
       return opened.read(pool.address)
     },

@@ -65,7 +65,7 @@ function readAccounts(config: Config, keys: number): { addresses: string[]; view
   return { addresses: list.map(asPubkey), view }
 }
 
-function simulateTransaction(chain: LocalChain, params: readonly unknown[]) {
+function simulateByRpc(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const config = asConfig(params[1])
   const { raw, message } = transactionParam(params[0], wireEncodingOf(config.encoding))
@@ -94,4 +94,4 @@ function simulateTransaction(chain: LocalChain, params: readonly unknown[]) {
   )
 }
 
-export const simulationMethods: Methods = { simulateTransaction }
+export const simulationMethods: Methods = { simulateTransaction: simulateByRpc }

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readAccount } from '../../chain/accounts.ts'
 import type { Context } from '../../context.ts'
-import { found } from '../found.ts'
+import { requireRecord } from '../require-record.ts'
 
 type GetAccountRoute = Api['accounts']['get']
 
@@ -11,5 +11,5 @@ export async function getAccount(
   { chain }: Context,
   { address }: Input<GetAccountRoute>,
 ): Promise<Result<GetAccountRoute>> {
-  return found(await readAccount(await chain.connection(), address), 'account', address)
+  return requireRecord(await readAccount(await chain.connection(), address), 'account', address)
 }

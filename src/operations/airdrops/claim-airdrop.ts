@@ -2,25 +2,23 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import {
-  buildClaim,
-  CLAIM_UNITS,
+  AIRDROP_CLAIM_UNITS,
+  buildAirdropClaim,
   claimStatusAddress,
   decodeClaimStatus,
   MOST_SIBLINGS,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
-import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
+import { verifyProof } from '../../merkle/tree.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
+import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
-import { platformFee } from '../platform-fee.ts'
+import { hashBytesOf, keyBytesOf } from '../merkle-trees/tree-keys.ts'
 import { claimFault } from './claim-faults.ts'
 import {
   airdropKeyOf,
@@ -45,7 +43,7 @@ export async function claimAirdrop(
   context: Context,
   input: Input<ClaimAirdropRoute>,
 ): Promise<Result<ClaimAirdropRoute>> {
-  const { chain, config } = context
+  const { chain } = context
   const { id, claimer } = input
   const { mint } = airdropKeyOf(id)
   const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : givenLeaf(input, input.proof)
@@ -71,33 +69,24 @@ export async function claimAirdrop(
     const { reason, message, param, details } = fault
     throw badRequest(message, { param, details: { reason, ...details } })
   }
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
-  const after = await platformFee({ ...context, connection }, { payer: claimer, lamports: input.platform_fee })
   const claim = {
-    payer: claimer,
-    recentBlockhash,
-    after,
     distributor: airdrop.address,
     mint,
     amount: leaf.amount,
     proof: leaf.proof,
     opensAccount: !isOpen(held),
   }
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (before) => buildClaim({ ...claim, before }),
-    CLAIM_UNITS,
-  )
-  const swap = input.swap_to_sol
-    ? await swapToSol(context, { mint, amount: leaf.amount, payer: claimer, recentBlockhash })
-    : null
+  const built = await buildTransaction(context, {
+    payer: claimer,
+    platformFee: input.platform_fee,
+    fallbackUnits: AIRDROP_CLAIM_UNITS,
+    build: (envelope) => buildAirdropClaim({ ...envelope, ...claim }),
+  })
+  const swap = input.swap_to_sol ? await swapToSol(context, { mint, amount: leaf.amount, payer: claimer }, built) : null
   return {
-    mode: 'unsigned',
-    transaction: Buffer.from(transaction).toString('base64'),
-    requiredSigners,
-    swap_transaction: swap === null ? null : Buffer.from(swap).toString('base64'),
-    tracked_resource: { resource_type: 'airdrop', resource_id: id, related_events: ['airdrop.claimed' as const] },
+    ...unsignedAnswer(built),
+    swap_transaction: swap === null ? null : unsignedAnswer(swap).transaction,
+    tracked_resource: trackingOf('airdrop', id, ['airdrop.claimed']),
   }
 }
 
@@ -110,7 +99,7 @@ async function storedLeaf(context: Context, id: string, claimer: string): Promis
     })
   }
   return withRow(context, tree, async ({ row, head, read }) => {
-    const found = await lookUpProof(head, keyFromBase58(claimer)!, read)
+    const found = await lookUpProof(head, keyBytesOf(claimer), read)
     if (found !== undefined) return { amount: found.amount, proof: found.proof, tree: row }
     throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
       param: 'claimer',
@@ -125,12 +114,12 @@ function givenLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[
       { param: 'proof' },
     )
   }
-  return { amount: BigInt(amount), proof: proof.map((hash) => hashFromHex(hash)!), tree: null }
+  return { amount: BigInt(amount), proof: proof.map(hashBytesOf), tree: null }
 }
 
-/** By the root that the program will check it with. */
+/** Checks the proof by the root that the program will check it with. Throws bad_request where it does not fit. */
 function requireProof({ distributor, id }: PresentAirdrop, claimer: string, { amount, proof }: Leaf): void {
-  if (verifyProof(keyFromBase58(claimer)!, amount, proof, hashFromHex(distributor.root)!)) return
+  if (verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(distributor.root))) return
   throw badRequest(
     `proof: it does not lead from ${claimer} and the amount ${amount} to the root ${distributor.root} of the airdrop ${id}: claim with the amount and proof that were made for this wallet`,
     { param: 'proof', details: { root: distributor.root, claimer, amount: String(amount) } },

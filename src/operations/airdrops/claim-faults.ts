@@ -1,8 +1,8 @@
-/** Why a wallet cannot claim at this moment, each in words: pure, for the claim that is built and for the list of a wallet. */
+/** Why a wallet cannot claim at this moment, as reason and message: pure, for the claim that is built and for the list of a wallet. */
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { TokenAccountState } from '../../chain/balance-changes.ts'
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
-import { momentOf } from './words.ts'
+import { describeUnixTime } from './unix-times.ts'
 
 /** A start at most so far ahead can be a formality: more than any tool's margin, and than any node is behind. */
 const FORMAL_WITHIN_S = 3_600n
@@ -22,7 +22,7 @@ export interface ClaimQuestion {
   reasonsNotToFund: readonly string[]
   /** Null before the wallet has claimed. */
   status: ClaimStatus | null
-  /** Of the claimer, for this mint; null where none is open. */
+  /** Token account of the claimer for this mint; null where none is open. */
   account: TokenAccountState | null
   /** Unix seconds of the chain. */
   now: bigint
@@ -53,18 +53,18 @@ export function claimFault(question: ClaimQuestion): ClaimFault | null {
     }
   }
   const present = { ...question, distributor }
-  for (const check of CHECKS) {
+  for (const check of CLAIM_CHECKS) {
     const fault = check(present)
     if (fault !== null) return fault
   }
   return null
 }
 
-type Check = (question: ClaimQuestion & { distributor: Distributor }) => ClaimFault | null
+type ClaimCheck = (question: ClaimQuestion & { distributor: Distributor }) => ClaimFault | null
 
-const CHECKS: readonly Check[] = [
+const CLAIM_CHECKS: readonly ClaimCheck[] = [
   alreadyClaimed,
-  clawedBack,
+  vaultClawedBack,
   notStarted,
   capReached,
   vaultFrozen,
@@ -78,9 +78,9 @@ function alreadyClaimed({ id, claimer, status }: ClaimQuestion): ClaimFault | nu
   return { reason: 'already_claimed', message, param: 'claimer', details: { claimed: String(status.unlocked) } }
 }
 
-function clawedBack({ id, distributor }: Parameters<Check>[0]): ClaimFault | null {
+function vaultClawedBack({ id, distributor }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   if (!distributor.isClawedBack) return null
-  const message = `The vault of the airdrop ${id} was withdrawn after its clawback time, ${momentOf(distributor.clawbackAt)}: it can no longer be claimed`
+  const message = `The vault of the airdrop ${id} was withdrawn after its clawback time, ${describeUnixTime(distributor.clawbackAt)}: it can no longer be claimed`
   return { reason: 'clawed_back', message, param: 'id', details: { clawback_receiver: distributor.clawbackReceiver } }
 }
 
@@ -88,15 +88,15 @@ function clawedBack({ id, distributor }: Parameters<Check>[0]): ClaimFault | nul
  * The program pays before the start too, as nothing is locked: the start is its maker's word. One within the hour that is
  * followed by its end at once is what the program demands of a new distributor, and no plan.
  */
-function notStarted({ id, distributor, now }: Parameters<Check>[0]): ClaimFault | null {
+function notStarted({ id, distributor, now }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   const { startsAt, endsAt } = distributor
   const isFormal = endsAt - startsAt <= 1n && startsAt - now <= FORMAL_WITHIN_S
   if (startsAt <= now || isFormal) return null
-  const message = `The airdrop ${id} has not started: it starts at ${momentOf(startsAt)}`
+  const message = `The airdrop ${id} has not started: it starts at ${describeUnixTime(startsAt)}`
   return { reason: 'not_started', message, param: 'id', details: { seconds_left: String(startsAt - now) } }
 }
 
-function capReached({ id, amount, distributor }: Parameters<Check>[0]): ClaimFault | null {
+function capReached({ id, amount, distributor }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   const { claimedNodes, maxNodes, claimedTotal, maxTotal } = distributor
   if (claimedNodes < maxNodes && claimedTotal + amount <= maxTotal) return null
   const message = `The airdrop ${id} has paid out ${claimedTotal} of at most ${maxTotal} to ${claimedNodes} of at most ${maxNodes} wallets: ${amount} more is beyond its caps`
@@ -104,14 +104,14 @@ function capReached({ id, amount, distributor }: Parameters<Check>[0]): ClaimFau
   return { reason: 'cap_reached', message, param: 'id', details }
 }
 
-function vaultFrozen({ id, vaultAddress, vault }: Parameters<Check>[0]): ClaimFault | null {
+function vaultFrozen({ id, vaultAddress, vault }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   if (vault?.state !== 'frozen') return null
   const message = `The vault ${vaultAddress} of the airdrop ${id} is frozen: the freeze authority of ${vault.mint} has to thaw it first`
   return { reason: 'vault_frozen', message, param: 'id', details: { vault: vaultAddress } }
 }
 
-/** Nobody is told to fund what would not come back to its admin. */
-function unfunded({ id, amount, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<Check>[0]) {
+/** The message asks nobody to fund what would not come back to its admin. */
+function unfunded({ id, amount, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<ClaimCheck>[0]) {
   const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null
   const short = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim`
@@ -128,7 +128,7 @@ function unfunded({ id, amount, vaultAddress, vault, distributor, reasonsNotToFu
   return { reason: 'unfunded' as const, message, param: 'id', details }
 }
 
-function accountUnusable({ claimer, account }: Parameters<Check>[0]): ClaimFault | null {
+function accountUnusable({ claimer, account }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   if (account === null || (account.owner === claimer && account.state !== 'frozen')) return null
   const why = account.owner === claimer ? 'is frozen' : `belongs to ${account.owner}`
   const message = `The token account of ${claimer} for ${account.mint} ${why}: nothing can be paid into it`

@@ -2,6 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan } from '../signing/types.ts'
@@ -14,13 +15,8 @@ export async function createAirdrop(
   input: Input<CreateAirdropRoute>,
 ): Promise<Result<CreateAirdropRoute>> {
   if (input.mode === 'signed') return signedCreation(context, input)
-  const { id, transaction, requiredSigners } = await planCreation(context, input, input.payer)
-  return {
-    mode: 'unsigned',
-    transaction: Buffer.from(transaction).toString('base64'),
-    requiredSigners,
-    tracked_resource: trackedBy(id),
-  }
+  const { id, built } = await planCreation(context, input, input.payer)
+  return { ...unsignedAnswer(built), tracked_resource: airdropTracking(id) }
 }
 
 /** The platform wallet pays and funds, whatever `payer` says (contract 5, as for fee claims). */
@@ -37,12 +33,8 @@ async function planSignedCreation(
   input: Input<CreateAirdropRoute>,
   wallet: string,
 ): Promise<NewSigningPlan<null>> {
-  const { id, transaction } = await planCreation(context, input, wallet)
-  return { first: { transaction }, state: null, tracked_resource: trackedBy(id) }
+  const { id, built } = await planCreation(context, input, wallet)
+  return { first: signingDraft(built), state: null, tracked_resource: airdropTracking(id) }
 }
 
-const trackedBy = (id: string) => ({
-  resource_type: 'airdrop',
-  resource_id: id,
-  related_events: ['airdrop.initialized' as const],
-})
+const airdropTracking = (id: string) => trackingOf('airdrop', id, ['airdrop.initialized'])

@@ -13,7 +13,7 @@ import type { Tx } from '../../store/store.ts'
 import { FAULTY_ROW_WAIT_MS } from '../../store/write-each.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../timing.ts'
 import { factsOf, statusOnChain } from './on-chain.ts'
-import { isAbout, type Pending, pendingTransactions } from './pending.ts'
+import { isAbout, type Pending, pendingTransactions } from './pending-transactions.ts'
 import { type AirdropRow, advanceAirdrop, airdropRank, airdropStatusOn } from './transitions.ts'
 
 type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>

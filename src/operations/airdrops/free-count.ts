@@ -3,16 +3,16 @@ import { distributorAddress, tokenAccountAddress } from '../../chain/programs/me
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
-import { encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
+import { MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
+import { treeIdOf } from '../merkle-trees/tree-keys.ts'
 import { type ChainAirdrop, isOpen, type PresentAirdrop, reasonsNotToFund } from './on-chain.ts'
 
 /** Counts that are looked at for a free one; each takes two accounts of a call. */
-const LOOKED_AT = 50
+const COUNTS_PER_SEARCH = 50
 
-export interface Maker {
+export interface AirdropMaker {
   payer: string
   /** Hex. */
   root: string
@@ -21,12 +21,12 @@ export interface Maker {
 }
 
 /** Passes where nothing is at the distributor's address or its vault's; else bad_request with who has it and the way out. */
-export async function refuseTaken(context: Context, airdrop: ChainAirdrop, maker: Maker): Promise<void> {
+export async function requireFreeCount(context: Context, airdrop: ChainAirdrop, maker: AirdropMaker): Promise<void> {
   const { mint, airdropCount, vaultAddress, distributor, hasVault } = airdrop
   if (distributor === null && !hasVault) return
-  const next = await nextFree(context, airdrop)
+  const next = await nextFreeCount(context, airdrop)
   const way = next === null ? 'use another airdrop_count' : `use airdrop_count ${next}`
-  if (distributor !== null) throw await taken({ ...airdrop, distributor }, maker, next, way)
+  if (distributor !== null) throw await countTakenError({ ...airdrop, distributor }, maker, next, way)
   throw badRequest(
     `airdrop_count ${airdropCount} of ${mint} cannot be used: somebody opened its vault ${vaultAddress} beforehand, and the program takes none that exists: ${way}`,
     {
@@ -40,9 +40,9 @@ export async function refuseTaken(context: Context, airdrop: ChainAirdrop, maker
  * One with the very root is the payer's own only where what is left comes back to it, and all of the tree is paid out:
  * who copies a published root and waits for others to fund it would get the vault after the clawback time.
  */
-async function taken(
+async function countTakenError(
   airdrop: PresentAirdrop,
-  { payer, root, tree }: Maker,
+  { payer, root, tree }: AirdropMaker,
   next: number | null,
   way: string,
 ): Promise<ApiError> {
@@ -75,15 +75,15 @@ async function taken(
 }
 
 /** The first count after this one with nothing on chain and no tree stored; null where none is near. */
-async function nextFree({ chain, store }: Context, { mint, airdropCount }: ChainAirdrop): Promise<number | null> {
-  const most = Math.min(LOOKED_AT, MAX_AIRDROP_COUNT - airdropCount)
+async function nextFreeCount({ chain, store }: Context, { mint, airdropCount }: ChainAirdrop): Promise<number | null> {
+  const most = Math.min(COUNTS_PER_SEARCH, MAX_AIRDROP_COUNT - airdropCount)
   const counts = Array.from({ length: most }, (_, i) => airdropCount + 1 + i)
   const distributors = await Promise.all(counts.map((count) => distributorAddress({ mint, airdropCount: count })))
   const vaults = await Promise.all(distributors.map((each) => tokenAccountAddress(mint, each)))
   const accounts = await accountsAt(await chain.connection(), [...distributors, ...vaults])
   for (const [i, count] of counts.entries()) {
     if (isOpen(accounts[i] ?? null) || isOpen(accounts[most + i] ?? null)) continue
-    const stored = await findTree(store.db, encodeTreeId(keyFromBase58(mint)!, count))
+    const stored = await findTree(store.db, treeIdOf(mint, count))
     if (stored === null) return count
   }
   return null

@@ -6,8 +6,8 @@ import type { Distributor } from '../../chain/programs/merkle-distributor/index.
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'
-import { found } from '../found.ts'
-import { airdropRecord } from '../records.ts'
+import { airdropRecord } from '../api-records.ts'
+import { requireRecord } from '../require-record.ts'
 import {
   airdropKeyOf,
   type ChainAirdrop,
@@ -17,7 +17,7 @@ import {
   statusOnChain,
 } from './on-chain.ts'
 import { airdropRank, airdropStatusOn } from './transitions.ts'
-import { isoOf } from './words.ts'
+import { isoOfUnixTime } from './unix-times.ts'
 
 type GetAirdropRoute = Api['airdrops']['get']
 
@@ -26,36 +26,40 @@ export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute
   const { chain, store, log } = context
   airdropKeyOf(id)
   const row = await findAirdrop(store.db, id)
-  if (row === null) return foreign(await readAirdrop(chain, id))
+  if (row === null) return foreignAirdrop(await readAirdrop(chain, id))
   const read = await optionalRead(log, 'an airdrop was read without its chain state', async () => ({
     genesis: await chain.genesisHash(),
     airdrop: await readAirdrop(chain, id),
   }))
-  return read === null ? airdropRecord(row) : joined(row, read.airdrop, read.genesis)
+  return read === null ? airdropRecord(row) : storedAirdropWithChain(row, read.airdrop, read.genesis)
 }
 
-/** The further of both states: a node may be behind what was told of before. */
+/** The further of both states: a node may be behind the events that were written before. */
 export function currentStatus(row: Row<'merkle_trees'>, distributor: Distributor | null, genesis: string) {
   const [stored, shown] = [airdropStatusOn(row, genesis), statusOnChain(row, distributor)]
   return airdropRank(shown) > airdropRank(stored) ? shown : stored
 }
 
-async function joined(row: Row<'merkle_trees'>, airdrop: ChainAirdrop, genesis: string): Promise<Airdrop> {
+async function storedAirdropWithChain(
+  row: Row<'merkle_trees'>,
+  airdrop: ChainAirdrop,
+  genesis: string,
+): Promise<Airdrop> {
   const { address, distributor } = airdrop
   const status = currentStatus(row, distributor, genesis)
   const record = { ...airdropRecord(row), status, distributor: address }
   if (distributor === null) return record
   if (distributor.root === row.root) {
-    return { ...record, ...stateOf(airdrop, distributor), ...(await lackOf(row, { ...airdrop, distributor })) }
+    return { ...record, ...airdropStateOf(airdrop, distributor), ...(await lackOf(row, { ...airdrop, distributor })) }
   }
   const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${distributor.admin} made it. Store the list under another airdrop_count`
-  return { ...record, ...stateOf(airdrop, distributor), note }
+  return { ...record, ...airdropStateOf(airdrop, distributor), note }
 }
 
 /** Made by another tool, or from a list that is not stored here: its caps stand for what is not known. */
-function foreign(airdrop: ChainAirdrop): Airdrop {
+function foreignAirdrop(airdrop: ChainAirdrop): Airdrop {
   const { id, mint, airdropCount } = airdrop
-  const distributor = found(airdrop.distributor, 'airdrop', id)
+  const distributor = requireRecord(airdrop.distributor, 'airdrop', id)
   const { root, maxNodes, maxTotal } = distributor
   const leaf_count = maxNodes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(maxNodes) : 0
   return {
@@ -71,7 +75,7 @@ function foreign(airdrop: ChainAirdrop): Airdrop {
     created_at: null,
     total: null,
     distributor: airdrop.address,
-    ...stateOf(airdrop, distributor),
+    ...airdropStateOf(airdrop, distributor),
     vault_lacks: null,
     note: distributor.isClawedBack
       ? WITHDRAWN
@@ -79,7 +83,7 @@ function foreign(airdrop: ChainAirdrop): Airdrop {
   }
 }
 
-function stateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Distributor) {
+function airdropStateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Distributor) {
   return {
     on_chain_root: distributor.root,
     admin: distributor.admin,
@@ -87,8 +91,8 @@ function stateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Distributor
     vault_balance: String(vault?.amount ?? 0n),
     claimed_count: Number(distributor.claimedNodes),
     claimed_amount: String(distributor.claimedTotal),
-    starts_at: isoOf(distributor.startsAt),
-    clawback_at: isoOf(distributor.clawbackAt),
+    starts_at: isoOfUnixTime(distributor.startsAt),
+    clawback_at: isoOfUnixTime(distributor.clawbackAt),
     clawback_receiver: distributor.clawbackReceiver,
     clawed_back: distributor.isClawedBack,
   }

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageAirdrops } from '../../store/airdrops.ts'
-import { airdropRecord, pageOf } from '../records.ts'
+import { airdropRecord, pageOf } from '../api-records.ts'
 
 type ListAirdropsRoute = Api['airdrops']['list']
 

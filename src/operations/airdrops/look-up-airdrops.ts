@@ -12,13 +12,13 @@ import {
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
 import { scanTrees } from '../../store/airdrops.ts'
 import { decodeCursor, encodeCursor } from '../../store/paging.ts'
 import type { Row } from '../../store/schema.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
+import { keyBytesOf } from '../merkle-trees/tree-keys.ts'
 import { claimFault } from './claim-faults.ts'
 import { currentStatus } from './get-airdrop.ts'
 import { nowOf, reasonsNotToFund } from './on-chain.ts'
@@ -46,19 +46,19 @@ export async function lookUpAirdrops(
   for (const row of rows) {
     if (entitled.length === limit) break
     looked++
-    const amount = await amountIn(context, row, wallet)
+    const amount = await amountOfWallet(context, row, wallet)
     if (amount !== null) entitled.push({ row, amount })
   }
-  const last = looked < rows.length ? rows[looked - 1]!.seq : end
+  const last = looked < rows.length ? (rows[looked - 1]?.seq ?? end) : end
   const next_cursor = last === null ? null : encodeCursor(list, last)
   return { items: await readEntitlements(context, wallet, entitled), next_cursor }
 }
 
-/** Null where the wallet is not in the tree. A tree that is damaged is told of in the log, and hides no other. */
-async function amountIn(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
+/** Null where the wallet is not in the tree. A tree that is damaged is logged, and hides no other. */
+async function amountOfWallet(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
   try {
     return await withRow(context, row, async ({ head, read }) => {
-      const found = await lookUpProof(head, keyFromBase58(wallet)!, read)
+      const found = await lookUpProof(head, keyBytesOf(wallet), read)
       return found?.amount ?? null
     })
   } catch (error) {
@@ -69,7 +69,7 @@ async function amountIn(context: Context, row: Row<'merkle_trees'>, wallet: stri
 }
 
 /** Accounts of one airdrop: distributor, vault, claim status, token account. */
-const ACCOUNTS = 4
+const ACCOUNTS_PER_AIRDROP = 4
 
 async function readEntitlements(
   { chain }: Context,
@@ -77,15 +77,19 @@ async function readEntitlements(
   entitled: readonly Entitled[],
 ): Promise<AirdropEntitlement[]> {
   if (entitled.length === 0) return []
-  const addresses = await Promise.all(entitled.map(({ row }) => addressesOf(row, wallet)))
+  const placed = await Promise.all(
+    entitled.map(async (each) => ({ ...each, addresses: await airdropAddressesOf(each.row, wallet) })),
+  )
   const [genesis, [clock = null, ...accounts]] = await Promise.all([
     chain.genesisHash(),
-    accountsAt(await chain.connection(), [CLOCK_SYSVAR, ...addresses.flat()]),
+    accountsAt(await chain.connection(), [CLOCK_SYSVAR, ...placed.flatMap(({ addresses }) => addresses)]),
   ])
   const now = await nowOf(clock)
-  const entitlement = async ({ row, amount }: Entitled, i: number): Promise<AirdropEntitlement> => {
-    const [address, vaultAddress] = addresses[i]!
-    const own = accounts.slice(i * ACCOUNTS, (i + 1) * ACCOUNTS)
+  const entitlement = async (
+    { row, amount, addresses: [address, vaultAddress] }: (typeof placed)[number],
+    i: number,
+  ): Promise<AirdropEntitlement> => {
+    const own = accounts.slice(i * ACCOUNTS_PER_AIRDROP, (i + 1) * ACCOUNTS_PER_AIRDROP)
     const [vault, held] = [own[1] ?? null, own[3] ?? null]
     const distributor = decodeDistributor(own[0] ?? null)
     const status = decodeClaimStatus(own[2] ?? null)
@@ -115,10 +119,10 @@ async function readEntitlements(
       note: fault?.message ?? null,
     }
   }
-  return Promise.all(entitled.map(entitlement))
+  return Promise.all(placed.map(entitlement))
 }
 
-async function addressesOf(
+async function airdropAddressesOf(
   { mint, airdrop_count: airdropCount, distributor: known }: Row<'merkle_trees'>,
   wallet: string,
 ): Promise<[distributor: string, vault: string, status: string, account: string]> {

@@ -1,4 +1,4 @@
-/** An airdrop as the chain has it, read in one call, and the words for what stands in the way of it. */
+/** An airdrop as the chain has it, read in one call, and what speaks against funding it. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
 import { momentOf } from '../../chain/chain-clock.ts'
@@ -23,7 +23,7 @@ export interface ChainAirdrop {
   id: string
   mint: string
   airdropCount: number
-  /** Of the distributor, which need not be there. */
+  /** Address of the distributor, which need not be there. */
   address: string
   /** Its associated token account, which need not be there either. */
   vaultAddress: string
@@ -40,7 +40,7 @@ export interface ChainAirdrop {
 
 export type PresentAirdrop = ChainAirdrop & { distributor: Distributor }
 
-/** Of an id that the schema has passed. Throws bad_request for one that only looks like an id. */
+/** Mint and count of an id that the schema has passed. Throws bad_request for one that only looks like an id. */
 export function airdropKeyOf(id: string): AirdropKey {
   const decoded = decodeTreeId(id)
   if (decoded === undefined) throw badRequest(`id: ${id} is no merkle tree id`, { param: 'id' })
@@ -91,7 +91,7 @@ export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): Present
   )
 }
 
-type Tree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
+type AirdropTree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
 
 /**
  * Why nobody should send tokens to the vault, as sentences that say who gets what is left: it goes to another than the
@@ -100,7 +100,7 @@ type Tree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
 export async function reasonsNotToFund(
   mint: string,
   distributor: Distributor,
-  tree: Pick<Tree, 'leaf_count' | 'total'> | null,
+  tree: Pick<AirdropTree, 'leaf_count' | 'total'> | null,
 ): Promise<string[]> {
   const { admin, clawbackReceiver, maxTotal, maxNodes } = distributor
   const reasons = []
@@ -116,15 +116,15 @@ export async function reasonsNotToFund(
 }
 
 /** What the distributor shows of the tree's life; `tree_built` where it is not there, or another airdrop's. */
-export function statusOnChain(tree: Tree, distributor: Distributor | null): AirdropStatus {
+export function statusOnChain(tree: AirdropTree, distributor: Distributor | null): AirdropStatus {
   return distributor === null || distributor.root !== tree.root
     ? 'tree_built'
     : statusOfFacts(factsOf(tree, distributor))
 }
 
-/** Of a distributor whose root is the tree's. */
+/** What a distributor shows of the tree's life, where its root is the tree's. */
 export const factsOf = (
-  { leaf_count, total }: Pick<Tree, 'leaf_count' | 'total'>,
+  { leaf_count, total }: Pick<AirdropTree, 'leaf_count' | 'total'>,
   { claimedNodes, claimedTotal, isClawedBack }: Distributor,
 ): AirdropFacts => ({
   isClaimed: claimedNodes > 0n,

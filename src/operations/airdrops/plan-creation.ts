@@ -3,15 +3,10 @@
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildCreation, CREATION_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
-import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
-import { encodeTreeId } from '../../merkle/tree-id.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -19,11 +14,13 @@ import { readMint } from '../../solana/token-accounts.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
-import { refuseTaken } from './free-count.ts'
+import { type BuiltTransaction, buildTransaction } from '../building.ts'
+import { treeIdOf } from '../merkle-trees/tree-keys.ts'
+import { requireFreeCount } from './free-count.ts'
 import { isOpen, readAirdrop } from './on-chain.ts'
 
-type Wanted = Input<Api['airdrops']['create']>
-type Tree = Row<'merkle_trees'> | null
+type CreateAirdropInput = Input<Api['airdrops']['create']>
+type StoredTree = Row<'merkle_trees'> | null
 
 const DAY_S = 86_400n
 /**
@@ -32,33 +29,34 @@ const DAY_S = 86_400n
  */
 const START_DELAY_S = 300n
 
-export interface CreationPlan extends UnsignedTransaction {
+export interface AirdropCreationPlan {
   id: string
+  built: BuiltTransaction
 }
 
 /** Throws bad_request naming what does not fit, not_found without the mint. */
-export async function planCreation(context: Context, wanted: Wanted, payer: string): Promise<CreationPlan> {
-  const { chain, config, store } = context
+export async function planCreation(
+  context: Context,
+  wanted: CreateAirdropInput,
+  payer: string,
+): Promise<AirdropCreationPlan> {
+  const { chain, store } = context
   const { mint, airdrop_count: airdropCount } = wanted
-  const id = encodeTreeId(keyFromBase58(mint)!, airdropCount)
+  const id = treeIdOf(mint, airdropCount)
   const tree = await findTree(store.db, id)
   const root = rootOf(wanted, tree)
   const deposit = depositOf(wanted, id, tree)
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
-  const decimals = decimalsOf(mint, airdrop.accounts.get(mint) ?? null)
+  const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
   await requireProgram(chain, PROGRAMS.distributor)
-  await refuseTaken(context, airdrop, { payer, root, tree })
+  await requireFreeCount(context, airdrop, { payer, root, tree })
   const found = airdrop.accounts.get(account) ?? null
   const held = isOpen(found) ? found : null
-  requireTokens(wanted, { payer, account, held, deposit })
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
+  requireDepositTokens(wanted, { payer, account, held, deposit })
   const startsAt = airdrop.now + START_DELAY_S
   const endsAt = startsAt + 1n
   const creation = {
-    payer,
-    recentBlockhash,
     mint,
     airdropCount,
     root,
@@ -71,15 +69,15 @@ export async function planCreation(context: Context, wanted: Wanted, payer: stri
     deposit,
     opensReceiver: held === null,
   }
-  const built = await withComputeBudget(
-    { connection, config },
-    (before) => buildCreation({ ...creation, before }),
-    CREATION_UNITS,
-  )
-  return { ...built, id }
+  const built = await buildTransaction(context, {
+    payer,
+    fallbackUnits: CREATION_UNITS,
+    build: (envelope) => buildCreation({ ...envelope, ...creation }),
+  })
+  return { id, built }
 }
 
-function rootOf({ merkle_root }: Wanted, tree: Tree): string {
+function rootOf({ merkle_root }: CreateAirdropInput, tree: StoredTree): string {
   const root = merkle_root.replace(/^0x/i, '').toLowerCase()
   if (tree === null || tree.root === root) return root
   throw badRequest(
@@ -89,7 +87,7 @@ function rootOf({ merkle_root }: Wanted, tree: Tree): string {
 }
 
 /** Raw units that go into the vault. */
-function depositOf({ fund, fund_amount }: Wanted, id: string, tree: Tree): bigint {
+function depositOf({ fund, fund_amount }: CreateAirdropInput, id: string, tree: StoredTree): bigint {
   const total = tree === null ? null : BigInt(tree.total)
   if (total !== null && total > MAX_U64) {
     throw badRequest(
@@ -115,7 +113,7 @@ function depositOf({ fund, fund_amount }: Wanted, id: string, tree: Tree): bigin
 }
 
 /** Throws not_found where no mint is, bad_request for one that the program does not take. */
-function decimalsOf(mint: string, account: ChainAccount | null): number {
+function airdropMintDecimals(mint: string, account: ChainAccount | null): number {
   const state = account === null ? null : readMint(account)
   if (state === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   if (account?.owner === TOKEN_PROGRAM) return state.decimals
@@ -133,7 +131,7 @@ interface Funding {
 }
 
 /** What is left goes back to this account: it must be the payer's own also where nothing is deposited. */
-function requireTokens({ mint, mode }: Wanted, { payer, account, held, deposit }: Funding): void {
+function requireDepositTokens({ mint, mode }: CreateAirdropInput, { payer, account, held, deposit }: Funding): void {
   const param = mode === 'signed' ? 'mode' : 'payer'
   const who = mode === 'signed' ? `The platform wallet ${payer}` : `The payer ${payer}`
   const state = held === null ? null : decodeTokenAccount(held)

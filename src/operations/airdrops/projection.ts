@@ -13,7 +13,7 @@ import { decodeTreeId, encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree
 import { findAirdrop, findAirdropAt, updateAirdrop } from '../../store/airdrops.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Tx } from '../../store/store.ts'
-import { storedAirdrop } from '../records.ts'
+import { storedAirdrop } from '../api-records.ts'
 import {
   type AirdropEvidence,
   type AirdropRow,

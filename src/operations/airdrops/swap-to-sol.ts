@@ -1,60 +1,58 @@
 /** The swap that may follow a claim: what was claimed, sold for SOL in the token's own pool. */
-
-import { withFixedBudget } from '../../chain/compute-budget.ts'
-import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
+import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, badRequest } from '../../errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { poolsOfMint } from '../../store/pools.ts'
+import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { type ChainPool, readPools } from '../pools/on-chain.ts'
+import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, quotePoolSwap } from '../pools/pool-swap.ts'
 
-/** The claim lands first, and others trade meanwhile: more than the 100 that a swap of its own is given. */
-const SLIPPAGE_BPS = 300n
-const WHOLE_BPS = 10_000n
-/** It cannot be tried before the claim has landed: as much as a swap on either family is given that cannot. */
-const UNITS = 250_000
+/** The claim is confirmed first, and others trade meanwhile: more than the 100 that a swap of its own is given. */
+const CLAIMED_SWAP_SLIPPAGE_BPS = 300n
 
 export interface ClaimedSwap {
   mint: string
   /** Raw units. */
   amount: bigint
   payer: string
-  recentBlockhash: string
 }
 
 /** The unsigned transaction. Throws bad_request where the token has no pool, or the pool cannot take the amount. */
-export async function swapToSol(context: Context, swap: ClaimedSwap): Promise<Uint8Array> {
-  const { chain, config } = context
-  const { mint, amount, payer, recentBlockhash } = swap
-  if (mint === WRAPPED_SOL) throw refused('the airdrop is of wrapped SOL: closing its account makes it SOL')
-  const found = await poolOf(context, mint)
+export async function swapToSol(
+  context: Context,
+  { mint, amount, payer }: ClaimedSwap,
+  claim: BuiltTransaction,
+): Promise<BuiltTransaction> {
+  const { chain } = context
+  if (mint === WRAPPED_SOL) throw swapRefusal('the airdrop is of wrapped SOL: closing its account makes it SOL')
+  const found = await poolOfMint(context, mint)
   if (found === null) {
-    throw refused(`the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`)
+    throw swapRefusal(
+      `the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`,
+    )
   }
   const connection = await chain.connection()
   const order = { side: 'sell', amount } as const
-  const quote = await (found.type === 'dbc'
-    ? dbc.quoteSwap(connection, found.pool, order)
-    : dammV2.quoteSwap(connection, found.pool, order)
-  ).catch((error) => {
-    if (error instanceof ApiError && error.code === 'bad_request') throw refused(error.message)
+  const quote = await quotePoolSwap(connection, found, order).catch((error) => {
+    if (error instanceof ApiError && error.code === 'bad_request') throw swapRefusal(error.message)
     throw error
   })
-  const minimumOut = (quote.estimatedOut * (WHOLE_BPS - SLIPPAGE_BPS)) / WHOLE_BPS
-  const { transaction } = await withFixedBudget({ connection, config, units: UNITS }, (before) => {
-    const common = { payer, ...order, minimumOut, recentBlockhash, before }
-    return found.type === 'dbc'
-      ? dbc.buildSwap({ ...common, pool: found.pool })
-      : dammV2.buildSwap({ ...common, pool: found.pool })
+  const minimumOut = minimumOutOf(quote.estimatedOut, CLAIMED_SWAP_SLIPPAGE_BPS)
+  return buildTransaction(context, {
+    payer,
+    fallbackUnits: POOL_SWAP_UNITS,
+    follows: claim,
+    build: (envelope) => buildPoolSwap(found, { ...envelope, ...order, minimumOut }),
   })
-  return transaction
 }
 
-const refused = (why: string) => badRequest(`swap_to_sol: ${why}. Claim without swap_to_sol`, { param: 'swap_to_sol' })
+const swapRefusal = (why: string) =>
+  badRequest(`swap_to_sol: ${why}. Claim without swap_to_sol`, { param: 'swap_to_sol' })
 
-/** Of this service's own records first; else where launch curves migrate to, else the curve itself by a search. */
-async function poolOf(context: Context, mint: string): Promise<ChainPool | null> {
+/** Looks in this service's own records first, then where launch curves migrate to, then for the curve itself by a search. */
+async function poolOfMint(context: Context, mint: string): Promise<ChainPool | null> {
   const { chain, store } = context
   const stored = await poolsOfMint(store.db, mint, await chain.genesisHash())
   return (
@@ -67,14 +65,14 @@ async function poolOf(context: Context, mint: string): Promise<ChainPool | null>
 /** The first that trades the token against SOL; a curve that has migrated stands for the pool that it became. */
 async function usableOf({ chain }: Context, mint: string, addresses: readonly string[]): Promise<ChainPool | null> {
   for (const found of await readPools(chain, addresses)) {
-    if (found?.type === 'damm_v2' && isOf(found.pool, mint)) return found
+    if (found?.type === 'damm_v2' && tradesAgainstSol(found.pool, mint)) return found
     if (found?.type !== 'dbc' || found.pool.baseMint !== mint || found.pool.quoteMint !== WRAPPED_SOL) continue
     if (!found.pool.isMigrated) return found
     const [next = null] = await readPools(chain, [await dbc.migratedPoolAddress(found.pool)])
-    if (next?.type === 'damm_v2' && isOf(next.pool, mint)) return next
+    if (next?.type === 'damm_v2' && tradesAgainstSol(next.pool, mint)) return next
   }
   return null
 }
 
-const isOf = ({ tokenAMint, tokenBMint }: dammV2.DammV2Pool, mint: string) =>
+const tradesAgainstSol = ({ tokenAMint, tokenBMint }: DammV2Pool, mint: string) =>
   tokenAMint === mint && tokenBMint === WRAPPED_SOL

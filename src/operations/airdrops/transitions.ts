@@ -6,7 +6,7 @@ import { findAirdrop, moveAirdrop } from '../../store/airdrops.ts'
 import { type EventDraft, type EventOrigin, isEventWritten } from '../../store/event-drafts.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { storedAirdrop } from '../records.ts'
+import { storedAirdrop } from '../api-records.ts'
 
 export type AirdropRow = Row<'merkle_trees'>
 

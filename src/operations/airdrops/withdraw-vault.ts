@@ -2,17 +2,16 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { buildTransaction, signingDraft, trackingOf } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
-import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
+import type { NewSigningPlan } from '../signing/types.ts'
 import { isOpen, type PresentAirdrop, readAirdrop, requireDistributor } from './on-chain.ts'
-import { momentOf } from './words.ts'
+import { describeUnixTime } from './unix-times.ts'
 
 type WithdrawVaultRoute = Api['airdrops']['withdraw']
 
@@ -42,12 +41,18 @@ async function planWithdrawal(
   requireWithdrawable(airdrop)
   const opensReceiverFor = await receiverOf(context, airdrop, input.admin, wallet)
   const amount = requireWhole(airdrop, BigInt(input.amount))
-  const first = await build(context, airdrop, wallet, opensReceiverFor)
-  const related_events = ['airdrop.vault_drained' as const]
+  const { address, mint, distributor } = airdrop
+  const receiver = distributor.clawbackReceiver
+  const built = await buildTransaction(context, {
+    payer: wallet,
+    fallbackUnits: CLAWBACK_UNITS,
+    build: (envelope) => buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
+  })
   return {
-    first,
-    state: { mint: airdrop.mint, amount: String(amount) },
-    tracked_resource: { resource_type: 'airdrop', resource_id: id, related_events },
+    // The program moves its vault's tokens to the receiver that it has stored: none of them are the wallet's.
+    first: signingDraft(built, [mint]),
+    state: { mint, amount: String(amount) },
+    tracked_resource: trackingOf('airdrop', id, ['airdrop.vault_drained']),
   }
 }
 
@@ -62,10 +67,10 @@ function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
   if (now >= clawbackAt) return
   const left = clawbackAt - now
   throw badRequest(
-    `The vault of the airdrop ${id} can be withdrawn from ${momentOf(clawbackAt)} on: until then it is for those who claim`,
+    `The vault of the airdrop ${id} can be withdrawn from ${describeUnixTime(clawbackAt)} on: until then it is for those who claim`,
     {
       param: 'id',
-      details: { reason: 'too_early', clawback_at: momentOf(clawbackAt), seconds_left: String(left) },
+      details: { reason: 'too_early', clawback_at: describeUnixTime(clawbackAt), seconds_left: String(left) },
     },
   )
 }
@@ -113,29 +118,4 @@ function requireWhole({ id, mint, vault, vaultAddress }: PresentAirdrop, amount:
     `amount: the vault of the airdrop ${id} holds ${balance}, and is withdrawn as a whole: send amount ${balance}, not ${amount}`,
     { param: 'amount', details: { vault: vaultAddress, vault_balance: String(balance) } },
   )
-}
-
-async function build(
-  { chain, config }: Context,
-  { address, mint, distributor }: PresentAirdrop,
-  wallet: string,
-  opensReceiverFor: string | null,
-): Promise<SigningDraft> {
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
-  const clawback = {
-    payer: wallet,
-    recentBlockhash,
-    distributor: address,
-    mint,
-    receiver: distributor.clawbackReceiver,
-    opensReceiverFor,
-  }
-  const { transaction } = await withComputeBudget(
-    { connection, config },
-    (before) => buildClawback({ ...clawback, before }),
-    CLAWBACK_UNITS,
-  )
-  // The program moves its vault's tokens to the receiver that it has stored: none of them are the wallet's.
-  return { transaction, uncapped: [mint] }
 }

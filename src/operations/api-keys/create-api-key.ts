@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { insertApiKey } from '../../store/api-keys.ts'
-import { apiKeyRecord } from '../records.ts'
+import { apiKeyRecord } from '../api-records.ts'
 import { audit } from '../signing/audit.ts'
 import { mintApiKey } from './mint-api-key.ts'
 

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageApiKeys } from '../../store/api-keys.ts'
-import { apiKeyRecord, pageOf } from '../records.ts'
+import { apiKeyRecord, pageOf } from '../api-records.ts'
 
 type ListApiKeysRoute = Api['apiKeys']['list']
 

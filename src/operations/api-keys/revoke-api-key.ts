@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findApiKey, revokeApiKey } from '../../store/api-keys.ts'
-import { found } from '../found.ts'
+import { requireRecord } from '../require-record.ts'
 import { audit } from '../signing/audit.ts'
 
 type RevokeApiKeyRoute = Api['apiKeys']['revoke']
@@ -13,7 +13,7 @@ export async function revokeApiKeyById(
   { id }: Input<RevokeApiKeyRoute>,
 ): Promise<Result<RevokeApiKeyRoute>> {
   return context.commit(async (tx) => {
-    const { name, status } = found(await findApiKey(tx, id), 'API key', id)
+    const { name, status } = requireRecord(await findApiKey(tx, id), 'API key', id)
     await revokeApiKey(tx, id, context.clock.now())
     if (status === 'active') await audit(context, tx, 'api_key.revoked', null, { key: id, name })
     return { id, deleted: true as const }

@@ -3,14 +3,14 @@ import { type AssetState, type CollectionState, readAssetIn } from '../../chain/
 import type { Services } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 
-export interface Owned {
-  /** At which both were read. */
+export interface OwnedAsset {
+  /** Slot at which asset and collection were read. */
   slot: number
   asset: AssetState
   collection: CollectionState
 }
 
-interface Asked {
+interface OwnershipRequirement {
   asset: string
   collection: string
   /** Who must own it. */
@@ -20,7 +20,10 @@ interface Asked {
 }
 
 /** Throws not_found where no asset is, bad_request naming the field where it is burned, elsewhere or another's. */
-export async function requireOwned({ chain }: Pick<Services, 'chain'>, asked: Asked): Promise<Owned> {
+export async function requireOwnedAsset(
+  { chain }: Pick<Services, 'chain'>,
+  asked: OwnershipRequirement,
+): Promise<OwnedAsset> {
   const { asset: address, param } = asked
   const { slot, found, collection } = await readAssetIn(await chain.connection(), address, asked.collection)
   if (found.kind === 'absent') throw notFound(`There is no asset at ${address}`, { param: 'asset' })

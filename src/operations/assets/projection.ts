@@ -9,7 +9,7 @@ import { findNft, insertNft, moveNft, updateNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'
 import { findStake, insertStake, moveStake, updateStake } from '../../store/stakes.ts'
 import type { Tx } from '../../store/store.ts'
-import { nftRecord } from '../records.ts'
+import { nftRecord } from '../api-records.ts'
 import { trySigner } from '../signing/require-signer.ts'
 
 interface AssetChanges {

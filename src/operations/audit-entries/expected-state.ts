@@ -2,6 +2,7 @@
 
 import { DEFAULT_POLICY } from '../../policy/policy.ts'
 import type { Row } from '../../store/schema.ts'
+import { listSignerPolicies, listSpendsSince } from '../../store/signings.ts'
 import type { Reader } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
 import { policyJson } from '../signing/policy-state.ts'
@@ -29,19 +30,19 @@ export interface Difference {
 /** Clocks of several daemons differ, and a spend that is about to leave the day counts for little. */
 const EDGE_MS = 600_000
 
-type Entry = Row<'audit_entries'>
-type Details = Record<string, unknown>
+type AuditRow = Row<'audit_entries'>
+type AuditDetails = Record<string, unknown>
 
 export function expectedState(now: number) {
   const policies = new Map<string, ExpectedPolicy>()
   const spends = new Map<string, ExpectedSpend>()
   const since = now - DAY_MS
 
-  function see(entry: Entry): void {
+  function see(entry: AuditRow): void {
     if (entry.signer === null) return
-    const details: Details = JSON.parse(entry.details_json)
+    const details: AuditDetails = JSON.parse(entry.details_json)
     const policy = policies.get(entry.signer) ?? firstPolicy()
-    if (changePolicy(policy, entry.action, details)) {
+    if (applyPolicyChange(policy, entry.action, details)) {
       policies.set(entry.signer, Object.assign(policy, { sequence: entry.sequence }))
     }
     if (entry.at > since + EDGE_MS) seeSpend(spends, entry, details)
@@ -49,7 +50,7 @@ export function expectedState(now: number) {
 
   /** The first row that is not as the entries left it. */
   async function difference(reader: Reader): Promise<Difference | null> {
-    const rows = await reader.selectFrom('signer_policies').selectAll().execute()
+    const rows = await listSignerPolicies(reader)
     for (const row of rows) {
       const expected = policies.get(row.signer) ?? firstPolicy()
       policies.delete(row.signer)
@@ -70,7 +71,7 @@ const firstPolicy = (): ExpectedPolicy => ({
 })
 
 /** False where the entry says nothing of the policy. */
-function changePolicy(policy: ExpectedPolicy, action: string, { after, mark }: Details): boolean {
+function applyPolicyChange(policy: ExpectedPolicy, action: string, { after, mark }: AuditDetails): boolean {
   if (action === 'policy.changed') Object.assign(policy.fields, after)
   else if (action === 'signer.paused') policy.paused = true
   else if (action === 'signer.resumed') policy.paused = false
@@ -90,10 +91,10 @@ function policyFault(row: Row<'signer_policies'>, { fields, paused, mark }: Expe
 }
 
 /** Null for what svc did not write: whoever writes the rows must not keep the check from its end. */
-function objectIn(text: string): Details | null {
+function objectIn(text: string): AuditDetails | null {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Details) : null
+    return typeof value === 'object' && value !== null ? (value as AuditDetails) : null
   } catch {
     return null
   }
@@ -107,14 +108,14 @@ const sorted = (value: unknown): string =>
       : inner,
   )
 
-function seeSpend(spends: Map<string, ExpectedSpend>, { action, sequence }: Entry, details: Details): void {
+function seeSpend(spends: Map<string, ExpectedSpend>, { action, sequence }: AuditRow, details: AuditDetails): void {
   const { signing, signed } = details
   if (typeof signing !== 'string') return
   const known = spends.get(signing)
-  if (action === 'signing.failed' && signed === 'no') known?.possible.add(NOTHING)
+  if (action === 'signing.failed' && signed === 'no') known?.possible.add(NO_SPENDS)
   if (action !== 'signing.intended') return
   const amounts = amountsOf(details)
-  const before = known?.possible ?? new Set([NOTHING])
+  const before = known?.possible ?? new Set([NO_SPENDS])
   const possible = new Set([...before].map((totals) => total([...amountsIn(totals), ...amounts])))
   spends.set(signing, { possible, sequence })
 }
@@ -122,7 +123,7 @@ function seeSpend(spends: Map<string, ExpectedSpend>, { action, sequence }: Entr
 type Amount = readonly [mint: string, amount: bigint]
 
 /** A co-signature takes nothing. */
-function amountsOf({ lamports = '0', tokens = [] }: Details): Amount[] {
+function amountsOf({ lamports = '0', tokens = [] }: AuditDetails): Amount[] {
   const listed = tokens as { mint: string; amount: string }[]
   return [['', BigInt(lamports as string)], ...listed.map(({ mint, amount }) => [mint, BigInt(amount)] as const)]
 }
@@ -136,15 +137,15 @@ function total(amounts: readonly Amount[]): string {
   return JSON.stringify([...sums].map(([mint, sum]) => [mint, String(sum)]).sort())
 }
 
-const NOTHING = total([])
+const NO_SPENDS = total([])
 
-/** Of the signings of the day, those at its edge left out. */
+/** Compares what the signings of the day spent; those at its edge are left out. */
 async function spendDifference(
   reader: Reader,
   spends: ReadonlyMap<string, ExpectedSpend>,
   since: number,
 ): Promise<Difference | null> {
-  const rows = await reader.selectFrom('signer_spends').selectAll().where('at', '>', since).execute()
+  const rows = await listSpendsSince(reader, since)
   const stored = new Map<string, typeof rows>()
   for (const row of rows) stored.set(row.signing_id, [...(stored.get(row.signing_id) ?? []), row])
   for (const [signing, { possible, sequence }] of spends) {
@@ -154,8 +155,9 @@ async function spendDifference(
       return { sequence, why: `what the signing ${signing} spent is not what this entry says` }
     stored.delete(signing)
   }
-  for (const [signing, [first]] of stored) {
-    if (first!.at > since + 2 * EDGE_MS) return { sequence: 0, why: `the spend of ${signing} has no entry` }
+  for (const [signing, rows] of stored) {
+    if (rows.some(({ at }) => at > since + 2 * EDGE_MS))
+      return { sequence: 0, why: `the spend of ${signing} has no entry` }
   }
   return null
 }

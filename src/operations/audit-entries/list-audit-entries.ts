@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageAudit } from '../../store/audit-entries.ts'
-import { auditEntryRecord, pageOf } from '../records.ts'
+import { auditEntryRecord, pageOf } from '../api-records.ts'
 
 type ListAuditEntriesRoute = Api['auditEntries']['list']
 

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { COUNTER } from '../../store/audit-entries.ts'
+import { lockAudit } from '../../store/audit-entries.ts'
 import { auditWalk } from '../../store/audit-verification.ts'
 import { expectedState } from './expected-state.ts'
 
@@ -18,7 +18,7 @@ export async function verifyAuditEntries(
   let verdict = await walk.forward(store.db)
   if (verdict.broken === null) {
     verdict = await store.write(async (tx) => {
-      await tx.updateTable('counters').set({ name: COUNTER }).where('name', '=', COUNTER).execute()
+      await lockAudit(tx)
       const rest = await walk.forward(tx)
       const ends = rest.broken === null ? await walk.ends(tx) : rest
       return ends.broken === null ? { ...ends, broken: await state.difference(tx) } : ends

@@ -1,23 +1,17 @@
 /** Builds the creation of a collection, which assets are minted into. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { cosigned } from '../../chain/cosign.ts'
 import { buildCollectionCreation } from '../../chain/programs/metaplex-core/index.ts'
-import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { throwRefused } from '../assets/refused.ts'
+import { throwCoreRefusal } from '../assets/core-refusal.ts'
+import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 
 type CreateCollectionRoute = Api['collections']['create']
 
-/** Half more than a creation was measured at: 5,318. */
-const FALLBACK_UNITS = 10_000
-
 export async function createCollection(
-  { chain, config }: Context,
+  context: Context,
   input: Input<CreateCollectionRoute>,
 ): Promise<Result<CreateCollectionRoute>> {
   const { payer, name, uri, update_authority: updateAuthority = payer } = input
@@ -27,23 +21,23 @@ export async function createCollection(
       param: 'update_authority',
     })
   }
-  await requireProgram(chain, PROGRAMS.core)
-  const connection = await chain.connection()
   const { Keypair } = await import('@solana/web3.js')
   const key = Keypair.generate()
   const collection = key.publicKey.toBase58()
-  const recentBlockhash = await latestBlockhash(connection)
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (before) => buildCollectionCreation({ payer, collection, updateAuthority, name, uri, recentBlockhash, before }),
-    FALLBACK_UNITS,
-    throwRefused,
-  )
+  const built = await buildTransaction(context, {
+    payer,
+    requiredProgram: PROGRAMS.core,
+    // Half more than a creation was measured at: 5,318 units.
+    fallbackUnits: 10_000,
+    build: async (envelope) => ({
+      ...(await buildCollectionCreation({ ...envelope, collection, updateAuthority, name, uri })),
+      secretKeys: [key.secretKey],
+    }),
+    onFailedTrial: throwCoreRefusal,
+  })
   return {
-    mode: 'unsigned',
-    transaction: Buffer.from(cosigned(transaction, [key.secretKey])).toString('base64'),
-    requiredSigners: requiredSigners.filter((signer) => signer !== collection),
+    ...unsignedAnswer(built),
     collection,
-    tracked_resource: { resource_type: 'collection', resource_id: collection, related_events: [] },
+    tracked_resource: trackingOf('collection', collection, []),
   }
 }

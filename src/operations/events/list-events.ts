@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageEvents } from '../../store/events.ts'
-import { eventRecord, pageOf } from '../records.ts'
+import { eventRecord, pageOf } from '../api-records.ts'
 
 type ListEventsRoute = Api['events']['list']
 

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageFeeClaims } from '../../store/fee-claims.ts'
-import { feeClaimRecord, pageOf } from '../records.ts'
+import { feeClaimRecord, pageOf } from '../api-records.ts'
 
 type ListFeeClaimsRoute = Api['feeClaims']['list']
 

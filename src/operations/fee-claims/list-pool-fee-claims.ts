@@ -4,8 +4,8 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageFeeClaims } from '../../store/fee-claims.ts'
 import { findPool } from '../../store/pools.ts'
+import { feeClaimRecord, pageOf } from '../api-records.ts'
 import { requirePool } from '../pools/on-chain.ts'
-import { feeClaimRecord, pageOf } from '../records.ts'
 
 type ListPoolFeeClaimsRoute = Api['feeClaims']['listByPool']
 

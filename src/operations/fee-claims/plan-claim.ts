@@ -4,7 +4,6 @@ import type { Connection } from '@solana/web3.js'
 import type { FeeClaimKind, FeeClaimType } from '../../api/fee-claims.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import {
   buildPositionClaim,
   claimAccounts,
@@ -13,121 +12,114 @@ import {
   positionsPerClaim,
 } from '../../chain/programs/damm-v2/index.ts'
 import {
-  buildClaim,
+  buildPartnerFeeClaim,
   buildSurplusClaim,
-  CLAIM_UNITS,
   type DbcPool,
+  FEE_CLAIM_UNITS,
   migratedPoolAddress,
 } from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash, readWallets, rentFor } from '../../chain/rpc-reads.ts'
+import { readWallets, rentFor } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
-import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
-import { splitAmount } from './split.ts'
+import { splitAmount } from './split-amount.ts'
 
 type PlanClaimRoute = Api['feeClaims']['create']
-type Wanted = Pick<Input<PlanClaimRoute>, 'address' | 'kind' | 'splits'>
+type FeeClaimInput = Pick<Input<PlanClaimRoute>, 'address' | 'kind' | 'splits'>
 
-export interface Claim extends UnsignedTransaction {
+/** What the claim takes, as its answer and its event say it. */
+export interface FeeClaimPlan {
   pool_address: string
   kind: FeeClaimKind
   /** Raw units of the quote. */
   estimated_quote: string
-  /** Event that its landing is told by. */
+  /** Type of the event that reports the confirmed claim. */
   type: FeeClaimType
 }
 
-/** Throws bad_request where there is nothing to claim, or a split cannot be paid; not_found without a pool. */
-export async function planClaim(context: Context, wanted: Wanted, payer: string): Promise<Claim> {
-  if (wanted.kind === 'damm_v2') return positionClaim(context, wanted, payer)
-  const pool = await requireCurve(context.chain, wanted.address)
-  return wanted.kind === 'surplus' ? surplusClaim(context, pool, payer) : partnerClaim(context, pool, wanted, payer)
+export interface PlannedFeeClaim {
+  built: BuiltTransaction
+  plan: FeeClaimPlan
 }
 
-/** Half more than the costliest claim of many positions was measured at. */
-const POSITION_UNITS = 400_000
+/** Throws bad_request where there is nothing to claim, or a split cannot be paid; not_found without a pool. */
+export async function planClaim(context: Context, input: FeeClaimInput, payer: string): Promise<PlannedFeeClaim> {
+  if (input.kind === 'damm_v2') return positionClaim(context, input, payer)
+  const pool = await requireCurve(context.chain, input.address)
+  return input.kind === 'surplus' ? surplusClaim(context, pool, payer) : partnerClaim(context, pool, input, payer)
+}
 
 async function partnerClaim(
-  { chain, config }: Context,
+  context: Context,
   pool: DbcPool,
-  { splits }: Wanted,
+  { splits }: FeeClaimInput,
   payer: string,
-): Promise<Claim> {
+): Promise<PlannedFeeClaim> {
   const amount = pool.partnerQuoteFee
-  if (amount === 0n) throw nothing(pool.address)
+  if (amount === 0n) throw nothingToClaim(pool.address)
   const shares = splitAmount(amount, splits?.map(({ bps }) => bps) ?? [])
-  const connection = await chain.connection()
   const paid = (splits ?? []).map(({ recipient }, i) => ({ recipient, lamports: shares[i] ?? 0n }))
-  await requirePayable(connection, amount, paid)
-  const recentBlockhash = await latestBlockhash(connection)
-  const built = await withComputeBudget(
-    { connection, config },
-    (before) =>
-      buildClaim({ pool, feeClaimer: pool.feeClaimer, payer, lamports: amount, splits: paid, recentBlockhash, before }),
-    CLAIM_UNITS.claim,
-  )
+  await requirePayableSplits(await context.chain.connection(), amount, paid)
+  const { feeClaimer } = pool
+  const built = await buildTransaction(context, {
+    payer,
+    fallbackUnits: FEE_CLAIM_UNITS.claim,
+    build: (envelope) => buildPartnerFeeClaim({ ...envelope, pool, feeClaimer, lamports: amount, splits: paid }),
+  })
   const type = splits === undefined ? 'fee_claim.executed' : 'fee_claim.split_executed'
-  return { ...built, pool_address: pool.address, kind: 'dbc', estimated_quote: String(amount), type }
+  return { built, plan: { pool_address: pool.address, kind: 'dbc', estimated_quote: String(amount), type } }
 }
 
-async function surplusClaim({ chain, config }: Context, pool: DbcPool, payer: string): Promise<Claim> {
-  const { address, surplus, isMigrated } = pool
+async function surplusClaim(context: Context, pool: DbcPool, payer: string): Promise<PlannedFeeClaim> {
+  const { address, surplus, isMigrated, feeClaimer } = pool
   if (!isMigrated) {
     throw badRequest(`The pool ${address} has not migrated: its surplus can be withdrawn after that`, { param: 'kind' })
   }
   if (surplus.withdrawn) throw badRequest(`The surplus of ${address} is withdrawn already`, { param: 'kind' })
-  if (surplus.claimable === 0n) throw nothing(address)
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
-  const built = await withComputeBudget(
-    { connection, config },
-    (before) => buildSurplusClaim({ pool, feeClaimer: pool.feeClaimer, payer, recentBlockhash, before }),
-    CLAIM_UNITS.surplus,
-  )
+  if (surplus.claimable === 0n) throw nothingToClaim(address)
+  const built = await buildTransaction(context, {
+    payer,
+    fallbackUnits: FEE_CLAIM_UNITS.surplus,
+    build: (envelope) => buildSurplusClaim({ ...envelope, pool, feeClaimer }),
+  })
   const estimated_quote = String(surplus.claimable)
-  return { ...built, pool_address: address, kind: 'surplus', estimated_quote, type: 'fee_claim.executed' }
+  return { built, plan: { pool_address: address, kind: 'surplus', estimated_quote, type: 'fee_claim.executed' } }
 }
 
 /** Every position of the claimer, as far as one transaction holds them; the address may be that of the curve. */
-async function positionClaim(context: Context, { address }: Wanted, payer: string): Promise<Claim> {
-  const { chain, config } = context
+async function positionClaim(context: Context, { address }: FeeClaimInput, payer: string): Promise<PlannedFeeClaim> {
   const pool = await requirePositionPool(context, address)
-  const connection = await chain.connection()
+  const connection = await context.chain.connection()
   const owner = await platformWallet(context)
   const positions = (await positionsOf(connection, pool.address, owner)).filter(
     ({ feeA, feeB }) => feeA > 0n || feeB > 0n,
   )
-  if (positions.length === 0) throw nothing(pool.address, ` for ${owner}`)
-  if (payer !== owner) await requireRent(connection, pool, owner)
+  if (positions.length === 0) throw nothingToClaim(pool.address, ` for ${owner}`)
+  if (payer !== owner) await requireClaimerRent(connection, pool, owner)
   // Anybody can give the wallet positions that hold next to nothing.
   positions.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
   const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
-  const recentBlockhash = await latestBlockhash(connection)
-  const built = await withComputeBudget(
-    { connection, config },
-    async (before) => {
-      const [first] = await buildPositionClaim({ owner, payer, pool, positions: chosen, recentBlockhash, before })
-      return first!
+  const built = await buildTransaction(context, {
+    payer,
+    // Half more than the costliest claim of many positions was measured at.
+    fallbackUnits: 400_000,
+    async build(envelope) {
+      const [first] = await buildPositionClaim({ ...envelope, owner, pool, positions: chosen })
+      if (first === undefined) throw nothingToClaim(pool.address, ` for ${owner}`)
+      return first
     },
-    POSITION_UNITS,
-  )
-  const quote = chosen.reduce((sum, { feeB }) => sum + feeB, 0n)
-  return {
-    ...built,
-    pool_address: pool.address,
-    kind: 'damm_v2',
-    estimated_quote: String(quote),
-    type: 'fee_claim.executed',
-  }
+  })
+  const estimated_quote = String(chosen.reduce((sum, { feeB }) => sum + feeB, 0n))
+  return { built, plan: { pool_address: pool.address, kind: 'damm_v2', estimated_quote, type: 'fee_claim.executed' } }
 }
 
 /** The claimer opens its own token accounts, whoever pays the transaction: their rent is the claimer's to take. */
-async function requireRent(connection: Connection, pool: DammV2Pool, owner: string): Promise<void> {
+async function requireClaimerRent(connection: Connection, pool: DammV2Pool, owner: string): Promise<void> {
   const own = await claimAccounts(pool, owner)
   const [wallet, ...accounts] = await accountsAt(connection, [owner, ...own])
   const missing = BigInt(accounts.filter((account) => account === null).length)
@@ -148,17 +140,17 @@ async function requirePositionPool({ chain }: Context, address: string): Promise
   throw badRequest(`The pool ${address} has not migrated: claim its fees with kind dbc`, { param: 'kind' })
 }
 
-const nothing = (address: string, whose = '') =>
+const nothingToClaim = (address: string, whose = '') =>
   badRequest(`There is nothing to claim from ${address}${whose}`, {
     param: 'address',
     details: { reason: 'nothing_to_claim' },
   })
 
 /** The System program: an address like any other, and nobody's. */
-const NOBODY: ReadonlySet<string> = new Set([SYSTEM_PROGRAM])
+const NOT_WALLETS: ReadonlySet<string> = new Set([SYSTEM_PROGRAM])
 
 /** A share of nothing, or one that leaves its recipient below what an account must hold, fails on chain without a word. */
-async function requirePayable(
+async function requirePayableSplits(
   connection: Connection,
   amount: bigint,
   paid: readonly { recipient: string; lamports: bigint }[],
@@ -173,16 +165,16 @@ async function requirePayable(
     connection,
     paid.map(({ recipient }) => recipient),
   )
-  const sums = new Map<string, bigint>()
-  for (const { recipient, lamports } of paid) sums.set(recipient, (sums.get(recipient) ?? 0n) + lamports)
+  const paidTo = (address: string) =>
+    paid.reduce((sum, { recipient, lamports }) => (recipient === address ? sum + lamports : sum), 0n)
   const least = paid.length === 0 ? 0n : await rentFor(connection, 0)
   for (const [i, { recipient }] of paid.entries()) {
-    const { lamports, isWallet } = accounts[i]!
+    const { lamports, isWallet } = accounts[i] ?? { lamports: 0n, isWallet: false }
     const param = `splits.${i}.recipient`
-    if (!isWallet || NOBODY.has(recipient)) {
+    if (!isWallet || NOT_WALLETS.has(recipient)) {
       throw badRequest(`${param}: ${recipient} is no wallet: what is sent there may be lost`, { param })
     }
-    const after = lamports + sums.get(recipient)!
+    const after = lamports + paidTo(recipient)
     if (after >= least) continue
     throw badRequest(
       `${param}: ${recipient} would have ${after} lamports, and an account must hold at least ${least}: leave it out, or send it lamports first`,

@@ -3,7 +3,6 @@
 import { inWords } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import {
   type BeforeLock,
   buildGoldLock,
@@ -11,56 +10,47 @@ import {
   isPaidOut,
   readBeforeLock,
 } from '../../chain/programs/jupiter-lock/index.ts'
-import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { platformFee } from '../platform-fee.ts'
-import { goldMint, lockable } from './gold-mint.ts'
-import { memoOf } from './memo.ts'
-import { foreignness, secondsLeft, statusOf, storedLock, unlocksAt } from './on-chain.ts'
+import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { goldMint, requireLockable } from './gold-mint.ts'
+import { goldLockMemo } from './lock-memo.ts'
+import { foreignness, goldLockStatusOf, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type CreateGoldLockRoute = Api['goldLocks']['create']
 
 export const DAY_SECONDS = 86_400
-/** Twice what the costliest lock was measured at (59,608), as finding addresses varies by wallet. */
-const FALLBACK_UNITS = 120_000
 
 /** The time is counted from now, by the chain's clock: it is part of what the wallet signs. */
 export async function createGoldLock(
   context: Context,
   input: Input<CreateGoldLockRoute>,
 ): Promise<Result<CreateGoldLockRoute>> {
-  const { chain, config } = context
   const { user, platform_id, lock_duration_days } = input
   const amount = BigInt(input.amount)
   const mint = goldMint(context)
-  const connection = await chain.connection()
-  const before = await readBeforeLock(connection, { user, mint })
+  const before = await readBeforeLock(await context.chain.connection(), { user, mint })
   if (before.escrow !== null) throw await occupied(context, user, before.escrow, before)
-  const { tokenProgram } = lockable(context, mint, before.token)
+  const { tokenProgram } = requireLockable(context, mint, before.token)
   requireEnough(before, { user, mint, amount })
-  await requireProgram(chain, PROGRAMS.lock)
   const startsAt = before.at.unixSeconds
   const ends = startsAt + lock_duration_days * DAY_SECONDS
-  const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
-  const recentBlockhash = await latestBlockhash(connection)
-  const memo = memoOf('gold-lock', platform_id)
-  const common = { payer: user, mint, tokenProgram, amount, startsAt, unlocksAt: ends, memo, recentBlockhash, after }
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (first) => buildGoldLock({ ...common, before: first }),
-    FALLBACK_UNITS,
-  )
+  const memo = goldLockMemo('gold-lock', platform_id)
+  const built = await buildTransaction(context, {
+    payer: user,
+    requiredProgram: PROGRAMS.lock,
+    platformFee: input.platform_fee,
+    // Twice what the costliest lock was measured at (59,608 units), as finding addresses varies by wallet.
+    fallbackUnits: 120_000,
+    build: (envelope) => buildGoldLock({ ...envelope, mint, tokenProgram, amount, startsAt, unlocksAt: ends, memo }),
+  })
   return {
-    mode: 'unsigned',
-    transaction: Buffer.from(transaction).toString('base64'),
-    requiredSigners,
+    ...unsignedAnswer(built),
     escrow: before.address,
     mint,
     unlocks_at: new Date(ends * 1000).toISOString(),
-    tracked_resource: { resource_type: 'gold_lock', resource_id: user, related_events: ['gold.locked'] },
+    tracked_resource: trackingOf('gold_lock', user, ['gold.locked']),
   }
 }
 
@@ -76,14 +66,14 @@ async function occupied(context: Context, user: string, escrow: Escrow, { at }: 
     )
   }
   const until = unlocksAt(escrow)
-  const live = { ...details, status: statusOf(escrow, at), unlocks_at: until }
+  const live = { ...details, status: goldLockStatusOf(escrow, at), unlocks_at: until }
   if (isPaidOut(escrow)) {
     return badRequest(
       `The gold lock of ${user} at ${address} is paid out, but not closed: close it (DELETE /v2/gold-locks/${user}, \`svc gold unlock\`), which returns its rent, then lock again`,
       { param: 'user', details: live },
     )
   }
-  const left = secondsLeft(escrow, at)
+  const left = secondsUntilUnlock(escrow, at)
   const when = left > 0 ? `for another ${inWords(left)}, until ${until}` : `and its time has come: unlock it first`
   return badRequest(`The wallet ${user} has a gold lock of ${cliffAmount} raw units already, ${when}`, {
     param: 'user',

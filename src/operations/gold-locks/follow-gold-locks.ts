@@ -22,7 +22,7 @@ import type { Tx } from '../../store/store.ts'
 import { FAULTY_ROW_WAIT_MS } from '../../store/write-each.ts'
 import { DAY_MS } from '../../timing.ts'
 import { findClosing } from './find-closing.ts'
-import { isSame } from './on-chain.ts'
+import { isStoredLock } from './on-chain.ts'
 import { markGoldUnlockable, markGoldUnlocked } from './transitions.ts'
 
 type GoldLockServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
@@ -146,7 +146,7 @@ async function goldLockStep(
 ): Promise<GoldLockStep | null> {
   const waited = at.unixSeconds * 1000 - row.unlocks_at
   if (waited < 0) return null
-  if (escrow === null || !isSame(escrow, row)) {
+  if (escrow === null || !isStoredLock(escrow, row)) {
     if (budget.ended-- <= 0) return null
     try {
       const closing = await findClosing(chain, row)

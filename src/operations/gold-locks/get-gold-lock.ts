@@ -3,8 +3,16 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readLockOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
-import { goldLockRecord } from '../records.ts'
-import { foreignness, isSame, noGoldLock, secondsLeft, statusOf, storedLock, unlocksAt } from './on-chain.ts'
+import { goldLockRecord } from '../api-records.ts'
+import {
+  foreignness,
+  goldLockStatusOf,
+  isStoredLock,
+  noGoldLock,
+  secondsUntilUnlock,
+  storedLock,
+  unlocksAt,
+} from './on-chain.ts'
 
 type GetGoldLockRoute = Api['goldLocks']['get']
 
@@ -14,9 +22,9 @@ export async function getGoldLock(
 ): Promise<Result<GetGoldLockRoute>> {
   const { escrow, at } = await readLockOf(await context.chain.connection(), user)
   const stored = await storedLock(context, user)
-  const record = stored && goldLockRecord(stored)
   if (escrow === null) {
-    if (stored === null || record === null) throw noGoldLock(context, user)
+    if (stored === null) throw noGoldLock(context, user)
+    const record = goldLockRecord(stored)
     const left = Math.max(0, stored.unlocks_at / 1000 - at.unixSeconds)
     // Nobody can end it before its time: the node has not seen it yet.
     return left > 0 ? { ...record, seconds_left: left } : { ...record, status: 'unlocked', seconds_left: 0 }
@@ -28,9 +36,9 @@ export async function getGoldLock(
     mint: escrow.mint,
     amount: String(escrow.cliffAmount),
     unlocks_at: unlocksAt(escrow),
-    status: statusOf(escrow, at),
+    status: goldLockStatusOf(escrow, at),
     escrow: escrow.address,
-    created_at: stored !== null && isSame(escrow, stored) ? record!.created_at : null,
-    seconds_left: secondsLeft(escrow, at),
+    created_at: stored !== null && isStoredLock(escrow, stored) ? goldLockRecord(stored).created_at : null,
+    seconds_left: secondsUntilUnlock(escrow, at),
   }
 }

@@ -3,13 +3,13 @@ import type { Api } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
 import { readGoldToken } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
-import { goldMint, lockable } from './gold-mint.ts'
+import { goldMint, requireLockable } from './gold-mint.ts'
 
 type GetGoldTokenRoute = Api['goldLocks']['token']
 
 export async function getGoldToken(context: Context): Promise<Result<GetGoldTokenRoute>> {
   const mint = goldMint(context)
   const found = await readGoldToken(await context.chain.connection(), mint)
-  const { decimals, tokenProgram } = lockable(context, mint, found)
+  const { decimals, tokenProgram } = requireLockable(context, mint, found)
   return { mint, decimals, token_program: tokenProgram }
 }

@@ -1,5 +1,5 @@
 /** The gold token: the mint that `gold.mint` names. */
-import type { GoldToken } from '../../chain/programs/jupiter-lock/index.ts'
+import type { LockableToken } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { internal } from '../../errors.ts'
 
@@ -14,7 +14,11 @@ export function goldMint({ config }: Pick<Services, 'config'>): string {
 }
 
 /** Throws internal_error where the configured mint is none, or one that cannot be locked. */
-export function lockable({ chain }: Pick<Services, 'chain'>, mint: string, token: GoldToken | null): GoldToken {
+export function requireLockable(
+  { chain }: Pick<Services, 'chain'>,
+  mint: string,
+  token: LockableToken | null,
+): LockableToken {
   if (token === null) {
     throw internal(`gold.mint is ${mint}, and there is no token mint at that address on ${chain.cluster.label}`, {
       details: { mint },

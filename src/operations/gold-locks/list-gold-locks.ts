@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageGoldLocks } from '../../store/gold-locks.ts'
-import { goldLockRecord, pageOf } from '../records.ts'
+import { goldLockRecord, pageOf } from '../api-records.ts'
 
 type ListGoldLocksRoute = Api['goldLocks']['list']
 

@@ -16,19 +16,19 @@ export async function storedLock(
 }
 
 /** Whether the row is about this very lock, and not about another one that was at its address. */
-export function isSame(escrow: Escrow, row: Pick<GoldLockRow, 'mint' | 'amount' | 'unlocks_at'>): boolean {
+export function isStoredLock(escrow: Escrow, row: Pick<GoldLockRow, 'mint' | 'amount' | 'unlocks_at'>): boolean {
   const { mint, cliffAmount, cliffTime } = escrow
   return row.mint === mint && row.amount === String(cliffAmount) && row.unlocks_at === Number(cliffTime) * 1000
 }
 
 /**
  * Why a lock at a wallet's place is no gold lock, as the end of a sentence; null for one of the gold mint, and for one
- * that landed here when another mint was configured. Throws internal_error where that cannot be told without `gold.mint`.
+ * that was followed here when another mint was configured. Throws internal_error where that depends on `gold.mint`, and it is not set.
  */
 export function foreignness(services: Pick<Services, 'config'>, escrow: Escrow, stored: GoldLockRow | null) {
   const oddity = oddityOf(escrow)
   if (oddity !== null) return oddity
-  if (stored !== null && isSame(escrow, stored)) return null
+  if (stored !== null && isStoredLock(escrow, stored)) return null
   const gold = goldMint(services)
   return escrow.mint === gold ? null : `its mint is ${escrow.mint}, not the gold mint ${gold}`
 }
@@ -44,12 +44,12 @@ export function noGoldLock({ chain }: Pick<Services, 'chain'>, user: string, esc
 }
 
 /** Whole seconds of the chain's clock; 0 once its time has come. */
-export const secondsLeft = ({ cliffTime }: Escrow, { unixSeconds }: ChainMoment): number =>
+export const secondsUntilUnlock = ({ cliffTime }: Escrow, { unixSeconds }: ChainMoment): number =>
   Math.max(0, Number(cliffTime) - unixSeconds)
 
-export function statusOf(escrow: Escrow, at: ChainMoment): GoldLock['status'] {
+export function goldLockStatusOf(escrow: Escrow, at: ChainMoment): GoldLock['status'] {
   if (isPaidOut(escrow)) return 'unlocked'
-  return secondsLeft(escrow, at) > 0 ? 'locked' : 'unlockable'
+  return secondsUntilUnlock(escrow, at) > 0 ? 'locked' : 'unlockable'
 }
 
 export const unlocksAt = ({ cliffTime }: Escrow): string => new Date(Number(cliffTime) * 1000).toISOString()

@@ -4,7 +4,7 @@ import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
 import type { EventDraft, EventOrigin } from '../../store/event-drafts.ts'
 import { type GoldLockRow, moveGoldLock } from '../../store/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
-import { goldLockRecord } from '../records.ts'
+import { goldLockRecord } from '../api-records.ts'
 
 /** `next_check_at` is when to look whether it is still there, in Unix milliseconds. */
 export function markGoldUnlockable(

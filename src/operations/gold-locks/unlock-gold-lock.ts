@@ -4,7 +4,6 @@ import type { Connection } from '@solana/web3.js'
 import { inWords } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import {
   buildGoldUnlock,
   type Escrow,
@@ -12,32 +11,26 @@ import {
   readLockOf,
   readUnlockWay,
 } from '../../chain/programs/jupiter-lock/index.ts'
-import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { platformFee } from '../platform-fee.ts'
-import { memoOf } from './memo.ts'
-import { foreignness, noGoldLock, secondsLeft, storedLock, unlocksAt } from './on-chain.ts'
+import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { goldLockMemo } from './lock-memo.ts'
+import { foreignness, noGoldLock, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type UnlockGoldLockRoute = Api['goldLocks']['unlock']
-
-/** Twice what the costliest unlocking was measured at (74,000 with a token account to open): finding addresses varies by wallet. */
-const FALLBACK_UNITS = 150_000
 
 export async function unlockGoldLock(
   context: Context,
   input: Input<UnlockGoldLockRoute>,
 ): Promise<Result<UnlockGoldLockRoute>> {
-  const { chain, config } = context
   const { user, platform_id } = input
-  const connection = await chain.connection()
+  const connection = await context.chain.connection()
   const { escrow, at } = await readLockOf(connection, user)
   if (escrow === null) throw noGoldLock(context, user)
   const why = foreignness(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
-  const left = secondsLeft(escrow, at)
+  const left = secondsUntilUnlock(escrow, at)
   // What another tool paid out already is only closed.
   if (left > 0 && !isPaidOut(escrow)) {
     const until = unlocksAt(escrow)
@@ -47,29 +40,23 @@ export async function unlockGoldLock(
     })
   }
   await requirePassable(connection, escrow)
-  await requireProgram(chain, PROGRAMS.lock)
-  const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
-  const recentBlockhash = await latestBlockhash(connection)
   const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
-  const memo = memoOf('gold-unlock', platform_id)
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (before) => buildGoldUnlock({ payer: user, mint, tokenProgram, amount, memo, recentBlockhash, before, after }),
-    FALLBACK_UNITS,
-  )
+  const memo = goldLockMemo('gold-unlock', platform_id)
+  const built = await buildTransaction(context, {
+    payer: user,
+    requiredProgram: PROGRAMS.lock,
+    platformFee: input.platform_fee,
+    // Twice what the costliest unlocking was measured at (74,000 units), as finding addresses varies by wallet.
+    fallbackUnits: 150_000,
+    build: (envelope) => buildGoldUnlock({ ...envelope, mint, tokenProgram, amount, memo }),
+  })
   return {
-    mode: 'unsigned',
-    transaction: Buffer.from(transaction).toString('base64'),
-    requiredSigners,
+    ...unsignedAnswer(built),
     escrow: address,
     mint,
     amount: String(amount),
-    tracked_resource: {
-      resource_type: 'gold_lock',
-      resource_id: user,
-      related_events: amount > 0n ? ['gold.unlocked'] : [],
-    },
+    tracked_resource: trackingOf('gold_lock', user, amount > 0n ? ['gold.unlocked'] : []),
   }
 }
 

@@ -8,22 +8,23 @@ import {
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context, Services } from '../../context.ts'
 import { type ApiError, badRequest, internal } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
 import type { BuiltTree } from '../../merkle/built-tree.ts'
 import { MerkleInputError } from '../../merkle/errors.ts'
 import { TreePoolBusyError } from '../../merkle/pool.ts'
 import { blobsOf } from '../../merkle/stored-tree.ts'
-import { encodeTreeId } from '../../merkle/tree-id.ts'
 import { writeEvent } from '../../store/event-drafts.ts'
 import { newId } from '../../store/id.ts'
 import { findTree, insertTree, replaceTree, restoreBlobs } from '../../store/merkle-trees.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { pendingTransactions } from '../airdrops/pending.ts'
-import { merkleTreeRecord } from '../records.ts'
+import { pendingTransactions } from '../airdrops/pending-transactions.ts'
+import { merkleTreeRecord } from '../api-records.ts'
+import { treeIdOf } from './tree-keys.ts'
 
+const { body } = api.merkleTrees.create
+if (body === undefined) throw new Error('the route that creates merkle trees has no body')
 /** The schema of everything but the entries, which the worker has validated. */
-export const treeFields = api.merkleTrees.create.body!.omit({ entries: true })
+export const treeFields = body.omit({ entries: true })
 export type TreeInput = z.output<typeof treeFields> & { built: BuiltTree }
 
 /** Validates the entries and builds the tree off the event loop; the bytes are handed over. */
@@ -35,13 +36,13 @@ export async function buildTreeFromBody({ trees }: Services, raw: Uint8Array<Arr
   }
 }
 
-const LISTED_ISSUES = 20
+const MAX_TREE_ISSUES = 20
 
 function treeError(error: unknown): unknown {
   if (error instanceof TreePoolBusyError) return internal(error.message)
   if (!(error instanceof MerkleInputError)) return error
-  const issues = error.issues.slice(0, LISTED_ISSUES).map(({ position, message }) => ({ param: position, message }))
-  const { param, message } = issues[0]!
+  const issues = error.issues.slice(0, MAX_TREE_ISSUES).map(({ position, message }) => ({ param: position, message }))
+  const [{ param, message } = { param: '', message: error.message }] = issues
   return badRequest(param === '' ? message : `${param}: ${message}`, {
     ...(param === '' ? {} : { param }),
     details: { issues, issue_count: error.issueCount },
@@ -50,7 +51,7 @@ function treeError(error: unknown): unknown {
 
 export async function createMerkleTree(context: Context, input: TreeInput): Promise<MerkleTree> {
   const { built, mint, airdrop_count } = input
-  const id = encodeTreeId(keyFromBase58(mint)!, airdrop_count)
+  const id = treeIdOf(mint, airdrop_count)
   const fields = {
     id,
     mint,
@@ -70,9 +71,11 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
   }
   const distributor = await distributorAddress({ mint, airdropCount: airdrop_count })
   const row: NewRow<'merkle_trees'> = { ...fields, distributor, next_check_at: context.clock.now() }
-  const blobs = [...blobsOf(built.encoded!)]
+  if (built.encoded === undefined) throw new Error('a tree to store was built without its pieces')
+  const blobs = [...blobsOf(built.encoded)]
   const known = await findTree(context.store.db, id)
-  const chain = input.replace && known !== null && known.root !== built.root ? await lookAt(context, distributor) : null
+  const chain =
+    input.replace && known !== null && known.root !== built.root ? await readTreeMint(context, distributor) : null
   return context.commit(async (tx) => {
     const existing = await findTree(tx, id)
     if (existing?.root === built.root) {
@@ -98,14 +101,14 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
 }
 
 /** What the chain has at the address of the airdrop: the stored status may be behind. */
-interface Looked {
+interface MintReading {
   genesis: string
   address: string
   distributor: Distributor | null
 }
 
 /** Throws internal_error where the node fails: nothing is replaced that may be on chain. */
-async function lookAt({ chain }: Context, address: string): Promise<Looked> {
+async function readTreeMint({ chain }: Context, address: string): Promise<MintReading> {
   const { distributors } = await readDistributors(await chain.connection(), [address])
   return { genesis: await chain.genesisHash(), address, distributor: distributors[0] ?? null }
 }
@@ -118,7 +121,7 @@ async function requireReplaceable(
   tx: Tx,
   existing: Row<'merkle_trees'>,
   root: string,
-  chain: Looked | null,
+  chain: MintReading | null,
 ): Promise<void> {
   const { id, airdrop_count, genesis } = existing
   // What was seen on another chain, as one that was reset, says nothing about this one.
@@ -126,10 +129,10 @@ async function requireReplaceable(
   const status = isForeign ? 'tree_built' : existing.status
   const another = `use another airdrop_count than ${airdrop_count}`
   if (status !== 'tree_built') {
-    throw refusal(existing, `The tree ${id} is on chain already (${status}) and cannot be replaced; ${another}`)
+    throw treeConflict(existing, `The tree ${id} is on chain already (${status}) and cannot be replaced; ${another}`)
   }
   if (chain === null) {
-    throw refusal(
+    throw treeConflict(
       existing,
       `A tree ${id} with another root (${existing.root}) is stored; send replace: true to replace it, or another airdrop_count`,
     )
@@ -137,14 +140,14 @@ async function requireReplaceable(
   if (chain.distributor !== null) {
     const { admin, root: onChain } = chain.distributor
     if (onChain === root) return
-    throw refusal(
+    throw treeConflict(
       existing,
       `The airdrop ${id} is on chain already, made by ${admin} with the root ${onChain}, and its tree cannot be replaced by one with another root; ${another}`,
     )
   }
   const signature = await underWay(tx, id, root, chain)
   if (signature === null) return
-  throw refusal(
+  throw treeConflict(
     existing,
     `The tree ${id} cannot be replaced now: the transaction ${signature} about its airdrop was submitted here and may still land. Wait until it is confirmed or has failed, or ${another}`,
     { signature },
@@ -152,7 +155,7 @@ async function requireReplaceable(
 }
 
 /** A transaction that may yet put the airdrop on chain with another root than this one; null without. */
-async function underWay(tx: Tx, id: string, root: string, { genesis, address }: Looked): Promise<string | null> {
+async function underWay(tx: Tx, id: string, root: string, { genesis, address }: MintReading): Promise<string | null> {
   const found = (await pendingTransactions(tx, genesis, 0)).find(({ tracked_id, changes }) => {
     const roots = changes.flatMap((change) =>
       change.kind === 'created' && change.distributor === address ? [change.root] : [],
@@ -162,5 +165,5 @@ async function underWay(tx: Tx, id: string, root: string, { genesis, address }: 
   return found?.signature ?? null
 }
 
-const refusal = ({ root, status }: Row<'merkle_trees'>, message: string, more: object = {}): ApiError =>
+const treeConflict = ({ root, status }: Row<'merkle_trees'>, message: string, more: object = {}): ApiError =>
   badRequest(message, { param: 'airdrop_count', details: { stored_root: root, status, ...more } })

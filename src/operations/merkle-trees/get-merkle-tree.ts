@@ -3,8 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findTree } from '../../store/merkle-trees.ts'
-import { found } from '../found.ts'
-import { merkleTreeRecord } from '../records.ts'
+import { merkleTreeRecord } from '../api-records.ts'
+import { requireRecord } from '../require-record.ts'
 
 type GetMerkleTreeRoute = Api['merkleTrees']['get']
 
@@ -12,5 +12,5 @@ export async function getMerkleTree(
   { store }: Context,
   { id }: Input<GetMerkleTreeRoute>,
 ): Promise<Result<GetMerkleTreeRoute>> {
-  return merkleTreeRecord(found(await findTree(store.db, id), 'merkle tree', id))
+  return merkleTreeRecord(requireRecord(await findTree(store.db, id), 'merkle tree', id))
 }

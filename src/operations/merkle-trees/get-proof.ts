@@ -3,16 +3,16 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
 import { toHex } from '../../merkle/tree.ts'
 import { withTree } from './open-tree.ts'
+import { keyBytesOf } from './tree-keys.ts'
 
 type GetProofRoute = Api['merkleTrees']['proof']
 
 export function getProof(context: Context, { id, wallet }: Input<GetProofRoute>): Promise<Result<GetProofRoute>> {
   return withTree(context, id, async ({ row, head, read }) => {
-    const proof = await lookUpProof(head, keyFromBase58(wallet)!, read)
+    const proof = await lookUpProof(head, keyBytesOf(wallet), read)
     if (proof === undefined) throw notFound(`The wallet ${wallet} is not in the merkle tree ${id}`)
     return {
       wallet,

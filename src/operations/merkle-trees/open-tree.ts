@@ -6,7 +6,7 @@ import { openHead, type ReadBlob, type TreeHead } from '../../merkle/stored-tree
 import { hashFromHex } from '../../merkle/tree.ts'
 import { findTree, readBlob } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
-import { found } from '../found.ts'
+import { requireRecord } from '../require-record.ts'
 
 export interface OpenTree {
   row: Row<'merkle_trees'>
@@ -16,10 +16,10 @@ export interface OpenTree {
 
 /** Opens the tree and reads from it; not_found without one, bad_request where its bytes do not match its root. */
 export async function withTree<T>(context: Context, id: string, use: (tree: OpenTree) => Promise<T>): Promise<T> {
-  return withRow(context, found(await findTree(context.store.db, id), 'merkle tree', id), use)
+  return withRow(context, requireRecord(await findTree(context.store.db, id), 'merkle tree', id), use)
 }
 
-/** The same of a tree whose row was read before. */
+/** Opens and reads a tree whose row was read before; throws as `withTree`. */
 export async function withRow<T>(
   { store }: Pick<Context, 'store'>,
   row: Row<'merkle_trees'>,

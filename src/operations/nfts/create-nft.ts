@@ -1,61 +1,56 @@
 /** Builds the minting of an asset into a collection; the platform wallet signs it where the collection is listed. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { cosigned } from '../../chain/cosign.ts'
 import { buildMint, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
-import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { throwRefused } from '../assets/refused.ts'
-import { cosign } from '../signing/cosign.ts'
+import { throwCoreRefusal } from '../assets/core-refusal.ts'
+import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireSigner, trySigner } from '../signing/require-signer.ts'
 
 type CreateNftRoute = Api['nfts']['create']
 
-/** Half more than a mint was measured at: 12,755. */
-const FALLBACK_UNITS = 20_000
-
 export async function createNft(context: Context, input: Input<CreateNftRoute>): Promise<Result<CreateNftRoute>> {
-  const { chain, config } = context
   const { payer, owner = payer, name, uri } = input
   if ([payer, owner, input.collection].includes(input.asset ?? '')) throw notFresh()
   if (owner === PROGRAMS.core.id) {
     throw badRequest('owner is the address of Metaplex Core itself, which no asset can have', { param: 'owner' })
   }
-  const connection = await chain.connection()
-  const { Keypair } = await import('@solana/web3.js')
-  const assetKey = input.asset === undefined ? Keypair.generate() : null
-  const asset = input.asset ?? assetKey!.publicKey.toBase58()
+  const { asset, secretKeys } = input.asset === undefined ? await freshAsset() : { asset: input.asset, secretKeys: [] }
+  const connection = await context.chain.connection()
   const { found, isTaken, collection } = await readAssetIn(connection, asset, input.collection)
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
   if (found.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
   if (isTaken) throw notFresh()
-  const { authority, cosigner } = await authorityOf(context, collection, input)
+  const { authority, cosigner } = await mintAuthorityOf(context, collection, input)
   if (asset === authority) throw notFresh()
-  await requireProgram(chain, PROGRAMS.core)
-  const recentBlockhash = await latestBlockhash(connection)
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (before) => buildMint({ payer, asset, collection, authority, owner, name, uri, recentBlockhash, before }),
-    FALLBACK_UNITS,
-    throwRefused,
-  )
-  const signed = assetKey === null ? transaction : cosigned(transaction, [assetKey.secretKey])
-  const done = [...(assetKey === null ? [] : [asset]), ...(cosigner === null ? [] : [cosigner.address])]
-  const answer = (bytes: Uint8Array): Result<CreateNftRoute> => ({
-    mode: 'unsigned',
-    transaction: Buffer.from(bytes).toString('base64'),
-    requiredSigners: requiredSigners.filter((signer) => !done.includes(signer)),
-    asset,
-    tracked_resource: { resource_type: 'nft', resource_id: asset, related_events: ['nft.created'] },
+  const built = await buildTransaction(context, {
+    payer,
+    requiredProgram: PROGRAMS.core,
+    // Half more than a mint was measured at: 12,755 units.
+    fallbackUnits: 20_000,
+    build: async (envelope) => ({
+      ...(await buildMint({ ...envelope, asset, collection, authority, owner, name, uri })),
+      secretKeys,
+    }),
+    onFailedTrial: throwCoreRefusal,
   })
-  if (cosigner === null) return answer(signed)
   const about = { asset, collection: collection.address, payer }
-  return cosign(context, cosigner, { operation: 'nft.create', transaction: signed, about }, answer)
+  const cosigning = cosigner && { signer: cosigner, operation: 'nft.create', about }
+  return answerCosigned(context, built, cosigning, (signed) => ({
+    ...unsignedAnswer(signed),
+    asset,
+    tracked_resource: trackingOf('nft', asset, ['nft.created']),
+  }))
+}
+
+/** Generates the key whose address the asset gets; it signs the creation and nothing after it. */
+async function freshAsset(): Promise<{ asset: string; secretKeys: Uint8Array[] }> {
+  const { Keypair } = await import('@solana/web3.js')
+  const { publicKey, secretKey } = Keypair.generate()
+  return { asset: publicKey.toBase58(), secretKeys: [secretKey] }
 }
 
 const notFresh = () =>
@@ -67,7 +62,7 @@ const notFresh = () =>
   )
 
 /** Who of the collection signs: who was asked for, the payer where it may, the platform wallet where it is to, or the update authority. */
-async function authorityOf(
+async function mintAuthorityOf(
   context: Context,
   collection: CollectionState,
   { payer, authority: asked }: Input<CreateNftRoute>,

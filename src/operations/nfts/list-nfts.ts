@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageNfts } from '../../store/nfts.ts'
-import { nftRecord, pageOf } from '../records.ts'
+import { nftRecord, pageOf } from '../api-records.ts'
 
 type ListNftsRoute = Api['nfts']['list']
 

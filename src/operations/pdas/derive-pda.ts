@@ -2,13 +2,13 @@
 import type { Api } from '../../api/index.ts'
 import { pdaRequest } from '../../api/pdas.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { derivePda as derive } from '../../chain/pdas.ts'
+import { deriveProgramAddress as derive } from '../../chain/pdas.ts'
 import type { Context } from '../../context.ts'
-import { validate } from '../validate.ts'
+import { validateInput } from '../input-validation.ts'
 
 type DerivePdaRoute = Api['pdas']['derive']
 
 export async function derivePda(_: Context, given: Input<DerivePdaRoute>): Promise<Result<DerivePdaRoute>> {
-  const { kind, args } = validate(pdaRequest, { kind: given.kind, args: given.args })
+  const { kind, args } = validateInput(pdaRequest, { kind: given.kind, args: given.args })
   return derive(kind, args)
 }

@@ -1,7 +1,5 @@
 /** Sends the migration of a full curve with the platform wallet: one transaction after the other, each once. */
 
-import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { cosigned } from '../../chain/cosign.ts'
 import {
   buildMigrationStep,
   type DbcPool,
@@ -9,7 +7,6 @@ import {
   migrationStep,
   readDbcPool,
 } from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, conflict } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
@@ -18,6 +15,7 @@ import type { Row } from '../../store/schema.ts'
 import { findSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { findTransaction } from '../../store/transactions.ts'
+import { buildTransaction, signingDraft } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningContext } from '../signing/types.ts'
@@ -83,27 +81,18 @@ async function sendStep(
 }
 
 async function planStep(
-  { chain, config }: SigningContext,
+  context: SigningContext,
   pool: DbcPool,
   step: keyof typeof MIGRATION_UNITS,
   wallet: string,
 ): Promise<NewSigningPlan<null>> {
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
-  let secretKeys: readonly Uint8Array[] = []
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    async (before) => {
-      const built = await buildMigrationStep({ pool, payer: wallet, recentBlockhash, before })
-      secretKeys = built.secretKeys
-      return built
-    },
-    MIGRATION_UNITS[step],
-  )
-  const cosigners = requiredSigners.filter((signer) => signer !== wallet)
+  const built = await buildTransaction(context, {
+    payer: wallet,
+    fallbackUnits: MIGRATION_UNITS[step],
+    build: (envelope) => buildMigrationStep({ ...envelope, pool }),
+  })
   // The program moves the pool's own tokens, to its locker or to the pool that it makes.
-  const uncapped = [pool.baseMint]
-  return { first: { transaction: cosigned(transaction, secretKeys), cosigners, uncapped }, state: null }
+  return { first: signingDraft(built, [pool.baseMint]), state: null }
 }
 
 /** Ten seconds, twenty, up to three quarters of an hour. */

@@ -1,11 +1,9 @@
 /** Launches a token with its pool: image and metadata are stored, keys made, transactions built, the ticker taken. */
 
-import type { Api, PoolCreated, TrackedResource } from '../../api/index.ts'
+import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { publicRpcUrl } from '../../chain/cluster.ts'
-import { cosignedBy, withBlockhash } from '../../chain/cosign.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
@@ -17,33 +15,34 @@ import { writeEvent, writeEvents } from '../../store/event-drafts.ts'
 import { findPool, insertPool } from '../../store/pools.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { poolRecord } from '../api-records.ts'
+import { trackingOf, withNewBlockhash } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
-import { poolRecord } from '../records.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
-import { lamportsOfSol } from './amounts.ts'
-import { type Launch, planLaunch, platformPercentage } from './launch.ts'
+import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
 import { curveNamed } from './presets.ts'
-import { requireFreeTicker, type Taking, takeFor, taken } from './tickers.ts'
+import { lamportsOfSol } from './sol-amounts.ts'
+import { requireFreeTicker, type TickerTaking, takeTickerFor, tickerTakenError } from './tickers.ts'
 import { markPoolFailed, POOL_CHECK_MS } from './transitions.ts'
 
 type CreatePoolRoute = Api['pools']['create']
 
-interface Prepared {
-  launch: Launch
+interface PreparedLaunch {
+  launch: PlannedLaunch
   uri: string
   genesis: string
 }
 
 export async function createPool(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
-  if (input.mode === 'signed') return createSigned(context, input)
-  const prepared = await prepare(context, input)
+  if (input.mode === 'signed') return launchSigned(context, input)
+  const prepared = await prepareLaunch(context, input)
   return context.commit(async (tx) => {
-    const held = await takeFor(context, tx, takingOf(input, prepared))
-    if (held !== null) throw taken(context, input.symbol, held)
-    const answer = answerOf(context, prepared.launch, await insert(context, tx, input, prepared))
+    const held = await takeTickerFor(context, tx, tickerTakingOf(input, prepared))
+    if (held !== null) throw tickerTakenError(context, input.symbol, held)
+    const answer = answerOf(context, prepared.launch, await insertNewPool(context, tx, input, prepared))
     // Without its keys a launch that is known to nobody cannot be signed by mistake.
     return context.dryRun ? { ...answer, required_signers: NO_KEYS } : answer
   })
@@ -52,7 +51,7 @@ export async function createPool(context: Context, input: Input<CreatePoolRoute>
 const NO_KEYS = { base_mint_secret_key: [], config_secret_key: [] }
 
 /** Everything that can be refused is refused, and everything that costs is done, before a key is used. */
-async function prepare(context: Context, input: Input<CreatePoolRoute>): Promise<Prepared> {
+async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): Promise<PreparedLaunch> {
   const { chain, config, storage } = context
   const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
   const bytes = Buffer.from(input.image, 'base64')
@@ -90,10 +89,12 @@ const textsOf = ({
   [name, symbol, description, website, twitter_url, telegram, loot_from].filter((text) => text !== undefined)
 
 /** A prepared launch as JSON. */
-type LaunchPlan = Omit<Prepared, 'launch'> & { launch: Omit<Launch, 'transactions'> & { transactions: string[] } }
+type SignedLaunchPlan = Omit<PreparedLaunch, 'launch'> & {
+  launch: Omit<PlannedLaunch, 'transactions'> & { transactions: string[] }
+}
 
 /** Only for a launch of the platform's own: the creator pays and signs. */
-async function createSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
+async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
   const { address } = await requireSigner(context)
   if (input.creator !== address) {
     throw badRequest(
@@ -101,22 +102,26 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
       { param: 'creator', details: { platform_wallet: address } },
     )
   }
-  const run = await openSigningRun<LaunchPlan>(context, 'pool.create')
-  const plan = run.resumed ?? (await planSigned(context, input))
-  const prepared = restored(plan.state)
+  const run = await openSigningRun<SignedLaunchPlan>(context, 'pool.create')
+  const plan = run.resumed ?? (await planSignedLaunch(context, input))
+  const prepared = launchOfPlan(plan.state)
   return signAndSubmit(context, run, plan, {
-    next: (step) => stepOf(context, plan.state, step),
+    next: (step) => launchStep(context, plan.state, step),
     async reserve(tx) {
-      const held = await takeFor(context, tx, takingOf(input, prepared))
-      if (held !== null) throw taken(context, input.symbol, held)
-      await insert(context, tx, input, prepared)
+      const held = await takeTickerFor(context, tx, tickerTakingOf(input, prepared))
+      if (held !== null) throw tickerTakenError(context, input.symbol, held)
+      await insertNewPool(context, tx, input, prepared)
     },
     async release(tx) {
       const row = await findPool(tx, plan.state.launch.address)
       if (row !== null) await writeEvents(tx, context.clock, (await markPoolFailed(tx, row)).drafts)
     },
     answer: (signatures) => ({
-      ...answerOf(context, prepared.launch, poolRecord({ seq: 0, ...rowOf(context, input, prepared) } as Row<'pools'>)),
+      ...answerOf(
+        context,
+        prepared.launch,
+        poolRecord({ seq: 0, ...newPoolRow(context, input, prepared) } as Row<'pools'>),
+      ),
       transactions: [],
       required_signers: {
         ...NO_KEYS,
@@ -127,39 +132,38 @@ async function createSigned(context: Context, input: Input<CreatePoolRoute>): Pr
   })
 }
 
-async function planSigned(context: Context, input: Input<CreatePoolRoute>): Promise<NewSigningPlan<LaunchPlan>> {
-  const { launch, ...prepared } = await prepare(context, input)
+async function planSignedLaunch(
+  context: Context,
+  input: Input<CreatePoolRoute>,
+): Promise<NewSigningPlan<SignedLaunchPlan>> {
+  const { launch, ...prepared } = await prepareLaunch(context, input)
   const transactions = launch.transactions.map((bytes) => Buffer.from(bytes).toString('base64'))
   const state = { ...prepared, launch: { ...launch, transactions } }
   return {
-    first: await stepOf(context, state, 0),
+    first: await launchStep(context, state, 0),
     state,
     steps: transactions.length,
-    tracked_resource: trackedBy(launch.address),
+    tracked_resource: poolTracking(launch.address),
   }
 }
 
-const restored = ({ launch, ...prepared }: LaunchPlan): Prepared => ({
+const launchOfPlan = ({ launch, ...prepared }: SignedLaunchPlan): PreparedLaunch => ({
   ...prepared,
   launch: { ...launch, transactions: launch.transactions.map((text) => Buffer.from(text, 'base64')) },
 })
 
-/** With a blockhash of its own time, and the signatures of the launch's keys. */
-async function stepOf({ chain }: Context, { launch }: LaunchPlan, step: number): Promise<SigningDraft> {
-  const recentBlockhash = await latestBlockhash(await chain.connection())
-  const unsigned = await withBlockhash(Buffer.from(launch.transactions[step]!, 'base64'), recentBlockhash)
+/** A later transaction of the launch, with a blockhash of its own time and the signatures of the launch's keys. */
+async function launchStep(context: Context, { launch }: SignedLaunchPlan, step: number): Promise<SigningDraft> {
+  const transaction = launch.transactions[step]
+  if (transaction === undefined) throw new Error(`the launch of ${launch.address} has no transaction ${step}`)
   const keys = Object.values(launch.requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))
-  const signed = cosignedBy(unsigned, keys)
+  const signed = await withNewBlockhash(context, Buffer.from(transaction, 'base64'), keys)
   return { ...signed, uncapped: [launch.mint] }
 }
 
-const trackedBy = (pool: string): TrackedResource => ({
-  resource_type: 'pool',
-  resource_id: pool,
-  related_events: ['pool.live'],
-})
+const poolTracking = (pool: string) => trackingOf('pool', pool, ['pool.live'])
 
-export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolCreated['pool']): PoolCreated {
+export function answerOf({ config, chain }: Context, launch: PlannedLaunch, pool: PoolCreated['pool']): PoolCreated {
   return {
     pool,
     transactions: launch.transactions.map((transaction) => Buffer.from(transaction).toString('base64')),
@@ -167,7 +171,7 @@ export function answerOf({ config, chain }: Context, launch: Launch, pool: PoolC
     relay_tip_account: launch.tipAccount,
     rpc_endpoint: publicRpcUrl(config, chain.cluster, chain.endpoint()?.rpcUrl),
     ...launch.liquidity,
-    tracked_resource: trackedBy(pool.address),
+    tracked_resource: poolTracking(pool.address),
   }
 }
 
@@ -183,13 +187,13 @@ async function storeMetadata(
 }
 
 /** The record and its event. */
-async function insert(
+async function insertNewPool(
   context: Context,
   tx: Tx,
   input: Input<CreatePoolRoute>,
-  prepared: Prepared,
+  prepared: PreparedLaunch,
 ): Promise<PoolCreated['pool']> {
-  const row = await insertPool(tx, rowOf(context, input, prepared))
+  const row = await insertPool(tx, newPoolRow(context, input, prepared))
   if (row === null) throw new Error('a pool of fresh keys is there already')
   const pool = poolRecord(row)
   const about = { resource_type: 'pool', resource_id: row.address, object: pool, origin: row }
@@ -197,10 +201,10 @@ async function insert(
   return pool
 }
 
-function rowOf(
+function newPoolRow(
   { clock, externalUid, metadata, config }: Context,
   input: Input<CreatePoolRoute>,
-  { launch: { address, mint, config: curveConfig }, uri, genesis }: Prepared,
+  { launch: { address, mint, config: curveConfig }, uri, genesis }: PreparedLaunch,
 ): NewRow<'pools'> {
   const now = clock.now()
   return {
@@ -230,7 +234,10 @@ function rowOf(
   }
 }
 
-const takingOf = ({ symbol, creator }: Input<CreatePoolRoute>, { launch, genesis }: Prepared): Taking => ({
+const tickerTakingOf = (
+  { symbol, creator }: Input<CreatePoolRoute>,
+  { launch, genesis }: PreparedLaunch,
+): TickerTaking => ({
   symbol,
   creator,
   pool: launch.address,

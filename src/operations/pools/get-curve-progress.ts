@@ -1,7 +1,7 @@
 /** How far a launch curve is filled, and what the whole supply is worth where it migrates. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { migrationMarketCap, progressOf } from '../../chain/programs/dbc/index.ts'
+import { curveProgressOf, migrationMarketCap } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import { requireCurve } from './on-chain.ts'
 import { solPrice } from './sol-price.ts'
@@ -16,7 +16,7 @@ export async function getCurveProgress(
   const [cap, price] = [migrationMarketCap(pool), await solPrice(context)]
   return {
     pool_address: address,
-    progress: progressOf(pool),
+    progress: curveProgressOf(pool),
     ...(price === null || cap === null ? {} : { migration_market_cap_usd: cap * price }),
   }
 }

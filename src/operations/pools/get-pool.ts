@@ -3,8 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findPool } from '../../store/pools.ts'
-import { found } from '../found.ts'
-import { foreignPool, joined, readPools, readPoolsSoon } from './on-chain.ts'
+import { requireRecord } from '../require-record.ts'
+import { foreignPool, readPools, readPoolsIfTimely, storedPoolWithChain } from './on-chain.ts'
 
 type GetPoolRoute = Api['pools']['get']
 
@@ -12,7 +12,7 @@ type GetPoolRoute = Api['pools']['get']
 export async function getPool(context: Context, { address }: Input<GetPoolRoute>): Promise<Result<GetPoolRoute>> {
   const { store, chain } = context
   const row = await findPool(store.db, address)
-  if (row !== null) return joined(row, (await readPoolsSoon(context, [address]))[0] ?? null)
+  if (row !== null) return storedPoolWithChain(row, (await readPoolsIfTimely(context, [address]))[0] ?? null)
   const [onChain = null] = await readPools(chain, [address])
-  return foreignPool(chain, found(onChain, 'pool', address))
+  return foreignPool(chain, requireRecord(onChain, 'pool', address))
 }

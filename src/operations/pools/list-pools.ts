@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pagePools } from '../../store/pools.ts'
-import { joined, readPoolsSoon } from './on-chain.ts'
+import { readPoolsIfTimely, storedPoolWithChain } from './on-chain.ts'
 
 type ListPoolsRoute = Api['pools']['list']
 
@@ -11,6 +11,6 @@ type ListPoolsRoute = Api['pools']['list']
 export async function listPools(context: Context, input: Input<ListPoolsRoute>): Promise<Result<ListPoolsRoute>> {
   const { rows, next_cursor } = await pagePools(context.store.db, input)
   const addresses = rows.map(({ address }) => address)
-  const onChain = await readPoolsSoon(context, addresses)
-  return { items: rows.map((row, i) => joined(row, onChain[i] ?? null)), next_cursor }
+  const onChain = await readPoolsIfTimely(context, addresses)
+  return { items: rows.map((row, i) => storedPoolWithChain(row, onChain[i] ?? null)), next_cursor }
 }

@@ -3,16 +3,16 @@ import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { optionalRead } from '../../chain/optional-read.ts'
 import { type DammV2Pool, readDammV2Pools } from '../../chain/programs/damm-v2/index.ts'
-import { type DbcPool, progressOf, readDbcPools } from '../../chain/programs/dbc/index.ts'
-import { readToken } from '../../chain/programs/tokens/index.ts'
+import { curveProgressOf, type DbcPool, readDbcPools } from '../../chain/programs/dbc/index.ts'
+import { readTokenState } from '../../chain/programs/tokens/index.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
-import { poolRecord } from '../records.ts'
+import { poolRecord } from '../api-records.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 
-/** In the order asked; null where no pool of either family is. Throws internal_error where the node fails. */
+/** One for each address, in its order; null where no pool of either family is. Throws internal_error where the node fails. */
 export async function readPools(chain: Chain, addresses: readonly string[]): Promise<(ChainPool | null)[]> {
   if (addresses.length === 0) return []
   const connection = await chain.connection()
@@ -28,7 +28,7 @@ export async function readPools(chain: Chain, addresses: readonly string[]): Pro
 }
 
 /** What a stored pool is answered with while the node fails, or takes its time: nothing of the chain. */
-export async function readPoolsSoon(
+export async function readPoolsIfTimely(
   { chain, log }: Pick<Services, 'chain' | 'log'>,
   addresses: readonly string[],
 ): Promise<(ChainPool | null)[]> {
@@ -49,18 +49,18 @@ export async function requireCurve(chain: Chain, address: string): Promise<DbcPo
   throw notFound(`${address} is a damm_v2 pool: it has no launch curve`, { param: 'address' })
 }
 
-/** Stored state is what was told of; of the chain comes what it alone knows. */
-export function joined(row: Row<'pools'>, found: ChainPool | null): Pool {
+/** Stored state is what events have said; the chain adds what it alone knows. */
+export function storedPoolWithChain(row: Row<'pools'>, found: ChainPool | null): Pool {
   const stored = poolRecord(row)
   if (found === null) return stored
-  return { ...stored, ...stateOf(found) }
+  return { ...stored, ...chainStateOf(found) }
 }
 
 /** A pool that this daemon never created. */
 export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool> {
   const { address } = found.pool
   const baseMint = found.type === 'dbc' ? found.pool.baseMint : found.pool.tokenAMint
-  const token = await readToken(await chain.connection(), baseMint).catch((error) => {
+  const token = await readTokenState(await chain.connection(), baseMint).catch((error) => {
     if (error instanceof ApiError && error.code !== 'internal_error') return null
     throw error
   })
@@ -75,15 +75,15 @@ export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool>
     name: token?.metadata?.name ?? null,
     symbol: token?.metadata?.symbol ?? null,
     metadata_uri: URL.canParse(uri) ? uri : null,
-    status: statusOf(found),
-    ...stateOf(found),
+    status: poolStatusOf(found),
+    ...chainStateOf(found),
     created_at: null,
     metadata: null,
   }
 }
 
-/** As the chain shows it, whatever was told of before. */
-export function statusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
+/** The status that the chain shows, whatever the events have said before. */
+export function poolStatusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
   if (found.type === 'damm_v2') return 'live'
   if (found.pool.isMigrated) return 'migrated'
   return isFull(found.pool) ? 'migration_triggered' : 'live'
@@ -91,10 +91,10 @@ export function statusOf(found: ChainPool): 'live' | 'migration_triggered' | 'mi
 
 export const isFull = ({ quoteReserve, threshold }: DbcPool): boolean => quoteReserve >= threshold
 
-function stateOf(found: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
+function chainStateOf(found: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
   if (found.type === 'damm_v2') return { curve_progress: null, state: found.pool.raw, fee_metrics: null }
   const { pool } = found
-  return { curve_progress: progressOf(pool), state: pool.raw, fee_metrics: metricsOf(pool) }
+  return { curve_progress: curveProgressOf(pool), state: pool.raw, fee_metrics: metricsOf(pool) }
 }
 
 export function metricsOf({

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
 import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/index.ts'
-import { type Curve, curveOf } from '../../chain/programs/dbc/index.ts'
+import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
 
@@ -19,18 +19,18 @@ const STANDARD: CurvePreset = curvePreset.parse({
 export interface NamedCurve {
   name: string
   preset: CurvePreset
-  curve: Curve
+  curve: LaunchCurve
 }
 
-const loaded = new WeakMap<Config, Promise<ReadonlyMap<string, NamedCurve>>>()
+const loadedPresets = new WeakMap<Config, Promise<ReadonlyMap<string, NamedCurve>>>()
 
 /** Every curve by name, made once for each configuration. Throws ConfigError naming file, curve and field. */
 export function loadCurves(config: Config): Promise<ReadonlyMap<string, NamedCurve>> {
-  const known = loaded.get(config)
+  const known = loadedPresets.get(config)
   if (known !== undefined) return known
   const curves = makeCurves(config)
-  loaded.set(config, curves)
-  curves.catch(() => loaded.delete(config))
+  loadedPresets.set(config, curves)
+  curves.catch(() => loadedPresets.delete(config))
   return curves
 }
 
@@ -99,5 +99,5 @@ function readPresets(file: string | undefined): Record<string, CurvePreset> {
 }
 
 function firstIssue(name: string, { issues: [issue] }: z.ZodError): string {
-  return `${[name, ...issue!.path].join('.')}: ${issue!.message}`
+  return `${[name, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'is not valid'}`
 }

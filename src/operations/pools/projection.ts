@@ -8,7 +8,7 @@ import { findClaimBySignature, insertFeeClaim } from '../../store/fee-claims.ts'
 import { newId } from '../../store/id.ts'
 import { findPool } from '../../store/pools.ts'
 import type { Tx } from '../../store/store.ts'
-import { feeClaimRecord } from '../records.ts'
+import { feeClaimRecord } from '../api-records.ts'
 import { markPoolLive } from './transitions.ts'
 
 type PoolChange = DbcChange | DammV2Change

@@ -3,10 +3,10 @@ import type { Config } from '../../config.ts'
 import type { Services } from '../../context.ts'
 import { withTimeout } from '../../timing.ts'
 
-const TIMEOUT_MS = 5_000
-const FRESH_MS = 30_000
-/** Older than this and the price is not told at all. */
-const STALE_MS = 600_000
+const PRICE_TIMEOUT_MS = 5_000
+const PRICE_FRESH_MS = 30_000
+/** A price that is older than this is not answered at all. */
+const PRICE_STALE_MS = 600_000
 const MOST_CHARACTERS = 1_000_000
 
 interface Source {
@@ -33,9 +33,9 @@ export async function solPrice({
   sources.set(config, source)
   const now = clock.now()
   // The clock may have been set back since.
-  if (Math.abs(now - source.askedAt) >= FRESH_MS) {
+  if (Math.abs(now - source.askedAt) >= PRICE_FRESH_MS) {
     source.askedAt = now
-    source.asking = ask(url, field, ending).then(
+    source.asking = fetchPrice(url, field, ending).then(
       (price) => void Object.assign(source, { price, at: now }),
       (error: Error) => {
         const fault = error.name === 'TypeError' ? 'it cannot be reached' : error.message
@@ -44,21 +44,21 @@ export async function solPrice({
     )
   }
   await source.asking
-  return Math.abs(now - source.at) < STALE_MS ? source.price : null
+  return Math.abs(now - source.at) < PRICE_STALE_MS ? source.price : null
 }
 
-async function ask(url: string, field: string, ending: AbortSignal): Promise<number> {
-  const text = await withTimeout(TIMEOUT_MS, ending, async (signal) => {
+async function fetchPrice(url: string, field: string, ending: AbortSignal): Promise<number> {
+  const text = await withTimeout(PRICE_TIMEOUT_MS, ending, async (signal) => {
     const response = await fetch(url, { signal })
     if (!response.ok) throw new Error(`the price source answered HTTP ${response.status}`)
     return response.text()
   })
   if (text.length > MOST_CHARACTERS) throw new Error('the price source answers with too much')
-  return priceIn(parsed(text), field)
+  return priceIn(parsePrice(text), field)
 }
 
 /** The parser's own message would quote the answer. */
-function parsed(text: string): unknown {
+function parsePrice(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

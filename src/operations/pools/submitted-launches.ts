@@ -8,7 +8,7 @@ import { findPool, pendingWithTicker, updatePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { readPools } from './on-chain.ts'
-import { sinceOf, takeFor, taken } from './tickers.ts'
+import { takeTickerFor, tickerCooldownStart, tickerTakenError } from './tickers.ts'
 import { markPoolLive } from './transitions.ts'
 
 /** What a submission does about the tickers of the pools that it creates. */
@@ -17,16 +17,16 @@ export interface TickerClaim {
   hold(tx: Tx): Promise<void>
 }
 
-export interface Submitted {
+export interface SubmittedLaunch {
   transaction: DecodedTransaction
   param: string
 }
 
 /**
- * Of the launches built here that the transactions create; whatever a client says that they are about. Looks first
+ * Takes the launches built here that the transactions create, whatever a client says that they are about. Looks first
  * whether a pool with the same ticker has come past us to the chain: that one was first then.
  */
-export async function tickerClaims(context: Context, submitted: readonly Submitted[]): Promise<TickerClaim> {
+export async function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Promise<TickerClaim> {
   const { store, chain, clock } = context
   const created = submitted.flatMap(({ transaction: { message }, param }) =>
     [...dbcChangesIn(message), ...dammV2ChangesIn(message)].flatMap((change) =>
@@ -53,8 +53,8 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
         const { symbol, creator, genesis } = row
         // An instruction can name a creator that knows nothing of it: no ticker is taken from anybody by that.
         if (creator === null || !signers.includes(creator)) continue
-        const held = await takeFor(context, tx, { symbol, creator, pool: address, genesis })
-        if (held !== null) throw taken(context, symbol, held, param)
+        const held = await takeTickerFor(context, tx, { symbol, creator, pool: address, genesis })
+        if (held !== null) throw tickerTakenError(context, symbol, held, param)
         await updatePool(tx, address, { submitted_at: clock.now() })
       }
     },
@@ -63,5 +63,5 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
 
 async function rivalsOf(context: Context, row: Row<'pools'> | null): Promise<Row<'pools'>[]> {
   if (row === null || row.symbol === null) return []
-  return pendingWithTicker(context.store.db, { ...row, symbol: row.symbol, since: sinceOf(context) })
+  return pendingWithTicker(context.store.db, { ...row, symbol: row.symbol, since: tickerCooldownStart(context) })
 }

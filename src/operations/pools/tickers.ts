@@ -1,16 +1,16 @@
-/** Tickers: which pool has one, until when, and what whoever wants the same is told. */
+/** Tickers: which pool has one, until when, and the error for whoever wants the same. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { Context, Services } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { findPool, isHeldAgainst, takeTicker } from '../../store/pools.ts'
+import { findPool, findTicker, isHeldAgainst, takeTicker } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { HOUR_MS } from '../../timing.ts'
 
-type At = Pick<Services, 'clock' | 'config'>
-type Holder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>
+type TickerServices = Pick<Services, 'clock' | 'config'>
+type TickerHolder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>
 
 /** Before anything costs: the ticker is taken, and looked at again, in the commit. */
 export async function requireFreeTicker(
@@ -18,14 +18,14 @@ export async function requireFreeTicker(
   { symbol, creator }: Pick<Input<Api['pools']['create']>, 'symbol' | 'creator'>,
 ): Promise<void> {
   const { db } = context.store
-  const held = await db.selectFrom('tickers').selectAll().where('symbol', '=', symbol.toUpperCase()).executeTakeFirst()
-  if (held === undefined || held.taken_at <= sinceOf(context)) return
+  const held = await findTicker(db, symbol)
+  if (held === null || held.taken_at <= tickerCooldownStart(context)) return
   const holder = await findPool(db, held.pool_address)
   const genesis = await context.chain.genesisHash()
-  if (isHeldAgainst(holder, { creator, genesis })) throw taken(context, symbol, held)
+  if (isHeldAgainst(holder, { creator, genesis })) throw tickerTakenError(context, symbol, held)
 }
 
-export interface Taking {
+export interface TickerTaking {
   symbol: string
   creator: string | null
   /** Address of the pool. */
@@ -34,15 +34,15 @@ export interface Taking {
 }
 
 /** Takes the ticker until the commit and after it, or answers who has it. */
-export const takeFor = (at: At, tx: Tx, taking: Taking): Promise<Row<'tickers'> | null> =>
-  takeTicker(tx, { ...taking, now: at.clock.now(), since: sinceOf(at) })
+export const takeTickerFor = (at: TickerServices, tx: Tx, taking: TickerTaking): Promise<Row<'tickers'> | null> =>
+  takeTicker(tx, { ...taking, now: at.clock.now(), since: tickerCooldownStart(at) })
 
 /** When another can take it. */
-export const freeAt = ({ config }: Pick<Services, 'config'>, { taken_at }: Holder): string =>
+export const tickerFreeAt = ({ config }: Pick<Services, 'config'>, { taken_at }: TickerHolder): string =>
   new Date(taken_at + config.values['pools.ticker-cooldown-hours'] * HOUR_MS).toISOString()
 
-export function taken(at: Pick<Services, 'config'>, symbol: string, held: Holder, param = 'symbol') {
-  const until = freeAt(at, held)
+export function tickerTakenError(at: Pick<Services, 'config'>, symbol: string, held: TickerHolder, param = 'symbol') {
+  const until = tickerFreeAt(at, held)
   return badRequest(`The ticker ${symbol} is taken by the pool ${held.pool_address} until ${until}: choose another`, {
     param,
     details: { pool_address: held.pool_address, until },
@@ -50,4 +50,5 @@ export function taken(at: Pick<Services, 'config'>, symbol: string, held: Holder
 }
 
 /** A ticker that was taken before this moment is free again. */
-export const sinceOf = ({ clock, config }: At) => clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS
+export const tickerCooldownStart = ({ clock, config }: TickerServices) =>
+  clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS

@@ -5,8 +5,8 @@ import type { EventDraft } from '../../store/event-drafts.ts'
 import { findPool, insertPool, movePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { poolRecord } from '../records.ts'
-import { freeAt, takeFor, taken } from './tickers.ts'
+import { poolRecord } from '../api-records.ts'
+import { takeTickerFor, tickerFreeAt, tickerTakenError } from './tickers.ts'
 
 type PoolRow = Row<'pools'>
 type PoolStepServices = Pick<Services, 'clock' | 'config'>
@@ -40,7 +40,7 @@ export async function markPoolLive(
 ): Promise<PoolTransition> {
   if (row.status !== 'pending' && row.status !== 'failed') return { row, drafts: [] }
   const { symbol, creator, genesis, address: pool } = row
-  const held = symbol === null ? null : await takeFor(at, tx, { symbol, creator, pool, genesis })
+  const held = symbol === null ? null : await takeTickerFor(at, tx, { symbol, creator, pool, genesis })
   if (held !== null && symbol !== null)
     return row.status === 'failed' ? { row, drafts: [] } : markTickerTaken(at, tx, { ...row, symbol }, held, evidence)
   return movePoolTo(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row, 'live') }, evidence)
@@ -59,8 +59,13 @@ function markTickerTaken(
   held: Row<'tickers'>,
   evidence: ChainEvidence,
 ): Promise<PoolTransition> {
-  const { message } = taken(at, row.symbol, held)
-  const failure = { reason: 'ticker_taken', message, taken_by: held.pool_address, until: freeAt(at, held) } as const
+  const { message } = tickerTakenError(at, row.symbol, held)
+  const failure = {
+    reason: 'ticker_taken',
+    message,
+    taken_by: held.pool_address,
+    until: tickerFreeAt(at, held),
+  } as const
   return movePoolTo(tx, row, 'pool.failed', POOL_FAILED, { ...evidence, ...failure })
 }
 

@@ -5,10 +5,10 @@ import { decodeSigned } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { writeEvents } from '../../store/event-drafts.ts'
 import { findPool } from '../../store/pools.ts'
-import { found } from '../found.ts'
+import { requireRecord } from '../require-record.ts'
 import { submitEach } from '../transactions/submit-each.ts'
 import { firstSeen } from './first-seen.ts'
-import { foreignPool, joined, readPools } from './on-chain.ts'
+import { foreignPool, readPools, storedPoolWithChain } from './on-chain.ts'
 import { markPoolLive } from './transitions.ts'
 
 type VerifyPoolRoute = Api['pools']['verify']
@@ -21,15 +21,15 @@ export async function verifyPool(
   const { store, chain } = context
   const decoded = transactions.map((text, i) => decodeSigned(text, `transactions.${i}`))
   if ((await findPool(store.db, address)) === null)
-    found((await readPools(chain, [address]))[0] ?? null, 'pool', address)
+    requireRecord((await readPools(chain, [address]))[0] ?? null, 'pool', address)
   await submitEach(context, decoded, { resource_type: 'pool', resource_id: address, related_events: [] })
   const [row, [onChain = null]] = await Promise.all([findPool(store.db, address), readPools(chain, [address])])
-  if (row === null) return { pool: await foreignPool(chain, found(onChain, 'pool', address)), verified: true }
-  if (onChain === null) return { pool: joined(row, null), verified: false }
+  if (row === null) return { pool: await foreignPool(chain, requireRecord(onChain, 'pool', address)), verified: true }
+  if (onChain === null) return { pool: storedPoolWithChain(row, null), verified: false }
   const evidence = row.status === 'pending' || row.status === 'failed' ? await firstSeen(chain, address) : {}
   return context.commit(async (tx) => {
     const { row: now, drafts } = await markPoolLive(context, tx, row, evidence)
     await writeEvents(tx, context.clock, drafts)
-    return { pool: joined(now, onChain), verified: now.status !== 'failed' }
+    return { pool: storedPoolWithChain(now, onChain), verified: now.status !== 'failed' }
   })
 }

@@ -2,10 +2,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildMemo } from '../../chain/memos.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
+import { buildTransaction, signingDraft } from '../building.ts'
 import { audit } from '../signing/audit.ts'
 import { asApiError, requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
@@ -13,9 +12,6 @@ import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan } from '../signing/types.ts'
 
 type TestSignerRoute = Api['signer']['test']
-
-/** Compute units where a simulation gives none: half more than the longest memo was measured at. */
-const MEMO_FALLBACK_UNITS = 150_000
 
 /** The prefix of Solana's off-chain message signing: no message of a transaction begins with it. */
 const OFF_CHAIN_PREFIX = '\xffsolana offchain'
@@ -58,13 +54,12 @@ async function submitMemo(
   })
 }
 
-async function planMemo({ chain, config }: Context, memo: string, payer: string): Promise<NewSigningPlan<null>> {
-  const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
-  const { transaction } = await withComputeBudget(
-    { connection, config },
-    (before) => buildMemo({ payer, recentBlockhash, memo, before }),
-    MEMO_FALLBACK_UNITS,
-  )
-  return { first: { transaction }, state: null }
+async function planMemo(context: Context, memo: string, payer: string): Promise<NewSigningPlan<null>> {
+  const built = await buildTransaction(context, {
+    payer,
+    // Half more than the longest memo was measured at.
+    fallbackUnits: 150_000,
+    build: (envelope) => buildMemo({ ...envelope, memo }),
+  })
+  return { first: signingDraft(built), state: null }
 }

@@ -3,13 +3,13 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
-import { readHere } from '../assets/read-here.ts'
-import { stakeRecord } from '../records.ts'
+import { stakeRecord } from '../api-records.ts'
+import { readAssetWithRows } from '../assets/read-asset.ts'
 
 type GetStakeRoute = Api['stakes']['get']
 
 export async function getStake(context: Context, { asset }: Input<GetStakeRoute>): Promise<Result<GetStakeRoute>> {
-  const { kind, state, nft, stake } = await readHere(context, asset)
+  const { kind, state, nft, stake } = await readAssetWithRows(context, asset)
   if (kind === 'absent') throw notFound(`There is no asset at ${asset}`, { param: 'asset' })
   const record = stake === null ? null : stakeRecord(stake)
   const collection = state?.collection ?? record?.collection ?? nft?.collection ?? null

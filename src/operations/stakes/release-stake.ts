@@ -1,69 +1,65 @@
 /** Builds the release of a staked asset; the platform wallet signs it where it was staked so, and nothing else of its. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { withComputeBudget } from '../../chain/compute-budget.ts'
-import { type AssetState, buildRelease, isFrozenByIssuer } from '../../chain/programs/metaplex-core/index.ts'
-import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import {
+  type AssetState,
+  buildRelease,
+  isFrozenByIssuer,
+  type PluginAuthority,
+} from '../../chain/programs/metaplex-core/index.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { findStake } from '../../store/stakes.ts'
-import { requireOwned } from '../assets/owned-asset.ts'
-import { throwRefused } from '../assets/refused.ts'
-import { platformFee } from '../platform-fee.ts'
-import { cosign } from '../signing/cosign.ts'
+import { throwCoreRefusal } from '../assets/core-refusal.ts'
+import { requireOwnedAsset } from '../assets/owned-asset.ts'
+import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { openSigner } from '../signing/require-signer.ts'
-import { holderOf } from './holder.ts'
+import { describeAuthority } from './describe-authority.ts'
 
 type ReleaseStakeRoute = Api['stakes']['release']
-
-/** Half more than the costliest release was measured at: 22,312, with the longest memo. */
-const FALLBACK_UNITS = 34_000
 
 export async function releaseStake(
   context: Context,
   input: Input<ReleaseStakeRoute>,
 ): Promise<Result<ReleaseStakeRoute>> {
-  const { chain, config } = context
   const { asset: address, user, platform_id: platformId } = input
-  const { asset, collection } = await requireOwned(context, { ...input, owner: user, param: 'user' })
-  if (!asset.freeze?.frozen) throw badRequest(`The asset ${address} is not staked`, { param: 'asset' })
+  const { asset, collection } = await requireOwnedAsset(context, { ...input, owner: user, param: 'user' })
+  const { freeze } = asset
+  if (!freeze?.frozen) throw badRequest(`The asset ${address} is not staked`, { param: 'asset' })
   if (isFrozenByIssuer(asset, collection)) {
     throw badRequest(`The asset ${address} is frozen by its issuer too: it can be released once that has ended`, {
       param: 'asset',
     })
   }
-  const signer = await cosignerOf(context, asset)
-  await requireProgram(chain, PROGRAMS.core)
-  const connection = await chain.connection()
-  const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
-  const recentBlockhash = await latestBlockhash(connection)
-  const authority = signer?.address ?? null
-  const { transaction, requiredSigners } = await withComputeBudget(
-    { connection, config },
-    (before) => buildRelease({ payer: user, asset, authority, platformId, recentBlockhash, before, after }),
-    FALLBACK_UNITS,
-    throwRefused,
-  )
-  const answer = (bytes: Uint8Array): Result<ReleaseStakeRoute> => ({
-    mode: 'unsigned',
-    transaction: Buffer.from(bytes).toString('base64'),
-    requiredSigners: requiredSigners.filter((key) => key !== authority),
-    tracked_resource: { resource_type: 'stake', resource_id: address, related_events: ['stake.released'] },
+  const signer = await cosignerOf(context, asset, freeze.authority)
+  const built = await buildTransaction(context, {
+    payer: user,
+    requiredProgram: PROGRAMS.core,
+    platformFee: input.platform_fee,
+    // Half more than the costliest release was measured at: 22,312 units, with the longest memo.
+    fallbackUnits: 34_000,
+    build: (envelope) => buildRelease({ ...envelope, asset, authority: signer?.address ?? null, platformId }),
+    onFailedTrial: throwCoreRefusal,
   })
-  if (signer === null) return answer(transaction)
   const about = { asset: address, collection: collection.address, payer: user }
-  return cosign(context, signer, { operation: 'stake.release', transaction, about, release: address }, answer)
+  const cosigning = signer && { signer, operation: 'stake.release', about, release: address }
+  return answerCosigned(context, built, cosigning, (signed) => ({
+    ...unsignedAnswer(signed),
+    tracked_resource: trackingOf('stake', address, ['stake.released']),
+  }))
 }
 
 /**
  * Null where the owner alone can release it. Throws bad_request where neither it nor the platform wallet can, and where
  * the wallet has frozen it for another reason than a stake.
  */
-async function cosignerOf(context: Context, { address, owner, freeze }: AssetState): Promise<Signer | null> {
-  const { authority } = freeze!
+async function cosignerOf(
+  context: Context,
+  { address, owner }: AssetState,
+  authority: PluginAuthority,
+): Promise<Signer | null> {
   if (authority.type === 'Owner') return null
   if (authority.type === 'Address') {
     if (authority.address === owner) return null
@@ -74,7 +70,7 @@ async function cosignerOf(context: Context, { address, owner, freeze }: AssetSta
     }
   }
   throw badRequest(
-    `The asset ${address} is frozen by ${holderOf(authority)}, which is neither its owner nor the platform wallet of this service: only it can release it`,
+    `The asset ${address} is frozen by ${describeAuthority(authority)}, which is neither its owner nor the platform wallet of this service: only it can release it`,
     { param: 'asset', details: { freeze_authority: authority } },
   )
 }

@@ -2,15 +2,15 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readAsset } from '../../chain/metadata-provider.ts'
-import { readToken, tokenStatus } from '../../chain/programs/tokens/index.ts'
+import { readTokenState, tokenStatus } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
-import { rawOf } from './raw.ts'
+import { rawTokenOf } from './raw-token.ts'
 
 type GetTokenRoute = Api['tokens']['get']
 
 export async function getToken(context: Context, { mint }: Input<GetTokenRoute>): Promise<Result<GetTokenRoute>> {
-  const token = await readToken(await context.chain.connection(), mint)
-  return { mint, status: tokenStatus(token), raw: (await assetOf(context, mint)) ?? rawOf(token) }
+  const token = await readTokenState(await context.chain.connection(), mint)
+  return { mint, status: tokenStatus(token), raw: (await assetOf(context, mint)) ?? rawTokenOf(token) }
 }
 
 /** Null without a provider, where it does not know the token, and where it fails: the chain's own data stands in. */

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageTokens } from '../../store/tokens.ts'
-import { pageOf, tokenRecord } from '../records.ts'
+import { pageOf, tokenRecord } from '../api-records.ts'
 
 type ListTokensRoute = Api['tokens']['list']
 

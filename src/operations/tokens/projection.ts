@@ -2,9 +2,9 @@
 import type { TrackedResource } from '../../api/index.ts'
 import {
   metadataAddressOf,
+  type OnChainToken,
   readTokens,
   type TokenChange,
-  type TokenState,
   tokenChangesIn,
   tokenReadCalls,
   tokenStatus,
@@ -16,12 +16,12 @@ import type { DecodedMessage } from '../../solana/messages.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Tx } from '../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../store/tokens.ts'
-import { rawOf } from './raw.ts'
+import { rawTokenOf } from './raw-token.ts'
 
-type TokenEffects = Effects<readonly TokenChange[], TokenState>
+type TokenEffects = Effects<readonly TokenChange[], OnChainToken>
 
 /** How far a token's authorities are gone is read from the chain: an instruction shows only the one that it takes away. */
-export const tokenProjection: Projection<readonly TokenChange[], TokenState> = {
+export const tokenProjection: Projection<readonly TokenChange[], OnChainToken> = {
   async changesIn(message, { tracked }: SubmissionContext) {
     const changes = tokenChangesIn(message)
     const mint = tracked?.resource_type === 'token' && isAddress(tracked.resource_id) ? tracked.resource_id : null
@@ -80,10 +80,10 @@ const STATUS_ORDER = ['created', 'freeze_authority_revoked', 'mint_authority_rev
 async function writeTokenState(
   tx: Tx,
   { services, transaction }: Pick<TokenEffects, 'services' | 'transaction'>,
-  state: TokenState,
+  state: OnChainToken,
 ): Promise<boolean> {
   const status = tokenStatus(state)
-  const raw_json = JSON.stringify(rawOf(state))
+  const raw_json = JSON.stringify(rawTokenOf(state))
   const stored = await findToken(tx, state.mint)
   if (stored === null) {
     await insertToken(tx, {

@@ -5,9 +5,9 @@ import { type FollowedTransaction, findTransaction } from '../../store/transacti
 import { pause } from '../../timing.ts'
 import { followTransaction } from './follow-transactions.ts'
 
-/** So long is waited for one of several transactions, or for all of them; a retry of the request waits again. */
+/** How long a request waits for one of several transactions, or for all of them; its retry waits again. */
 export const CONFIRMED_WITHIN_MS = 60_000
-const LOOK_MS = 400
+const CONFIRMATION_POLL_MS = 400
 
 /**
  * The row once it is confirmed, finalized or failed, or as it is at `until`, a moment of `performance.now()`. Throws for
@@ -25,7 +25,7 @@ export async function awaitConfirmed(
     if (isConfirmed || row.lifecycle === 'failed' || performance.now() >= until || context.ending.aborted) {
       return { ...row, isConfirmed }
     }
-    await pause(LOOK_MS)
+    await pause(CONFIRMATION_POLL_MS)
     // A node that fails once is asked again, until the time is over.
     await followTransaction(context, row).catch((error) =>
       context.log.debug({ err: error, signature }, 'a look failed'),

@@ -11,8 +11,14 @@ import { followTransaction } from './follow-transactions.ts'
 type GetTransactionRoute = Api['transactions']['get']
 
 /** Whoever polls faster is answered from the record. */
-const FRESH_MS = 300
-const UNKNOWN = { lifecycle: 'unknown', confirmation_status: null, err: null, slot: 0, confirmations: 0 } as const
+const STATUS_FRESH_MS = 300
+const UNKNOWN_TRANSACTION = {
+  lifecycle: 'unknown',
+  confirmation_status: null,
+  err: null,
+  slot: 0,
+  confirmations: 0,
+} as const
 const UNSEEN = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 } as const
 
 /** Where no daemon watches, this look is what moves it along. A node that fails leaves the record as it was. */
@@ -24,22 +30,24 @@ export async function getTransaction(
   const row = await findTransaction(store.db, signature)
   if (row === null) return onChain(chain, signature)
   // A look that lies ahead was made by a clock that was wrong, and says nothing of how fresh it is.
-  const isFresh = Math.abs(clock.now() - row.checked_at) < FRESH_MS
+  const isFresh = Math.abs(clock.now() - row.checked_at) < STATUS_FRESH_MS
   if (row.next_check_at === null || isFresh) return transactionRecord(row)
-  await follow(context, row).catch((error) => log.warn({ err: error, signature }, 'a transaction was not looked for'))
+  await followIfDue(context, row).catch((error) =>
+    log.warn({ err: error, signature }, 'a transaction was not looked for'),
+  )
   return transactionRecord((await findTransaction(store.db, signature)) ?? row)
 }
 
 /** Only the chain that it was submitted to can say what became of it. */
-async function follow(context: Context, row: FollowedTransaction): Promise<void> {
+async function followIfDue(context: Context, row: FollowedTransaction): Promise<void> {
   const genesis = await context.chain.genesisHash()
   if (row.genesis === '' || row.genesis === genesis) await followTransaction(context, row)
 }
 
 /** One that was submitted elsewhere; lifecycle `unknown` where the chain does not know it either. */
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
-  if (!isSignature(signature)) return { signature, ...UNKNOWN }
+  if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION }
   const { slot, statuses } = await readStatuses(chain, [signature], true)
   const step = transitionOf(UNSEEN, { status: statuses[0] ?? null, slot, since: null })
-  return step === null ? { signature, ...UNKNOWN } : transactionRecord({ signature, ...step.state })
+  return step === null ? { signature, ...UNKNOWN_TRANSACTION } : transactionRecord({ signature, ...step.state })
 }

@@ -5,7 +5,7 @@ import type { Services } from '../../context.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { planSend } from '../../store/transactions.ts'
 
-/** The first try is the request's; those that follow are the watcher's, so that a failure is only told to the log. */
+/** The first try is the request's; those that follow are the watcher's, so that a failure is only logged. */
 export async function sendFirst(
   { store, chain, log }: Pick<Services, 'store' | 'chain' | 'log'>,
   { raw, signature }: DecodedTransaction,

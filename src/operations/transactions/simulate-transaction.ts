@@ -1,7 +1,7 @@
 /** What a transaction would do, signed or not. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { simulateTransaction as simulate } from '../../chain/simulations.ts'
+import { simulateDecoded as simulate } from '../../chain/simulations.ts'
 import { decodeTransaction } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 

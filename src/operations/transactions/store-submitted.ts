@@ -9,12 +9,12 @@ import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertTransaction } from '../../store/transactions.ts'
 
-export interface Submission {
+export interface SubmissionOptions {
   max_retries: number
   tracked_resource?: TrackedResource | undefined
 }
 
-type Plan = Pick<NewRow<'transactions'>, 'genesis'> &
+type FollowingPlan = Pick<NewRow<'transactions'>, 'genesis'> &
   Partial<Pick<NewRow<'transactions'>, 'since_slot' | 'next_send_at' | 'bundle_id'>>
 
 /** Writes the record and its event; false, and nothing is written, where it is stored already. */
@@ -22,8 +22,8 @@ export async function storeSubmitted(
   context: Pick<Context, 'clock' | 'externalUid' | 'metadata'>,
   tx: Tx,
   { raw, signature, message }: DecodedTransaction,
-  { max_retries, tracked_resource }: Submission,
-  plan: Plan,
+  { max_retries, tracked_resource }: SubmissionOptions,
+  plan: FollowingPlan,
 ): Promise<boolean> {
   const { clock, externalUid, metadata } = context
   const { blockhash, nonceAccount } = lifetimeOf(message)

@@ -24,15 +24,15 @@ export async function submitBundle(
   input: Input<SubmitBundleRoute>,
 ): Promise<Result<SubmitBundleRoute>> {
   const { store, chain, config, log } = context
-  const bundle = input.signed_transactions!.map((text, i) => decodeSigned(text, `signed_transactions.${i}`))
-  refuseTwice(bundle)
+  const bundle = (input.signed_transactions ?? []).map((text, i) => decodeSigned(text, `signed_transactions.${i}`))
+  refuseRepeatedParts(bundle)
   const relay = relayOf(config, chain)
   relay.check(bundle)
   const signatures = bundle.map(({ signature }) => signature)
   const bundle_id = bundleIdOf(signatures)
   const answer = { bundle_id, signatures: [bundle_id], transaction_signatures: signatures }
   const known = await Promise.all(signatures.map((signature) => findTransaction(store.db, signature)))
-  for (const [i, row] of known.entries()) refuseOther(row, bundle_id, i)
+  for (const [i, row] of known.entries()) refuseKnownPart(row, bundle_id, i)
   if (known.every((row) => row !== null && row.lifecycle !== 'submitted')) return answer
   if (known.some((row) => row === null)) await storeBundle(context, input, bundle, bundle_id)
   const sent = await relay.send(bundle.map(({ raw }) => raw)).then(
@@ -59,7 +59,9 @@ async function storeBundle(
 ): Promise<void> {
   const { store, chain, clock } = context
   const genesis = await chain.genesisHash()
-  const trial = input.skip_preflight ? undefined : await preflight(chain, bundle[0]!, 'signed_transactions.0')
+  const [first] = bundle
+  const skips = input.skip_preflight || first === undefined
+  const trial = skips ? undefined : await preflight(chain, first, 'signed_transactions.0')
   if (trial?.landed) {
     throw badRequest('signed_transactions.0 has landed already: a bundle is all or nothing', {
       param: 'signed_transactions.0',
@@ -75,12 +77,12 @@ async function storeBundle(
       const since_slot = trial?.slot ?? null
       const plan = { genesis, bundle_id, since_slot, next_send_at: clock.now() + FIRST_SEND_MS }
       if (await storeSubmitted(context, tx, transaction, { max_retries, tracked_resource }, plan)) continue
-      refuseOther(await findTransaction(tx, transaction.signature), bundle_id, i)
+      refuseKnownPart(await findTransaction(tx, transaction.signature), bundle_id, i)
     }
   })
 }
 
-function refuseTwice(bundle: readonly DecodedTransaction[]): void {
+function refuseRepeatedParts(bundle: readonly DecodedTransaction[]): void {
   const signatures = bundle.map(({ signature }) => signature)
   const twice = signatures.findIndex((signature, i) => signatures.indexOf(signature) < i)
   if (twice < 0) return
@@ -89,7 +91,7 @@ function refuseTwice(bundle: readonly DecodedTransaction[]): void {
 }
 
 /** A transaction belongs to the bundle that it was first submitted in, or to none. */
-function refuseOther(row: FollowedTransaction | null, bundleId: string, place: number): void {
+function refuseKnownPart(row: FollowedTransaction | null, bundleId: string, place: number): void {
   if (row === null || row.bundle_id === bundleId) return
   const param = `signed_transactions.${place}`
   const { signature, lifecycle, bundle_id } = row

@@ -12,7 +12,7 @@ import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
 import { refuseBundled } from './submit-transaction.ts'
 
-const MAX_RETRIES = 2
+const SUBMIT_MAX_RETRIES = 2
 
 /**
  * Each is tried before it is stored and sent, outside of the request's own commit: a retry finds it. What is tracked
@@ -38,9 +38,9 @@ export async function submitEach(
       const tickers = await tickerClaims(context, [{ transaction, param: `transactions.${i}` }])
       await store.write(async (tx) => {
         await tickers.hold(tx)
-        await storeSubmitted(context, tx, transaction, { max_retries: MAX_RETRIES, tracked_resource }, plan)
+        await storeSubmitted(context, tx, transaction, { max_retries: SUBMIT_MAX_RETRIES, tracked_resource }, plan)
       })
-      await sendFirst(context, transaction, MAX_RETRIES)
+      await sendFirst(context, transaction, SUBMIT_MAX_RETRIES)
       context.wake('transaction-watcher')
     }
     await confirmed(context, signature, `transactions.${i}`, until)

@@ -24,7 +24,7 @@ export async function submitTransaction(
 ): Promise<Result<SubmitTransactionRoute>> {
   if (input.bundle) return submitBundle(context, input)
   const { store, chain, clock } = context
-  const transaction = decodeSigned(input.transaction!)
+  const transaction = decodeSigned(input.transaction ?? '')
   const { signature } = transaction
   const known = await findTransaction(store.db, signature)
   if (known !== null) {
@@ -46,7 +46,8 @@ export async function submitTransaction(
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (trial?.slot ?? null)
     const stored = await storeSubmitted(context, tx, transaction, input, { genesis, since_slot, next_send_at })
-    if (!stored) refuseBundled((await findTransaction(tx, signature))!)
+    const earlier = stored ? null : await findTransaction(tx, signature)
+    if (earlier !== null) refuseBundled(earlier)
     return { signature }
   })
   if (!landed) await sendFirst(context, transaction, input.max_retries)

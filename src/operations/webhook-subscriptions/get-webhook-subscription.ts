@@ -3,8 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { found } from '../found.ts'
-import { webhookSubscriptionRecord } from '../records.ts'
+import { webhookSubscriptionRecord } from '../api-records.ts'
+import { requireRecord } from '../require-record.ts'
 
 type GetWebhookSubscriptionRoute = Api['webhookSubscriptions']['get']
 
@@ -12,5 +12,7 @@ export async function getWebhookSubscription(
   { store }: Context,
   { id }: Input<GetWebhookSubscriptionRoute>,
 ): Promise<Result<GetWebhookSubscriptionRoute>> {
-  return webhookSubscriptionRecord(found(await findWebhookSubscription(store.db, id), 'webhook subscription', id))
+  return webhookSubscriptionRecord(
+    requireRecord(await findWebhookSubscription(store.db, id), 'webhook subscription', id),
+  )
 }

@@ -4,8 +4,8 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageWebhookDeliveries } from '../../store/webhook-deliveries.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { found } from '../found.ts'
-import { pageOf, webhookDeliveryRecord } from '../records.ts'
+import { pageOf, webhookDeliveryRecord } from '../api-records.ts'
+import { requireRecord } from '../require-record.ts'
 
 type ListDeliveriesRoute = Api['webhookSubscriptions']['deliveries']
 
@@ -13,6 +13,6 @@ export async function listDeliveries(
   { store }: Context,
   { id, ...page }: Input<ListDeliveriesRoute>,
 ): Promise<Result<ListDeliveriesRoute>> {
-  found(await findWebhookSubscription(store.db, id), 'webhook subscription', id)
+  requireRecord(await findWebhookSubscription(store.db, id), 'webhook subscription', id)
   return pageOf(await pageWebhookDeliveries(store.db, { ...page, subscription_id: id }), webhookDeliveryRecord)
 }

@@ -4,7 +4,7 @@ import { forbidden } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { found } from '../found.ts'
+import { requireRecord } from '../require-record.ts'
 
 /** Throws not_found, and forbidden where another key made it: who changes a URL or a secret receives what is sent there. */
 export async function ownSubscription(
@@ -12,7 +12,7 @@ export async function ownSubscription(
   reader: Reader,
   id: string,
 ): Promise<Row<'webhook_subscriptions'>> {
-  const row = found(await findWebhookSubscription(reader, id), 'webhook subscription', id)
+  const row = requireRecord(await findWebhookSubscription(reader, id), 'webhook subscription', id)
   if (row.api_key_id === actor.apiKeyId || actor.scopes.includes('*')) return row
   throw forbidden(
     row.api_key_id === null

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { conflict, notFound } from '../../errors.ts'
-import { firstSequenceSince } from '../../store/events.ts'
+import { findEvents, firstSequenceSince } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { enqueueAgain } from '../../store/webhook-enqueuing.ts'
@@ -75,7 +75,7 @@ const tooManyReplays = (id: string) =>
 
 async function eventsById(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
   const unique = [...new Set(ids)]
-  const events = await reader.selectFrom('events').selectAll().where('id', 'in', unique).execute()
+  const events = await findEvents(reader, unique)
   const known = new Set(events.map((event) => event.id))
   const missing = unique.findIndex((id) => !known.has(id))
   if (missing < 0) return events

@@ -6,8 +6,8 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { HOUR_MS } from '../../timing.ts'
-import { found } from '../found.ts'
-import { webhookSubscriptionRecord } from '../records.ts'
+import { webhookSubscriptionRecord } from '../api-records.ts'
+import { requireRecord } from '../require-record.ts'
 import { ownSubscription } from './owned.ts'
 import { makeWebhookSecret, type PreviousSecret, previousSecrets, previousSecretsJson } from './secret.ts'
 
@@ -25,7 +25,7 @@ export async function rotateSecret(
   await ownSubscription(context, context.store.db, id)
   const { secret, columns } = makeWebhookSecret(context, id)
   return context.commit(async (tx) => {
-    const before = found(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
+    const before = requireRecord(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
     const earlier = previousSecrets(before, now)
     if (until !== null && earlier.length >= MOST_PREVIOUS_SECRETS) throw tooManySecrets(earlier)
     const previous = until === null ? [] : [{ secret: before.secret, until }, ...earlier]
@@ -35,7 +35,7 @@ export async function rotateSecret(
       updated_at: now,
     })
     return {
-      ...webhookSubscriptionRecord(found(stored, 'webhook subscription', id)),
+      ...webhookSubscriptionRecord(requireRecord(stored, 'webhook subscription', id)),
       secret,
       previous_secret_expires_at: until === null ? null : new Date(until).toISOString(),
     }

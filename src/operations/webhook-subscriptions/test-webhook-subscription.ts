@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { writeEvent } from '../../store/event-drafts.ts'
 import { newId } from '../../store/id.ts'
-import { eventRecord, webhookSubscriptionRecord } from '../records.ts'
+import { eventRecord, webhookSubscriptionRecord } from '../api-records.ts'
 import { ownSubscription } from './owned.ts'
 
 type TestWebhookSubscriptionRoute = Api['webhookSubscriptions']['test']

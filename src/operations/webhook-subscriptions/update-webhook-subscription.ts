@@ -4,8 +4,8 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { resumeHeld } from '../../store/webhook-queue.ts'
 import { lockWebhookSubscription, updateWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { found } from '../found.ts'
-import { webhookSubscriptionRecord } from '../records.ts'
+import { webhookSubscriptionRecord } from '../api-records.ts'
+import { requireRecord } from '../require-record.ts'
 import { checkReceiver } from './check-receiver.ts'
 import { enabledEventsJson } from './enabled-events.ts'
 import { ownSubscription } from './owned.ts'
@@ -20,7 +20,7 @@ export async function updateWebhookSubscriptionById(
   await ownSubscription(context, context.store.db, id)
   if (url !== undefined) await checkReceiver(context, url)
   return context.commit(async (tx) => {
-    const before = found(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
+    const before = requireRecord(await lockWebhookSubscription(tx, id), 'webhook subscription', id)
     const moves = url !== undefined && url !== before.url
     const switches = active !== undefined && active !== (before.active === 1)
     const events = enabled_events === undefined ? before.enabled_events_json : enabledEventsJson(enabled_events)
@@ -34,6 +34,6 @@ export async function updateWebhookSubscriptionById(
     })
     // The subscription's row is locked by now, and an attempt that ends waits for it: none is held back behind this.
     if (switches && active) await resumeHeld(tx, id, context.clock.now())
-    return webhookSubscriptionRecord(found(stored, 'webhook subscription', id))
+    return webhookSubscriptionRecord(requireRecord(stored, 'webhook subscription', id))
   })
 }

@@ -10,16 +10,15 @@ async function derive(...seeds: (string | PublicKey)[]): Promise<PublicKey> {
 }
 
 /** The one customizable pool of a mint against SOL. */
-export async function poolAddress({ mint }: { mint: string }): Promise<string> {
+export async function dammV2PoolAddress({ mint }: { mint: string }): Promise<string> {
   return (await poolKey(mint)).toBase58()
 }
 
 export async function poolKey(mint: string): Promise<PublicKey> {
   const { PublicKey } = await import('@solana/web3.js')
-  const [greater, lesser] = [new PublicKey(mint), new PublicKey(WRAPPED_SOL)].sort((a, b) =>
-    b.toBuffer().compare(a.toBuffer()),
-  )
-  return derive('cpool', greater!, lesser!)
+  // The program wants the greater of the two mints first.
+  const mints = [new PublicKey(mint), new PublicKey(WRAPPED_SOL)].sort((a, b) => b.toBuffer().compare(a.toBuffer()))
+  return derive('cpool', ...mints)
 }
 
 /** The position that a position NFT stands for, and the token account that the NFT is minted into. */

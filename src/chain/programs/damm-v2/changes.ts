@@ -7,7 +7,7 @@ export type DammV2Change =
   | { kind: 'swap'; pool: string; trader: string; amountIn: bigint | null }
   | { kind: 'claim'; pool: string; position: string; owner: string }
 
-interface Reading {
+interface DammV2InstructionReading {
   /** Where the accounts are that a change names. */
   at: Readonly<Record<string, number>>
   kind: DammV2Change['kind']
@@ -16,8 +16,8 @@ interface Reading {
 const POOL_CREATED = { kind: 'pool_created' } as const
 const SWAP = { kind: 'swap', at: { pool: 1, trader: 8 } } as const
 
-/** By the first eight bytes of the data, in hex: the hash of the instruction's name that Anchor takes. */
-const INSTRUCTIONS: Readonly<Record<string, Reading>> = {
+/** Readings by the first eight bytes of the data, in hex: the hash of the instruction's name that Anchor takes. */
+const DAMM_V2_INSTRUCTIONS: Readonly<Record<string, DammV2InstructionReading>> = {
   // initialize_customizable_pool
   '14a1f118bdddb402': { ...POOL_CREATED, at: { creator: 0, pool: 5, position: 6, tokenAMint: 7, tokenBMint: 8 } },
   // initialize_pool
@@ -32,11 +32,11 @@ const INSTRUCTIONS: Readonly<Record<string, Reading>> = {
   b4269a118521a2d3: { kind: 'claim', at: { pool: 1, position: 2, owner: 10 } },
 }
 const SWAP_2 = '414b3f4ceb5b5b88'
-/** Of swap2: the first amount is what comes out. */
+/** Mode of swap2 in which the first amount is what comes out. */
 const EXACT_OUT = 2
 
 /**
- * In the order of the instructions; says nothing of whether the transaction succeeds. Not seen are calls that programs
+ * Changes are in the order of the instructions, and say nothing of whether the transaction succeeds. Not seen are calls that programs
  * make, as in a migration to DAMM v2, and accounts from lookup tables.
  */
 export function dammV2ChangesIn({ keys, instructions }: DecodedMessage): DammV2Change[] {
@@ -44,18 +44,18 @@ export function dammV2ChangesIn({ keys, instructions }: DecodedMessage): DammV2C
   for (const { programIdIndex, accounts, data } of instructions) {
     if (keys[programIdIndex] !== PROGRAMS.dammV2.id) continue
     const name = Buffer.from(data.subarray(0, 8)).toString('hex')
-    const reading = INSTRUCTIONS[name]
+    const reading = DAMM_V2_INSTRUCTIONS[name]
     if (reading === undefined) continue
     const named = Object.entries(reading.at).map(([field, index]) => [field, keys[accounts[index] ?? -1]] as const)
     if (named.some(([, key]) => key === undefined)) continue
-    const amount = reading.kind === 'swap' ? { amountIn: amountIn(name, data) } : {}
+    const amount = reading.kind === 'swap' ? { amountIn: firstAmountIn(name, data) } : {}
     changes.push({ kind: reading.kind, ...Object.fromEntries(named), ...amount } as DammV2Change)
   }
   return changes
 }
 
 /** Null where the order says what must come out instead, or is cut short. */
-function amountIn(name: string, data: Uint8Array): bigint | null {
+function firstAmountIn(name: string, data: Uint8Array): bigint | null {
   if (data.length < 16 || (name === SWAP_2 && data[24] === EXACT_OUT)) return null
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).readBigUInt64LE(8)
 }

@@ -3,8 +3,8 @@ import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
 import type { DammV2Position } from './positions.ts'
-import { instructionOf } from './program.ts'
-import { chunks } from './state.ts'
+import { dammV2Instruction } from './program.ts'
+import { chunksOf } from './state.ts'
 import { type PoolAccounts, poolKeys, tokenAccounts } from './swap.ts'
 
 export interface PositionClaim {
@@ -26,12 +26,12 @@ export async function claimAccounts(pool: PoolAccounts, owner: string): Promise<
   return [tokenA, tokenB].map((key) => key.toBase58())
 }
 
-/** With the owner as payer one more fits than with a second signer. */
-const MOST = { own: 6, other: 5 } as const
+/** Positions that one transaction holds: one more with the owner as payer than with a second signer. */
+const MOST_POSITIONS = { own: 6, other: 5 } as const
 
 /** Positions that fit in one claim beside compute limit and price. */
 export function positionsPerClaim({ owner, payer = owner }: Pick<PositionClaim, 'owner' | 'payer'>): number {
-  return payer === owner ? MOST.own : MOST.other
+  return payer === owner ? MOST_POSITIONS.own : MOST_POSITIONS.other
 }
 
 /**
@@ -51,7 +51,7 @@ export async function buildPositionClaim(input: PositionClaim): Promise<Unsigned
     poolKeys(pool),
   ])
   const claimOf = ({ position, positionNftAccount }: PositionClaim['positions'][number]) =>
-    instructionOf('claimPositionFee', [], {
+    dammV2Instruction('claimPositionFee', [], {
       ...keys,
       position: new PublicKey(position),
       positionNftAccount: new PublicKey(positionNftAccount),
@@ -60,7 +60,7 @@ export async function buildPositionClaim(input: PositionClaim): Promise<Unsigned
       signer: ownerKey,
     })
   return Promise.all(
-    chunks(positions, positionsPerClaim({ owner, payer })).map(async (part) => {
+    chunksOf(positions, positionsPerClaim({ owner, payer })).map(async (part) => {
       const claims = await Promise.all(part.map(claimOf))
       return compileUnsigned({ payer, recentBlockhash, before }, [...opening, ...claims, ...closing])
     }),

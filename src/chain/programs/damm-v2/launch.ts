@@ -5,8 +5,8 @@ import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
 import { buildTokenCreation } from '../tokens/index.ts'
 import { poolKey, vaultKey } from './addresses.ts'
 import { givePlatformShare, lockPosition, type PlatformShare } from './lock.ts'
-import { initialize, LEAST_SOL, openingOf } from './opening.ts'
-import { type PoolAccounts, swapInstruction, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
+import { initializePool, LEAST_SOL, poolOpeningOf } from './opening.ts'
+import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
 
 export interface SingleSidedPool {
   /** Pays and signs both transactions, and owns the pool's position. */
@@ -28,11 +28,11 @@ export interface SingleSidedPool {
   feeBps: number
   /** Whether the position is locked for good: its liquidity can never be taken out, its fees can. */
   lockLiquidity: boolean
-  /** Of a position that is locked; null leaves all of it to the creator. */
+  /** The platform's part of a locked position; null leaves all of it to the creator. */
   platform: PlatformShare | null
   /** Lamports of the creator's first buy; 0 for none. */
   buyLamports: bigint
-  /** To a relay, at the end of the last transaction. */
+  /** Paid to a relay at the end of the last transaction. */
   tip: { account: string; lamports: bigint } | null
   recentBlockhash: string
   /** Lamports that keep the mint's 82 bytes rent-exempt. */
@@ -45,7 +45,7 @@ export interface SingleSidedPool {
  * Fixed, as the second transaction cannot be tried before the first has landed: half more than some dozen launches
  * were measured at, since addresses cost the programs more or less to derive.
  */
-export const LAUNCH_UNITS = {
+export const DAMM_V2_LAUNCH_UNITS = {
   token: 120_000,
   pool: 260_000,
   poolWithBuy: 290_000,
@@ -61,25 +61,25 @@ export const LAUNCH_UNITS = {
  * what the programs refuse.
  */
 export async function buildSingleSidedPool(input: SingleSidedPool): Promise<UnsignedTransaction[]> {
-  const opening = await openingOf(input)
+  const opening = await poolOpeningOf(input)
   const { buyLamports: amount, computeUnitPrice, platform, recentBlockhash } = input
   const { PublicKey } = await import('@solana/web3.js')
   const [creator, pool] = [new PublicKey(input.creator), await freshPool(input.mint)]
   const accounts = await tokenAccounts(pool, creator)
-  const [wrapped, tip] = [await openWrapped(creator, accounts, amount + LEAST_SOL), await tipOf(input)]
+  const [wrapped, tip] = [await openWrapped(creator, accounts, amount + LEAST_SOL), await dammV2TipInstructions(input)]
   const ahead = platform === null ? [] : [...wrapped, ...tip]
   const instructions = [
     ...(platform === null ? wrapped : []),
-    await initialize(input, opening, creator, accounts),
+    await initializePool(input, opening, creator, accounts),
     ...(input.lockLiquidity ? [await lockPosition({ ...input, creator }, opening.liquidity)] : []),
     ...(platform === null ? [] : await givePlatformShare({ ...input, creator }, platform)),
     // Nobody trades before it: whatever it gives is what was asked.
     ...(amount > 0n
-      ? [await swapInstruction({ payer: creator, accounts, side: 'buy', amount, minimumOut: 1n, pool })]
+      ? [await dammV2SwapInstruction({ payer: creator, accounts, side: 'buy', amount, minimumOut: 1n, pool })]
       : []),
     ...accounts.closing,
   ]
-  const before = await budget(LAUNCH_UNITS[kindOf(input)], computeUnitPrice)
+  const before = await budget(DAMM_V2_LAUNCH_UNITS[launchKindOf(input)], computeUnitPrice)
   const after = platform === null ? tip : []
   return [
     await mintWith(input, ahead),
@@ -87,7 +87,7 @@ export async function buildSingleSidedPool(input: SingleSidedPool): Promise<Unsi
   ]
 }
 
-function kindOf({ platform, buyLamports }: SingleSidedPool): Exclude<keyof typeof LAUNCH_UNITS, 'token'> {
+function launchKindOf({ platform, buyLamports }: SingleSidedPool): Exclude<keyof typeof DAMM_V2_LAUNCH_UNITS, 'token'> {
   if (platform === null) return buyLamports > 0n ? 'poolWithBuy' : 'pool'
   return buyLamports > 0n ? 'sharedPoolWithBuy' : 'sharedPool'
 }
@@ -104,7 +104,7 @@ async function mintWith(
     revokeFreezeAuthority: true,
     immutableMetadata: true,
     tokenProgram: 'spl',
-    before: await budget(LAUNCH_UNITS.token, input.computeUnitPrice),
+    before: await budget(DAMM_V2_LAUNCH_UNITS.token, input.computeUnitPrice),
     after,
   })
 }
@@ -136,7 +136,7 @@ async function freshPool(mint: string): Promise<PoolAccounts & { baseFeeMode: nu
   }
 }
 
-async function tipOf({ creator, tip }: SingleSidedPool): Promise<TransactionInstruction[]> {
+async function dammV2TipInstructions({ creator, tip }: SingleSidedPool): Promise<TransactionInstruction[]> {
   if (tip === null || tip.lamports === 0n) return []
   const { PublicKey, SystemProgram } = await import('@solana/web3.js')
   const [fromPubkey, toPubkey] = [new PublicKey(creator), new PublicKey(tip.account)]

@@ -2,7 +2,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { poolKey, positionKeys } from './addresses.ts'
-import { instructionOf, loadSdk } from './program.ts'
+import { dammV2Instruction, loadSdk } from './program.ts'
 
 /** The platform's part of the one position that a launch makes. */
 export interface PlatformShare {
@@ -13,19 +13,19 @@ export interface PlatformShare {
   percentage: number
 }
 
-interface Opened {
+interface OpenedPosition {
   creator: PublicKey
   mint: string
   positionNft: string
 }
 
 /** What a split counts the whole as. */
-const WHOLE = 1_000_000_000
+const WHOLE_SHARE = 1_000_000_000
 
 /** The fees stay claimable; the liquidity can never be taken out. */
-export async function lockPosition({ creator, mint, positionNft }: Opened, liquidity: bigint) {
+export async function lockPosition({ creator, mint, positionNft }: OpenedPosition, liquidity: bigint) {
   const { toBn } = await loadSdk()
-  return instructionOf('permanentLockPosition', [toBn(liquidity)], {
+  return dammV2Instruction('permanentLockPosition', [toBn(liquidity)], {
     ...(await positionOf(positionNft)),
     pool: await poolKey(mint),
     signer: creator,
@@ -37,7 +37,7 @@ export async function lockPosition({ creator, mint, positionNft }: Opened, liqui
  * the token account that holds its NFT changes hands. Throws bad_request for a percentage that leaves one of them nothing.
  */
 export async function givePlatformShare(
-  { creator, mint, positionNft }: Opened,
+  { creator, mint, positionNft }: OpenedPosition,
   { wallet, positionNft: second, percentage }: PlatformShare,
 ): Promise<TransactionInstruction[]> {
   if (!Number.isInteger(percentage) || percentage < 1 || percentage > 99) {
@@ -52,7 +52,7 @@ export async function givePlatformShare(
   const [pool, own, given] = await Promise.all([poolKey(mint), positionOf(positionNft), positionOf(second)])
   const { AccountOwner } = spl.AuthorityType
   return [
-    await instructionOf('createPosition', [], {
+    await dammV2Instruction('createPosition', [], {
       ...given,
       owner: creator,
       positionNftMint: new PublicKey(second),
@@ -61,7 +61,7 @@ export async function givePlatformShare(
       tokenProgram: spl.TOKEN_2022_PROGRAM_ID,
       systemProgram: SystemProgram.programId,
     }),
-    await instructionOf('splitPosition2', [(WHOLE / 100) * percentage], {
+    await dammV2Instruction('splitPosition2', [(WHOLE_SHARE / 100) * percentage], {
       pool,
       firstPosition: own.position,
       firstPositionNftAccount: own.positionNftAccount,

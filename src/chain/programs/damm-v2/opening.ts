@@ -5,8 +5,8 @@ import { badRequest } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { poolKey, positionKeys, vaultKey } from './addresses.ts'
 import type { SingleSidedPool } from './launch.ts'
-import { sqrtPriceOf } from './prices.ts'
-import { instructionOf, loadSdk, toBigint } from './program.ts'
+import { dammV2SqrtPrice } from './prices.ts'
+import { dammV2Instruction, loadSdk, toBigint } from './program.ts'
 import type { TokenAccounts } from './swap.ts'
 
 /** What the program takes as a fee, in hundredths of a percent. */
@@ -18,19 +18,19 @@ const MAX_BUY = MAX_U64 - LEAST_SOL
 
 const MAX_LIQUIDITY = 2n ** 128n - 1n
 
-interface Opening {
+interface PoolOpening {
   sqrtPrice: bigint
   highest: bigint
   liquidity: bigint
 }
 
 /** Throws bad_request for prices, amounts and fees that the program refuses. */
-export async function openingOf({
+export async function poolOpeningOf({
   totalSupply,
   initialMarketCapLamports,
   feeBps,
   buyLamports,
-}: SingleSidedPool): Promise<Opening> {
+}: SingleSidedPool): Promise<PoolOpening> {
   const { min, max } = FEE_BPS
   if (!Number.isInteger(feeBps) || feeBps < min || feeBps > max) {
     throw badRequest(`fee_bps must be a whole number from ${min} to ${max}`, { param: 'fee_bps' })
@@ -42,7 +42,7 @@ export async function openingOf({
     throw badRequest(`buy_amount must be from 0 to ${MAX_BUY} lamports`, { param: 'buy_amount' })
   }
   const { sdk, toBn } = await loadSdk()
-  const sqrtPrice = initialMarketCapLamports > 0n ? sqrtPriceOf(initialMarketCapLamports, totalSupply) : 0n
+  const sqrtPrice = initialMarketCapLamports > 0n ? dammV2SqrtPrice(initialMarketCapLamports, totalSupply) : 0n
   const [lowest, highest] = [toBigint(sdk.MIN_SQRT_PRICE), toBigint(sdk.MAX_SQRT_PRICE)]
   const refuse = (reason: string) =>
     badRequest(
@@ -58,9 +58,9 @@ export async function openingOf({
 }
 
 /** The pool with the whole supply in it, and the creator's position. */
-export async function initialize(
+export async function initializePool(
   { mint, positionNft, feeBps }: SingleSidedPool,
-  { sqrtPrice, highest, liquidity }: Opening,
+  { sqrtPrice, highest, liquidity }: PoolOpening,
   creator: PublicKey,
   accounts: TokenAccounts,
 ): Promise<TransactionInstruction> {
@@ -83,7 +83,7 @@ export async function initialize(
     collectFeeMode: sdk.CollectFeeMode.OnlyB,
     activationPoint: null,
   }
-  return instructionOf('initializeCustomizablePool', [params], {
+  return dammV2Instruction('initializeCustomizablePool', [params], {
     ...(await positionKeys(positionNftMint)),
     creator,
     payer: creator,

@@ -4,8 +4,8 @@ import { notFound } from '../../../errors.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { positionKeys } from './addresses.ts'
-import { decodePool, decodePosition, loadSdk, toBigint } from './program.ts'
-import { chunks, readTogether } from './state.ts'
+import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
+import { chunksOf, readTogether } from './state.ts'
 
 export interface DammV2Position {
   position: string
@@ -22,7 +22,7 @@ export interface DammV2Position {
 const POSITIONS_PER_CALL = 99
 
 /**
- * By the position NFTs in the owner's token accounts, ordered by address. Throws not_found when the pool is
+ * Finds positions by the NFTs in the owner's token accounts, and orders them by address. Throws not_found when the pool is
  * gone, internal_error when the node fails.
  */
 export async function positionsOf(connection: Connection, pool: string, owner: string): Promise<DammV2Position[]> {
@@ -42,10 +42,10 @@ export async function positionsOf(connection: Connection, pool: string, owner: s
   )
   const positions: DammV2Position[] = []
   // Without candidates the pool is asked for all the same, to tell an absent one from one without positions.
-  for (const part of candidates.length === 0 ? [[]] : chunks(candidates, POSITIONS_PER_CALL)) {
+  for (const part of candidates.length === 0 ? [[]] : chunksOf(candidates, POSITIONS_PER_CALL)) {
     const keys = [poolKey, ...part.map(({ position }) => position)]
     const [poolAccount, ...accounts] = (await readTogether(connection, 'Reading positions', keys)).accounts
-    const poolState = await decodePool(poolAccount)
+    const poolState = await decodeDammV2Pool(poolAccount)
     if (poolState === null) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
     for (const [i, { position, positionNftAccount }] of part.entries()) {
       const state = await decodePosition(accounts[i])

@@ -3,25 +3,25 @@ import { squareRoot } from '../../square-root.ts'
 
 const Q64 = 64n
 /** Significant digits of a price as text: square roots of low prices hold no more. */
-const DIGITS = 12n
+const PRICE_DIGITS = 12n
 
 /** Rounded down; `of` raw units of B buy `supply` raw units of A at it. */
-export function sqrtPriceOf(of: bigint, supply: bigint): bigint {
+export function dammV2SqrtPrice(of: bigint, supply: bigint): bigint {
   return squareRoot((of << (2n * Q64)) / supply)
 }
 
 /** Whole B for one whole A, as decimal text of at most twelve significant digits. */
-export function priceText(sqrtPrice: bigint, decimalsA: number, decimalsB: number): string {
+export function dammV2PriceText(sqrtPrice: bigint, decimalsA: number, decimalsB: number): string {
   const numerator = sqrtPrice * sqrtPrice * 10n ** BigInt(decimalsA)
   const denominator = (1n << (2n * Q64)) * 10n ** BigInt(decimalsB)
   if (numerator === 0n) return '0'
   // The first try finds how large the price is, the second has the digits.
-  let shift = BigInt(denominator.toString().length - numerator.toString().length) + DIGITS
+  let shift = BigInt(denominator.toString().length - numerator.toString().length) + PRICE_DIGITS
   const rounded = () => {
     const [up, down] = shift >= 0n ? [10n ** shift, 1n] : [1n, 10n ** -shift]
     return (2n * numerator * up + denominator * down) / (2n * denominator * down)
   }
-  shift -= BigInt(rounded().toString().length) - DIGITS
+  shift -= BigInt(rounded().toString().length) - PRICE_DIGITS
   const digits = rounded()
   if (shift <= 0n) return (digits * 10n ** -shift).toString()
   const text = digits.toString().padStart(Number(shift) + 1, '0')

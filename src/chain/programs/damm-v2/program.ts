@@ -5,7 +5,7 @@ import type BN from 'bn.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { fixedKeys } from './addresses.ts'
 
-type Account = AccountInfo<Buffer> | null | undefined
+type DammV2Account = AccountInfo<Buffer> | null | undefined
 
 interface IdlInstruction {
   name: string
@@ -15,24 +15,24 @@ interface IdlInstruction {
 
 export type Sdk = typeof import('@meteora-ag/cp-amm-sdk')
 
-let loaded:
+let loadedSdk:
   | Promise<{ sdk: Sdk; program: InstanceType<Sdk['CpAmm']>['_program']; toBn: (value: bigint) => BN }>
   | undefined
 
 /** Everything that talks to a node goes round the SDK's client, so that it needs no connection. */
 export function loadSdk() {
-  loaded ??= Promise.all([import('@meteora-ag/cp-amm-sdk'), import('bn.js')]).then(([sdk, bn]) => ({
+  loadedSdk ??= Promise.all([import('@meteora-ag/cp-amm-sdk'), import('bn.js')]).then(([sdk, bn]) => ({
     sdk,
     program: new sdk.CpAmm(undefined as never)._program,
     toBn: (value: bigint) => new bn.default(value.toString()),
   }))
-  return loaded
+  return loadedSdk
 }
 
 export const toBigint = (value: BN): bigint => BigInt(value.toString())
 
 /** Arguments in the IDL's order, accounts by its names; those of every instruction are filled in, optional ones left out. */
-export async function instructionOf(
+export async function dammV2Instruction(
   name: string,
   args: readonly unknown[],
   accounts: Readonly<Record<string, PublicKey>>,
@@ -60,13 +60,13 @@ export async function instructionOf(
 }
 
 /** Null for an account that is not there, or is no pool of the program's. */
-export const decodePool = (account: Account) => decode<PoolState>('pool', account)
+export const decodeDammV2Pool = (account: DammV2Account) => decodeDammV2Account<PoolState>('pool', account)
 
-/** The same for a position. */
-export const decodePosition = (account: Account) => decode<PositionState>('position', account)
+/** Null for an account that is not there, or is no position of the program's. */
+export const decodePosition = (account: DammV2Account) => decodeDammV2Account<PositionState>('position', account)
 
-async function decode<T>(kind: 'pool' | 'position', account: Account): Promise<T | null> {
-  // Most strangers are told by their owner, before anything heavy is loaded.
+async function decodeDammV2Account<T>(kind: 'pool' | 'position', account: DammV2Account): Promise<T | null> {
+  // The owner rules out most accounts of strangers before anything heavy is loaded.
   if (account?.owner.toBase58() !== PROGRAMS.dammV2.id) return null
   if (!DISCRIMINATORS[kind].equals(account.data.subarray(0, 8))) return null
   const { accounts } = (await loadSdk()).program.coder
@@ -80,8 +80,8 @@ const DISCRIMINATORS = {
 }
 
 /** Numbers as digits and keys as base58; fields that only fill up are left out. */
-export function jsonSafe(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(jsonSafe)
+export function dammV2JsonSafe(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dammV2JsonSafe)
   if (Buffer.isBuffer(value) || value instanceof Uint8Array) return [...value]
   if (value === null || typeof value !== 'object') return value
   if ('toBase58' in value) return (value as PublicKey).toBase58()
@@ -89,6 +89,6 @@ export function jsonSafe(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !/^_?padding/i.test(name))
-      .map(([name, each]) => [name, jsonSafe(each)]),
+      .map(([name, each]) => [name, dammV2JsonSafe(each)]),
   )
 }

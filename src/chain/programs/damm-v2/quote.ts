@@ -6,7 +6,7 @@ import { badRequest, internal, notFound } from '../../../errors.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { reasonOf } from '../../rpc-faults.ts'
-import { decodePool, loadSdk, type Sdk, toBigint } from './program.ts'
+import { decodeDammV2Pool, loadSdk, type Sdk, toBigint } from './program.ts'
 import { type DammV2Pool, readTogether } from './state.ts'
 
 export type SwapSide = 'buy' | 'sell'
@@ -18,7 +18,7 @@ export interface SwapOrder {
   amount: bigint
 }
 
-export interface SwapQuote {
+export interface DammV2SwapQuote {
   amountIn: bigint
   /** Raw units that are received, fees taken off. */
   estimatedOut: bigint
@@ -29,22 +29,22 @@ export interface SwapQuote {
 const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
 
 /**
- * From the pool as it is now, not as `pool` was read. Throws bad_request for an amount that the pool cannot take,
+ * Quotes by the pool as it is now, not as `pool` was read. Throws bad_request for an amount that the pool cannot take,
  * not_found when the pool is gone, internal_error when the node fails.
  */
-export async function quoteSwap(
+export async function quoteDammV2Swap(
   connection: Connection,
   pool: Pick<DammV2Pool, 'address' | 'tokenAMint' | 'tokenBMint'>,
   { side, amount }: SwapOrder,
-): Promise<SwapQuote> {
-  checkAmount(amount)
+): Promise<DammV2SwapQuote> {
+  checkDammV2Amount(amount)
   const [{ PublicKey }, { sdk, toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
   const { address } = pool
-  const [clockKey, keyA, keyB] = [CLOCK_SYSVAR, pool.tokenAMint, pool.tokenBMint].map((key) => new PublicKey(key))
-  const keys = [new PublicKey(address), clockKey!, keyA!, keyB!]
+  const [keyA, keyB] = [new PublicKey(pool.tokenAMint), new PublicKey(pool.tokenBMint)]
+  const keys = [new PublicKey(address), new PublicKey(CLOCK_SYSVAR), keyA, keyB]
   const { slot, accounts } = await readTogether(connection, 'Reading a pool', keys)
   const [account, clock, mintA, mintB] = accounts
-  const state = await decodePool(account)
+  const state = await decodeDammV2Pool(account)
   if (state === null) throw notFound(`There is no DAMM v2 pool at ${address}`, { param: 'address' })
   if (!clock || !mintA || !mintB) {
     throw internal(`Reading the pool ${address} failed at the RPC node: accounts are missing in its answer`)
@@ -52,7 +52,7 @@ export async function quoteSwap(
   const point = toBn(state.activationType === 0 ? BigInt(slot) : await timeAt(connection, slot, clock))
   if (!sdk.isSwapEnabled(state, point)) throw badRequest(`The pool ${address} is not open for swaps`)
   const epoch = Number(clock.data.readBigUInt64LE(EPOCH_OFFSET))
-  const [a, b] = [[keyA!, mintA] as const, [keyB!, mintB] as const]
+  const [a, b] = [[keyA, mintA] as const, [keyB, mintB] as const]
   const [paid, received] = side === 'buy' ? [b, a] : [a, b]
   const order = { side, point, amount: await afterTransferFee(toBn(amount), ...paid, epoch) }
   const result = calculate(sdk, state, order, amount)
@@ -65,7 +65,7 @@ export async function quoteSwap(
 }
 
 /** Throws bad_request for what no instruction can carry. */
-export function checkAmount(amount: bigint): void {
+export function checkDammV2Amount(amount: bigint): void {
   if (amount > 0n && amount <= MAX_U64) return
   throw badRequest(`amount must be from 1 to ${MAX_U64} raw units`, { param: 'amount' })
 }
@@ -87,10 +87,10 @@ function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: B
 
 /** Unix seconds. The sysvar is that of the last block; a chain without new blocks has gone on since. */
 async function timeAt(connection: Connection, slot: number, clock: AccountInfo<Buffer>) {
-  const told = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
+  const sysvar = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
   // Nodes refuse this for slots whose block they do not have: then the sysvar is all there is.
   const block = BigInt((await connection.getBlockTime(slot).catch(() => null)) ?? 0)
-  return block > told ? block : told
+  return block > sysvar ? block : sysvar
 }
 
 /** Raw units that arrive, where the mint takes a share of every transfer. */

@@ -6,8 +6,8 @@ import { internal } from '../../../errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { askNode } from '../../rpc-faults.ts'
-import { priceText } from './prices.ts'
-import { decodePool, jsonSafe, toBigint } from './program.ts'
+import { dammV2PriceText } from './prices.ts'
+import { dammV2JsonSafe, decodeDammV2Pool, toBigint } from './program.ts'
 
 export interface DammV2Pool {
   address: string
@@ -54,7 +54,7 @@ export async function readDammV2Pool(connection: Connection, address: string): P
 }
 
 /**
- * In the order asked, at the connection's commitment, a pool with its vaults as of one slot: one call for each hundred
+ * Answers in the order of the addresses, at the connection's commitment, a pool with its vaults as of one slot: one call for each hundred
  * addresses, then one for each twenty pools among them. Throws internal_error when the node fails.
  */
 export async function readDammV2Pools(
@@ -65,16 +65,16 @@ export async function readDammV2Pools(
   const keys = addresses.map((address) => new PublicKey(address))
   const found = new Map<string, { key: PublicKey; state: PoolState }>()
   let slot = 0
-  for (const part of chunks(keys, ACCOUNTS_PER_CALL)) {
+  for (const part of chunksOf(keys, ACCOUNTS_PER_CALL)) {
     const read = await readTogether(connection, 'Reading pools', part)
     slot = Math.max(slot, read.slot)
     for (const [i, key] of part.entries()) {
-      const state = await decodePool(read.accounts[i])
+      const state = await decodeDammV2Pool(read.accounts[i])
       if (state !== null) found.set(key.toBase58(), { key, state })
     }
   }
   const pools = new Map<string, DammV2Pool>()
-  for (const part of chunks([...found.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
+  for (const part of chunksOf([...found.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
     const wanted = part.flatMap(({ key, state }) => [
       key,
       state.tokenAVault,
@@ -86,15 +86,15 @@ export async function readDammV2Pools(
     for (const [i, { key }] of part.entries()) {
       const address = key.toBase58()
       const own = accounts.slice(i * ACCOUNTS_PER_POOL, (i + 1) * ACCOUNTS_PER_POOL)
-      pools.set(address, await poolOf(address, own))
+      pools.set(address, await describePool(address, own))
     }
   }
   return addresses.map((address) => pools.get(address) ?? null)
 }
 
-async function poolOf(address: string, accounts: readonly (AccountInfo<Buffer> | null)[]): Promise<DammV2Pool> {
+async function describePool(address: string, accounts: readonly (AccountInfo<Buffer> | null)[]): Promise<DammV2Pool> {
   const [account, vaultA, vaultB, mintA, mintB] = accounts
-  const state = await decodePool(account)
+  const state = await decodeDammV2Pool(account)
   // A pool cannot be closed, nor its vaults: an answer without them is a node's fault.
   if (state === null || !vaultA || !vaultB || !mintA || !mintB) {
     throw internal(`Reading the pool ${address} failed at the RPC node: accounts are missing in its answer`)
@@ -109,8 +109,8 @@ async function poolOf(address: string, accounts: readonly (AccountInfo<Buffer> |
     tokenBMint: state.tokenBMint.toBase58(),
     tokenAVault: state.tokenAVault.toBase58(),
     tokenBVault: state.tokenBVault.toBase58(),
-    tokenAProgram: tokenProgram(state.tokenAFlag),
-    tokenBProgram: tokenProgram(state.tokenBFlag),
+    tokenAProgram: tokenProgramOfFlag(state.tokenAFlag),
+    tokenBProgram: tokenProgramOfFlag(state.tokenBFlag),
     tokenADecimals,
     tokenBDecimals,
     sqrtPrice: toBigint(state.sqrtPrice),
@@ -125,17 +125,17 @@ async function poolOf(address: string, accounts: readonly (AccountInfo<Buffer> |
     activationPoint: toBigint(state.activationPoint),
     tokenAAmount: vaultA.data.readBigUInt64LE(AMOUNT_OFFSET),
     tokenBAmount: vaultB.data.readBigUInt64LE(AMOUNT_OFFSET),
-    price: priceText(toBigint(state.sqrtPrice), tokenADecimals, tokenBDecimals),
-    raw: jsonSafe(state) as Record<string, unknown>,
+    price: dammV2PriceText(toBigint(state.sqrtPrice), tokenADecimals, tokenBDecimals),
+    raw: dammV2JsonSafe(state) as Record<string, unknown>,
   }
 }
 
-const tokenProgram = (flag: number): string => (flag === 0 ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
+const tokenProgramOfFlag = (flag: number): string => (flag === 0 ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
 
 /** The eighth byte of every kind of base fee says which it is. */
 const baseFeeMode = (state: PoolState): number => state.poolFees.baseFee.baseFeeInfo.data[8] ?? 0
 
-/** At most a hundred accounts as of one slot, at least `minSlot`. Throws internal_error when the node fails. */
+/** Reads at most a hundred accounts as of one slot, at least `minSlot`. Throws internal_error when the node fails. */
 export async function readTogether(
   connection: Connection,
   what: string,
@@ -151,6 +151,6 @@ export async function readTogether(
   return { slot: context.slot, accounts: value }
 }
 
-export function chunks<T>(items: readonly T[], size: number): T[][] {
+export function chunksOf<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 }

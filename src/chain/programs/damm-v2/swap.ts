@@ -3,8 +3,8 @@ import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { INSTRUCTIONS_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
-import { instructionOf, loadSdk } from './program.ts'
-import { checkAmount, type SwapOrder } from './quote.ts'
+import { dammV2Instruction, loadSdk } from './program.ts'
+import { checkDammV2Amount, type SwapOrder } from './quote.ts'
 import type { DammV2Pool } from './state.ts'
 
 /** A pool's accounts, as instructions of the program name them. */
@@ -13,7 +13,7 @@ export type PoolAccounts = Pick<
   'address' | 'tokenAMint' | 'tokenBMint' | 'tokenAVault' | 'tokenBVault' | 'tokenAProgram' | 'tokenBProgram'
 >
 
-export interface Swap extends Envelope, SwapOrder {
+export interface DammV2Swap extends Envelope, SwapOrder {
   pool: PoolAccounts & Pick<DammV2Pool, 'baseFeeMode'>
   /** Raw units; less than this and the transaction fails with ExceededSlippage. */
   minimumOut: bigint
@@ -25,8 +25,8 @@ const RATE_LIMITER = 2
  * The payer trades; token accounts are opened where they are missing. A wrapped SOL account of the payer's is closed
  * in the end: all it holds becomes SOL. Throws bad_request for amounts that are none.
  */
-export async function buildSwap(input: Swap): Promise<UnsignedTransaction> {
-  checkAmount(input.amount)
+export async function buildDammV2Swap(input: DammV2Swap): Promise<UnsignedTransaction> {
+  checkDammV2Amount(input.amount)
   if (input.minimumOut < 0n) throw badRequest('minimum_out must not be below 0', { param: 'minimum_out' })
   const { PublicKey } = await import('@solana/web3.js')
   const payer = new PublicKey(input.payer)
@@ -36,7 +36,7 @@ export async function buildSwap(input: Swap): Promise<UnsignedTransaction> {
     ...accounts.opening,
     ...(side === 'buy' ? await wrapping(payer, pool.tokenBMint, accounts.tokenB, amount) : []),
     ...(side === 'sell' ? await wrapping(payer, pool.tokenAMint, accounts.tokenA, amount) : []),
-    await swapInstruction({ payer, accounts, side, amount, minimumOut, pool }),
+    await dammV2SwapInstruction({ payer, accounts, side, amount, minimumOut, pool }),
     ...accounts.closing,
   ])
 }
@@ -48,16 +48,20 @@ export interface SwapParts extends SwapOrder {
   pool: PoolAccounts & Pick<DammV2Pool, 'baseFeeMode'>
 }
 
-export async function swapInstruction({ payer, accounts, side, amount, minimumOut, pool }: SwapParts) {
+export async function dammV2SwapInstruction({ payer, accounts, side, amount, minimumOut, pool }: SwapParts) {
   const [{ PublicKey }, { toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
   const { tokenA, tokenB } = accounts
   const [inputTokenAccount, outputTokenAccount] = side === 'buy' ? [tokenB, tokenA] : [tokenA, tokenB]
-  const instruction = await instructionOf('swap', [{ amountIn: toBn(amount), minimumAmountOut: toBn(minimumOut) }], {
-    ...(await poolKeys(pool)),
-    payer,
-    inputTokenAccount,
-    outputTokenAccount,
-  })
+  const instruction = await dammV2Instruction(
+    'swap',
+    [{ amountIn: toBn(amount), minimumAmountOut: toBn(minimumOut) }],
+    {
+      ...(await poolKeys(pool)),
+      payer,
+      inputTokenAccount,
+      outputTokenAccount,
+    },
+  )
   if (pool.baseFeeMode === RATE_LIMITER) {
     // The rate limiter looks for other swaps in the same transaction.
     const pubkey = new PublicKey(INSTRUCTIONS_SYSVAR)

@@ -21,22 +21,22 @@ export type DbcChange =
   /** `dammPool` is null for the step that locks the vesting. */
   | { kind: 'migration'; pool: string; step: 'create_locker' | 'migrate'; dammPool: string | null }
 
-type Reader = (account: (index: number) => string | undefined, data: Buffer) => DbcChange | null
+type DbcInstructionReader = (account: (index: number) => string | undefined, data: Buffer) => DbcChange | null
 
 /** System instruction `Transfer`. */
 const TRANSFER = 2
 
-/** By the first eight bytes, hex, as the program's IDL has them. */
-const READERS: Readonly<Record<string, Reader>> = {
+/** Readers by the first eight bytes of the data in hex, as the program's IDL has them. */
+const DBC_INSTRUCTION_READERS: Readonly<Record<string, DbcInstructionReader>> = {
   // initialize_virtual_pool_with_spl_token, …_with_token2022
-  '8c55d7b06636684f': poolCreated,
-  a976334e916edc9b: poolCreated,
+  '8c55d7b06636684f': readPoolCreated,
+  a976334e916edc9b: readPoolCreated,
   // swap, swap2
   f8c69e91e17587c8: swapped,
   '414b3f4ceb5b5b88': swapped,
   // claim_trading_fee, claim_trading_fee2
-  '08ec5931987db151': claimed,
-  '54bf473209a237c1': claimed,
+  '08ec5931987db151': readFeesClaimed,
+  '54bf473209a237c1': readFeesClaimed,
   // partner_withdraw_surplus
   a8ad4864c962265c: (account) => whole({ kind: 'surplus', pool: account(2), feeClaimer: account(6) }),
   // create_locker, migration_damm_v2
@@ -54,8 +54,10 @@ export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[
     if (keys[instruction.programIdIndex] !== PROGRAMS.dbc.id) return []
     const data = Buffer.from(instruction.data)
     const discriminator = data.toString('hex', 0, 8)
-    const read = Object.hasOwn(READERS, discriminator) ? READERS[discriminator] : undefined
-    const change = read?.((index) => accountOf(keys, instruction, index), data) ?? null
+    const read = Object.hasOwn(DBC_INSTRUCTION_READERS, discriminator)
+      ? DBC_INSTRUCTION_READERS[discriminator]
+      : undefined
+    const change = read?.((index) => dbcAccountAt(keys, instruction, index), data) ?? null
     if (change === null) return []
     if (change.kind !== 'claim') return [change]
     return [
@@ -64,7 +66,7 @@ export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[
   })
 }
 
-function poolCreated(account: (index: number) => string | undefined): DbcChange | null {
+function readPoolCreated(account: (index: number) => string | undefined): DbcChange | null {
   return whole({
     kind: 'pool_created',
     pool: account(5),
@@ -78,7 +80,7 @@ function swapped(account: (index: number) => string | undefined): DbcChange | nu
   return whole({ kind: 'swap', pool: account(2), trader: account(9) })
 }
 
-function claimed(account: (index: number) => string | undefined, data: Buffer): DbcChange | null {
+function readFeesClaimed(account: (index: number) => string | undefined, data: Buffer): DbcChange | null {
   // The most of the token comes ahead of the most of the quote.
   if (data.length < 24) return null
   const lamports = data.readBigUInt64LE(16)
@@ -91,15 +93,15 @@ function recipientsAfter({ keys, instructions }: Pick<DecodedMessage, 'keys' | '
     const program = keys[instruction.programIdIndex]
     if (program === PROGRAMS.dbc.id) break
     const data = Buffer.from(instruction.data)
-    const recipient = accountOf(keys, instruction, 1)
+    const recipient = dbcAccountAt(keys, instruction, 1)
     const isTransfer = program === SYSTEM_PROGRAM && data.length >= 12 && data.readUInt32LE(0) === TRANSFER
-    if (!isTransfer || recipient === undefined || accountOf(keys, instruction, 0) !== from) continue
+    if (!isTransfer || recipient === undefined || dbcAccountAt(keys, instruction, 0) !== from) continue
     recipients.push({ recipient, lamports: data.readBigUInt64LE(4) })
   }
   return recipients
 }
 
-function accountOf(keys: readonly string[], { accounts }: CompiledInstruction, index: number): string | undefined {
+function dbcAccountAt(keys: readonly string[], { accounts }: CompiledInstruction, index: number): string | undefined {
   const key = accounts[index]
   return key === undefined ? undefined : keys[key]
 }

@@ -5,7 +5,7 @@ import { baseAccount, openDbc, requireSolQuote, wrappedSol } from './program.ts'
 import type { DbcPool } from './types.ts'
 
 /** Compute limits where a claim cannot be simulated: half as much again as the largest run used. */
-export const CLAIM_UNITS = { claim: 95_000, surplus: 50_000 } as const
+export const FEE_CLAIM_UNITS = { claim: 95_000, surplus: 50_000 } as const
 const [RECIPIENTS, RECIPIENTS_OF_ANOTHER_PAYER] = [10, 8]
 
 type Claimed = Pick<
@@ -13,9 +13,9 @@ type Claimed = Pick<
   'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'partnerBaseFee'
 >
 
-export interface Claim extends Envelope {
+export interface PartnerFeeClaim extends Envelope {
   pool: Claimed
-  /** Of the pool's config; signs, and gets what is claimed. */
+  /** The fee claimer of the pool's config: it signs, and gets what is claimed. */
   feeClaimer: string
   /** Exactly what is claimed, of the pool's `partnerQuoteFee`. */
   lamports: bigint
@@ -39,7 +39,7 @@ export function maxRecipients(payerIsClaimer: boolean): number {
  * its rent is nobody's loss, and all that it held before becomes SOL; the payer pays for the fee claimer's account of the token where that is
  * missing. Throws bad_request naming `splits` when they are more than fit, or than what is claimed.
  */
-export async function buildClaim(claim: Claim): Promise<UnsignedTransaction> {
+export async function buildPartnerFeeClaim(claim: PartnerFeeClaim): Promise<UnsignedTransaction> {
   requireSolQuote(claim.pool)
   checkSplits(claim)
   const { methods, web3, spl, key, bn, poolAuthority, events } = await openDbc()
@@ -98,7 +98,7 @@ export async function buildSurplusClaim(claim: SurplusClaim): Promise<UnsignedTr
   return compileUnsigned(claim, [sol.open, take, sol.unwrap])
 }
 
-function checkSplits({ splits, lamports, payer, feeClaimer }: Claim): void {
+function checkSplits({ splits, lamports, payer, feeClaimer }: PartnerFeeClaim): void {
   if (lamports <= 0n) throw badRequest('There is nothing to claim', { param: 'address' })
   const most = maxRecipients(payer === feeClaimer)
   if (splits.length > most) {

@@ -7,9 +7,9 @@ import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { squareRoot } from '../../square-root.ts'
 import { atFault, type RawPreset, rawPreset } from './presets.ts'
-import { priceText } from './prices.ts'
-import { type Dbc, openDbc } from './program.ts'
-import type { Curve } from './types.ts'
+import { dbcPriceText } from './prices.ts'
+import { bigintOf, type Dbc, openDbc } from './program.ts'
+import type { LaunchCurve } from './types.ts'
 
 const MAX_U128 = 2n ** 128n - 1n
 /** Each round takes away what was too much; more than a few are never needed. */
@@ -35,17 +35,17 @@ interface Segment {
  * Computed in whole numbers, as the SDK's own builder refuses a fifth of all presets for roundings of its floats; what
  * comes out passes the SDK's validation. Throws bad_request with the preset's field at fault as `param`.
  */
-export async function curveOf(preset: CurvePreset): Promise<Curve> {
+export async function curveOf(preset: CurvePreset): Promise<LaunchCurve> {
   const raw = rawPreset(preset)
   const dbc = await openDbc()
   const segment = segmentOf(dbc, raw)
   const parameters = parametersOf(dbc, preset, raw, segment)
-  validate(dbc, parameters)
+  validateConfigParameters(dbc, parameters)
   const { start, end, liquidity, threshold, leftover } = segment
   return {
     parameters,
-    initialPrice: priceText(start, preset.decimals),
-    migrationPrice: priceText(end, preset.decimals),
+    initialPrice: dbcPriceText(start, preset.decimals),
+    migrationPrice: dbcPriceText(end, preset.decimals),
     initialMarketCapLamports: raw.initialMarketCap,
     totalSupply: raw.supply,
     thresholdLamports: threshold,
@@ -71,9 +71,9 @@ function segmentOf({ sdk, bn }: Dbc, { supply, locked, initialMarketCap, migrati
   if (liquidity > MAX_U128) throw atFault('migration_market_cap', 'is too close to initial_market_cap')
   for (let round = 0; round < MAX_ROUNDS && liquidity > 0n; round++) {
     const [from, to, amount] = [bn(start), bn(end), bn(liquidity)]
-    const threshold = big(sdk.getDeltaAmountQuoteUnsigned(from, to, amount, sdk.Rounding.Up))
-    const sold = big(sdk.getBaseTokenForSwap(from, to, [{ sqrtPrice: to, liquidity: amount }]))
-    const migrated = big(sdk.getMigrationBaseToken(bn(threshold), to, sdk.MigrationOption.MET_DAMM_V2))
+    const threshold = bigintOf(sdk.getDeltaAmountQuoteUnsigned(from, to, amount, sdk.Rounding.Up))
+    const sold = bigintOf(sdk.getBaseTokenForSwap(from, to, [{ sqrtPrice: to, liquidity: amount }]))
+    const migrated = bigintOf(sdk.getMigrationBaseToken(bn(threshold), to, sdk.MigrationOption.MET_DAMM_V2))
     if (threshold > MAX_U64)
       throw atFault('migration_market_cap', 'is too much: what fills the curve is beyond 64 bits')
     const leftover = available - sold - migrated
@@ -151,8 +151,8 @@ function baseFeeOf({ sdk }: Dbc, fee: CurvePreset['fee']): ConfigParameters['poo
   return base
 }
 
-/** The SDK's rules are the program's own, told before anything is paid for them. */
-function validate({ sdk, key }: Dbc, parameters: ConfigParameters): void {
+/** The SDK's rules are the program's own, applied before anything is paid for them. */
+function validateConfigParameters({ sdk, key }: Dbc, parameters: ConfigParameters): void {
   try {
     // Any address but the zero one passes for the receiver of what is left over.
     sdk.validateConfigParameters({ ...parameters, leftoverReceiver: key(WRAPPED_SOL) })
@@ -162,5 +162,3 @@ function validate({ sdk, key }: Dbc, parameters: ConfigParameters): void {
     throw badRequest(`The preset makes no curve that Meteora takes: ${reason}`, { cause: error })
   }
 }
-
-const big = (amount: { toString(): string }): bigint => BigInt(amount.toString())

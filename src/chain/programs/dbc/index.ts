@@ -1,8 +1,15 @@
 /** Meteora DBC: launch curves, from a preset to the pool that they migrate to. */
 export { type DbcChange, type DbcRecipient, dbcChangesIn } from './changes.ts'
-export { buildClaim, buildSurplusClaim, CLAIM_UNITS, type Claim, maxRecipients, type SurplusClaim } from './claims.ts'
+export {
+  buildPartnerFeeClaim,
+  buildSurplusClaim,
+  FEE_CLAIM_UNITS,
+  maxRecipients,
+  type PartnerFeeClaim,
+  type SurplusClaim,
+} from './claims.ts'
 export { curveOf } from './curve.ts'
-export { buildLaunch, LAUNCH_UNITS, type Launch } from './launch.ts'
+export { buildDbcLaunch, DBC_LAUNCH_UNITS, type DbcLaunch } from './launch.ts'
 export { findCurves, migratedCandidates } from './lookup.ts'
 export {
   buildMigrationStep,
@@ -13,7 +20,7 @@ export {
   migratedPoolAddress,
   migrationStep,
 } from './migration.ts'
-export { poolAddress } from './program.ts'
-export { migrationMarketCap, progressOf, readDbcPool, readDbcPools } from './state.ts'
-export { buildSwap, quoteSwap, SWAP_UNITS, type Swap, type SwapQuote } from './swaps.ts'
-export type { Curve, DbcPool } from './types.ts'
+export { dbcPoolAddress } from './program.ts'
+export { curveProgressOf, migrationMarketCap, readDbcPool, readDbcPools } from './state.ts'
+export { buildDbcSwap, type DbcSwap, type DbcSwapQuote, quoteDbcSwap, SWAP_UNITS } from './swaps.ts'
+export type { DbcPool, LaunchCurve } from './types.ts'

@@ -2,11 +2,11 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError } from '../../../errors.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
-import { openDbc, poolAddress } from './program.ts'
+import { dbcPoolAddress, openDbc } from './program.ts'
 import { buyInstructions } from './swaps.ts'
-import type { Curve } from './types.ts'
+import type { LaunchCurve } from './types.ts'
 
-export interface Launch {
+export interface DbcLaunch {
   /** Pays for everything, and signs. */
   creator: string
   /** Address of a fresh key that signs too: the token. */
@@ -17,7 +17,7 @@ export interface Launch {
   feeClaimer: string
   /** Gets what rounding leaves of the supply after the migration. */
   leftoverReceiver: string
-  curve: Curve
+  curve: LaunchCurve
   name: string
   symbol: string
   uri: string
@@ -34,24 +34,31 @@ export interface Launch {
  * Compute limits by what a transaction does: half as much again as the largest run used. They are fixed, as only the first
  * transaction could be simulated: the second needs what it makes.
  */
-export const LAUNCH_UNITS = { config: 75_000, pool: 200_000, whole: 270_000, poolAndBuy: 310_000 } as const
+export const DBC_LAUNCH_UNITS = { config: 75_000, pool: 200_000, whole: 270_000, poolAndBuy: 310_000 } as const
 
 /**
- * In the order to be sent. Without a first buy it is one transaction where that fits; else the config comes first, and
+ * Answers the transactions in the order to be sent. Without a first buy it is one transaction where that fits; else the config comes first, and
  * the pool with the buy is the second. Throws bad_request when the texts are too long even so.
  */
-export async function buildLaunch(launch: Launch): Promise<UnsignedTransaction[]> {
-  const [config, pool, tip] = [await createConfig(launch), await createPool(launch), await tipOf(launch)]
+export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransaction[]> {
+  const [config, pool, tip] = [
+    await configInstruction(launch),
+    await poolInstruction(launch),
+    await dbcTipInstructions(launch),
+  ]
   if (launch.buyLamports === 0n) {
-    const whole = await whenItFits(compile(launch, LAUNCH_UNITS.whole, [config, pool, ...tip]))
+    const whole = await whenItFits(compile(launch, DBC_LAUNCH_UNITS.whole, [config, pool, ...tip]))
     if (whole !== null) return [whole]
   }
   const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
-  const units = launch.buyLamports === 0n ? LAUNCH_UNITS.pool : LAUNCH_UNITS.poolAndBuy
-  return [await compile(launch, LAUNCH_UNITS.config, [config]), await compile(launch, units, [pool, ...buy, ...tip])]
+  const units = launch.buyLamports === 0n ? DBC_LAUNCH_UNITS.pool : DBC_LAUNCH_UNITS.poolAndBuy
+  return [
+    await compile(launch, DBC_LAUNCH_UNITS.config, [config]),
+    await compile(launch, units, [pool, ...buy, ...tip]),
+  ]
 }
 
-async function createConfig(launch: Launch): Promise<TransactionInstruction> {
+async function configInstruction(launch: DbcLaunch): Promise<TransactionInstruction> {
   const { methods, key, spl, systemProgram, events } = await openDbc()
   return methods
     .createConfig(launch.curve.parameters)
@@ -67,9 +74,9 @@ async function createConfig(launch: Launch): Promise<TransactionInstruction> {
     .instruction()
 }
 
-async function createPool(launch: Launch): Promise<TransactionInstruction> {
+async function poolInstruction(launch: DbcLaunch): Promise<TransactionInstruction> {
   const { methods, sdk, key, spl, systemProgram, poolAuthority, events } = await openDbc()
-  const [mint, creator, pool] = [key(launch.mint), key(launch.creator), key(await poolAddress(launch))]
+  const [mint, creator, pool] = [key(launch.mint), key(launch.creator), key(await dbcPoolAddress(launch))]
   return methods
     .initializeVirtualPoolWithSplToken({ name: launch.name, symbol: launch.symbol, uri: launch.uri })
     .accountsStrict({
@@ -92,9 +99,9 @@ async function createPool(launch: Launch): Promise<TransactionInstruction> {
     .instruction()
 }
 
-async function firstBuy(launch: Launch): Promise<TransactionInstruction[]> {
+async function firstBuy(launch: DbcLaunch): Promise<TransactionInstruction[]> {
   const { sdk, key, spl } = await openDbc()
-  const address = await poolAddress(launch)
+  const address = await dbcPoolAddress(launch)
   const vault = (mint: string) => sdk.deriveDbcTokenVaultAddress(key(address), key(mint)).toBase58()
   const quoteMint = spl.NATIVE_MINT.toBase58()
   const pool = {
@@ -112,7 +119,7 @@ async function firstBuy(launch: Launch): Promise<TransactionInstruction[]> {
   return buyInstructions({ payer: launch.creator, pool, amount: launch.buyLamports, minimumOut })
 }
 
-async function tipOf({ creator, tip }: Launch): Promise<TransactionInstruction[]> {
+async function dbcTipInstructions({ creator, tip }: DbcLaunch): Promise<TransactionInstruction[]> {
   if (tip === null) return []
   const { web3, key } = await openDbc()
   const { account, lamports } = tip
@@ -120,7 +127,7 @@ async function tipOf({ creator, tip }: Launch): Promise<TransactionInstruction[]
 }
 
 async function compile(
-  { creator, recentBlockhash, computeUnitPrice }: Launch,
+  { creator, recentBlockhash, computeUnitPrice }: DbcLaunch,
   units: number,
   instructions: TransactionInstruction[],
 ): Promise<UnsignedTransaction> {

@@ -5,7 +5,7 @@ import type { Chain } from '../../connection.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { openDbc } from './program.ts'
 
-/** Of the mint in a pool's account. */
+/** Offset of the mint in a pool's account. */
 const BASE_MINT_OFFSET = 136
 
 /** Launch curves of the token, of which the program allows one; asks for all accounts of the program that name it. */

@@ -9,7 +9,7 @@ export type MigrationStep = 'not_full' | 'create_locker' | 'migrate' | 'done'
 /** Compute limits where a step cannot be simulated: half as much again as the largest run used. */
 export const MIGRATION_UNITS = { create_locker: 145_000, migrate: 470_000 } as const
 
-/** By the pool's `migrationProgress`. */
+/** Steps by the pool's `migrationProgress`. */
 const STEPS: readonly MigrationStep[] = ['not_full', 'create_locker', 'migrate', 'done']
 const DAMM_V2 = 1
 
@@ -21,13 +21,13 @@ export interface Migration extends Envelope {
 
 export interface MigrationTransaction extends UnsignedTransaction {
   step: 'create_locker' | 'migrate'
-  /** Of the position NFTs, 64 bytes each, to sign with and to forget; none for the locker. */
+  /** Keys of the position NFTs, 64 bytes each, to sign with and to forget; none for the locker. */
   secretKeys: Uint8Array[]
   /** The DAMM v2 pool that the curve becomes. */
   dammPoolAddress: string
 }
 
-/** Of the pool as it was read. A curve with locked vesting needs its locker first. */
+/** The next step of a pool as it was read. A curve with locked vesting needs its locker first. */
 export function migrationStep({ isMigrated, migrationProgress }: Pick<DbcPool, 'isMigrated' | 'migrationProgress'>) {
   return isMigrated ? 'done' : (STEPS[migrationProgress] ?? 'not_full')
 }
@@ -47,11 +47,11 @@ export async function buildMigrationStep(migration: Migration): Promise<Migratio
   if (step === 'not_full') throw badRequest(`The curve of pool ${pool.address} is not full yet`, { param: 'address' })
   if (step === 'done') throw badRequest(`Pool ${pool.address} has migrated`, { param: 'address' })
   const dammPoolAddress = await migratedPoolAddress(pool)
-  const built = step === 'migrate' ? await migrate(migration) : await createLocker(migration)
+  const built = step === 'migrate' ? await buildMigration(migration) : await buildLocker(migration)
   return { ...built, step, dammPoolAddress }
 }
 
-async function createLocker(migration: Migration) {
+async function buildLocker(migration: Migration) {
   const { sdk, key, methods, poolAuthority, systemProgram } = await openDbc()
   const { pool } = migration
   const base = sdk.deriveBaseKeyForLocker(key(pool.address))
@@ -79,7 +79,7 @@ async function createLocker(migration: Migration) {
   return { ...(await compileUnsigned(migration, [token.open, lock])), secretKeys: [] }
 }
 
-async function migrate(migration: Migration) {
+async function buildMigration(migration: Migration) {
   const dbc = await openDbc()
   const { sdk, spl, web3, key, methods, poolAuthority, systemProgram } = dbc
   const { pool, positionSeeds } = migration

@@ -1,9 +1,9 @@
-/** Presets in raw units: every rule of the program that one field alone can break, told with that field's name. */
+/** Presets in raw units: every rule of the program that one field alone can break, reported with that field's name. */
 import type { CurvePreset } from '../../../api/pools.ts'
 import { type ApiError, badRequest } from '../../../errors.ts'
+import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 
-const SOL_DECIMALS = 9
 /** The program wants a tenth of the migrated liquidity locked for at least a day. */
 const LEAST_LOCKED = 10
 /** `MigrationFeeOption` of the program by the fee of the pool that it migrates to. */
@@ -36,8 +36,8 @@ export const atFault = (param: string, message: string): ApiError => badRequest(
 export function rawPreset(preset: CurvePreset): RawPreset {
   const supply = rawAmount(preset.total_supply, preset.decimals, 'total_supply')
   if (supply === 0n) throw atFault('total_supply', 'must be above 0')
-  const initialMarketCap = lamports(preset.initial_market_cap, 'initial_market_cap')
-  const migrationMarketCap = lamports(preset.migration_market_cap, 'migration_market_cap')
+  const initialMarketCap = presetLamports(preset.initial_market_cap, 'initial_market_cap')
+  const migrationMarketCap = presetLamports(preset.migration_market_cap, 'migration_market_cap')
   if (initialMarketCap === 0n) throw atFault('initial_market_cap', 'must be above 0')
   if (migrationMarketCap <= initialMarketCap) {
     throw atFault('migration_market_cap', 'must be above initial_market_cap: the price on a curve only rises')
@@ -128,8 +128,8 @@ function rawAmount(text: string, decimals: number, field: string): bigint {
   return raw
 }
 
-/** By the shortest decimal that is the number, as whoever wrote it meant it. */
-function lamports(sol: number, field: string): bigint {
+/** Reads the shortest decimal that is the number, as whoever wrote it meant it. */
+function presetLamports(sol: number, field: string): bigint {
   const [, whole, fraction = '', exponent = '0'] = /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/.exec(String(sol)) ?? []
   if (whole === undefined) throw atFault(field, 'must be an amount of SOL')
   const digits = BigInt(whole + fraction)

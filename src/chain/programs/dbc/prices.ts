@@ -4,7 +4,7 @@ const SIGNIFICANT_DIGITS = 15
 const QUOTE_DECIMALS = 9
 
 /** Quote for one whole token, to 15 significant digits, the last one rounded down at the half. */
-export function priceText(sqrtPrice: bigint, decimals: number, quoteDecimals = QUOTE_DECIMALS): string {
+export function dbcPriceText(sqrtPrice: bigint, decimals: number, quoteDecimals = QUOTE_DECIMALS): string {
   // In raw units the price is sqrt² / 2^128; enough digits are kept that the rounding below is the only one.
   const scale = 60
   const shifted = sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - quoteDecimals)

@@ -7,14 +7,14 @@ import { DBC_POOL_AUTHORITY } from '../../../solana/programs.ts'
 import type { DbcPool } from './types.ts'
 
 export type Dbc = Awaited<ReturnType<typeof load>>
-let loaded: Promise<Dbc> | undefined
+let loadedDbc: Promise<Dbc> | undefined
 
 export function openDbc(): Promise<Dbc> {
-  loaded ??= load().catch((error) => {
-    loaded = undefined
+  loadedDbc ??= load().catch((error) => {
+    loadedDbc = undefined
     throw error
   })
-  return loaded
+  return loadedDbc
 }
 
 async function load() {
@@ -41,8 +41,11 @@ async function load() {
   }
 }
 
+/** A number of the SDK's own kind as a bigint. */
+export const bigintOf = (amount: { toString(): string }): bigint => BigInt(amount.toString())
+
 /** Where the program keeps the pool of a mint and a config; the quote is SOL. */
-export async function poolAddress({ mint, config }: { mint: string; config: string }): Promise<string> {
+export async function dbcPoolAddress({ mint, config }: { mint: string; config: string }): Promise<string> {
   const { sdk, key, spl } = await openDbc()
   return sdk.deriveDbcPoolAddress(spl.NATIVE_MINT, key(mint), key(config)).toBase58()
 }
@@ -54,7 +57,7 @@ export async function wrappedSol(owner: PublicKey, funder = owner) {
   return {
     address,
     open: spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, spl.NATIVE_MINT),
-    /** Also returns the rent, and whatever was wrapped before. */
+    /** Closes the account: its rent, and whatever was wrapped before, become the owner's SOL. */
     unwrap: spl.createCloseAccountInstruction(address, owner, owner),
   }
 }

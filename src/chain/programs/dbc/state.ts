@@ -8,18 +8,18 @@ import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { momentOf } from '../../chain-clock.ts'
 import { askNode } from '../../rpc-faults.ts'
-import { priceText } from './prices.ts'
-import { openDbc } from './program.ts'
+import { dbcPriceText } from './prices.ts'
+import { bigintOf, openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 
 const PROGRESS_STEPS = 1_000_000_000n
-/** Of a filled curve's surplus, what partner and creator share; the rest is Meteora's. */
+/** Percentage of a filled curve's surplus that partner and creator share; the rest is Meteora's. */
 const SURPLUS_SHARE = 80n
 const POST_BONDING_CURVE = 1
 const NO_DECIMALS = 0
 const LAMPORTS_PER_SOL = 1e9
 
-type Account = AccountInfo<Buffer> | null
+type DbcAccount = AccountInfo<Buffer> | null
 
 /** Two calls at the connection's commitment. Null where no pool of the program is. Throws internal_error when the node fails. */
 export async function readDbcPool(connection: Connection, address: string): Promise<DbcPool | null> {
@@ -28,23 +28,24 @@ export async function readDbcPool(connection: Connection, address: string): Prom
 }
 
 /**
- * In the order of the addresses, a hundred accounts a call; null where no pool of the program is. Pools of tokens with
+ * Answers in the order of the addresses, with a hundred accounts a call; null where no pool of the program is. Pools of tokens with
  * transfer hooks, which need other instructions, read as none.
  */
 export async function readDbcPools(connection: Connection, addresses: readonly string[]): Promise<(DbcPool | null)[]> {
-  const pools = await Promise.all((await readAccounts(connection, addresses)).map(decodePool))
+  const pools = await Promise.all((await readDbcAccounts(connection, addresses)).map(decodeDbcPool))
   const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [pool.poolState.config.toBase58()])))]
-  const decoded = await Promise.all((await readAccounts(connection, configs)).map(decodeConfig))
+  const decoded = await Promise.all((await readDbcAccounts(connection, configs)).map(decodeConfig))
   const configOf = new Map(configs.map((address, i) => [address, decoded[i] ?? null]))
-  const described = pools.map((pool, i) => {
+  const described = addresses.map((address, i) => {
+    const pool = pools[i] ?? null
     const config = pool === null ? null : (configOf.get(pool.poolState.config.toBase58()) ?? null)
-    return pool === null || config === null ? null : describe(addresses[i]!, pool, config)
+    return pool === null || config === null ? null : describe(address, pool, config)
   })
   return Promise.all(described)
 }
 
-/** From 0 to 1, rounded down to a billionth: 1 only once the curve is full. */
-export function progressOf({ quoteReserve, threshold }: Pick<DbcPool, 'quoteReserve' | 'threshold'>): number {
+/** How far the curve is filled, from 0 to 1, rounded down to a billionth: 1 only once the curve is full. */
+export function curveProgressOf({ quoteReserve, threshold }: Pick<DbcPool, 'quoteReserve' | 'threshold'>): number {
   if (quoteReserve >= threshold) return 1
   return Number((quoteReserve * PROGRESS_STEPS) / threshold) / Number(PROGRESS_STEPS)
 }
@@ -64,15 +65,15 @@ export async function readForQuote(
   connection: Connection,
   { address, config }: Pick<DbcPool, 'address' | 'config'>,
 ): Promise<{ pool: VirtualPool; config: PoolConfig; slot: bigint; unixSeconds: bigint }> {
-  const [first, second, clock] = await readAccounts(connection, [address, config, CLOCK_SYSVAR])
-  const [pool, settings] = [await decodePool(first ?? null), await decodeConfig(second ?? null)]
+  const [first, second, clock] = await readDbcAccounts(connection, [address, config, CLOCK_SYSVAR])
+  const [pool, settings] = [await decodeDbcPool(first ?? null), await decodeConfig(second ?? null)]
   if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
   const { slot, unixSeconds } = await momentOf(clock ?? null)
   return { pool, config: settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
 }
 
-async function readAccounts(connection: Connection, addresses: readonly string[]): Promise<Account[]> {
-  const accounts: Account[] = []
+async function readDbcAccounts(connection: Connection, addresses: readonly string[]): Promise<DbcAccount[]> {
+  const accounts: DbcAccount[] = []
   for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
     const { key } = await openDbc()
     const keys = addresses.slice(at, at + ACCOUNTS_PER_CALL).map(key)
@@ -84,11 +85,11 @@ async function readAccounts(connection: Connection, addresses: readonly string[]
   return accounts
 }
 
-const decodePool = (account: Account) => decode<VirtualPool>(account, 'virtualPool')
-const decodeConfig = (account: Account) => decode<PoolConfig>(account, 'poolConfig')
+const decodeDbcPool = (account: DbcAccount) => decodeDbcAccount<VirtualPool>(account, 'virtualPool')
+const decodeConfig = (account: DbcAccount) => decodeDbcAccount<PoolConfig>(account, 'poolConfig')
 
 /** Null for what is no such account of the program. */
-async function decode<T>(account: Account, name: 'virtualPool' | 'poolConfig'): Promise<T | null> {
+async function decodeDbcAccount<T>(account: DbcAccount, name: 'virtualPool' | 'poolConfig'): Promise<T | null> {
   if (account?.owner.toBase58() !== PROGRAMS.dbc.id) return null
   const { coder } = await openDbc()
   try {
@@ -102,7 +103,7 @@ async function decode<T>(account: Account, name: 'virtualPool' | 'poolConfig'): 
 async function describe(address: string, pool: VirtualPool, config: PoolConfig): Promise<DbcPool> {
   const { sdk } = await openDbc()
   const state = pool.poolState
-  const [quoteReserve, threshold] = [big(state.quoteReserve), big(config.migrationQuoteThreshold)]
+  const [quoteReserve, threshold] = [bigintOf(state.quoteReserve), bigintOf(config.migrationQuoteThreshold)]
   const quoteMint = config.quoteMint.toBase58()
   const { baseFee } = config.poolFees
   const vesting = config.lockedVestingConfig
@@ -119,17 +120,21 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
     quoteVault: state.quoteVault.toBase58(),
     baseProgram: state.poolType === sdk.TokenType.SPLToken ? 'spl' : 'token2022',
     decimals: config.tokenDecimal,
-    baseReserve: big(state.baseReserve),
+    baseReserve: bigintOf(state.baseReserve),
     quoteReserve,
     threshold,
-    sqrtPrice: big(state.sqrtPrice),
-    migrationSqrtPrice: big(config.migrationSqrtPrice),
-    totalSupply: supplyOf(config),
-    price: priceText(big(state.sqrtPrice), config.tokenDecimal, quoteMint === WRAPPED_SOL ? undefined : NO_DECIMALS),
-    partnerQuoteFee: big(state.partnerQuoteFee),
-    partnerBaseFee: big(state.partnerBaseFee),
-    creatorQuoteFee: big(state.creatorQuoteFee),
-    creatorBaseFee: big(state.creatorBaseFee),
+    sqrtPrice: bigintOf(state.sqrtPrice),
+    migrationSqrtPrice: bigintOf(config.migrationSqrtPrice),
+    totalSupply: totalSupplyOf(config),
+    price: dbcPriceText(
+      bigintOf(state.sqrtPrice),
+      config.tokenDecimal,
+      quoteMint === WRAPPED_SOL ? undefined : NO_DECIMALS,
+    ),
+    partnerQuoteFee: bigintOf(state.partnerQuoteFee),
+    partnerBaseFee: bigintOf(state.partnerBaseFee),
+    creatorQuoteFee: bigintOf(state.creatorQuoteFee),
+    creatorBaseFee: bigintOf(state.creatorBaseFee),
     isMigrated: state.isMigrated === 1,
     migrationProgress: state.migrationProgress,
     finishedAt: finishedAt === 0 ? null : finishedAt,
@@ -148,16 +153,16 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
     activatedAt: byTime ? Number(state.activationPoint) : null,
     swapShowsInstructions:
       baseFee.baseFeeMode === sdk.BaseFeeMode.RateLimiter || config.enableFirstSwapWithMinFee === 1,
-    raw: { pool: jsonSafe(pool), config: jsonSafe(config) },
+    raw: { pool: dbcJsonSafe(pool), config: dbcJsonSafe(config) },
   }
 }
 
 /** A supply that is not fixed is what the curve sells, what migrates and what is locked. */
-function supplyOf(config: PoolConfig): bigint {
-  if (config.fixedTokenSupplyFlag === 1) return big(config.preMigrationTokenSupply)
+function totalSupplyOf(config: PoolConfig): bigint {
+  if (config.fixedTokenSupplyFlag === 1) return bigintOf(config.preMigrationTokenSupply)
   const { cliffUnlockAmount, amountPerPeriod, numberOfPeriod } = config.lockedVestingConfig
-  const locked = big(cliffUnlockAmount) + big(amountPerPeriod) * big(numberOfPeriod)
-  return big(config.swapBaseAmount) + big(config.migrationBaseThreshold) + locked
+  const locked = bigintOf(cliffUnlockAmount) + bigintOf(amountPerPeriod) * bigintOf(numberOfPeriod)
+  return bigintOf(config.swapBaseAmount) + bigintOf(config.migrationBaseThreshold) + locked
 }
 
 /** Each division rounds down, as in the program. */
@@ -167,12 +172,10 @@ function partnerSurplus(surplus: bigint, creatorPercentage: bigint): bigint {
 }
 
 /** Big numbers become digits, addresses base58. */
-function jsonSafe(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(jsonSafe)
+function dbcJsonSafe(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dbcJsonSafe)
   if (typeof value !== 'object' || value === null) return value
   if ('toBase58' in value && typeof value.toBase58 === 'function') return value.toBase58()
   if ('toArrayLike' in value) return value.toString()
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, jsonSafe(field)]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, dbcJsonSafe(field)]))
 }
-
-const big = (amount: { toString(): string }): bigint => BigInt(amount.toString())

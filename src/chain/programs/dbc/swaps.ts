@@ -5,7 +5,7 @@ import { ApiError, badRequest, internal } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { reasonOf } from '../../rpc-faults.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
-import { baseAccount, openDbc, requireSolQuote, wrappedSol } from './program.ts'
+import { baseAccount, bigintOf, openDbc, requireSolQuote, wrappedSol } from './program.ts'
 import { readForQuote } from './state.ts'
 import type { DbcPool } from './types.ts'
 
@@ -14,24 +14,24 @@ export const SWAP_UNITS = 130_000
 /** `SwapMode` of the program. */
 const [EXACT_IN, PARTIAL_FILL] = [0, 1]
 
-type Side = 'buy' | 'sell'
+type TradeSide = 'buy' | 'sell'
 type Traded = Pick<
   DbcPool,
   'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'swapShowsInstructions'
 >
 
-export interface SwapQuote {
+export interface DbcSwapQuote {
   /** Raw units of the token for a buy, lamports for a sell; fees taken off. */
   estimatedOut: bigint
-  /** In lamports where the pool takes its fees in SOL, as all that are launched here do. */
+  /** The fee is in lamports where the pool takes its fees in SOL, as all that are launched here do. */
   fee: bigint
   /** What is really paid: less than asked for where a buy reaches the end of the curve. */
   amountIn: bigint
 }
 
-export interface Swap extends Envelope {
+export interface DbcSwap extends Envelope {
   pool: Traded
-  side: Side
+  side: TradeSide
   /** What is paid at most: lamports for a buy, raw units of the token for a sell. */
   amount: bigint
   /** Less than this and the transaction fails. */
@@ -44,15 +44,15 @@ export interface Swap extends Envelope {
 }
 
 /**
- * By the pool, its config and the clock, read at one slot. A buy fills the curve at most. Throws bad_request naming
+ * Quotes by the pool, its config and the clock, read at one slot. A buy fills the curve at most. Throws bad_request naming
  * `amount` for what the pool cannot do, not_found without the pool, internal_error when the node fails.
  */
-export async function quoteSwap(
+export async function quoteDbcSwap(
   connection: Connection,
   pool: Pick<DbcPool, 'address' | 'config'>,
-  { side, amount }: { side: Side; amount: bigint },
-): Promise<SwapQuote> {
-  checkAmount(amount)
+  { side, amount }: { side: TradeSide; amount: bigint },
+): Promise<DbcSwapQuote> {
+  checkDbcAmount(amount)
   const { sdk, bn } = await openDbc()
   const { pool: state, config, slot, unixSeconds } = await readForQuote(connection, pool)
   const { quoteReserve, activationPoint } = state.poolState
@@ -66,10 +66,10 @@ export async function quoteSwap(
   const compute = side === 'buy' ? sdk.swapQuotePartialFill : sdk.swapQuoteExactIn
   try {
     const quote = compute(state, config, side === 'sell', bn(amount), 0, false, point, false)
-    const estimatedOut = big(quote.outputAmount)
+    const estimatedOut = bigintOf(quote.outputAmount)
     if (estimatedOut === 0n) throw badRequest('amount is too little: nothing would come out', { param: 'amount' })
-    const fee = big(quote.tradingFee) + big(quote.protocolFee) + big(quote.referralFee)
-    return { estimatedOut, fee, amountIn: big(quote.includedFeeInputAmount) }
+    const fee = bigintOf(quote.tradingFee) + bigintOf(quote.protocolFee) + bigintOf(quote.referralFee)
+    return { estimatedOut, fee, amountIn: bigintOf(quote.includedFeeInputAmount) }
   } catch (error) {
     if (error instanceof ApiError) throw error
     const reason = reasonOf(error)
@@ -84,13 +84,13 @@ export async function quoteSwap(
 }
 
 /** The payer trades from and into its own accounts. Wrapped SOL that it had before is unwrapped with the rest. */
-export async function buildSwap(swap: Swap): Promise<UnsignedTransaction> {
+export async function buildDbcSwap(swap: DbcSwap): Promise<UnsignedTransaction> {
   requireSolQuote(swap.pool)
-  checkAmount(swap.amount)
+  checkDbcAmount(swap.amount)
   return compileUnsigned(swap, await (swap.side === 'buy' ? buyInstructions : sellInstructions)(swap))
 }
 
-type Trade = Pick<Swap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'>
+type Trade = Pick<DbcSwap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'>
 
 export async function buyInstructions(trade: Trade): Promise<TransactionInstruction[]> {
   const { web3, spl, key } = await openDbc()
@@ -101,7 +101,7 @@ export async function buyInstructions(trade: Trade): Promise<TransactionInstruct
     token.open,
     web3.SystemProgram.transfer({ fromPubkey: payer, toPubkey: sol.address, lamports: trade.amount }),
     spl.createSyncNativeInstruction(sol.address),
-    await swapInstruction('buy', trade, sol.address, token.address),
+    await dbcSwapInstruction('buy', trade, sol.address, token.address),
     sol.unwrap,
   ]
 }
@@ -109,12 +109,17 @@ export async function buyInstructions(trade: Trade): Promise<TransactionInstruct
 async function sellInstructions(trade: Trade): Promise<TransactionInstruction[]> {
   const payer = (await openDbc()).key(trade.payer)
   const [sol, token] = [await wrappedSol(payer), await baseAccount(trade.pool, payer)]
-  return [sol.open, await swapInstruction('sell', trade, token.address, sol.address), sol.unwrap]
+  return [sol.open, await dbcSwapInstruction('sell', trade, token.address, sol.address), sol.unwrap]
 }
 
-type Key = import('@solana/web3.js').PublicKey
+type AccountKey = import('@solana/web3.js').PublicKey
 
-async function swapInstruction(side: Side, trade: Trade, input: Key, output: Key): Promise<TransactionInstruction> {
+async function dbcSwapInstruction(
+  side: TradeSide,
+  trade: Trade,
+  input: AccountKey,
+  output: AccountKey,
+): Promise<TransactionInstruction> {
   const { methods, web3, spl, key, bn, poolAuthority, events } = await openDbc()
   const { pool } = trade
   const shown = pool.swapShowsInstructions
@@ -146,9 +151,7 @@ async function swapInstruction(side: Side, trade: Trade, input: Key, output: Key
     .instruction()
 }
 
-function checkAmount(amount: bigint): void {
+function checkDbcAmount(amount: bigint): void {
   if (amount > 0n && amount <= MAX_U64) return
   throw badRequest(`amount must be from 1 to ${MAX_U64}`, { param: 'amount' })
 }
-
-const big = (amount: { toString(): string }): bigint => BigInt(amount.toString())

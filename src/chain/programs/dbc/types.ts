@@ -2,12 +2,12 @@
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 
 /** A preset made into what the program takes. */
-export interface Curve {
+export interface LaunchCurve {
   /** Argument of createConfig; for `buildLaunch` alone. */
   parameters: ConfigParameters
   /** SOL for one whole token at the start, decimal text of 15 significant digits. */
   initialPrice: string
-  /** The same where the pool migrates. */
+  /** Price of a whole token where the pool migrates. */
   migrationPrice: string
   /** Lamports that the supply is worth at the start, as the preset says. */
   initialMarketCapLamports: bigint
@@ -43,7 +43,7 @@ export interface DbcPool {
   threshold: bigint
   /** Square root of the present price, times 2^64. */
   sqrtPrice: bigint
-  /** The same where it migrates. */
+  /** Square root of the price where the pool migrates, as `sqrtPrice`. */
   migrationSqrtPrice: bigint
   /** Raw units of the token there are. */
   totalSupply: bigint
@@ -71,6 +71,6 @@ export interface DbcPool {
   activatedAt: number | null
   /** A swap has to show the program its transaction's instructions. */
   swapShowsInstructions: boolean
-  /** Both accounts, JSON-safe. */
+  /** The accounts of the pool and of its config, as JSON can hold them. */
   raw: { pool: unknown; config: unknown }
 }

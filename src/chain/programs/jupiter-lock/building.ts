@@ -5,18 +5,18 @@ import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
 import { memoInstruction } from '../../memos.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import type { TokenProgram } from '../tokens/index.ts'
-import { INSTRUCTIONS, lockAccounts } from './program.ts'
+import { LOCK_INSTRUCTIONS, lockAccounts } from './program.ts'
 
-type Accounts = Awaited<ReturnType<typeof lockAccounts>>
+type LockAccounts = Awaited<ReturnType<typeof lockAccounts>>
 
 /** The payer is the wallet: it signs alone, pays rent and fee, and is base, creator and recipient of the lock. */
-interface Common extends Envelope {
+interface GoldTransaction extends Envelope {
   mint: string
   tokenProgram: TokenProgram
   memo: string
 }
 
-export interface GoldLocking extends Common {
+export interface GoldLockPlan extends GoldTransaction {
   /** Raw units, more than 0. */
   amount: bigint
   /** Unix seconds of the chain's clock. */
@@ -24,7 +24,7 @@ export interface GoldLocking extends Common {
   unlocksAt: number
 }
 
-export interface GoldUnlocking extends Common {
+export interface GoldUnlockPlan extends GoldTransaction {
   /** Raw units that are still locked; 0 only closes the account. */
   amount: bigint
 }
@@ -35,24 +35,24 @@ const PARAMETERS = 6 * 8 + 2
 const NONE = Buffer.of(0)
 
 /** Opens the lock and moves the amount into it; nobody can cancel it or change who gets it. */
-export async function buildGoldLock(input: GoldLocking): Promise<UnsignedTransaction> {
-  const accounts = await accountsOf(input)
+export async function buildGoldLock(input: GoldLockPlan): Promise<UnsignedTransaction> {
+  const accounts = await lockAccountsOf(input)
   const { mint, escrow, escrowToken, user, userToken, tokenProgram } = accounts
   const [{ SystemProgram }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const create = await instruction(
     accounts,
     [
-      signer(user),
+      signerAccount(user),
       writable(escrow),
-      plain(mint),
+      readonlyAccount(mint),
       writable(escrowToken),
-      signer(user),
+      signerAccount(user),
       writable(userToken),
-      plain(user),
-      plain(tokenProgram),
-      plain(SystemProgram.programId),
+      readonlyAccount(user),
+      readonlyAccount(tokenProgram),
+      readonlyAccount(SystemProgram.programId),
     ],
-    Buffer.concat([Buffer.from(INSTRUCTIONS.create, 'hex'), parameters(input), NONE]),
+    Buffer.concat([Buffer.from(LOCK_INSTRUCTIONS.create, 'hex'), parameters(input), NONE]),
   )
   return compileUnsigned(input, [
     spl.createAssociatedTokenAccountIdempotentInstruction(user, escrowToken, escrow, mint, tokenProgram),
@@ -62,8 +62,8 @@ export async function buildGoldLock(input: GoldLocking): Promise<UnsignedTransac
 }
 
 /** Pays out and closes; the token account is opened where it is missing. Before the time it fails as a whole. */
-export async function buildGoldUnlock(input: GoldUnlocking): Promise<UnsignedTransaction> {
-  const accounts = await accountsOf(input)
+export async function buildGoldUnlock(input: GoldUnlockPlan): Promise<UnsignedTransaction> {
+  const accounts = await lockAccountsOf(input)
   const { mint, escrow, escrowToken, escrowMetadata, user, userToken, tokenProgram } = accounts
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const memoProgram = new PublicKey(MEMO_PROGRAM)
@@ -74,14 +74,14 @@ export async function buildGoldUnlock(input: GoldUnlocking): Promise<UnsignedTra
       accounts,
       [
         writable(escrow),
-        plain(mint),
+        readonlyAccount(mint),
         writable(escrowToken),
-        signer(user),
+        signerAccount(user),
         writable(userToken),
-        plain(memoProgram),
-        plain(tokenProgram),
+        readonlyAccount(memoProgram),
+        readonlyAccount(tokenProgram),
       ],
-      Buffer.concat([Buffer.from(INSTRUCTIONS.claim, 'hex'), amount, NONE]),
+      Buffer.concat([Buffer.from(LOCK_INSTRUCTIONS.claim, 'hex'), amount, NONE]),
     )
   const close = await instruction(
     accounts,
@@ -91,11 +91,11 @@ export async function buildGoldUnlock(input: GoldUnlocking): Promise<UnsignedTra
       writable(mint),
       writable(escrowToken),
       writable(userToken),
-      signer(user),
-      plain(tokenProgram),
-      plain(memoProgram),
+      signerAccount(user),
+      readonlyAccount(tokenProgram),
+      readonlyAccount(memoProgram),
     ],
-    Buffer.concat([Buffer.from(INSTRUCTIONS.close, 'hex'), NONE]),
+    Buffer.concat([Buffer.from(LOCK_INSTRUCTIONS.close, 'hex'), NONE]),
   )
   return compileUnsigned(input, [
     spl.createAssociatedTokenAccountIdempotentInstruction(user, userToken, user, mint, tokenProgram),
@@ -105,30 +105,31 @@ export async function buildGoldUnlock(input: GoldUnlocking): Promise<UnsignedTra
   ])
 }
 
-const accountsOf = ({ payer, mint, tokenProgram }: Common) => lockAccounts({ user: payer, mint, tokenProgram })
+const lockAccountsOf = ({ payer, mint, tokenProgram }: GoldTransaction) =>
+  lockAccounts({ user: payer, mint, tokenProgram })
 
 /** All of it at the cliff: no periods follow, though the program wants a frequency. */
-function parameters({ startsAt, unlocksAt, amount }: GoldLocking): Buffer {
+function parameters({ startsAt, unlocksAt, amount }: GoldLockPlan): Buffer {
   const bytes = Buffer.alloc(PARAMETERS)
   const numbers = [BigInt(startsAt), BigInt(unlocksAt), 1n, amount, 0n, 0n]
   for (const [i, number] of numbers.entries()) bytes.writeBigUInt64LE(number, i * 8)
   return bytes
 }
 
-const signer = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: true })
+const signerAccount = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: true })
 const writable = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: true })
-const plain = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: false })
+const readonlyAccount = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: false })
 
 /** Every one ends with the accounts that its event takes. */
 async function instruction(
-  { program, eventAuthority }: Accounts,
+  { program, eventAuthority }: LockAccounts,
   keys: readonly AccountMeta[],
   data: Buffer,
 ): Promise<TransactionInstruction> {
   const { TransactionInstruction } = await import('@solana/web3.js')
   return new TransactionInstruction({
     programId: program,
-    keys: [...keys, plain(eventAuthority), plain(program)],
+    keys: [...keys, readonlyAccount(eventAuthority), readonlyAccount(program)],
     data,
   })
 }

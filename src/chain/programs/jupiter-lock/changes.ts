@@ -1,8 +1,8 @@
 /** What a transaction does to gold locks, by its own instructions. */
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { oddityOf, type Schedule } from './escrow.ts'
-import { INSTRUCTIONS } from './program.ts'
+import { oddityOf, type VestingSchedule } from './escrow.ts'
+import { LOCK_INSTRUCTIONS } from './program.ts'
 
 export type GoldLockChange =
   /** `amount` in raw units, `unlocksAt` in Unix seconds. */
@@ -22,12 +22,12 @@ export function goldLockChangesIn({ keys, instructions }: DecodedMessage, mint: 
     if (keys[instruction.programIdIndex] !== PROGRAMS.lock.id) return []
     const data = Buffer.from(instruction.data)
     const kind = data.toString('hex', 0, 8)
-    const account = (index: number) => accountOf(keys, instruction, index)
-    if (kind === INSTRUCTIONS.close) {
+    const account = (index: number) => lockAccountAt(keys, instruction, index)
+    if (kind === LOCK_INSTRUCTIONS.close) {
       const [escrow, user] = [account(0), account(5)]
       return escrow === undefined || user === undefined ? [] : [{ kind: 'unlocked', escrow, user }]
     }
-    if (kind !== INSTRUCTIONS.create || data.length < LEAST_BYTES) return []
+    if (kind !== LOCK_INSTRUCTIONS.create || data.length < LEAST_BYTES) return []
     const change = lockedBy(account, data)
     return change !== null && change.mint === mint ? [change] : []
   })
@@ -38,7 +38,7 @@ function lockedBy(account: (index: number) => string | undefined, data: Buffer) 
   if (base === undefined || escrow === undefined || mint === undefined) return null
   if (creator === undefined || recipient === undefined) return null
   const u64 = (index: number) => data.readBigUInt64LE(8 + index * 8)
-  const schedule: Schedule = {
+  const schedule: VestingSchedule = {
     base,
     creator,
     recipient,
@@ -54,7 +54,7 @@ function lockedBy(account: (index: number) => string | undefined, data: Buffer) 
   return { kind: 'locked' as const, escrow, user: base, mint, amount, unlocksAt: Number(cliffTime) }
 }
 
-function accountOf(keys: readonly string[], { accounts }: CompiledInstruction, index: number): string | undefined {
+function lockAccountAt(keys: readonly string[], { accounts }: CompiledInstruction, index: number): string | undefined {
   const key = accounts[index]
   return key === undefined ? undefined : keys[key]
 }

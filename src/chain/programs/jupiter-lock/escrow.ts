@@ -12,7 +12,7 @@ export const ESCROW_BYTES = 296
 const LAST_SECOND = 253_402_300_799n
 
 /** When a lock pays out how much, and who can change that. */
-export interface Schedule {
+export interface VestingSchedule {
   base: string
   creator: string
   recipient: string
@@ -26,7 +26,7 @@ export interface Schedule {
   cancelMode: number
 }
 
-export interface Escrow extends Schedule {
+export interface Escrow extends VestingSchedule {
   address: string
   mint: string
   tokenProgram: TokenProgram
@@ -65,7 +65,7 @@ export function decodeEscrow(address: string, account: ChainAccount | null): Esc
 }
 
 /** Why it is no gold lock, as the end of a sentence; null for a gold lock of whatever mint. */
-export function oddityOf(lock: Schedule): string | null {
+export function oddityOf(lock: VestingSchedule): string | null {
   const { base, creator, recipient } = lock
   if (recipient !== base) return `it pays out to ${recipient}`
   if (creator !== base) return `it was made by ${creator}`

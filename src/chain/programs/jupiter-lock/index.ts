@@ -1,12 +1,12 @@
 /** Gold locks on Jupiter Lock: one per wallet, paid out whole at one time. */
-export { buildGoldLock, buildGoldUnlock, type GoldLocking, type GoldUnlocking } from './building.ts'
+export { buildGoldLock, buildGoldUnlock, type GoldLockPlan, type GoldUnlockPlan } from './building.ts'
 export { type GoldLockChange, goldLockChangesIn } from './changes.ts'
 export { decodeEscrow, ESCROW_BYTES, type Escrow, isPaidOut, oddityOf } from './escrow.ts'
 export { escrowAddress, lockAccounts } from './program.ts'
 export {
   type BeforeLock,
-  type GoldToken,
   LOCKS_PER_CALL,
+  type LockableToken,
   type LocksAt,
   readBeforeLock,
   readGoldToken,

@@ -15,11 +15,11 @@ export const LOCKS_PER_CALL = 99
 
 export interface LocksAt {
   at: ChainMoment
-  /** In the order asked; null where no lock is. */
+  /** One for each address that was asked for, in its order; null where no lock is. */
   escrows: (Escrow | null)[]
 }
 
-/** At most 99 of them, in one call; the clock alone where none is asked for. Throws internal_error where the node fails. */
+/** Reads at most 99 locks in one call, and the clock alone where none is asked for. Throws internal_error where the node fails. */
 export async function readLocks(connection: Connection, addresses: readonly string[]): Promise<LocksAt> {
   const [clock, ...accounts] = await accountsAt(connection, [CLOCK_SYSVAR, ...addresses])
   return {
@@ -47,7 +47,7 @@ export interface WayStation {
 export interface UnlockWay {
   lock: WayStation
   wallet: WayStation
-  /** Of the mint; null where nobody can freeze or thaw any more. */
+  /** The mint's freeze authority; null where nobody can freeze or thaw any more. */
   freezeAuthority: string | null
 }
 
@@ -67,7 +67,7 @@ export async function readUnlockWay(
 }
 
 /** A mint that can be locked, or `obstacles`: the names of its extensions that gold locks cannot take. */
-export interface GoldToken {
+export interface LockableToken {
   mint: string
   tokenProgram: TokenProgram
   decimals: number
@@ -87,7 +87,7 @@ export interface BeforeLock {
   address: string
   escrow: Escrow | null
   /** Null where there is no such mint. */
-  token: GoldToken | null
+  token: LockableToken | null
   /** Null where the wallet has no such account, or it is another's by now. */
   holding: GoldHolding | null
 }
@@ -97,11 +97,12 @@ export async function readBeforeLock(
   connection: Connection,
   { user, mint }: { user: string; mint: string },
 ): Promise<BeforeLock> {
-  const [spl, token2022] = await Promise.all(
-    (['spl', 'token2022'] as const).map((tokenProgram) => lockAccounts({ user, mint, tokenProgram })),
-  )
+  const [spl, token2022] = await Promise.all([
+    lockAccounts({ user, mint, tokenProgram: 'spl' }),
+    lockAccounts({ user, mint, tokenProgram: 'token2022' }),
+  ])
   const address = await escrowAddress(user)
-  const places = { spl: spl!.userToken.toBase58(), token2022: token2022!.userToken.toBase58() }
+  const places = { spl: spl.userToken.toBase58(), token2022: token2022.userToken.toBase58() }
   const accounts = await accountsAt(connection, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
   const token = await decodeGoldToken(mint, accounts[2] ?? null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]
@@ -115,7 +116,7 @@ export async function readBeforeLock(
 }
 
 /** Throws internal_error where the node fails; null where there is no such mint. */
-export async function readGoldToken(connection: Connection, mint: string): Promise<GoldToken | null> {
+export async function readGoldToken(connection: Connection, mint: string): Promise<LockableToken | null> {
   const [account] = await accountsAt(connection, [mint])
   return decodeGoldToken(mint, account ?? null)
 }
@@ -133,7 +134,7 @@ const HARMLESS = [
   'GroupMemberPointer',
 ]
 
-async function decodeGoldToken(mint: string, account: ChainAccount | null): Promise<GoldToken | null> {
+async function decodeGoldToken(mint: string, account: ChainAccount | null): Promise<LockableToken | null> {
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   if (account === null || (account.owner !== TOKEN_PROGRAM && account.owner !== TOKEN_2022_PROGRAM)) return null
   const owner = new PublicKey(account.owner)

@@ -1,7 +1,7 @@
 /** What a transaction does to airdrops, by its own instructions. */
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { INSTRUCTIONS } from './layout.ts'
+import { DISTRIBUTOR_INSTRUCTIONS } from './layout.ts'
 
 export type DistributorChange =
   | {
@@ -33,15 +33,18 @@ export type DistributorChange =
 export function distributorChangesIn({ keys, instructions }: DecodedMessage): DistributorChange[] {
   return instructions.flatMap((instruction) => {
     if (keys[instruction.programIdIndex] !== PROGRAMS.distributor.id) return []
-    const change = read(keys, instruction)
+    const change = distributorChangeOf(keys, instruction)
     return change === null ? [] : [change]
   })
 }
 
-function read(keys: readonly string[], { accounts, data: bytes }: CompiledInstruction): DistributorChange | null {
+function distributorChangeOf(
+  keys: readonly string[],
+  { accounts, data: bytes }: CompiledInstruction,
+): DistributorChange | null {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const account = (index: number) => keys[accounts[index] ?? -1]
-  const is = (name: keyof typeof INSTRUCTIONS) => INSTRUCTIONS[name].equals(data.subarray(0, 8))
+  const is = (name: keyof typeof DISTRIBUTOR_INSTRUCTIONS) => DISTRIBUTOR_INSTRUCTIONS[name].equals(data.subarray(0, 8))
   const distributor = account(0)
   if (distributor === undefined) return null
   if (is('newDistributor')) {

@@ -2,7 +2,7 @@
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { claimStatusAddress, tokenAccountAddress } from './addresses.ts'
-import { INSTRUCTIONS, u32, u64 } from './layout.ts'
+import { DISTRIBUTOR_INSTRUCTIONS, u32, u64Bytes } from './layout.ts'
 
 export interface DistributorClaim extends Envelope {
   distributor: string
@@ -16,12 +16,12 @@ export interface DistributorClaim extends Envelope {
 }
 
 /** Compute limit where it cannot be tried: half as much again as the largest run used. */
-export const CLAIM_UNITS = 90_000
+export const AIRDROP_CLAIM_UNITS = 90_000
 /** Siblings that fit beside a new token account, a platform fee and the compute budget. */
 export const MOST_SIBLINGS = 20
 
 /** The payer claims, and alone signs. */
-export async function buildClaim(input: DistributorClaim): Promise<UnsignedTransaction> {
+export async function buildAirdropClaim(input: DistributorClaim): Promise<UnsignedTransaction> {
   const [web3, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const key = (address: string) => new web3.PublicKey(address)
   const [claimant, mint] = [key(input.payer), key(input.mint)]
@@ -47,5 +47,5 @@ export async function buildClaim(input: DistributorClaim): Promise<UnsignedTrans
 
 /** Unlocked amount, locked amount (always 0 here), then the proof with its length. */
 export function claimData({ amount, proof }: Pick<DistributorClaim, 'amount' | 'proof'>): Buffer {
-  return Buffer.concat([INSTRUCTIONS.newClaim, u64(amount), u64(0n), u32(proof.length), ...proof])
+  return Buffer.concat([DISTRIBUTOR_INSTRUCTIONS.newClaim, u64Bytes(amount), u64Bytes(0n), u32(proof.length), ...proof])
 }

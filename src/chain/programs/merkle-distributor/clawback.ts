@@ -2,7 +2,7 @@
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { tokenAccountAddress } from './addresses.ts'
-import { INSTRUCTIONS } from './layout.ts'
+import { DISTRIBUTOR_INSTRUCTIONS } from './layout.ts'
 
 export interface Clawback extends Envelope {
   distributor: string
@@ -31,7 +31,7 @@ export async function buildClawback(input: Clawback): Promise<UnsignedTransactio
       { pubkey: web3.SystemProgram.programId, isSigner: false, isWritable: false },
       { pubkey: spl.TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
     ],
-    data: INSTRUCTIONS.clawback,
+    data: DISTRIBUTOR_INSTRUCTIONS.clawback,
   })
   const owner = input.opensReceiverFor
   const opening =

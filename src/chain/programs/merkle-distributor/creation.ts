@@ -2,7 +2,7 @@
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { type AirdropKey, distributorAddress, tokenAccountAddress } from './addresses.ts'
-import { INSTRUCTIONS, i64, u64 } from './layout.ts'
+import { DISTRIBUTOR_INSTRUCTIONS, i64, u64Bytes } from './layout.ts'
 
 export interface Creation extends Envelope, AirdropKey {
   /** Hex, no prefix. */
@@ -45,7 +45,7 @@ export async function buildCreation(input: Creation): Promise<UnsignedTransactio
       { pubkey: spl.ASSOCIATED_TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
       { pubkey: spl.TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
     ],
-    data: creationData(input),
+    data: newDistributorData(input),
   })
   const { decimals, deposit, opensReceiver } = input
   return compileUnsigned(input, [
@@ -61,13 +61,13 @@ type Arguments = Pick<
 >
 
 /** Version, root, both caps, then the three times. */
-export function creationData(input: Arguments): Buffer {
+export function newDistributorData(input: Arguments): Buffer {
   return Buffer.concat([
-    INSTRUCTIONS.newDistributor,
-    u64(BigInt(input.airdropCount)),
+    DISTRIBUTOR_INSTRUCTIONS.newDistributor,
+    u64Bytes(BigInt(input.airdropCount)),
     Buffer.from(input.root, 'hex'),
-    u64(input.maxTotal),
-    u64(input.maxNodes),
+    u64Bytes(input.maxTotal),
+    u64Bytes(input.maxNodes),
     i64(input.startsAt),
     i64(input.endsAt),
     i64(input.clawbackAt),

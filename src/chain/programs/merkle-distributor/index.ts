@@ -1,7 +1,7 @@
 /** Jito's merkle distributor: airdrops over a root, their claims, and what is left of them. */
 export { type AirdropKey, claimStatusAddress, distributorAddress, tokenAccountAddress } from './addresses.ts'
 export { type DistributorChange, distributorChangesIn } from './changes.ts'
-export { buildClaim, CLAIM_UNITS, type DistributorClaim, MOST_SIBLINGS } from './claim.ts'
+export { AIRDROP_CLAIM_UNITS, buildAirdropClaim, type DistributorClaim, MOST_SIBLINGS } from './claim.ts'
 export { buildClawback, CLAWBACK_UNITS, type Clawback } from './clawback.ts'
 export { buildCreation, CREATION_UNITS, type Creation } from './creation.ts'
 export {

@@ -4,7 +4,7 @@ import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { readingOf } from '../../runs.ts'
-import { ACCOUNTS } from './layout.ts'
+import { DISTRIBUTOR_ACCOUNTS } from './layout.ts'
 
 /** The program's MerkleDistributor. Amounts are raw units, times Unix seconds. */
 export interface Distributor {
@@ -17,10 +17,10 @@ export interface Distributor {
   maxNodes: bigint
   claimedTotal: bigint
   claimedNodes: bigint
-  /** Of the vesting of locked amounts; what is not locked is paid out before it too. */
+  /** When locked amounts begin to vest; what is not locked is paid out before it too. */
   startsAt: bigint
   endsAt: bigint
-  /** From then on anybody can send what is left to the receiver. */
+  /** The time from which anybody can send what is left to the receiver. */
   clawbackAt: bigint
   clawbackReceiver: string
   admin: string
@@ -40,7 +40,7 @@ const CLAIM_STATUS_BYTES = 64
 
 /** Null for what is no distributor of the program. */
 export function decodeDistributor(account: ChainAccount | null): Distributor | null {
-  const data = dataOf(account, ACCOUNTS.distributor, DISTRIBUTOR_BYTES)
+  const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.distributor, DISTRIBUTOR_BYTES)
   if (data === null) return null
   const key = (at: number) => base58.encode(data.subarray(at, at + 32))
   return {
@@ -63,7 +63,7 @@ export function decodeDistributor(account: ChainAccount | null): Distributor | n
 
 /** Null for what is no claim status of the program. */
 export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | null {
-  const data = dataOf(account, ACCOUNTS.claimStatus, CLAIM_STATUS_BYTES)
+  const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.claimStatus, CLAIM_STATUS_BYTES)
   if (data === null) return null
   return {
     claimant: base58.encode(data.subarray(8, 40)),
@@ -74,7 +74,7 @@ export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | n
 }
 
 /**
- * In the order asked, a hundred a call, with the slot that they are read at; null where no distributor is. Throws
+ * Answers in the order of the addresses, with a hundred a call, and with the slot that they are read at; null where no distributor is. Throws
  * internal_error where the node fails.
  */
 export async function readDistributors(
@@ -85,7 +85,7 @@ export async function readDistributors(
   return { slot: newest, distributors: accounts.map(decodeDistributor) }
 }
 
-function dataOf(account: ChainAccount | null, discriminator: Buffer, least: number): Buffer | null {
+function distributorDataOf(account: ChainAccount | null, discriminator: Buffer, least: number): Buffer | null {
   if (account?.owner !== PROGRAMS.distributor.id || account.data.length < least) return null
   const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
   return discriminator.equals(data.subarray(0, 8)) ? data : null

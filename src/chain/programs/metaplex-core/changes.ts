@@ -7,37 +7,37 @@ import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { readStakeMemo } from './memos.ts'
 
-interface OfAsset {
+interface ChangedAsset {
   asset: string
   /** Null outside of collections. */
   collection: string | null
 }
 
-interface Staked extends OfAsset {
+interface Staked extends ChangedAsset {
   /** Null where the instruction does not tell it. */
   owner: string | null
   /** Who can thaw it, or has done so: an address, the owner's too; null for a class of keys, as the update authority is. */
   holder: string | null
-  /** Of the memo that names the asset; null without one. */
+  /** The platform that the asset's memo names; null without a memo. */
   platformId: string | null
 }
 
 export type AssetChange =
-  | ({ kind: 'minted'; owner: string; name: string; uri: string } & OfAsset)
+  | ({ kind: 'minted'; owner: string; name: string; uri: string } & ChangedAsset)
   | ({ kind: 'frozen'; isNew: boolean } & Staked)
   | ({ kind: 'released' } & Staked)
-  | ({ kind: 'transferred'; owner: string } & OfAsset)
-  | ({ kind: 'burned' } & OfAsset)
+  | ({ kind: 'transferred'; owner: string } & ChangedAsset)
+  | ({ kind: 'burned' } & ChangedAsset)
 
 /** First byte of the instructions' data (mpl-core, `MplAssetInstruction`). */
 const [CREATE_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN, BURN, TRANSFER, CREATE_V2] = [0, 2, 4, 6, 12, 14, 20]
 /** Second byte of the plugin instructions: `PluginType`; the third says whether it is frozen. */
 const FREEZE_DELEGATE = 1
-/** Of `PluginAuthority`, behind the plugin. */
+/** Codes of `PluginAuthority`, which stands behind the plugin in the data. */
 const [OWNER, ADDRESS] = [1, 3]
 
 /**
- * In the order of the message; says nothing of whether the transaction succeeds. Not seen are calls that programs make,
+ * Changes are in the order of the message, and say nothing of whether the transaction succeeds. Not seen are calls that programs make,
  * plugins that an asset is minted with, and what is done to or with accounts from lookup tables.
  */
 export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetChange[] {
@@ -48,10 +48,10 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
   const changes: AssetChange[] = []
   for (const instruction of instructions) {
     if (keys[instruction.programIdIndex] !== PROGRAMS.core.id) continue
-    const read = accountsOf(keys, instruction)
+    const read = accountReaderOf(keys, instruction)
     const asset = read(0)
     if (!asset) continue
-    const change = changeIn(asset, instruction.data, read)
+    const change = assetChangeOf(asset, instruction.data, read)
     if (change?.kind === 'frozen' || change?.kind === 'released') {
       const verb = change.kind === 'frozen' ? 'stake' : 'release'
       const memo = memos.find((each) => each.verb === verb && each.asset === asset)
@@ -70,10 +70,10 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
 }
 
 /** Null where it is left out, which the program itself in its place says; undefined where a lookup table has it. */
-type Read = (place: number) => string | null | undefined
+type AccountReader = (place: number) => string | null | undefined
 
-const accountsOf =
-  (keys: readonly string[], { accounts }: CompiledInstruction): Read =>
+const accountReaderOf =
+  (keys: readonly string[], { accounts }: CompiledInstruction): AccountReader =>
   (place) => {
     const index = accounts[place]
     if (index === undefined) return null
@@ -82,7 +82,7 @@ const accountsOf =
   }
 
 /** A signer, which no lookup table can have. */
-const actingIn = (read: Read): string | null => read(3) ?? read(2) ?? null
+const actingIn = (read: AccountReader): string | null => read(3) ?? read(2) ?? null
 
 const keyAt = (keys: readonly string[], index: number | undefined): string | null =>
   index === undefined ? null : (keys[index] ?? null)
@@ -90,14 +90,14 @@ const keyAt = (keys: readonly string[], index: number | undefined): string | nul
 const isRemoval = (data: Uint8Array) => data[0] === REMOVE_PLUGIN && data[1] === FREEZE_DELEGATE
 
 /** Null for instructions that do none of it. */
-function changeIn(asset: string, data: Uint8Array, read: Read): AssetChange | null {
+function assetChangeOf(asset: string, data: Uint8Array, read: AccountReader): AssetChange | null {
   const [collection, acting] = [read(1) ?? null, actingIn(read)]
   switch (data[0]) {
     case CREATE_V1:
     case CREATE_V2: {
-      const texts = textsIn(data)
+      const texts = nameAndUriIn(data)
       const owner = [4, 5, 3].map(read).find((key) => key !== null)
-      // What is not told is better than a wrong owner, or none of its collection.
+      // No owner is better than a wrong one, or one without its collection.
       return texts === null || !owner || read(1) === undefined
         ? null
         : { kind: 'minted', asset, collection, owner, ...texts }
@@ -130,15 +130,15 @@ function changeIn(asset: string, data: Uint8Array, read: Read): AssetChange | nu
   }
 }
 
-/** Who an added plugin is given to: the owner, who adds it, unless the instruction tells another. */
+/** Who an added plugin is given to: the owner, who adds it, unless the instruction names another. */
 function holderIn(data: Uint8Array, owner: string | null): string | null {
   const [isGiven, type] = [data[3], data[4]]
   if (isGiven !== 1 || type === OWNER) return owner
   return type === ADDRESS && data.length >= 37 ? base58.encode(data.subarray(5, 37)) : null
 }
 
-/** After the code and where the data is kept; null where they are cut short. */
-function textsIn(data: Uint8Array): { name: string; uri: string } | null {
+/** The texts follow the code and the place of the data; null where they are cut short. */
+function nameAndUriIn(data: Uint8Array): { name: string; uri: string } | null {
   const fields = borshReader(data)
   try {
     fields.take(2)

@@ -3,12 +3,12 @@ import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../
 import { loadCore } from './sdk.ts'
 import type { AssetState, CollectionState } from './types.ts'
 
-interface Texts {
+interface NameAndUri {
   name: string
   uri: string
 }
 
-export interface CollectionCreation extends Envelope, Texts {
+export interface CollectionCreation extends Envelope, NameAndUri {
   /** Address of a fresh key that signs too. */
   collection: string
   /** Who may mint into it and change it; need not sign. */
@@ -28,7 +28,7 @@ export async function buildCollectionCreation(input: CollectionCreation): Promis
   return compileUnsigned(input, instructions(builder))
 }
 
-export interface Mint extends Envelope, Texts {
+export interface AssetMint extends Envelope, NameAndUri {
   /** Address of a fresh key that signs too. */
   asset: string
   collection: CollectionState
@@ -37,7 +37,7 @@ export interface Mint extends Envelope, Texts {
   owner: string
 }
 
-export async function buildMint(input: Mint): Promise<UnsignedTransaction> {
+export async function buildMint(input: AssetMint): Promise<UnsignedTransaction> {
   const { core, context, signer, key, instructions } = await loadCore()
   const { asset, collection, authority, payer, owner, name, uri } = input
   const builder = core.create(context, {

@@ -14,7 +14,7 @@ export async function loadCore() {
     const [address, bump] = web3.PublicKey.findProgramAddressSync(seeds, new web3.PublicKey(program))
     return [umi.publicKey(address.toBase58()), bump]
   }
-  /** Its default payer is never used: every builder is told who pays. */
+  /** Its default payer is never used: every builder is given who pays. */
   const context = {
     programs: { getPublicKey: (_: string, id: string) => umi.publicKey(id) },
     eddsa: { findPda: pda },

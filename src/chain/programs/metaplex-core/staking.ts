@@ -6,13 +6,13 @@ import { stakeMemo } from './memos.ts'
 import { loadCore } from './sdk.ts'
 import type { AssetState } from './types.ts'
 
-interface OfAsset extends Envelope {
+interface AssetTransaction extends Envelope {
   /** Owned by the payer, in a collection. */
   asset: AssetState
   platformId: string
 }
 
-export interface Freeze extends OfAsset {
+export interface Freeze extends AssetTransaction {
   /** Who can release it: the owner where null, else the address of a key that has to sign the release. */
   authority: string | null
   /** What becomes of a plugin that is there, and not frozen: used as it is, or replaced, as its authority is another. */
@@ -44,10 +44,13 @@ export async function buildFreeze(input: Freeze): Promise<UnsignedTransaction> {
             : []),
           core.addPlugin(context, { ...own, plugin }),
         ]
-  return compileUnsigned(input, [...instructions(...builders), ...(await memoOf('stake', input, platformId))])
+  return compileUnsigned(input, [
+    ...instructions(...builders),
+    ...(await stakeMemoInstructions('stake', input, platformId)),
+  ])
 }
 
-export interface Release extends OfAsset {
+export interface Release extends AssetTransaction {
   /** Address of the key that the plugin was given to, which signs too; null where it is the owner's. */
   authority: string | null
 }
@@ -71,11 +74,14 @@ export async function buildRelease(input: Release): Promise<UnsignedTransaction>
     authority: signer(payer),
     plugin: { type: 'FreezeDelegate' },
   })
-  return compileUnsigned(input, [...instructions(thaw, remove), ...(await memoOf('release', input, platformId))])
+  return compileUnsigned(input, [
+    ...instructions(thaw, remove),
+    ...(await stakeMemoInstructions('release', input, platformId)),
+  ])
 }
 
-const memoOf = async (
+const stakeMemoInstructions = async (
   verb: 'stake' | 'release',
-  { asset, payer }: OfAsset,
+  { asset, payer }: AssetTransaction,
   platformId: string,
 ): Promise<TransactionInstruction[]> => [await memoInstruction(stakeMemo(verb, asset.address, platformId), [payer])]

@@ -13,10 +13,10 @@ import type { AssetFinding, AssetState, CollectionState, PluginAuthority } from 
 /** First byte of an account: `Key` of the program. */
 const [KEY_ASSET, KEY_HASHED_ASSET, KEY_COLLECTION] = [1, 2, 5]
 
-type Account = Pick<ChainAccount, 'data' | 'owner'> | null
+type CoreAccount = Pick<ChainAccount, 'data' | 'owner'> | null
 
 /** One call at the connection's commitment; `slot` is what the node had reached. Throws internal_error where it fails. */
-export async function readAsset(
+export async function readCoreAsset(
   connection: Connection,
   address: string,
 ): Promise<{ slot: number; found: AssetFinding }> {
@@ -30,7 +30,7 @@ export async function readCollection(connection: Connection, address: string): P
   return decodedCollection(address, account)
 }
 
-/** Both in one call, so that they fit together. The collection is null where none is at its address; `isTaken` is any account's. */
+/** Reads an asset and its collection in one call, so that they are of one slot. The collection is null where none is at its address; `isTaken` is any account's. */
 export async function readAssetIn(
   connection: Connection,
   asset: string,
@@ -46,7 +46,7 @@ export async function readAssetIn(
 }
 
 /** Throws bad_request for an asset that is compressed, or that this version of the SDK cannot read. */
-export async function decodeAsset(address: string, account: Account): Promise<AssetFinding> {
+export async function decodeAsset(address: string, account: CoreAccount): Promise<AssetFinding> {
   if (account === null || account.owner !== PROGRAMS.core.id) return { kind: 'absent' }
   const { data } = account
   if (data.length === 1) return { kind: 'burned' }
@@ -66,7 +66,7 @@ export async function decodeAsset(address: string, account: Account): Promise<As
     freeze:
       freezeDelegate === undefined
         ? null
-        : { frozen: freezeDelegate.frozen, authority: authorityOf(freezeDelegate.authority) },
+        : { frozen: freezeDelegate.frozen, authority: pluginAuthorityOf(freezeDelegate.authority) },
     permanentFreeze: permanentFreezeDelegate?.frozen ?? null,
     decoded,
   }
@@ -74,7 +74,7 @@ export async function decodeAsset(address: string, account: Account): Promise<As
 }
 
 /** Null where no collection is. Throws bad_request for one that this version of the SDK cannot read. */
-export async function decodeCollection(address: string, account: Account): Promise<CollectionState | null> {
+export async function decodeCollection(address: string, account: CoreAccount): Promise<CollectionState | null> {
   if (account === null || account.owner !== PROGRAMS.core.id) return null
   if (account.data[0] !== KEY_COLLECTION) return null
   const { core } = await loadCore()
@@ -103,7 +103,7 @@ export const isFrozenByIssuer = (
   collection: CollectionState | null,
 ): boolean => permanentFreeze ?? collection?.permanentFreeze ?? false
 
-async function decodedCollection(address: string, account: Account): Promise<CollectionState> {
+async function decodedCollection(address: string, account: CoreAccount): Promise<CollectionState> {
   const collection = await decodeCollection(address, account)
   if (collection === null) throw notFound(`There is no collection at ${address}`, { param: 'collection' })
   return collection
@@ -112,7 +112,7 @@ async function decodedCollection(address: string, account: Account): Promise<Col
 async function decodedBy<T extends AssetV1 | CollectionV1>(
   decode: (account: RpcAccount) => T,
   address: string,
-  { data, owner }: NonNullable<Account>,
+  { data, owner }: NonNullable<CoreAccount>,
   what: 'asset' | 'collection',
 ): Promise<T> {
   const { key } = await loadCore()
@@ -132,7 +132,7 @@ async function decodedBy<T extends AssetV1 | CollectionV1>(
   }
 }
 
-function authorityOf({ type, address }: SdkAuthority): PluginAuthority {
+function pluginAuthorityOf({ type, address }: SdkAuthority): PluginAuthority {
   if (type === 'Address') return { type, address: String(address) }
   return { type }
 }

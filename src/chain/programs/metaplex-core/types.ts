@@ -17,7 +17,7 @@ export interface AssetState {
   uri: string
   /** The plugin that a stake is; null where the asset has none. */
   freeze: { frozen: boolean; authority: PluginAuthority } | null
-  /** Of the asset's own plugin by which its issuer can freeze it for good. */
+  /** State of the asset's own plugin by which its issuer can freeze it for good. */
   permanentFreeze: boolean | null
   /** What the SDK needs of it again. */
   decoded: AssetV1
@@ -30,11 +30,11 @@ export interface CollectionState {
   updateAuthority: string
   /** Those who may mint beside the update authority, each once. */
   updateDelegates: string[]
-  /** Of all time. */
+  /** Assets that were ever minted into it. */
   minted: number
   /** Without those that are burned. */
   size: number
-  /** Of the plugin by which its issuer can freeze all of it; null where it has none. */
+  /** State of the plugin by which its issuer can freeze all of it; null where it has none. */
   permanentFreeze: boolean | null
   decoded: CollectionV1
 }

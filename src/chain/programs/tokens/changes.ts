@@ -7,19 +7,19 @@ import type { TokenAuthority } from './types.ts'
 export interface TokenChange {
   mint: string
   created: boolean
-  /** In the order mint, freeze, metadata. A mint created without freeze authority counts as one that lost it. */
+  /** Authorities in the order mint, freeze, metadata. A mint created without freeze authority counts as one that lost it. */
   revoked: TokenAuthority[]
 }
 
 const [INITIALIZE_MINT, SET_AUTHORITY, INITIALIZE_MINT_2] = [0, 6, 20]
 /** `AuthorityType` of SetAuthority. */
 const MINT_OR_FREEZE: readonly (TokenAuthority | undefined)[] = ['mint', 'freeze']
-/** Of the token metadata interface; the new authority follows. */
-const UPDATE_AUTHORITY = createHash('sha256')
+/** Instruction of the token metadata interface that sets the update authority, which follows in the data. */
+const UPDATE_AUTHORITY_DISCRIMINATOR = createHash('sha256')
   .update('spl_token_metadata_interface:update_the_authority')
   .digest()
   .subarray(0, 8)
-const ORDER: readonly TokenAuthority[] = ['mint', 'freeze', 'metadata']
+const AUTHORITY_ORDER: readonly TokenAuthority[] = ['mint', 'freeze', 'metadata']
 
 /**
  * One change a mint, in the order of their first instructions; says nothing of whether the transaction succeeds. Not
@@ -30,7 +30,7 @@ export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenCha
   const changes = new Map<string, { created: boolean; revoked: Set<TokenAuthority> }>()
   for (const { programIdIndex, accounts, data } of instructions) {
     const mint = accounts[0] === undefined ? undefined : keys[accounts[0]]
-    const found = changeIn(keys[programIdIndex], data)
+    const found = tokenChangeOf(keys[programIdIndex], data)
     if (mint === undefined || found === null) continue
     const change = changes.get(mint) ?? { created: false, revoked: new Set() }
     change.created ||= found.created
@@ -40,17 +40,21 @@ export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenCha
   return Array.from(changes, ([mint, { created, revoked }]) => ({
     mint,
     created,
-    revoked: ORDER.filter((authority) => revoked.has(authority)),
+    revoked: AUTHORITY_ORDER.filter((authority) => revoked.has(authority)),
   }))
 }
 
-/** Of the instruction's first account; null for instructions that do neither. */
-function changeIn(
+/** What an instruction does to the mint in its first account; null where it neither creates nor revokes. */
+function tokenChangeOf(
   program: string | undefined,
   data: Uint8Array,
 ): { created: boolean; revoked: TokenAuthority | null } | null {
   if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return null
-  if (program === TOKEN_2022_PROGRAM && data.length >= 40 && UPDATE_AUTHORITY.equals(data.subarray(0, 8))) {
+  if (
+    program === TOKEN_2022_PROGRAM &&
+    data.length >= 40 &&
+    UPDATE_AUTHORITY_DISCRIMINATOR.equals(data.subarray(0, 8))
+  ) {
     return data.subarray(8, 40).every((byte) => byte === 0) ? { created: false, revoked: 'metadata' } : null
   }
   if (data[0] === INITIALIZE_MINT || data[0] === INITIALIZE_MINT_2) {

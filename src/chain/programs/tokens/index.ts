@@ -3,11 +3,11 @@ export { type TokenChange, tokenChangesIn } from './changes.ts'
 export { buildTokenCreation, mintBytes, TEXT_LIMITS, type TokenCreation } from './creation.ts'
 export { metadataAddress, metadataAddressOf } from './metaplex.ts'
 export { type AuthorityRevocation, buildAuthorityRevocation } from './revocation.ts'
-export { decodeToken, readToken, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
+export { decodeTokenState, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
 export type {
+  AuthorityStatus,
+  OnChainMetadata,
+  OnChainToken,
   TokenAuthority,
-  TokenMetadata,
   TokenProgram,
-  TokenState,
-  TokenStatus,
 } from './types.ts'

@@ -2,20 +2,20 @@
 import { base58 } from '@scure/base'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { borshReader, borshString } from '../../../solana/borsh.ts'
-import type { TokenMetadata } from './types.ts'
+import type { OnChainMetadata } from './types.ts'
 
 /** First eight bytes of the SHA-256 of `spl_token_metadata_interface:initialize_account`. */
 const INITIALIZE = Buffer.from([210, 225, 30, 162, 88, 184, 77, 141])
-/** The same of `spl_token_metadata_interface:update_the_authority`. */
-const UPDATE_AUTHORITY = Buffer.from([215, 228, 166, 228, 84, 100, 86, 123])
+/** First eight bytes of the SHA-256 of `spl_token_metadata_interface:update_the_authority`. */
+const UPDATE_THE_AUTHORITY = Buffer.from([215, 228, 166, 228, 84, 100, 86, 123])
 /** Type and length, two bytes each, before an extension's data. */
 const EXTENSION_HEADER = 4
-const NOBODY = Buffer.alloc(32)
+const NO_AUTHORITY = Buffer.alloc(32)
 
-type Texts = Pick<TokenMetadata, 'name' | 'symbol' | 'uri'>
+type MetadataTexts = Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'>
 
 /** Bytes by which the metadata lengthens its mint: authority, mint, three strings, an empty list of other fields. */
-export function extensionBytes({ name, symbol, uri }: Texts): number {
+export function extensionBytes({ name, symbol, uri }: MetadataTexts): number {
   const texts = [name, symbol, uri].map((text) => borshString(text).length)
   return EXTENSION_HEADER + 32 + 32 + texts.reduce((sum, length) => sum + length) + 4
 }
@@ -24,7 +24,7 @@ export function extensionBytes({ name, symbol, uri }: Texts): number {
 export async function initializeMetadata(
   mint: PublicKey,
   authority: PublicKey,
-  { name, symbol, uri }: Texts,
+  { name, symbol, uri }: MetadataTexts,
 ): Promise<TransactionInstruction> {
   const [{ TransactionInstruction }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   return new TransactionInstruction({
@@ -49,16 +49,16 @@ export async function dropUpdateAuthority(mint: PublicKey, authority: PublicKey)
       { pubkey: mint, isSigner: false, isWritable: true },
       { pubkey: authority, isSigner: true, isWritable: false },
     ],
-    data: Buffer.concat([UPDATE_AUTHORITY, NOBODY]),
+    data: Buffer.concat([UPDATE_THE_AUTHORITY, NO_AUTHORITY]),
   })
 }
 
 /** Throws RangeError for data that is cut short. */
-export function decodeExtension(data: Uint8Array): TokenMetadata {
+export function decodeExtension(data: Uint8Array): OnChainMetadata {
   const fields = borshReader(data)
   const authority = fields.take(32)
   fields.take(32)
   const [name, symbol, uri] = [fields.string(), fields.string(), fields.string()]
-  const updateAuthority = authority.equals(NOBODY) ? null : base58.encode(authority)
+  const updateAuthority = authority.equals(NO_AUTHORITY) ? null : base58.encode(authority)
   return { name, symbol, uri, updateAuthority, isMutable: updateAuthority !== null, source: 'extension' }
 }

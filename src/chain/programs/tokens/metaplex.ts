@@ -3,14 +3,14 @@ import { base58 } from '@scure/base'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { borshReader, borshString } from '../../../solana/borsh.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import type { TokenMetadata } from './types.ts'
+import type { OnChainMetadata } from './types.ts'
 
 const CREATE_METADATA_ACCOUNT_V3 = 33
 const UPDATE_METADATA_ACCOUNT_V2 = 15
 /** The account's first byte: `Key::MetadataV1`. */
 const METADATA_V1 = 4
 
-interface NewMetadata extends Pick<TokenMetadata, 'name' | 'symbol' | 'uri'> {
+interface NewMetadata extends Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'> {
   immutableMetadata?: boolean
 }
 
@@ -21,7 +21,7 @@ export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
   return PublicKey.findProgramAddressSync([Buffer.from('metadata'), program.toBuffer(), mint.toBuffer()], program)[0]
 }
 
-/** The same of and as base58. */
+/** Where the program keeps a mint's metadata; both addresses are base58. */
 export async function metadataAddressOf(mint: string): Promise<string> {
   const { PublicKey } = await import('@solana/web3.js')
   return (await metadataAddress(new PublicKey(mint))).toBase58()
@@ -75,7 +75,7 @@ export async function freezeMetadata(mint: PublicKey, authority: PublicKey): Pro
 }
 
 /** Null for an account that is not metadata of this mint. Throws RangeError for one that is cut short. */
-export function decodeMetaplex(data: Uint8Array, mint: string): TokenMetadata | null {
+export function decodeMetaplex(data: Uint8Array, mint: string): OnChainMetadata | null {
   const fields = borshReader(data)
   if (data.length === 0 || fields.u8() !== METADATA_V1) return null
   const updateAuthority = base58.encode(fields.take(32))

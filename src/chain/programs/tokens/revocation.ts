@@ -4,14 +4,14 @@ import { badRequest } from '../../../errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { dropUpdateAuthority } from './metadata-extension.ts'
 import { freezeMetadata } from './metaplex.ts'
-import type { TokenAuthority, TokenProgram, TokenState } from './types.ts'
+import type { OnChainToken, TokenAuthority, TokenProgram } from './types.ts'
 
 export interface AuthorityRevocation extends Envelope {
   mint: string
   type: TokenAuthority
   tokenProgram: TokenProgram
   /** The token as it was read; without it, it is taken to be as `buildTokenCreation` makes them. */
-  token?: Pick<TokenState, 'metadata' | 'metadataPointerAuthority'>
+  token?: Pick<OnChainToken, 'metadata' | 'metadataPointerAuthority'>
 }
 
 /**

@@ -5,16 +5,16 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { decodeExtension } from './metadata-extension.ts'
 import { decodeMetaplex, metadataAddress } from './metaplex.ts'
-import type { TokenMetadata, TokenState, TokenStatus } from './types.ts'
+import type { AuthorityStatus, OnChainMetadata, OnChainToken } from './types.ts'
 
-type Account = AccountInfo<Buffer> | null
+type TokenAccountInfo = AccountInfo<Buffer> | null
 
 /** One call at the connection's commitment. Throws not_found where no mint is. */
-export async function readToken(connection: Connection, mint: string): Promise<TokenState> {
+export async function readTokenState(connection: Connection, mint: string): Promise<OnChainToken> {
   const { PublicKey } = await import('@solana/web3.js')
   const key = new PublicKey(mint)
   const accounts = await connection.getMultipleAccountsInfo([key, await metadataAddress(key)])
-  const token = await decodeToken(mint, accounts[0] ?? null, accounts[1] ?? null)
+  const token = await decodeTokenState(mint, accounts[0] ?? null, accounts[1] ?? null)
   if (token === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   return token
 }
@@ -31,10 +31,10 @@ export async function readTokens(
   connection: Connection,
   mints: readonly string[],
   slot: number,
-): Promise<(TokenState | null)[]> {
+): Promise<(OnChainToken | null)[]> {
   if (mints.length === 0) return []
   const { PublicKey } = await import('@solana/web3.js')
-  const states: (TokenState | null)[] = []
+  const states: (OnChainToken | null)[] = []
   for (let at = 0; at < mints.length; at += TOKENS_PER_CALL) {
     const part = mints.slice(at, at + TOKENS_PER_CALL)
     const keys = part.map((mint) => new PublicKey(mint))
@@ -42,36 +42,42 @@ export async function readTokens(
     const accounts = await askNode('Reading tokens', () =>
       connection.getMultipleAccountsInfo(addresses, { minContextSlot: slot }),
     )
-    const decoded = part.map((mint, i) => decodeToken(mint, accounts[i] ?? null, accounts[part.length + i] ?? null))
+    const decoded = part.map((mint, i) =>
+      decodeTokenState(mint, accounts[i] ?? null, accounts[part.length + i] ?? null),
+    )
     states.push(...(await Promise.all(decoded)))
   }
   return states
 }
 
 /**
- * From a mint's account and the one at `metadataAddress(mint)`; null when the first is no mint. Metadata in the mint
+ * Decodes a mint's account and the one at `metadataAddress(mint)`; null when the first is no mint. Metadata in the mint
  * goes before Metaplex; metadata that cannot be read, or that a pointer says is elsewhere, reads as none.
  */
-export async function decodeToken(mint: string, account: Account, metaplex: Account): Promise<TokenState | null> {
+export async function decodeTokenState(
+  mint: string,
+  account: TokenAccountInfo,
+  metaplex: TokenAccountInfo,
+): Promise<OnChainToken | null> {
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   if (account === null) return null
   const isSpl = account.owner.equals(spl.TOKEN_PROGRAM_ID)
   if (!isSpl && !account.owner.equals(spl.TOKEN_2022_PROGRAM_ID)) return null
-  const state = orNull(() => spl.unpackMint(new PublicKey(mint), account, account.owner))
+  const state = unlessUnreadable(() => spl.unpackMint(new PublicKey(mint), account, account.owner))
   if (!state?.isInitialized) return null
-  const extension = orNull(() => spl.getExtensionData(spl.ExtensionType.TokenMetadata, state.tlvData))
-  const pointer = orNull(() => spl.getMetadataPointerState(state))
-  const pointed = addressOf(pointer?.metadataAddress ?? null)
+  const extension = unlessUnreadable(() => spl.getExtensionData(spl.ExtensionType.TokenMetadata, state.tlvData))
+  const pointer = unlessUnreadable(() => spl.getMetadataPointerState(state))
+  const pointed = base58OrNull(pointer?.metadataAddress ?? null)
   const known = [null, mint, (await metadataAddress(new PublicKey(mint))).toBase58()]
   return {
     mint,
     tokenProgram: isSpl ? 'spl' : 'token2022',
     decimals: state.decimals,
     supply: state.supply,
-    mintAuthority: addressOf(state.mintAuthority),
-    freezeAuthority: addressOf(state.freezeAuthority),
-    metadata: extension === null ? readMetaplex(metaplex, mint) : orNull(() => decodeExtension(extension)),
-    metadataPointerAuthority: addressOf(pointer?.authority ?? null),
+    mintAuthority: base58OrNull(state.mintAuthority),
+    freezeAuthority: base58OrNull(state.freezeAuthority),
+    metadata: extension === null ? readMetaplex(metaplex, mint) : unlessUnreadable(() => decodeExtension(extension)),
+    metadataPointerAuthority: base58OrNull(pointer?.authority ?? null),
     metadataElsewhere: known.includes(pointed) ? null : pointed,
   }
 }
@@ -80,7 +86,7 @@ export async function decodeToken(mint: string, account: Account, metaplex: Acco
  * Mint and freeze gone with metadata left reads `mint_authority_revoked`. A token without metadata has none left to
  * change; of metadata in an account that is not read here nobody can say so.
  */
-export function tokenStatus(state: TokenState): TokenStatus {
+export function tokenStatus(state: OnChainToken): AuthorityStatus {
   const { mintAuthority, freezeAuthority, metadata, metadataPointerAuthority, metadataElsewhere } = state
   const metadataGone = metadata?.isMutable !== true && metadataPointerAuthority === null && metadataElsewhere === null
   if (mintAuthority === null)
@@ -88,15 +94,15 @@ export function tokenStatus(state: TokenState): TokenStatus {
   return freezeAuthority === null ? 'freeze_authority_revoked' : 'created'
 }
 
-function readMetaplex(account: Account, mint: string): TokenMetadata | null {
+function readMetaplex(account: TokenAccountInfo, mint: string): OnChainMetadata | null {
   if (account?.owner.toBase58() !== PROGRAMS.tokenMetadata.id) return null
-  return orNull(() => decodeMetaplex(account.data, mint))
+  return unlessUnreadable(() => decodeMetaplex(account.data, mint))
 }
 
-const addressOf = (key: PublicKey | null): string | null => key?.toBase58() ?? null
+const base58OrNull = (key: PublicKey | null): string | null => key?.toBase58() ?? null
 
 /** Accounts of strangers may hold anything: what cannot be read is not there. */
-function orNull<T>(read: () => T): T | null {
+function unlessUnreadable<T>(read: () => T): T | null {
   try {
     return read()
   } catch {

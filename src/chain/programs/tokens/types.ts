@@ -2,9 +2,9 @@
 
 export type TokenProgram = 'spl' | 'token2022'
 export type TokenAuthority = 'mint' | 'freeze' | 'metadata'
-export type TokenStatus = 'created' | 'mint_authority_revoked' | 'freeze_authority_revoked' | 'fully_immutable'
+export type AuthorityStatus = 'created' | 'mint_authority_revoked' | 'freeze_authority_revoked' | 'fully_immutable'
 
-export interface TokenMetadata {
+export interface OnChainMetadata {
   name: string
   symbol: string
   uri: string
@@ -15,7 +15,7 @@ export interface TokenMetadata {
   source: 'metaplex' | 'extension'
 }
 
-export interface TokenState {
+export interface OnChainToken {
   mint: string
   tokenProgram: TokenProgram
   decimals: number
@@ -23,7 +23,7 @@ export interface TokenState {
   supply: bigint
   mintAuthority: string | null
   freezeAuthority: string | null
-  metadata: TokenMetadata | null
+  metadata: OnChainMetadata | null
   /** Token-2022: who may say that the metadata is elsewhere. Null for SPL. */
   metadataPointerAuthority: string | null
   /** Token-2022: where the pointer says that the metadata is, when that is neither the mint nor Metaplex's account. */

@@ -1,11 +1,11 @@
 /** Transactions that were submitted here, may still land, and have to do with an airdrop: by what they track, or by their own bytes. */
 
 import { type DistributorChange, distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
-import { keyFromBase58 } from '../../merkle/base58.ts'
 import { decodeTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Reader } from '../../store/store.ts'
 import { unseenTransactions } from '../../store/transactions.ts'
+import { keyBytesOf } from '../merkle-trees/tree-keys.ts'
 
 export interface Pending {
   signature: string
@@ -18,7 +18,7 @@ export interface Pending {
 
 /** Those of one chain that were submitted after `since`, in Unix milliseconds. */
 export async function pendingTransactions(reader: Reader, genesis: string, since: number): Promise<Pending[]> {
-  const program = Buffer.from(keyFromBase58(PROGRAMS.distributor.id)!)
+  const program = Buffer.from(keyBytesOf(PROGRAMS.distributor.id))
   const rows = await unseenTransactions(reader, genesis, since)
   return rows.map(({ raw, ...row }) => {
     const changes = raw.includes(program) ? distributorChangesIn(decodeTransaction(raw).message) : []

@@ -2,14 +2,14 @@
 
 import type { Keypair } from '@solana/web3.js'
 import type { CurvePreset, PoolCreated } from '../../api/index.ts'
-import { offeredPrice } from '../../chain/compute-budget.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
+import { rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
 import { MINT_SIZE } from '../../solana/token-accounts.ts'
+import { sequenceTerms } from '../building.ts'
 import { curveNamed } from './presets.ts'
 
 export interface LaunchInput {
@@ -18,7 +18,7 @@ export interface LaunchInput {
   name: string
   symbol: string
   preset?: string | undefined
-  /** Of `damm_v2`: whether the position is locked for good. */
+  /** Whether the position of a `damm_v2` pool is locked for good. */
   lockLiquidity: boolean
   buyLamports: bigint
   /** Address that the fees belong to. */
@@ -28,24 +28,24 @@ export interface LaunchInput {
   isBundled: boolean
 }
 
-export interface Launch {
-  /** Of the pool. */
+export interface PlannedLaunch {
+  /** Address of the pool. */
   address: string
   mint: string
   /** Null for `damm_v2`. */
   config: string | null
-  /** In the order in which they must land, unsigned. */
+  /** Unsigned, in the order in which they must be confirmed. */
   transactions: Uint8Array[]
   requiredSigners: PoolCreated['required_signers']
   tipAccount: string
-  /** Of `damm_v2`. */
+  /** What becomes of the position of a `damm_v2` pool; null for `dbc`. */
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
 
-/** Most that a transaction of a launch asks for. */
-const MOST_UNITS = 500_000
+/** Compute units that no transaction of a launch asks for more than. */
+const LARGEST_LAUNCH_UNITS = 500_000
 
-export async function planLaunch(context: Context, input: LaunchInput): Promise<Launch> {
+export async function planLaunch(context: Context, input: LaunchInput): Promise<PlannedLaunch> {
   const { chain, config } = context
   const connection = await chain.connection()
   const { Keypair } = await import('@solana/web3.js')
@@ -53,34 +53,32 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   const { preset, curve } = await curveNamed(config, input.preset)
   const percentage = platformPercentage(preset, input)
   const platformPosition = percentage === 0 ? null : Keypair.generate()
-  const tipAccount = TIP_ACCOUNTS[Math.floor(Math.random() * TIP_ACCOUNTS.length)]!
+  const tipAccount = drawTipAccount()
   const lamports = BigInt(config.values['relay-tip'])
   const isTipped = input.isBundled && config.values['relay-url'] !== undefined && lamports > 0n
-  const accounts = [input.creator]
   const common = {
     creator: input.creator,
-    mint: addressOf(mint),
+    mint: addressOfKeypair(mint),
     name: input.name,
     symbol: input.symbol,
     uri: input.uri,
     buyLamports: input.buyLamports,
     tip: isTipped ? { account: tipAccount, lamports } : null,
-    recentBlockhash: await latestBlockhash(connection),
-    computeUnitPrice: await offeredPrice({ connection, config }, accounts, MOST_UNITS),
+    ...(await sequenceTerms(context, { payer: input.creator, units: LARGEST_LAUNCH_UNITS })),
   }
   const keys = { base_mint_secret_key: [...mint.secretKey] }
   if (input.type === 'dbc') {
-    const built = await dbc.buildLaunch({
+    const built = await dbc.buildDbcLaunch({
       ...common,
-      config: addressOf(second),
+      config: addressOfKeypair(second),
       feeClaimer: input.partner,
       leftoverReceiver: input.partner,
       curve,
     })
     return {
-      address: await dbc.poolAddress({ mint: common.mint, config: addressOf(second) }),
+      address: await dbc.dbcPoolAddress({ mint: common.mint, config: addressOfKeypair(second) }),
       mint: common.mint,
-      config: addressOf(second),
+      config: addressOfKeypair(second),
       transactions: built.map(({ transaction }) => transaction),
       requiredSigners: { ...keys, config_secret_key: [...second.secretKey] },
       tipAccount,
@@ -93,8 +91,8 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     platform:
       platformPosition === null
         ? null
-        : { wallet: input.partner, positionNft: addressOf(platformPosition), percentage },
-    positionNft: addressOf(second),
+        : { wallet: input.partner, positionNft: addressOfKeypair(platformPosition), percentage },
+    positionNft: addressOfKeypair(second),
     decimals: preset.decimals,
     totalSupply: curve.totalSupply,
     initialMarketCapLamports: curve.initialMarketCapLamports,
@@ -102,7 +100,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     rent: await rentFor(connection, MINT_SIZE),
   })
   return {
-    address: await dammV2.poolAddress({ mint: common.mint }),
+    address: await dammV2.dammV2PoolAddress({ mint: common.mint }),
     mint: common.mint,
     config: null,
     transactions: built.map(({ transaction }) => transaction),
@@ -115,6 +113,12 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     tipAccount,
     liquidity: { lock_liquidity: input.lockLiquidity, platform_position_percentage: percentage },
   }
+}
+
+/** One of the relay's accounts by chance, so that bundles do not wait for one another's write lock. */
+function drawTipAccount(): string {
+  const [first, ...others] = TIP_ACCOUNTS
+  return others[Math.floor(Math.random() * TIP_ACCOUNTS.length)] ?? first
 }
 
 /** What the preset gives the platform of the position; a creator that is the platform itself has all of it. */
@@ -130,4 +134,4 @@ export function platformPercentage(
   )
 }
 
-const addressOf = (keypair: Keypair) => keypair.publicKey.toBase58()
+const addressOfKeypair = (keypair: Keypair) => keypair.publicKey.toBase58()

@@ -1,37 +1,37 @@
 /** An asset as the chain has it now, with its records, which are brought up to date by it. */
-import { type AssetState, isFrozen, readAsset, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
+import { type AssetState, isFrozen, readAssetIn, readCoreAsset } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { findStake } from '../../store/stakes.ts'
 import { trySigner } from '../signing/require-signer.ts'
-import { type AssetRows, refreshed, type Seen } from './remember.ts'
+import { type AssetOnChain, type AssetRows, refreshAssetRows } from './asset-rows.ts'
 
-export interface Here extends AssetRows {
+export interface AssetReading extends AssetRows {
   kind: 'absent' | 'burned' | 'asset'
   /** Null for what is absent or burned. */
-  state: Seen['state']
+  state: AssetOnChain['state']
 }
 
 /** Throws bad_request for an asset that cannot be read, internal_error where the node fails. */
-export async function readHere(
+export async function readAssetWithRows(
   services: Pick<Services, 'chain' | 'store' | 'signer' | 'log'>,
   address: string,
-): Promise<Here> {
+): Promise<AssetReading> {
   const connection = await services.chain.connection()
-  const { slot, found } = await readAsset(connection, address)
+  const { slot, found } = await readCoreAsset(connection, address)
   if (found.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
   if (found.kind === 'burned') {
-    return { kind: 'burned', state: null, ...(await refreshed(services, address, { slot, state: null })) }
+    return { kind: 'burned', state: null, ...(await refreshAssetRows(services, address, { slot, state: null })) }
   }
   const { owner, name, uri, collection } = found.asset
   // The collection can be frozen as a whole.
   const whole = collection === null ? null : (await readAssetIn(connection, address, collection)).collection
-  const staked = await isStaked(services, found.asset)
+  const staked = await isAssetStaked(services, found.asset)
   const state = { owner, name, uri, collection, frozen: isFrozen(found.asset, whole), staked }
-  return { kind: 'asset', state, ...(await refreshed(services, address, { slot, state })) }
+  return { kind: 'asset', state, ...(await refreshAssetRows(services, address, { slot, state })) }
 }
 
 /** What a stranger has frozen, a market for example, is none, unless it was followed here as a stake. */
-async function isStaked(
+async function isAssetStaked(
   services: Pick<Services, 'store' | 'signer' | 'log'>,
   { address, owner, freeze }: AssetState,
 ): Promise<boolean> {

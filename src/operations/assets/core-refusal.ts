@@ -1,4 +1,4 @@
-/** What Metaplex Core says no to in a trial run, told before anybody signs. */
+/** What Metaplex Core refuses in a simulation, answered before anybody signs. */
 import type { FailedTrial } from '../../chain/compute-budget.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { namesIn } from '../../chain/transactions.ts'
@@ -7,7 +7,7 @@ import { decodeTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
 /** Throws bad_request where the program itself refuses, as a plugin may tell it to; a payer without funds may get them yet. */
-export function throwRefused({ transaction, err, logs }: FailedTrial): void {
+export function throwCoreRefusal({ transaction, err, logs }: FailedTrial): void {
   const { program, name, message, hint } = explainTransactionError(err, {
     logs,
     ...namesIn(decodeTransaction(transaction).message),

@@ -24,13 +24,14 @@ export function pageOf<R, T>(page: { rows: R[]; next_cursor: string | null }, re
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
 const isoOrNull = (milliseconds: number | null) => (milliseconds === null ? null : iso(milliseconds))
-const json = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))
+const json = <T>(text: string): T => JSON.parse(text) as T
+const jsonOrNull = <T>(text: string | null): T | null => (text === null ? null : json<T>(text))
 
 export const apiKeyRecord = (row: Row<'api_keys'>): ApiKey => ({
   id: row.id,
   name: row.name,
   preview: row.preview,
-  scopes: json<ApiKey['scopes']>(row.scopes_json)!,
+  scopes: json<ApiKey['scopes']>(row.scopes_json),
   rate_limit_per_minute: row.per_minute,
   rate_limit_per_day: row.per_day,
   status: row.status,
@@ -45,7 +46,7 @@ export const auditEntryRecord = (row: Row<'audit_entries'>): AuditEntry => ({
   signer: row.signer,
   api_key_id: row.api_key_id,
   request_id: row.request_id,
-  details: json<AuditEntry['details']>(row.details_json)!,
+  details: json<AuditEntry['details']>(row.details_json),
   details_json: row.details_json,
   previous_hash: row.previous_hash,
   hash: row.hash,
@@ -62,7 +63,7 @@ export const eventRecord = (row: Row<'events'>): Event => ({
     object: { resource_type: row.resource_type, resource_id: row.resource_id, ...json<object>(row.object_json) },
   },
   ...(row.external_uid === null ? {} : { external_uid: row.external_uid }),
-  ...(row.metadata_json === null ? {} : { metadata: json<Record<string, string>>(row.metadata_json)! }),
+  ...(row.metadata_json === null ? {} : { metadata: json<Record<string, string>>(row.metadata_json) }),
   sequence: row.sequence,
 })
 
@@ -98,7 +99,7 @@ export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
   total: row.total,
 })
 
-/** The same as lists show it; what only the chain knows is null until it is read there. */
+/** A stored airdrop as lists show it; what only the chain knows is null until it is read there. */
 export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   ...storedAirdrop(row),
   distributor: null,
@@ -132,7 +133,7 @@ export const poolRecord = (row: Row<'pools'>): Pool => ({
   state: null,
   fee_metrics: null,
   created_at: iso(row.created_at),
-  metadata: json(row.metadata_json),
+  metadata: jsonOrNull(row.metadata_json),
 })
 
 export const feeClaimRecord = (row: Row<'fee_claims'>): FeeClaim => ({
@@ -142,13 +143,13 @@ export const feeClaimRecord = (row: Row<'fee_claims'>): FeeClaim => ({
   signature: row.signature,
   occurred_at: iso(row.occurred_at),
   external_uid: row.external_uid,
-  metadata: json(row.metadata_json),
+  metadata: jsonOrNull(row.metadata_json),
 })
 
 export const tokenRecord = (row: Row<'tokens'>): Token => ({
   mint: row.mint,
   status: row.status,
-  raw: json(row.raw_json),
+  raw: jsonOrNull(row.raw_json),
 })
 
 export const nftRecord = (row: Row<'nfts'>): Nft => ({
@@ -168,7 +169,7 @@ export const stakeRecord = (row: Row<'stakes'>): Stake => ({
   owner: row.owner,
   status: row.status,
   platform_id: row.platform_id,
-  metadata: json(row.metadata_json),
+  metadata: jsonOrNull(row.metadata_json),
 })
 
 export const goldLockRecord = (row: Row<'gold_locks'>): GoldLock => ({
@@ -184,7 +185,7 @@ export const goldLockRecord = (row: Row<'gold_locks'>): GoldLock => ({
 export const webhookSubscriptionRecord = (row: Row<'webhook_subscriptions'>): WebhookSubscription => ({
   id: row.id,
   url: row.url,
-  enabled_events: json<WebhookSubscription['enabled_events']>(row.enabled_events_json)!,
+  enabled_events: json<WebhookSubscription['enabled_events']>(row.enabled_events_json),
   active: row.active === 1,
   secret_preview: row.secret_preview,
   disabled_reason: row.disabled_reason,

@@ -1,18 +1,18 @@
 /** Dividing an amount by basis points, to the last unit and the same on every run. */
 
-const WHOLE = 10_000n
+const FULL_SHARE_BPS = 10_000n
 
 /**
  * Each share is floored; the units left over go one each to the largest fractions, the earlier of equal ones first
  * (contract 5). `bps` sum to 10,000.
  */
 export function splitAmount(amount: bigint, bps: readonly number[]): bigint[] {
-  const shares = bps.map((part) => (amount * BigInt(part)) / WHOLE)
-  const fractions = bps.map((part) => (amount * BigInt(part)) % WHOLE)
+  const shares = bps.map((part) => (amount * BigInt(part)) / FULL_SHARE_BPS)
+  const fractions = bps.map((part) => (amount * BigInt(part)) % FULL_SHARE_BPS)
   const left = Number(amount - shares.reduce((sum, share) => sum + share, 0n))
   const byFraction = fractions
     .map((fraction, place) => ({ fraction, place }))
     .sort((a, b) => (a.fraction === b.fraction ? a.place - b.place : a.fraction < b.fraction ? 1 : -1))
-  for (const { place } of byFraction.slice(0, left)) shares[place]! += 1n
-  return shares
+  const raised = new Set(byFraction.slice(0, left).map(({ place }) => place))
+  return shares.map((share, place) => (raised.has(place) ? share + 1n : share))
 }

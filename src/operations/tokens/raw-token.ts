@@ -1,7 +1,7 @@
 /** What `raw` of a token holds where no metadata provider says more: its mint and metadata, decoded. */
-import type { TokenState } from '../../chain/programs/tokens/index.ts'
+import type { OnChainToken } from '../../chain/programs/tokens/index.ts'
 
-export function rawOf(token: TokenState) {
+export function rawTokenOf(token: OnChainToken) {
   const { metadata } = token
   return {
     token_program: token.tokenProgram,

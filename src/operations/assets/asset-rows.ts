@@ -5,13 +5,13 @@ import { findNft, insertNft, moveNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'
 import { findStake, moveStake } from '../../store/stakes.ts'
 import type { Reader, Tx } from '../../store/store.ts'
-import type { Owned } from './owned-asset.ts'
+import type { OwnedAsset } from './owned-asset.ts'
 
-/** Of an asset that was minted elsewhere, so that what happens to it here is told with its name. */
-export async function rememberNft(
+/** Inserts the record of an asset that was minted elsewhere, so that the events of what happens to it here have its name. */
+export async function insertForeignNft(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
-  { slot, asset, collection }: Owned,
+  { slot, asset, collection }: OwnedAsset,
 ): Promise<void> {
   const { address, owner, name, uri } = asset
   await insertNft(tx, {
@@ -30,7 +30,7 @@ export async function rememberNft(
 }
 
 /** What the chain showed at a slot; null for what is burned. */
-export interface Seen {
+export interface AssetOnChain {
   slot: number
   state: {
     owner: string
@@ -49,10 +49,10 @@ export interface AssetRows {
 }
 
 /** The records of the asset, with what changed elsewhere, a transfer for example. Nothing is written where nothing did. */
-export async function refreshed(
+export async function refreshAssetRows(
   { store }: Pick<Services, 'store'>,
   asset: string,
-  { slot, state }: Seen,
+  { slot, state }: AssetOnChain,
 ): Promise<AssetRows> {
   const where = state === null || state.collection === null ? {} : { collection: state.collection }
   const nftNow =
@@ -63,27 +63,27 @@ export async function refreshed(
     state === null
       ? { owner: null, status: 'burned' as const }
       : { ...where, owner: state.owner, status: state.staked ? ('staked' as const) : ('unstaked' as const) }
-  const seen = await rowsOf(store.db, asset)
+  const seen = await assetRowsOf(store.db, asset)
   if (!differs(seen.nft, nftNow) && !differs(seen.stake, stakeNow)) return seen
   await store.write(async (tx) => {
     const place = { slot, order: 0 }
-    const { nft, stake } = await rowsOf(tx, asset)
+    const { nft, stake } = await assetRowsOf(tx, asset)
     if (differs(nft, nftNow)) await moveNft(tx, asset, place, nftNow)
-    if (differs(stake, stakeNow)) {
-      const isAnother = stake!.status === 'unstaked' && stakeNow.status === 'staked'
-      await moveStake(tx, asset, place, { ...stakeNow, ...(isAnother ? unsaid(stake!) : {}) })
+    if (stake !== null && differs(stake, stakeNow)) {
+      const isAnother = stake.status === 'unstaked' && stakeNow.status === 'staked'
+      await moveStake(tx, asset, place, { ...stakeNow, ...(isAnother ? unknownStake(stake) : {}) })
     }
   })
-  return rowsOf(store.db, asset)
+  return assetRowsOf(store.db, asset)
 }
 
-const rowsOf = async (reader: Reader, asset: string): Promise<AssetRows> => ({
+const assetRowsOf = async (reader: Reader, asset: string): Promise<AssetRows> => ({
   nft: await findNft(reader, asset),
   stake: await findStake(reader, asset),
 })
 
-/** Of a stake that nobody followed yet: only one that came after what the record shows may say what it is. */
-const unsaid = ({ changed_slot, changed_order }: Row<'stakes'>) => ({
+/** Fields of a stake whose transaction nobody followed yet: only one after the recorded slot may fill them. */
+const unknownStake = ({ changed_slot, changed_order }: Row<'stakes'>) => ({
   platform_id: null,
   metadata_json: null,
   external_uid: null,

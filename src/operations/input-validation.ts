@@ -3,12 +3,12 @@ import type { ZodError, ZodType, z } from 'zod'
 import { badRequest } from '../errors.ts'
 
 type Issue = ZodError['issues'][number]
-const LISTED_ISSUES = 20
+const MAX_INPUT_ISSUES = 20
 /** A client's own field name may be of any length; the answer is not. */
 const LONGEST_PATH = 256
 
 /** The parsed value; throws bad_request with `param` and `details.issues`. */
-export function validate<S extends ZodType>(schema: S, value: Record<string, unknown>): z.output<S> {
+export function validateInput<S extends ZodType>(schema: S, value: Record<string, unknown>): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw invalid(result.error.issues, value)
@@ -16,22 +16,22 @@ export function validate<S extends ZodType>(schema: S, value: Record<string, unk
 
 function invalid(issues: readonly Issue[], value: unknown) {
   const listed = issues
-    .slice(0, LISTED_ISSUES)
-    .map((issue) => ({ param: pathOf(issue), message: messageOf(issue, value) }))
-  const [first] = listed
-  return badRequest(first!.param === '' ? first!.message : `${first!.param}: ${first!.message}`, {
-    ...(first!.param === '' ? {} : { param: first!.param }),
+    .slice(0, MAX_INPUT_ISSUES)
+    .map((issue) => ({ param: issuePathOf(issue), message: issueMessageOf(issue, value) }))
+  const [{ param, message } = { param: '', message: 'the request is not valid' }] = listed
+  return badRequest(param === '' ? message : `${param}: ${message}`, {
+    ...(param === '' ? {} : { param }),
     details: { issues: listed },
   })
 }
 
-function pathOf(issue: Issue): string {
+function issuePathOf(issue: Issue): string {
   const path = issue.path.map(String)
-  const dotted = (issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path).join('.')
+  const dotted = (issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path).join('.')
   return dotted.length > LONGEST_PATH ? `${dotted.slice(0, LONGEST_PATH)}…` : dotted
 }
 
-function messageOf(issue: Issue, value: unknown): string {
+function issueMessageOf(issue: Issue, value: unknown): string {
   if (issue.code === 'unrecognized_keys') return 'is not a field of this request'
   const absent = issue.code !== 'custom' && issue.path.length > 0 && isAbsent(value, issue.path)
   return absent ? 'is required' : issue.message

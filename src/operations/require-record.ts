@@ -2,7 +2,7 @@
 import { notFound } from '../errors.ts'
 
 /** The record, or not_found naming what was asked for. */
-export function found<T>(record: T | null, what: string, id: string): T {
+export function requireRecord<T>(record: T | null, what: string, id: string): T {
   if (record === null) throw notFound(`There is no ${what} ${id}`)
   return record
 }

@@ -1,0 +1,35 @@
+/** `svc notes`: texts that a wallet puts on the chain. */
+import type { NoteDrafted } from '../src/api/notes.ts'
+import { paths } from '../src/api/paths.ts'
+import { type Noun, required, text, verb } from './command.ts'
+import { listVerb } from './reads.ts'
+import { dryOf, SIGNING } from './signing/flags.ts'
+import { signAndSubmit } from './signing/sign-and-submit.ts'
+
+const { submit, get, simulate } = paths.transactions
+
+export const notesNoun: Noun = {
+  verbs: {
+    create: verb({
+      about: 'Put a text on the chain, signed by your keypair',
+      calls: [paths.notes.create, simulate, submit, get],
+      args: { text: required(text('1 to 280 characters')) },
+      flags: SIGNING,
+      examples: ['svc notes create "gm"'],
+      async run({ text, ...flags }, session) {
+        return signAndSubmit<NoteDrafted>(session, flags, {
+          what: 'Put a note on the chain',
+          build: (author) => session.client.notes.create({ ...dryOf(flags), author, text }),
+          show: ({ note }) => ({ id: note.id, text: note.text }),
+        })
+      },
+    }),
+    list: listVerb({
+      about: 'List notes, newest first',
+      at: paths.notes.list,
+      filters: { author: text('Only those of this wallet', { placeholder: 'WALLET' }) },
+      columns: ['id', 'author', 'text', 'created_at'],
+      call: (client, query) => client.notes.list(query),
+    }),
+  },
+}

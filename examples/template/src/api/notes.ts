@@ -1,0 +1,41 @@
+/** Notes: short texts that a wallet signs and puts on the chain as memos. */
+import { z } from '@hono/zod-openapi'
+import { address, buildBody, line, listQuery, timestamp, unsignedPayload } from './envelope.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+
+export const NOTE_STATUSES = ['drafted', 'written'] as const
+
+export const note = z
+  .object({
+    id: z.string().meta({ example: 'note_4fJq1Vb0aW2mX8sYtLcD3eRk' }),
+    author: address,
+    text: z.string(),
+    status: z.enum(NOTE_STATUSES),
+    created_at: timestamp,
+  })
+  .openapi('Note')
+
+export const noteDrafted = unsignedPayload({ note }).openapi('NoteDrafted')
+
+export type Note = z.output<typeof note>
+export type NoteDrafted = z.output<typeof noteDrafted>
+
+export const notes = {
+  create: defineRoute({
+    at: paths.notes.create,
+    tag: 'Notes',
+    summary: 'Build a transaction that puts a text on the chain',
+    body: buildBody({ author: address, text: line(280) }),
+    data: noteDrafted,
+    signed: 'refused',
+  }),
+  list: defineRoute({
+    at: paths.notes.list,
+    tag: 'Notes',
+    summary: 'List notes, newest first',
+    query: listQuery({ author: address.optional() }),
+    data: note,
+    list: true,
+  }),
+}

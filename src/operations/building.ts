@@ -1,0 +1,130 @@
+/** The frame of every operation that builds a transaction: what comes before its instructions, and what is answered. */
+import type { TrackedResource } from '../api/index.ts'
+import { type FailedTrial, offeredPrice, withComputeBudget, withFixedBudget } from '../chain/compute-budget.ts'
+import { cosignedBy, withBlockhash } from '../chain/cosign.ts'
+import { requireProgram } from '../chain/required-program.ts'
+import { latestBlockhash } from '../chain/rpc-reads.ts'
+import type { Signer } from '../chain/signer/index.ts'
+import type { Envelope, UnsignedTransaction } from '../chain/unsigned.ts'
+import type { Services } from '../context.ts'
+import type { Program } from '../solana/programs.ts'
+import { platformFeeInstructions } from './platform-fee.ts'
+import { type Cosigning, cosign } from './signing/cosign.ts'
+import type { SigningContext, SigningDraft } from './signing/types.ts'
+
+type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log'>
+
+export interface TransactionPlan {
+  /** Address that pays the network fee and the platform fee. */
+  payer: string
+  /** Program that the cluster must have. */
+  requiredProgram?: Program | undefined
+  /** Lamports that the payer transfers to the platform wallet after the instructions; 0 unless given. */
+  platformFee?: number
+  /** Compute limit for a transaction that cannot be simulated, as that of a payer without funds. */
+  fallbackUnits: number
+  /** The transaction that must be confirmed first: this one takes over its blockhash, and is not simulated. */
+  follows?: BuiltTransaction
+  /**
+   * Compiles the instructions into the envelope; called once for the simulation, and again for the result. Keys that
+   * this request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
+   */
+  build(envelope: Envelope): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
+  /** May throw what the simulation shows, so that nobody signs what a program refuses. */
+  onFailedTrial?: (trial: FailedTrial) => void
+}
+
+/** A transaction with the signatures of generated keys; `requiredSigners` are those that are still missing. */
+export interface BuiltTransaction extends UnsignedTransaction {
+  /** Addresses of the generated keys, which have signed. */
+  cosigners: string[]
+  recentBlockhash: string
+}
+
+/**
+ * Reads blockhash and fees, simulates, and compiles. Throws internal_error where the program is missing or the node
+ * fails, bad_request where the platform fee cannot be paid, and whatever `plan.build` throws.
+ */
+export async function buildTransaction(services: BuildingServices, plan: TransactionPlan): Promise<BuiltTransaction> {
+  const { chain, config } = services
+  const { payer, requiredProgram, fallbackUnits, follows } = plan
+  if (requiredProgram !== undefined) await requireProgram(chain, requiredProgram)
+  const connection = await chain.connection()
+  const after = await platformFeeInstructions({ ...services, connection }, { payer, lamports: plan.platformFee ?? 0 })
+  const recentBlockhash = follows?.recentBlockhash ?? (await latestBlockhash(connection))
+  const build = (before: Envelope['before'] = []) => plan.build({ payer, recentBlockhash, before, after })
+  const { transaction, requiredSigners, secretKeys } = await (follows === undefined
+    ? withComputeBudget({ connection, config }, build, fallbackUnits, plan.onFailedTrial)
+    : withFixedBudget({ connection, config, units: fallbackUnits }, build))
+  const signed = cosignedBy(transaction, secretKeys ?? [])
+  return {
+    ...signed,
+    requiredSigners: requiredSigners.filter((signer) => !signed.cosigners.includes(signer)),
+    recentBlockhash,
+  }
+}
+
+/** The answer of mode `unsigned`, which a verb extends with fields of its own. */
+export const unsignedAnswer = ({ transaction, requiredSigners }: BuiltTransaction) => ({
+  mode: 'unsigned' as const,
+  transaction: Buffer.from(transaction).toString('base64'),
+  requiredSigners,
+})
+
+export const trackingOf = (
+  resource_type: string,
+  resource_id: string,
+  related_events: TrackedResource['related_events'],
+): TrackedResource => ({ resource_type, resource_id, related_events })
+
+/**
+ * What the platform wallet signs in mode `signed`. `uncapped` are mints whose amounts the policy does not bound, as the
+ * program moves them between its own accounts.
+ */
+export const signingDraft = (
+  { transaction, cosigners }: BuiltTransaction,
+  uncapped: readonly string[] = [],
+): SigningDraft => ({ transaction, cosigners, uncapped })
+
+/**
+ * Answers with the platform wallet's signature in place, beside that of the user who pays and submits; with the build as
+ * it is where `cosigning` is null. Throws as `cosign`.
+ */
+export async function answerCosigned<D>(
+  context: SigningContext,
+  built: BuiltTransaction,
+  cosigning: (Omit<Cosigning, 'transaction'> & { signer: Signer }) | null,
+  answer: (built: BuiltTransaction) => D,
+): Promise<D> {
+  if (cosigning === null) return answer(built)
+  const { signer, ...request } = cosigning
+  const requiredSigners = built.requiredSigners.filter((address) => address !== signer.address)
+  return cosign(context, signer, { ...request, transaction: built.transaction }, (transaction) =>
+    answer({ ...built, transaction, requiredSigners }),
+  )
+}
+
+/**
+ * Blockhash and price (micro-lamports per unit) of transactions that cannot be simulated, as each needs the one before
+ * it to be confirmed. `units` is the largest compute limit among them.
+ */
+export async function sequenceTerms(
+  { chain, config }: Pick<BuildingServices, 'chain' | 'config'>,
+  { payer, units }: { payer: string; units: number },
+): Promise<{ recentBlockhash: string; computeUnitPrice: bigint }> {
+  const connection = await chain.connection()
+  return {
+    recentBlockhash: await latestBlockhash(connection),
+    computeUnitPrice: await offeredPrice({ connection, config }, [payer], units),
+  }
+}
+
+/** The same transaction with a fresh blockhash, and the signatures of those of the keys that it needs. */
+export async function withNewBlockhash(
+  { chain }: Pick<BuildingServices, 'chain'>,
+  transaction: Uint8Array,
+  secretKeys: readonly Uint8Array[],
+): Promise<{ transaction: Uint8Array; cosigners: string[] }> {
+  const recentBlockhash = await latestBlockhash(await chain.connection())
+  return cosignedBy(await withBlockhash(transaction, recentBlockhash), secretKeys)
+}
