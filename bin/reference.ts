@@ -84,11 +84,11 @@ async function reference(): Promise<string> {
   return `${parts.join('\n\n')}\n`
 }
 
-const current = await reference()
+const referenceText = await reference()
 if (!process.argv.includes('--check')) {
   mkdirSync('docs', { recursive: true })
-  writeFileSync(FILE, current)
-} else if (readFileSync(FILE, 'utf8') !== current) {
+  writeFileSync(FILE, referenceText)
+} else if (readFileSync(FILE, 'utf8') !== referenceText) {
   process.stderr.write(`${FILE} does not match the commands; run: npm run docs\n`)
   process.exitCode = 1
 }

@@ -10,8 +10,8 @@ import { usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
 
 const signerPaths = paths.signer
-type SignerPolicy = NonNullable<SignerState['policy']>
-type TokenLimit = SignerPolicy['tokens'][number]
+type PolicyInForce = NonNullable<SignerState['policy']>
+type TokenLimit = PolicyInForce['tokens'][number]
 
 export const signerNoun: Noun = {
   verbs: {
@@ -105,7 +105,7 @@ interface PolicyFlags {
   programs?: readonly string[] | undefined
 }
 
-function policyChanges(flags: PolicyFlags, policy: SignerPolicy | null) {
+function policyChanges(flags: PolicyFlags, policy: PolicyInForce | null) {
   const lamports = (sol: string | undefined, shown: string) =>
     sol === undefined ? undefined : String(rawUnits(sol, LAMPORT_DECIMALS, shown))
   const { destinations, programs, token } = flags

@@ -7,7 +7,7 @@ import { recordVerb } from './reads.ts'
 import type { Session } from './session.ts'
 import { contentOutcome } from './signing/content.ts'
 import { KEYPAIR, WAIT, type Wait } from './signing/flags.ts'
-import { followTransaction } from './signing/following.ts'
+import { waitForTransaction } from './signing/following.ts'
 import { effectLines, failureLines } from './signing/preview.ts'
 import { submitSigned } from './signing/requests.ts'
 import { transactionFailure } from './signing/run-failures.ts'
@@ -55,7 +55,7 @@ export const transactionsNoun: Noun = {
         timeout: integer('Seconds after which it is given up (default 180)', { min: 1, max: 86_400, placeholder: 'S' }),
       },
       async run({ signature, until, timeout }, session) {
-        const data = await followTransaction(session, signature, until ?? 'finalized', {
+        const data = await waitForTransaction(session, signature, until ?? 'finalized', {
           ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
           onChange({ lifecycle, slot }) {
             const time = new Date(session.clock.now()).toISOString()
@@ -155,7 +155,7 @@ async function submitTransactions(input: SubmitInput, session: Session): Promise
   })
   if (wait === 'none') return { data: answer }
   const followed: Transaction[] = []
-  for (const signature of signatures) followed.push(await followTransaction(session, signature, wait))
+  for (const signature of signatures) followed.push(await waitForTransaction(session, signature, wait))
   const failed = followed.find(({ lifecycle }) => lifecycle === 'failed')
   if (failed !== undefined) {
     throw await transactionFailure(session, typed[followed.indexOf(failed)]?.transaction, failed)

@@ -3,7 +3,7 @@ import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
 import { trackedField } from '../signing/built-transactions.ts'
-import { followTransaction } from '../signing/following.ts'
+import { waitForTransaction } from '../signing/following.ts'
 import { requestPlatformSignature, submitSigned } from '../signing/requests.ts'
 import { forecastOf, transactionFailure, wouldFail } from '../signing/run-failures.ts'
 import { signCompletely } from '../signing/signatures.ts'
@@ -78,7 +78,7 @@ async function confirmedOnce(
   for (let attempts = 0; attempts < MAX_LAUNCH_ATTEMPTS; attempts++) {
     const sent = await attempt()
     if (sent === null) continue
-    const end = await followTransaction(session, sent.signature, 'confirmed')
+    const end = await waitForTransaction(session, sent.signature, 'confirmed')
     journal.remove()
     if (end.lifecycle !== 'failed') return sent.signature
     if (end.err !== EXPIRED) throw await transactionFailure(session, sent.transaction ?? undefined, end)

@@ -6,7 +6,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type Session, sessionWith } from '../session.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import type { SigningFlags } from '../signing/flags.ts'
-import { followTransaction, RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
+import { waitForTransaction, RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 import { submitSigned } from '../signing/requests.ts'
 import { transactionFailure } from '../signing/run-failures.ts'
 import { signCompletely } from '../signing/signatures.ts'
@@ -123,7 +123,7 @@ async function sendMint(
   })
   await submitSigned(session, signature, { transaction, ...trackedField(data) })
   if (wait === 'none') return 'submitted'
-  const confirmed = await followTransaction(session, signature, wait)
+  const confirmed = await waitForTransaction(session, signature, wait)
   if (confirmed.lifecycle === 'failed') throw await transactionFailure(session, data.transaction, confirmed)
   return 'minted'
 }

@@ -18,7 +18,7 @@ const REACHED: Readonly<Record<Exclude<Wait, 'none'>, readonly string[]>> = {
   finalized: ['finalized', 'failed'],
 }
 
-export interface FollowOptions {
+export interface WaitOptions {
   onChange?(transaction: Transaction): void
   timeoutMs?: number
 }
@@ -27,11 +27,11 @@ export interface FollowOptions {
  * Resolves with the transaction when it has come that far or failed. Throws a failure that names the signature when it
  * can no longer be confirmed, and after the timeout; an API that does not answer is asked again until then.
  */
-export async function followTransaction(
+export async function waitForTransaction(
   session: Session,
   signature: string,
   until: Exclude<Wait, 'none'>,
-  { onChange, timeoutMs = FOLLOW_TIMEOUT_MS }: FollowOptions = {},
+  { onChange, timeoutMs = FOLLOW_TIMEOUT_MS }: WaitOptions = {},
 ): Promise<Transaction> {
   const { client, clock, ui } = session
   const start = clock.now()

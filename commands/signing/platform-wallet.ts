@@ -5,7 +5,7 @@ import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { confirmOn } from './confirm.ts'
 import type { Wait } from './flags.ts'
-import { followTransaction } from './following.ts'
+import { waitForTransaction } from './following.ts'
 import { requestPlatformSignature } from './requests.ts'
 import { transactionFailure } from './run-failures.ts'
 import { sentOutcome } from './run-outcomes.ts'
@@ -55,7 +55,7 @@ export async function sendByPlatform(
   if (last === undefined) throw failure('the API answered without signatures: it did not sign')
   const { decimals } = request
   if (wait === 'none') return sentOutcome(await answer.show(null), undefined, { signatures, decimals })
-  const confirmed = await followTransaction(session, last, wait)
+  const confirmed = await waitForTransaction(session, last, wait)
   if (confirmed.lifecycle === 'failed') {
     throw await transactionFailure(session, answer.transaction ?? transaction, confirmed)
   }

@@ -5,7 +5,7 @@ import { type Session, sessionWith } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import { type BuiltTransactions, trackedField } from './built-transactions.ts'
 import type { Wait } from './flags.ts'
-import { followTransaction } from './following.ts'
+import { waitForTransaction } from './following.ts'
 import { submitSigned } from './requests.ts'
 import { transactionFailure } from './run-failures.ts'
 import type { CompleteTransaction } from './signatures.ts'
@@ -47,7 +47,7 @@ async function sendAsBundle(
   if (wait === 'none') return null
   const confirmed: Transaction[] = []
   for (const [i, { signature, transaction }] of signed.entries()) {
-    const one = await followTransaction(session, signature, wait)
+    const one = await waitForTransaction(session, signature, wait)
     if (one.lifecycle === 'failed') {
       const { message } = await transactionFailure(session, transaction, one)
       throw failure(`transaction ${i + 1} of the bundle of ${signed.length}: ${message}`, {
@@ -74,7 +74,7 @@ async function sendInOrder(
       const warning = isLast ? session : withInterruptNote(session, `${place}: ${recovery}`)
       await submitSigned(warning, signature, { transaction, ...(isLast ? trackedField(built) : {}) })
       if (isLast && wait === 'none') return null
-      const one = await followTransaction(warning, signature, isLast && wait !== 'none' ? wait : 'confirmed')
+      const one = await waitForTransaction(warning, signature, isLast && wait !== 'none' ? wait : 'confirmed')
       if (one.lifecycle === 'failed') throw await transactionFailure(session, transaction, one)
       confirmed.push(one)
     } catch (error) {
