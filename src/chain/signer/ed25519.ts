@@ -1,13 +1,13 @@
-/** Tells whether a signature is the one that was asked for; no provider is believed without. */
+/** Checks signatures and public keys: no provider's signature is used before it is verified. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
 
-/** DER of a raw public key without the key itself (RFC 8410). */
-const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
+/** DER of a raw Ed25519 public key without the key itself (RFC 8410). */
+const ED25519_DER_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
-/** The 32 bytes of an address, or undefined where the text is none. */
+/** The 32 bytes of an address, or undefined where the text is no address. */
 export function parsePublicKey(text: string): Uint8Array | undefined {
   try {
     const bytes = base58.decode(text)
@@ -17,17 +17,17 @@ export function parsePublicKey(text: string): Uint8Array | undefined {
   }
 }
 
-/** Base58 of a raw key in base64 or hex, or undefined where it is no 32 bytes. */
+/** Base58 of a raw key in base64 or hex, or undefined where it is not 32 bytes. */
 export function encodePublicKey(text: unknown, encoding: 'base64' | 'hex'): string | undefined {
   const bytes = typeof text === 'string' ? Buffer.from(text, encoding) : undefined
   return bytes?.length === PUBLIC_KEY_BYTES ? base58.encode(bytes) : undefined
 }
 
-/** Checks signatures of one address; throws where the address is none. */
+/** Checks signatures of one address. Throws where the text is no address. */
 export function signatureVerifier(address: string): (message: Uint8Array, signature: unknown) => boolean {
   const bytes = parsePublicKey(address)
   if (bytes === undefined) throw new Error(`${address} is no address`)
-  const der = Buffer.concat([PUBLIC_KEY_PREFIX, bytes])
+  const der = Buffer.concat([ED25519_DER_PREFIX, bytes])
   const key: KeyObject = createPublicKey({ key: der, format: 'der', type: 'spki' })
   return (message, signature) => {
     if (!(signature instanceof Uint8Array) || signature.length !== SIGNATURE_BYTES) return false

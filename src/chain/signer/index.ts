@@ -1,9 +1,9 @@
 /** Opens the signer that the settings name: a keypair file, or a key at a provider that never leaves it. */
 import { type Config, ConfigError } from '../../config.ts'
 import { awsKmsProvider } from './aws-kms.ts'
-import { openKeypairSigner } from './keypair.ts'
+import { openKeypairSigner } from './keypair-signer.ts'
 import { privyProvider } from './privy.ts'
-import { createRemoteSigner, type RemoteProvider } from './remote.ts'
+import { createRemoteSigner, type RemoteProvider } from './remote-signer.ts'
 import { publicKeySetting } from './settings.ts'
 import { turnkeyProvider } from './turnkey.ts'
 import type { ProviderName, Signer, SignerOptions } from './types.ts'
@@ -12,8 +12,8 @@ import { vaultProvider } from './vault.ts'
 export { type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
 
 /**
- * The signer of the settings, or null where `signer` is none. Reads files but asks no provider: `check` does.
- * Throws ConfigError naming the setting that is missing or wrong. `timeoutMs` (10,000) bounds each call of it.
+ * The signer of the settings, or null where `signer` is none. Reads files, and asks no provider: its `check` does.
+ * Throws ConfigError naming the setting that is missing or wrong. `timeoutMs` (10,000) bounds each call of the signer.
  */
 export async function openConfiguredSigner(config: Config, options: SignerOptions = {}): Promise<Signer | null> {
   const name = config.values.signer as ProviderName | 'none'

@@ -1,15 +1,15 @@
-/** Reads a keypair file as the Solana CLI writes it, if nobody else can; nothing of what it holds is ever said. */
+/** Reads a keypair file of the Solana CLI that nobody else can read; no message quotes what it holds. */
 import { type FaultKind, FileFault, readOwn } from '../../files.ts'
 import { type KeyPair, keyPairOf } from '../../solana/signatures.ts'
 
 export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as `solana-keygen new` writes it'
 
-/** Far above what a keypair takes: nothing larger is read. */
+/** A keypair takes far less, and nothing larger is read. */
 const MAX_KEYPAIR_BYTES = 65_536
 
 export type KeypairFault = FaultKind
 
-/** What is wrong with a file, said after its name; `next` is the way out where there is a single one. */
+/** What is wrong with a file: the message follows its name, and `next` is the way out where there is a single one. */
 export class KeypairFileError extends Error {
   override readonly name = 'KeypairFileError'
   readonly fault: KeypairFault
@@ -35,7 +35,7 @@ export function readKeypairFile(file: string): KeyPair {
   return keyPairFrom(numbers, badContent)
 }
 
-/** Key pair of 64 integers, seed then public key; `refuse` makes the error of what is wrong with them. */
+/** Key pair of 64 integers, seed then public key. Throws what `refuse` makes of the reason. */
 export function keyPairFrom(numbers: unknown, refuse: (what: string) => Error): KeyPair {
   if (!Array.isArray(numbers)) throw refuse('holds no JSON array')
   if (numbers.length === 32) throw refuse('holds 32 integers: the public key, its second half, is missing')
@@ -60,7 +60,7 @@ function readPrivateText(file: string): string {
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { kind, what, next } = error
-    const said = what.endsWith('too many') ? `${what} for a keypair` : what
-    throw new KeypairFileError(kind, said, kind === 'exposed' ? next : undefined)
+    const message = what.endsWith('too many') ? `${what} for a keypair` : what
+    throw new KeypairFileError(kind, message, kind === 'exposed' ? next : undefined)
   }
 }

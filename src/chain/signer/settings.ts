@@ -1,10 +1,10 @@
-/** Takes the settings of a signer one by one; what is wrong with one is said without what it holds. */
+/** Reads the settings of a signer one by one; no error quotes the value of a setting. */
 import { type Config, ConfigError, environmentName, type SettingName } from '../../config.ts'
 import { parsePublicKey } from './ed25519.ts'
 
 type TextSetting = Extract<SettingName, `signer.${string}`>
 
-/** A setting that the chosen provider can't do without. Throws ConfigError. */
+/** A setting that the chosen provider needs. Throws ConfigError where it is missing. */
 export function requiredSetting({ values }: Config, name: TextSetting): string {
   const value = values[name]
   if (value === undefined) {
@@ -13,7 +13,7 @@ export function requiredSetting({ values }: Config, name: TextSetting): string {
   return value
 }
 
-/** Like `required`, for what goes into an HTTP header as it is. */
+/** A required setting that goes into an HTTP header as it is. Throws ConfigError where it cannot. */
 export function requiredHeaderSetting(config: Config, name: TextSetting): string {
   const value = requiredSetting(config, name)
   if (!/^[\x21-\x7e]+$/.test(value)) {
@@ -22,7 +22,7 @@ export function requiredHeaderSetting(config: Config, name: TextSetting): string
   return value
 }
 
-/** Address of a provider's API without the last slash; tokens go over https, or to this machine. */
+/** A provider's URL without the last slash. Throws ConfigError unless it is https, or of this machine. */
 export function requiredUrlSetting(config: Config, name: TextSetting): string {
   const url = new URL(requiredSetting(config, name))
   const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
@@ -35,7 +35,7 @@ export function requiredUrlSetting(config: Config, name: TextSetting): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** `signer.public-key`, if set. Throws ConfigError where it is no address. */
+/** The address in `signer.public-key`; undefined where it is not set. Throws ConfigError where it is no address. */
 export function publicKeySetting({ values }: Config): string | undefined {
   const address = values['signer.public-key']
   if (address !== undefined && parsePublicKey(address) === undefined) {

@@ -1,7 +1,7 @@
 /** Turnkey: raw payloads signed by a private key or a wallet account. */
 import { createECDH } from 'node:crypto'
 import { type Config, ConfigError } from '../../config.ts'
-import type { KeychainSigner, RemoteProvider } from './remote.ts'
+import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
 import { requiredSetting, requiredUrlSetting } from './settings.ts'
 
 export function turnkeyProvider(config: Config, publicKey: string): RemoteProvider {

@@ -1,7 +1,7 @@
 /** HashiCorp Vault: an ed25519 key in its transit engine. */
 import type { Config } from '../../config.ts'
 import { encodePublicKey } from './ed25519.ts'
-import type { KeychainSigner, RemoteProvider } from './remote.ts'
+import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
 import { requiredHeaderSetting, requiredSetting, requiredUrlSetting } from './settings.ts'
 
 export function vaultProvider(config: Config, publicKey: string): RemoteProvider {
@@ -17,7 +17,7 @@ export function vaultProvider(config: Config, publicKey: string): RemoteProvider
       return new VaultSigner({ vaultAddr, vaultToken, keyName, publicKey }) as unknown as KeychainSigner
     },
     signs: ({ pathname }) => pathname.includes('/v1/transit/sign/'),
-    // The package reads signatures of a key's first version only; whether it is the right key is verified anyway.
+    // The package reads signatures of a key's first version only; every signature is verified in any case.
     adapt: (answer) => answer.replace(/"vault:v\d+:/, '"vault:v1:'),
     onStatus: (status) =>
       status === 403
@@ -29,13 +29,13 @@ export function vaultProvider(config: Config, publicKey: string): RemoteProvider
 }
 
 function latestKey(answer: string): string | undefined {
-  const { data } = parseAnswer(answer) as {
+  const { data } = vaultAnswer(answer) as {
     data?: { latest_version?: number; keys?: Record<string, { public_key?: unknown }> }
   }
   return encodePublicKey(data?.keys?.[String(data.latest_version)]?.public_key, 'base64')
 }
 
-function parseAnswer(answer: string): object {
+function vaultAnswer(answer: string): object {
   try {
     return (JSON.parse(answer) as object | null) ?? {}
   } catch {

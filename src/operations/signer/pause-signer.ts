@@ -1,8 +1,8 @@
-/** Stops the signer, and lets it go on. */
+/** Pauses the signer, which refuses everything then, and resumes it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { changeSigner } from './change.ts'
+import { changeSigner } from './change-signer.ts'
 
 type Pause = Api['signer']['pause']
 type Resume = Api['signer']['resume']

@@ -2,13 +2,13 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { changeSigner } from './change.ts'
+import { changeSigner } from './change-signer.ts'
 
 type ResetSpendRoute = Api['signer']['reset']
 
 export async function resetSpend(context: Context, _: Input<ResetSpendRoute>): Promise<Result<ResetSpendRoute>> {
   return changeSigner(context, 'spend.reset', ({ spent, since, last }) => ({
-    // By row, not by time: the clocks of several daemons differ, and one may be set back.
+    // The mark is a row, not a time: the clocks of several daemons differ, and one may be set back.
     changes: { spend_since: context.clock.now(), spend_mark: last },
     details: {
       since: new Date(since).toISOString(),

@@ -1,4 +1,4 @@
-/** Tries the signer's provider with a text that is no transaction, and on request with a memo that is submitted. */
+/** Tests the signer's provider with a text that is no transaction, or with a memo that is submitted. */
 import { hash, randomBytes } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -13,11 +13,11 @@ import type { NewSigningPlan } from '../signing/types.ts'
 
 type TestSignerRoute = Api['signer']['test']
 
-/** No message of a transaction begins so (Solana's off-chain message signing). */
-const OFF_CHAIN = '\xffsolana offchain'
+/** The prefix of Solana's off-chain message signing: no message of a transaction begins with it. */
+const OFF_CHAIN_PREFIX = '\xffsolana offchain'
 
 /**
- * The text is signed whatever the policy says: it can move nothing. A memo is signed like every other transaction.
+ * The text is signed whatever the policy says, as it can move nothing. A memo is signed like every other transaction.
  * Throws internal_error where the provider fails.
  */
 export async function testSigner(
@@ -26,7 +26,11 @@ export async function testSigner(
 ): Promise<Result<TestSignerRoute>> {
   const { provider, address, sign } = await requireSigner(context)
   if (submit) return submitMemo(context, memo, { provider, address })
-  const text = Buffer.concat([Buffer.from(OFF_CHAIN, 'latin1'), Buffer.from('svc signer test '), randomBytes(16)])
+  const text = Buffer.concat([
+    Buffer.from(OFF_CHAIN_PREFIX, 'latin1'),
+    Buffer.from('svc signer test '),
+    randomBytes(16),
+  ])
   const started = performance.now()
   await sign(text).catch((error: unknown) => {
     throw asApiError(error, context.log)

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { appendAudit } from '../../store/audit-entries.ts'
 import type { Tx } from '../../store/store.ts'
 
-/** Written in the transaction of what it reports. `details` hold figures and addresses, digits for amounts. */
+/** Writes an entry in the transaction of what it reports. `details` hold figures and addresses, amounts as digits. */
 export async function audit(
   { actor, requestId, clock, vault }: Pick<Context, 'actor' | 'requestId' | 'clock' | 'vault'>,
   tx: Tx,

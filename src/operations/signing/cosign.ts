@@ -1,17 +1,16 @@
-/** A signature of the platform's key for a transaction that another pays and sends: judged, logged, handed out with its message. */
+/** A signature of the platform's key for a transaction that another pays and sends: checked, logged, handed out with its message. */
 import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { type MovementOptions, readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
-import { checkPolicy } from '../../policy/rules/check-policy.ts'
 import { decodeTransaction } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
 import { providerFailure } from './make-signature.ts'
-import { lockPolicyState } from './policy-state.ts'
-import { auditedRefusal, pausedRefusal, refusalError, requireRunning } from './refusals.ts'
+import { lockPolicyState, policySha256 } from './policy-state.ts'
+import { auditedRefusal, policyRefusal, requireNotPaused, requireRunning } from './refusals.ts'
 import { asApiError, requireCluster } from './require-signer.ts'
 import type { SigningContext } from './types.ts'
 
@@ -20,7 +19,7 @@ export interface Cosigning extends MovementOptions {
   operation: string
   /** Wire format, built by this request; who else must sign may not have done so yet. */
   transaction: Uint8Array
-  /** What the audit log says of it. */
+  /** Further fields of the audit log's entries. */
   about: Record<string, unknown>
 }
 
@@ -42,35 +41,25 @@ export async function cosign<D>(
   const transaction = decodeTransaction(raw)
   const { message, messageBytes } = transaction
   const movement = await readMovement(chain, transaction, wallet, release === undefined ? {} : { release })
-  const said = {
-    signing: newId('sgn'),
-    operation,
-    role: 'cosigns',
-    message_sha256: hash('sha256', messageBytes, 'hex'),
-    ...about,
-  }
-  const intend = async (tx: Tx) => {
-    const { policy, row, spent } = await lockPolicyState(tx, clock, wallet)
-    const refusal = policy.paused
-      ? pausedRefusal(row?.paused_reason ?? null)
-      : checkPolicy(movement, policy, spent, { role: 'cosigns' })
+  const message_sha256 = hash('sha256', messageBytes, 'hex')
+  const entry = { signing: newId('sgn'), operation, role: 'cosigns', message_sha256, ...about }
+  const checkAndLog = async (tx: Tx) => {
+    const state = await lockPolicyState(tx, clock, wallet)
+    const refusal = policyRefusal(state, movement, { role: 'cosigns' })
     if (refusal !== null) return refusal
-    const policy_sha256 = hash('sha256', row?.policy_json ?? '', 'hex')
-    await audit(context, tx, 'signing.intended', wallet, { ...said, policy_sha256 })
+    await audit(context, tx, 'signing.intended', wallet, { ...entry, policy_sha256: policySha256(state) })
     return null
   }
-  const refusal = await (context.dryRun ? rehearse(store, intend) : store.write(intend))
+  const refusal = await (context.dryRun ? rehearse(store, checkAndLog) : store.write(checkAndLog))
   if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
   // A signature that is handed out is one that can be used.
   if (context.dryRun) return answer(raw)
-  const signature = await providerSignature(context, signer, messageBytes, said)
+  const signature = await providerSignature(context, signer, messageBytes, entry)
   const signed = Uint8Array.from(raw)
   signed.set(signature, 1 + 64 * message.keys.slice(0, message.signers).indexOf(wallet))
   return context.commit(async (tx) => {
-    // Paused while the provider was asked: the signature stays here.
-    const { policy, row } = await lockPolicyState(tx, clock, wallet)
-    if (policy.paused) throw refusalError(pausedRefusal(row?.paused_reason ?? null))
-    await audit(context, tx, 'signing.signed', wallet, { ...said, signature: base58.encode(signature) })
+    requireNotPaused(await lockPolicyState(tx, clock, wallet))
+    await audit(context, tx, 'signing.signed', wallet, { ...entry, signature: base58.encode(signature) })
     return answer(signed)
   })
 }
@@ -79,13 +68,13 @@ async function providerSignature(
   context: SigningContext,
   signer: Signer,
   messageBytes: Uint8Array,
-  said: Record<string, unknown>,
+  entry: Record<string, unknown>,
 ): Promise<Uint8Array> {
   try {
     return await signer.sign(messageBytes)
   } catch (error) {
     const { signed, why } = providerFailure(error)
-    await context.store.write((tx) => audit(context, tx, 'signing.failed', signer.address, { ...said, signed, why }))
+    await context.store.write((tx) => audit(context, tx, 'signing.failed', signer.address, { ...entry, signed, why }))
     throw asApiError(error, context.log)
   }
 }

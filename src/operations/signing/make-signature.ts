@@ -10,11 +10,12 @@ import { sendFirst } from '../transactions/send-first.ts'
 import { storeSubmitted } from '../transactions/store-submitted.ts'
 import { audit } from './audit.ts'
 import { lockPolicyState } from './policy-state.ts'
-import { messageKnown, pausedRefusal, refusalError, signingEnded } from './refusals.ts'
+import { messageKnown, requireNotPaused, signingEnded } from './refusals.ts'
 import { asApiError } from './require-signer.ts'
 import type { ReservedSigning } from './reserve-signing.ts'
 import type { SigningContext } from './types.ts'
 
+/** Retries by the node that is asked to send; the transaction watcher has its own. */
 const SIGNED_MAX_RETRIES = 2
 
 /**
@@ -62,8 +63,7 @@ export async function storeSigned(
   transaction: DecodedTransaction,
   tracked_resource: TrackedResource | undefined,
 ): Promise<void> {
-  const { policy, row } = await lockPolicyState(tx, context.clock, signer.address)
-  if (policy.paused) throw refusalError(pausedRefusal(row?.paused_reason ?? null))
+  requireNotPaused(await lockPolicyState(tx, context.clock, signer.address))
   const { id, operation, genesis, since_slot } = signing
   if (!(await markSigned(tx, id, transaction.signature))) throw signingEnded(id)
   const next_send_at = context.clock.now() + FIRST_SEND_MS

@@ -1,10 +1,63 @@
-/** The stored policy of a signing key, and what counts against its day. */
+/** The policy state of a signing key: its stored policy, and what counts against its day. */
+import { hash } from 'node:crypto'
 import type { Clock } from '../../context.ts'
 import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../policy/policy.ts'
 import type { Row } from '../../store/schema.ts'
 import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signings.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
+
+export interface PolicyState {
+  /** Null where no policy was ever set or used. */
+  row: Row<'signer_policies'> | null
+  policy: SigningPolicy
+  spent: Spent
+  /** Spends after this moment count, in Unix milliseconds. */
+  since: number
+  /** Sequence number of the key's last spend; 0 before the first. */
+  last: number
+}
+
+export async function readPolicyState(reader: Reader, clock: Clock, signer: string): Promise<PolicyState> {
+  return policyState(reader, clock, signer, await findPolicy(reader, signer))
+}
+
+/** Holds the policy's row until the commit: nothing else is counted against it meanwhile. */
+export async function lockPolicyState(tx: Tx, clock: Clock, signer: string): Promise<PolicyState> {
+  const row = await lockPolicy(tx, {
+    signer,
+    paused: 0,
+    paused_reason: null,
+    policy_json: policyJson(DEFAULT_POLICY),
+    spend_since: 0,
+    spend_mark: 0,
+    updated_at: 0,
+  })
+  return policyState(tx, clock, signer, row)
+}
+
+async function policyState(
+  reader: Reader,
+  clock: Clock,
+  signer: string,
+  row: PolicyState['row'],
+): Promise<PolicyState> {
+  const dayAgo = clock.now() - DAY_MS
+  const sums = await sumSpends(reader, signer, { since: dayAgo, mark: row?.spend_mark ?? 0 })
+  // Lamports are summed under the empty mint.
+  const lamports = sums.get('') ?? 0n
+  sums.delete('')
+  return {
+    row,
+    policy: policyOf(row),
+    spent: { lamports, tokens: sums },
+    since: Math.max(dayAgo, row?.spend_since ?? 0),
+    last: await lastSpend(reader, signer),
+  }
+}
+
+/** Tells in the audit log by which policy a signing was allowed; hex. */
+export const policySha256 = ({ row }: PolicyState): string => hash('sha256', row?.policy_json ?? '', 'hex')
 
 /** A policy as it is stored: amounts are digits. */
 interface StoredPolicy {
@@ -32,7 +85,7 @@ export function policyJson({ paused: _, tokens, ...policy }: SigningPolicy): str
 }
 
 /** Without a row nothing may leave. */
-export function policyOf(row: Pick<Row<'signer_policies'>, 'paused' | 'policy_json'> | null): SigningPolicy {
+function policyOf(row: PolicyState['row']): SigningPolicy {
   if (row === null) return DEFAULT_POLICY
   const stored: StoredPolicy = JSON.parse(row.policy_json)
   return {
@@ -47,46 +100,4 @@ export function policyOf(row: Pick<Row<'signer_policies'>, 'paused' | 'policy_js
       per_day: BigInt(per_day),
     })),
   }
-}
-
-export interface PolicyState {
-  row: Row<'signer_policies'> | null
-  policy: SigningPolicy
-  spent: Spent
-  /** Since when spends count, in Unix milliseconds. */
-  since: number
-  /** The last spend. */
-  last: number
-}
-
-/** As it is now. */
-export async function readPolicyState(reader: Reader, clock: Clock, signer: string): Promise<PolicyState> {
-  return policyState(reader, clock, signer, await findPolicy(reader, signer))
-}
-
-/** As it is now, and until the commit: nothing else is counted meanwhile. */
-export async function lockPolicyState(tx: Tx, clock: Clock, signer: string): Promise<PolicyState> {
-  const row = await lockPolicy(tx, {
-    signer,
-    paused: 0,
-    paused_reason: null,
-    policy_json: policyJson(DEFAULT_POLICY),
-    spend_since: 0,
-    spend_mark: 0,
-    updated_at: 0,
-  })
-  return policyState(tx, clock, signer, row)
-}
-
-async function policyState(
-  reader: Reader,
-  clock: Clock,
-  signer: string,
-  row: PolicyState['row'],
-): Promise<PolicyState> {
-  const since = Math.max(clock.now() - DAY_MS, row?.spend_since ?? 0)
-  const sums = await sumSpends(reader, signer, { since: clock.now() - DAY_MS, mark: row?.spend_mark ?? 0 })
-  const lamports = sums.get('') ?? 0n
-  sums.delete('')
-  return { row, policy: policyOf(row), spent: { lamports, tokens: sums }, since, last: await lastSpend(reader, signer) }
 }

@@ -1,16 +1,22 @@
 /** Refusals of the signer: what the audit log says of one, and the error that the client is answered. */
 import type { Signer } from '../../chain/signer/index.ts'
 import { type ApiError, badRequest, conflict } from '../../errors.ts'
-import type { Refusal } from '../../policy/rules/check-policy.ts'
+import type { Movement } from '../../policy/movement/movement.ts'
+import { checkPolicy, type Refusal } from '../../policy/rules/check-policy.ts'
+import type { PolicyCheckOptions } from '../../policy/rules/violation.ts'
 import { audit } from './audit.ts'
-import { readPolicyState } from './policy-state.ts'
+import { type PolicyState, readPolicyState } from './policy-state.ts'
 import type { SigningContext } from './types.ts'
 
 /** Refuses at once where nothing that follows could be signed: before anything is built. */
 export async function requireRunning(context: SigningContext, signer: Signer, operation: string): Promise<void> {
-  const { policy, row } = await readPolicyState(context.store.db, context.clock, signer.address)
-  if (policy.paused) throw await auditedRefusal(context, signer, operation, pausedRefusal(row?.paused_reason ?? null))
+  const refusal = pausedRefusal(await readPolicyState(context.store.db, context.clock, signer.address))
+  if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
 }
+
+/** Why the policy, as it is locked, refuses the movement; null where it allows it. */
+export const policyRefusal = (state: PolicyState, movement: Movement, options: PolicyCheckOptions): Refusal | null =>
+  pausedRefusal(state) ?? checkPolicy(movement, state.policy, state.spent, options)
 
 /** Writes the refusal to the audit log, except in a dry run; answers the bad_request for the caller to throw. */
 export async function auditedRefusal(
@@ -33,12 +39,22 @@ export async function auditedRefusal(
 export const refusalError = ({ rule, message, details }: Refusal): ApiError =>
   badRequest(message, { details: { rule, ...details } })
 
-/** A paused signer refuses before anything is simulated, with the reason that the operator gave. */
-export const pausedRefusal = (reason: string | null): Refusal => ({
-  rule: 'paused',
-  message: `The signer is paused${reason === null ? '' : ` (${reason})`}: nothing is signed until \`svc signer resume\``,
-  details: reason === null ? {} : { reason },
-})
+/** A paused signer refuses whatever is asked, with the reason that the operator gave; null where it runs. */
+export function pausedRefusal({ policy, row }: PolicyState): Refusal | null {
+  if (!policy.paused) return null
+  const reason = row?.paused_reason ?? null
+  return {
+    rule: 'paused',
+    message: `The signer is paused${reason === null ? '' : ` (${reason})`}: nothing is signed until \`svc signer resume\``,
+    details: reason === null ? {} : { reason },
+  }
+}
+
+/** Throws bad_request where the signer was paused while the provider was asked. */
+export function requireNotPaused(state: PolicyState): void {
+  const refusal = pausedRefusal(state)
+  if (refusal !== null) throw refusalError(refusal)
+}
 
 export const signingEnded = (id: string): ApiError =>
   conflict(`The signing ${id} has ended in another process: repeat the request to read its answer`, {

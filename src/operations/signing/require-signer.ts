@@ -6,7 +6,7 @@ import { type ApiError, internal } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 
 /** Genesis hashes of the public clusters (docs.anza.xyz, clusters). */
-const GENESIS: Readonly<Record<string, string>> = {
+const GENESIS_HASHES: Readonly<Record<string, string>> = {
   'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
   testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
@@ -19,7 +19,7 @@ export function openSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): P
   })
 }
 
-/** Null also where its provider cannot be set up, which the log tells: for what goes on without it. */
+/** Null where none is configured, and where its provider cannot be set up, which goes to the log: for what works without it. */
 export const trySigner = ({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> =>
   signer().catch((error) => {
     log.warn({ err: error }, 'the signer cannot be used')
@@ -38,26 +38,26 @@ export async function requireSigner(services: Pick<Services, 'signer' | 'log'>):
   return opened
 }
 
-/** Refuses a chain that the signer is not meant for (`signer.cluster`), by genesis hash; answers that of the chain. */
+/** The chain's genesis hash. Throws internal_error for a chain that the signer is not meant for (`signer.cluster`). */
 export async function requireCluster({
   chain,
   config,
   log,
 }: Pick<Services, 'chain' | 'config' | 'log'>): Promise<string> {
-  const wanted = config.values['signer.cluster']
+  const expected = config.values['signer.cluster']
   const genesis = await chain.genesisHash()
-  if (wanted === 'any') return genesis
-  const fits = wanted === 'embedded' ? chain.cluster.kind === 'embedded' : genesis === GENESIS[wanted]
+  if (expected === 'any') return genesis
+  const fits = expected === 'embedded' ? chain.cluster.kind === 'embedded' : genesis === GENESIS_HASHES[expected]
   if (!fits) {
-    log.error({ wanted, genesis }, 'the signer is marked for another cluster')
+    log.error({ wanted: expected, genesis }, 'the signer is marked for another cluster')
     throw internal(
-      `The signer is marked for ${wanted} (signer.cluster), and this chain is another one (genesis ${genesis}): nothing was signed`,
+      `The signer is marked for ${expected} (signer.cluster), and this chain is another one (genesis ${genesis}): nothing was signed`,
     )
   }
   return genesis
 }
 
-/** What a provider's failure is to a client; its own errors say nothing secret, and in production only the log has them. */
+/** A provider's failure as internal_error; its messages hold nothing secret, and in production only the log has them. */
 export function asApiError(error: unknown, log: Log): ApiError | unknown {
   if (error instanceof SignerUnavailable || (error instanceof Error && error.name === 'ConfigError')) {
     log.error({ fault: error.message }, 'the signer cannot be used')

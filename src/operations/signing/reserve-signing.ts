@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto'
 import { readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
-import { checkPolicy } from '../../policy/rules/check-policy.ts'
 import { spendOf } from '../../policy/rules/spend.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
 import { signatureHolds } from '../../solana/signatures.ts'
@@ -10,8 +9,8 @@ import type { Row } from '../../store/schema.ts'
 import { insertSigning, insertSpends, isMessageKnown } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from './audit.ts'
-import { lockPolicyState } from './policy-state.ts'
-import { auditedRefusal, messageKnown, pausedRefusal } from './refusals.ts'
+import { lockPolicyState, policySha256 } from './policy-state.ts'
+import { auditedRefusal, messageKnown, policyRefusal } from './refusals.ts'
 import { requireCluster } from './require-signer.ts'
 import type { SigningContext, SigningDraft } from './types.ts'
 
@@ -24,7 +23,7 @@ export type ReservedSigning = Pick<
 export interface Reservation {
   id: string
   operation: string
-  /** Of a request's first signing: its sealed plan, and what else is written with it. A later signing has neither. */
+  /** The sealed plan that a request's first signing holds, and what else is written with it; null for a later signing. */
   first: { plan: Buffer; reserve: ((tx: Tx) => Promise<void>) | undefined } | null
 }
 
@@ -49,10 +48,8 @@ export async function reserveSigning(
   const created_at = clock.now()
   const signing = { id, operation, transaction: Buffer.from(raw), genesis, since_slot: movement.slot, created_at }
   const refusal = await store.write(async (tx) => {
-    const { policy, row, spent } = await lockPolicyState(tx, clock, wallet)
-    const refusal = policy.paused
-      ? pausedRefusal(row?.paused_reason ?? null)
-      : checkPolicy(movement, policy, spent, { role: 'pays', cosigners, uncapped })
+    const state = await lockPolicyState(tx, clock, wallet)
+    const refusal = policyRefusal(state, movement, { role: 'pays', cosigners, uncapped })
     if (refusal !== null) return refusal
     if (await isMessageKnown(tx, message_sha256)) throw messageKnown()
     const plan = first?.plan ?? null
@@ -67,7 +64,7 @@ export async function reserveSigning(
       message_sha256,
       lamports: String(spend.lamports),
       tokens: spend.tokens.map(({ mint, amount }) => ({ mint, amount: String(amount) })),
-      policy_sha256: hash('sha256', row?.policy_json ?? '', 'hex'),
+      policy_sha256: policySha256(state),
     })
     return null
   })

@@ -15,20 +15,20 @@ import { type SigningRun, sealPlan } from './signing-run.ts'
 import type { NewSigningPlan, Signatures, SigningContext, SigningDraft, SigningPlan, SigningSteps } from './types.ts'
 
 /** Slots after which a blockhash that reads as ended has ended, and is not one that the node has yet to hear of. */
-const BLOCKHASH_SLOTS = 250
+const ENDED_BLOCKHASH_SLOTS = 250
 
 /**
  * Answers once the last transaction is stored and sent. A refusal is bad_request with `details.rule` and the figures;
  * internal_error where the provider fails. A signing reserved under an Idempotency-Key is ended by the key's retry, with
  * the same bytes and so the same signature; one that the provider certainly did not sign is forgotten.
  */
-export async function signAndSubmit<S, D>(
+export async function signAndSubmit<D>(
   context: SigningContext,
-  run: SigningRun<S>,
-  plan: SigningPlan<S> | NewSigningPlan<S>,
+  run: SigningRun,
+  plan: SigningPlan | NewSigningPlan,
   steps: SigningSteps<D>,
 ): Promise<D> {
-  const signing: Signing<S, D> = { context, run, plan, steps }
+  const signing: Signing<D> = { context, run, plan, steps }
   const last = (plan.steps ?? 1) - 1
   let signatures: Signatures | null = null
   for (let step = 0; step < last; step++) {
@@ -40,14 +40,14 @@ export async function signAndSubmit<S, D>(
 }
 
 /** One call of `signAndSubmit`. */
-interface Signing<S, D> {
+interface Signing<D> {
   context: SigningContext
-  run: SigningRun<S>
-  plan: SigningPlan<S> | NewSigningPlan<S>
+  run: SigningRun
+  plan: SigningPlan | NewSigningPlan
   steps: SigningSteps<D>
 }
 
-async function signIntermediate<S, D>(signing: Signing<S, D>, step: number): Promise<string> {
+async function signIntermediate<D>(signing: Signing<D>, step: number): Promise<string> {
   const { context, run } = signing
   const reserved = await reservedStep(signing, step)
   if (reserved.kind === 'signed') return reserved.signature
@@ -58,7 +58,7 @@ async function signIntermediate<S, D>(signing: Signing<S, D>, step: number): Pro
 }
 
 /** The answer becomes durable with the last signature, before that is sent. */
-async function signLast<S, D>(signing: Signing<S, D>, step: number, before: Signatures | null): Promise<D> {
+async function signLast<D>(signing: Signing<D>, step: number, before: Signatures | null): Promise<D> {
   const { context, run, plan, steps } = signing
   const reserved = await reservedStep(signing, step)
   if (reserved.kind === 'signed') return context.commit(async () => steps.answer(appended(before, reserved.signature)))
@@ -80,11 +80,11 @@ const appended = (before: Signatures | null, signature: string): Signatures =>
 
 type SigningStep =
   | { kind: 'signed'; signature: string }
-  /** `isNew`: reserved by this run, so that nobody has asked the provider for it. */
+  /** `isNew`: reserved by this run, so that the provider was never asked for it. */
   | { kind: 'reserved'; row: ReservedSigning; isNew: boolean }
 
-function signStep<S, D>(
-  { context, run, steps }: Signing<S, D>,
+function signStep<D>(
+  { context, run, steps }: Signing<D>,
   { row, isNew }: Extract<SigningStep, { kind: 'reserved' }>,
   step: number,
 ): Promise<DecodedTransaction> {
@@ -93,7 +93,7 @@ function signStep<S, D>(
 }
 
 /** What an earlier run left of this step, else a new reservation of it. */
-async function reservedStep<S, D>(signing: Signing<S, D>, step: number): Promise<SigningStep> {
+async function reservedStep<D>(signing: Signing<D>, step: number): Promise<SigningStep> {
   const { context, run } = signing
   const id = step === 0 ? run.id : `${run.id}.${step}`
   const row = await findSigning(context.store.db, id)
@@ -104,21 +104,21 @@ async function reservedStep<S, D>(signing: Signing<S, D>, step: number): Promise
   return { kind: 'reserved', row: await reserveStep(signing, id, step), isNew: true }
 }
 
-async function reserveStep<S, D>(signing: Signing<S, D>, id: string, step: number): Promise<ReservedSigning> {
+async function reserveStep<D>(signing: Signing<D>, id: string, step: number): Promise<ReservedSigning> {
   const { context, run, plan, steps } = signing
   const first = step > 0 ? null : { plan: sealPlan(context, id, plan), reserve: steps.reserve?.bind(steps) }
   return reserveSigning(context, run.signer, await stepDraft(signing, step), { id, operation: run.operation, first })
 }
 
-async function stepDraft<S, D>({ plan, steps }: Signing<S, D>, step: number): Promise<SigningDraft> {
+async function stepDraft<D>({ plan, steps }: Signing<D>, step: number): Promise<SigningDraft> {
   if (step > 0 && steps.next !== undefined) return steps.next(step)
   if (step === 0 && 'first' in plan) return plan.first
   throw new Error(`step ${step} of a signing has no transaction`)
 }
 
 /** Waits until the transaction is confirmed; one that failed for good frees the key, as nothing more can come of it. */
-async function requireConfirmed<S, D>(
-  { context, steps }: Signing<S, D>,
+async function requireConfirmed<D>(
+  { context, steps }: Signing<D>,
   signature: string,
   signatures: Signatures,
 ): Promise<void> {
@@ -142,11 +142,11 @@ async function requireConfirmed<S, D>(
 async function isDead({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
   const { blockhash } = lifetimeOf(decodeTransaction(transaction).message)
   const { slot, ended } = await readBlockhashEnd(chain, blockhash)
-  return ended[0] === true && slot >= (since_slot ?? 0) + BLOCKHASH_SLOTS
+  return ended[0] === true && slot >= (since_slot ?? 0) + ENDED_BLOCKHASH_SLOTS
 }
 
 /** A step that was never sent makes room for another with the same purpose; what it took of the day stays taken. */
-async function supersede<S, D>({ context, run }: Signing<S, D>, row: Row<'signings'>): Promise<void> {
+async function supersede<D>({ context, run }: Signing<D>, row: Row<'signings'>): Promise<void> {
   const { id, operation } = row
   await context.store.write(async (tx) => {
     if (!(await supersedeSigning(tx, id))) throw signingEnded(id)

@@ -7,7 +7,7 @@ import { requireRunning, signingEnded } from './refusals.ts'
 import { requireCluster, requireSigner } from './require-signer.ts'
 import type { SigningContext, SigningPlan } from './types.ts'
 
-export interface SigningRun<S> {
+export interface SigningRun<S = unknown> {
   /** What asks, for the audit log, for example `fee_claim.create`. */
   operation: string
   signer: Signer
@@ -58,9 +58,13 @@ async function readPlan<S>(context: SigningContext, signer: Signer, id: string):
 }
 
 /** The plan as it is stored beside the first signing: it may hold keys that the build generated. */
-export function sealPlan<S>({ vault }: SigningContext, id: string, plan: SigningPlan<S>): Buffer {
+export function sealPlan({ vault }: SigningContext, id: string, plan: SigningPlan): Buffer {
   const { state, steps = 1, tracked_resource } = plan
-  const stored: StoredPlan<S> = { kept: state, steps, ...(tracked_resource !== undefined && { tracked_resource }) }
+  const stored: StoredPlan<unknown> = {
+    kept: state,
+    steps,
+    ...(tracked_resource !== undefined && { tracked_resource }),
+  }
   return vault.seal(JSON.stringify(stored), purposeOf(id))
 }
 

@@ -45,7 +45,7 @@ export interface SigningPlan<S = unknown> {
 }
 
 /** A plan that this request made itself; one that it resumes has its first transaction in the database. */
-export interface NewSigningPlan<S> extends SigningPlan<S> {
+export interface NewSigningPlan<S = unknown> extends SigningPlan<S> {
   first: SigningDraft
 }
 

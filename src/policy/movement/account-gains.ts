@@ -43,7 +43,7 @@ function* balanceGains(touched: TouchedAccount): Iterable<Destination> {
   if (rest > 0n) yield destinationOf(touched, null, rest)
 }
 
-/** None where the account was another owner's, or of another mint. */
+/** What the token account held before; nothing where it was another owner's, or of another mint. */
 function tokensBefore({ before: { token: old }, after: { token: now } }: TouchedAccount): bigint {
   return old !== null && old.owner === now?.owner && old.mint === now.mint ? old.amount : 0n
 }

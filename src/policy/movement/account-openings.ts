@@ -4,14 +4,14 @@ import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { ExecutedInstruction } from './executed-instructions.ts'
 
 export interface AccountOpening {
-  /** That the account is handed to. */
+  /** The program that the account is handed to. */
   program: string
-  /** Of a token account; null for any other. */
+  /** Owner and mint of a token account; null for any other account. */
   owner: string | null
   mint: string | null
 }
 
-/** By address; none for what is not opened. */
+/** The openings of each address that is opened, in the order of execution. */
 export type AccountOpenings = ReadonlyMap<string, readonly AccountOpening[]>
 
 const CREATED = new Set(['createAccount', 'createAccountWithSeed'])

@@ -5,15 +5,15 @@ import { isTokenProgram } from '../../solana/token-programs.ts'
 
 export interface ExecutedInstruction {
   program: string
-  /** Of the message's own instruction that it is, or belongs to. */
+  /** Index of the message's own instruction that it is, or that calls it. */
   index: number
   depth: number
   where: string
   /** Addresses that it names. */
   accounts: string[]
-  /** As a validator names it; null where it is not known. */
+  /** The name that validators show; null where it is not known. */
   type: string | null
-  /** Accounts and fields: of the message's own as decoded here, amounts as bigint; of an inner one as the node shows them. */
+  /** Its accounts and fields: decoded here for the message's own, amounts as bigint; as the node shows them for an inner one. */
   info: Readonly<Record<string, unknown>>
 }
 
@@ -39,7 +39,7 @@ export function messageInstructions({ instructions }: DecodedMessage, keys: read
   })
 }
 
-/** As a simulation shows them; null where it does not, for nothing can be told about the transaction then. */
+/** The inner instructions that a simulation shows; null where it shows none in a form that can be read. */
 export function innerInstructions(shown: unknown): ExecutedInstruction[] | null {
   if (!Array.isArray(shown)) return null
   const inner: ExecutedInstruction[] = []

@@ -16,9 +16,9 @@ export interface InstructedTransfer {
 }
 
 export interface InstructionEffects {
-  /** Out of the wallet, its token accounts at any time of the transaction, and mints that it may print. */
+  /** Transfers out of the wallet, out of its token accounts at any time of the transaction, and of mints that it lets print. */
   outgoing: InstructedTransfer[]
-  /** Everything, whoever orders it; by these alone tokens move, and lamports leave wallets and token accounts. */
+  /** All transfers, whoever authorizes them; by these alone tokens move, and lamports leave wallets and token accounts. */
   transfers: InstructedTransfer[]
   closed: { address: string; to: string }[]
   /** Accounts that are derived from the wallet by seed and handed to a program. */
@@ -26,7 +26,7 @@ export interface InstructionEffects {
   unread: UnreadPart[]
 }
 
-/** Instructions whose effects all show in the accounts afterwards. */
+/** Instructions whose effects show in the accounts afterwards. */
 const VISIBLE_SYSTEM = new Set([
   'assign',
   'advanceNonce',
@@ -73,7 +73,7 @@ interface EffectsState {
   lamports: Map<string, bigint>
 }
 
-/** False where it is not understood and may be the wallet's. */
+/** Adds what the instruction does; false where it is not understood and may be the wallet's. */
 function systemEffect({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
   const { wallet, effects } = state
   const lamports = (from: unknown, to: unknown, isOwn: boolean) =>
@@ -100,7 +100,7 @@ function systemEffect({ type, info, accounts }: ExecutedInstruction, state: Effe
   }
 }
 
-/** False where it is not understood and may be the wallet's. */
+/** Adds what the instruction does; false where it is not understood and may be the wallet's. */
 function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
   const { wallet, effects } = state
   const isOwn = (address: unknown) => state.accounts.get(String(address))?.isOwnToken ?? false

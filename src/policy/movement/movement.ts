@@ -79,9 +79,9 @@ export interface UnreadPart {
 export interface Movement {
   wallet: string
   slot: number
-  /** Of a simulation that failed: nothing below but the programs of the message is known then. */
+  /** Why the simulation failed: nothing below but the programs of the message is known then. */
   err: SimulationFailure | null
-  /** Of a simulation that failed. */
+  /** The log of a simulation that failed; empty otherwise. */
   logs: string[]
   /** False where the accounts kept changing, or something of the transaction cannot be told: then see `unread`. */
   stable: boolean

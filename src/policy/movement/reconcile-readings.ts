@@ -38,7 +38,7 @@ export function reconcileReadings(
   return reconciled
 }
 
-/** Of two states of the wallet or of a token account of its own that differ in the balance alone; else undefined. */
+/** The larger of two states of the wallet, or of a token account of its own, that differ in the balance alone; else undefined. */
 function largerOfOwn(
   wallet: string,
   address: string,
@@ -88,14 +88,14 @@ function lesserState(
   return placesIn(old) === placesIn(now) ? least : undefined
 }
 
-/** A collection that others mint into meanwhile. */
+/** Whether both are states of one collection that others mint into meanwhile. */
 function isSameButCounters(old: ChainAccount, now: ChainAccount): boolean {
   if (old.owner !== PROGRAMS.core.id || old.lamports !== now.lamports) return false
   const [from, to] = [withoutCounters(old.data), withoutCounters(now.data)]
   return from !== null && to !== null && from.equals(to)
 }
 
-/** Of two states of a token account that differ in amounts alone; else undefined. */
+/** The lesser of two states of a token account that differ in amounts alone; else undefined. */
 function lesserTokens(wallet: string, old: ChainAccount, now: ChainAccount): ChainAccount | undefined {
   const [from, to] = [readTokenAccount(old), readTokenAccount(now)]
   if (from === null || to === null || namesWallet(wallet, old) || namesWallet(wallet, now)) return undefined

@@ -25,9 +25,9 @@ export interface TouchedAccount {
   offsets: number[]
   /** How it is opened within the transaction. */
   openings: readonly AccountOpening[]
-  /** Of whom it is a token account: before, at any time within the transaction, or afterwards. */
+  /** Whoever owns it as a token account: before, at any time within the transaction, or afterwards. */
   owners: ReadonlySet<string>
-  /** Of which mints it is a token account, at the same times. */
+  /** The mints that it is a token account of, at the same times. */
   mints: ReadonlySet<string>
   /** The wallet is among its owners. */
   isOwnToken: boolean
@@ -35,7 +35,7 @@ export interface TouchedAccount {
   isSafe: boolean
 }
 
-/** By address. */
+/** Each account that the message may write to, by its address. */
 export type TouchedAccounts = ReadonlyMap<string, TouchedAccount>
 
 /** `before` and `after` are in the order of `addresses`, null where no account is. */

@@ -1,4 +1,4 @@
-/** Signs with a keypair file, read once. */
+/** A signer that holds the key of a keypair file, which is read once. */
 import { resolve } from 'node:path'
 import { type Config, ConfigError } from '../../config.ts'
 import { signatureVerifier } from './ed25519.ts'
@@ -6,7 +6,7 @@ import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from './keypair-file
 import { publicKeySetting, requiredSetting } from './settings.ts'
 import { type Signer, SignerUnavailable } from './types.ts'
 
-/** Throws ConfigError where the file is missing, open to others, malformed, or not the key expected. */
+/** Throws ConfigError where the file is missing, open to others, malformed, or does not hold the expected key. */
 export function openKeypairSigner(config: Config): Signer {
   const file = resolve(requiredSetting(config, 'signer.keypair'))
   const expected = publicKeySetting(config)
@@ -16,14 +16,15 @@ export function openKeypairSigner(config: Config): Signer {
       `signer.keypair: ${file} holds the key of ${address}, and signer.public-key is ${expected}; change one of them`,
     )
   }
-  const holds = signatureVerifier(address)
+  const isSignatureOf = signatureVerifier(address)
   return {
     provider: 'keypair',
     address,
     async sign(message) {
       const content = Uint8Array.from(message)
       const signature = Uint8Array.from(sign(content))
-      if (!holds(content, signature)) throw new SignerUnavailable(`the keypair file ${file} signs wrongly`, 'unknown')
+      if (!isSignatureOf(content, signature))
+        throw new SignerUnavailable(`the keypair file ${file} signs wrongly`, 'unknown')
       return signature
     },
     async check() {},

@@ -1,4 +1,4 @@
-/** The one way that the signer's policy changes: under its lock, with its entry in the audit log. */
+/** The one way that the signer's policy state changes: under its lock, with its entry in the audit log. */
 import type { AuditAction, SignerState } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import type { NewRow } from '../../store/schema.ts'
@@ -8,13 +8,17 @@ import { lockPolicyState, type PolicyState } from '../signing/policy-state.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { readSignerState } from './read-signer.ts'
 
-type Changes = Partial<Omit<NewRow<'signer_policies'>, 'signer'>>
+/** What becomes of the policy's row, and what the audit log says of it. */
+interface SignerChange {
+  changes: Partial<Omit<NewRow<'signer_policies'>, 'signer'>>
+  details: Record<string, unknown>
+}
 
-/** `change` says what becomes of the policy and what the log says of it. Throws internal_error without a signer. */
+/** `change` is asked once the policy state is locked. Throws internal_error without a signer. */
 export async function changeSigner(
   context: Context,
   action: AuditAction,
-  change: (standing: PolicyState) => { changes: Changes; details: Record<string, unknown> },
+  change: (state: PolicyState) => SignerChange,
 ): Promise<SignerState> {
   const signer = await requireSigner(context)
   return context.commit(async (tx) => {

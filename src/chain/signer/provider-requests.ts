@@ -4,10 +4,10 @@ import { retryAfterMs } from '../../timing.ts'
 import type { SignatureOutcome } from './types.ts'
 
 const PROVIDER_ATTEMPTS = 3
-const FIRST_EXCHANGE_WAIT_MS = 150
-const LONGEST_EXCHANGE_WAIT_MS = 2_000
-/** Turned away before it was worked on. */
-const BUSY_STATUSES = new Set([429, 503])
+const FIRST_RETRY_WAIT_MS = 150
+const LONGEST_RETRY_WAIT_MS = 2_000
+/** HTTP statuses of a request that was turned away before it was worked on. */
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 
 export type ProviderFault =
   | { kind: 'refused' | 'unknown host' | 'certificate' | 'unreachable' | 'lost' }
@@ -34,9 +34,9 @@ export interface ProviderCall {
 const calls = new AsyncLocalStorage<ProviderCall>()
 let installed: typeof fetch | undefined
 
-/** Runs `work` so that each `fetch` in it, the packages' own too, belongs to `call`. */
+/** Runs `work` so that each `fetch` in it, those of the provider's package too, belongs to `call`. */
 export function runProviderCall<T>(call: ProviderCall, work: () => Promise<T>): Promise<T> {
-  install()
+  installFetch()
   return calls.run(call, work)
 }
 
@@ -56,7 +56,7 @@ export async function sendProviderRequest(
   const url = new URL(input)
   const signs = call.signs(url, new Headers(init.headers))
   const before = call.signed
-  // Whatever a package may try: what may have been signed is not sent again.
+  // The provider's package may repeat a request on its own: what may have been signed is not sent again.
   if (signs && before === 'unknown') noAnswer()
   for (let attempt = 1; ; attempt++) {
     call.signal.throwIfAborted()
@@ -69,51 +69,54 @@ export async function sendProviderRequest(
     }
     call.fault = outcome.fault
     if (outcome.unsigned) call.signed = before
-    if (!outcome.again || attempt === PROVIDER_ATTEMPTS) return outcome.answered ?? noAnswer()
-    await call.wait(outcome.waitMs ?? FIRST_EXCHANGE_WAIT_MS * 2 ** (attempt - 1))
+    if (!outcome.retry || attempt === PROVIDER_ATTEMPTS) return outcome.errorResponse ?? noAnswer()
+    await call.wait(outcome.waitMs ?? FIRST_RETRY_WAIT_MS * 2 ** (attempt - 1))
   }
 }
 
+/** `unsigned`: certainly nothing was signed; `waitMs`: how long the provider asks to wait. */
+type FailedAttempt = { fault: ProviderFault; unsigned: boolean; retry: boolean }
 type AttemptOutcome =
   | { response: Response; text: string }
-  | { fault: ProviderFault; unsigned: boolean; again: boolean; answered?: Response; waitMs?: number }
+  | (FailedAttempt & { errorResponse?: Response; waitMs?: number })
 
 async function attemptOnce(call: ProviderCall, url: URL, init: RequestInit): Promise<AttemptOutcome> {
-  let answered: Response
+  let response: Response
   let text: string
   try {
     // A redirect would carry the token to wherever it leads.
-    answered = await fetchOutside(call, url, { ...init, redirect: 'manual', signal: call.signal })
-    text = await answered.text()
+    response = await fetchOutside(call, url, { ...init, redirect: 'manual', signal: call.signal })
+    text = await response.text()
   } catch (error) {
-    return { ...connectionFault(error) }
+    return connectionFault(error)
   }
-  const { status, headers } = answered
+  const { status } = response
+  const headers = decodedHeaders(response.headers)
   if (status >= 200 && status < 300) {
     const adapted = call.adapt?.(text) ?? text
-    return { response: new Response(adapted, { status: 200, headers: decodedHeaders(headers) }), text: adapted }
+    return { response: new Response(adapted, { status: 200, headers }), text: adapted }
   }
   const unsigned = (status < 500 || BUSY_STATUSES.has(status)) && call.mayHaveSigned?.(status, text) !== true
-  const asked = retryAfterMs(headers)
+  const waitMs = retryAfterMs(response.headers)
   return {
     fault: { kind: 'status', status },
     unsigned,
-    // Whoever asks for longer than a request can wait is not asked again by it.
-    again: unsigned && BUSY_STATUSES.has(status) && (asked ?? 0) <= LONGEST_EXCHANGE_WAIT_MS,
-    answered: new Response(text || null, { status, headers: decodedHeaders(headers) }),
-    ...(asked !== null && { waitMs: asked }),
+    // A provider that asks to wait for longer than a request can is not asked again by it.
+    retry: unsigned && BUSY_STATUSES.has(status) && (waitMs ?? 0) <= LONGEST_RETRY_WAIT_MS,
+    errorResponse: new Response(text || null, { status, headers }),
+    ...(waitMs !== null && { waitMs }),
   }
 }
 
-/** Their text is decoded already, and may have changed its length. */
+/** Headers for a text that is decoded already, and may have changed its length. */
 function decodedHeaders(headers: Headers): Headers {
-  const kept = new Headers(headers)
-  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) kept.delete(name)
-  return kept
+  const rest = new Headers(headers)
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) rest.delete(name)
+  return rest
 }
 
-/** Outside the call, so that a `fetch` that someone else put in place is not taken for the packages' own. */
-const fetchOutside = (call: ProviderCall, url: URL, init: RequestInit) =>
+/** Fetches outside the call, so that a `fetch` that someone else put in place is not taken for one of the packages. */
+const fetchOutside = (call: ProviderCall, url: URL, init: RequestInit): Promise<Response> =>
   calls.exit(() => (call.fetch ?? globalThis.fetch)(url, init))
 
 function noAnswer(): never {
@@ -121,7 +124,7 @@ function noAnswer(): never {
 }
 
 /** The packages know the global `fetch` only: inside a call it is ours, anywhere else the one that was there. */
-function install() {
+function installFetch(): void {
   const present = globalThis.fetch
   if (present === installed) return
   installed = (input, init) => {
@@ -131,27 +134,32 @@ function install() {
   globalThis.fetch = installed
 }
 
-/** Found by this side, before anything was sent. */
-const CERTIFICATE = /^(?:ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
-const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN'])
-const UNCONNECTED = 'UND_ERR_CONNECT_TIMEOUT'
+/** Codes of a certificate that this side rejects, before any request is sent. */
+const CERTIFICATE_CODES = /^(?:ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+const UNKNOWN_HOST_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN'])
+const UNCONNECTED_CODE = 'UND_ERR_CONNECT_TIMEOUT'
 
 /** What `fetch` threw, by its codes alone: its messages may quote headers. */
-function connectionFault(error: unknown): { fault: ProviderFault; unsigned: boolean; again: boolean } {
+function connectionFault(error: unknown): FailedAttempt {
   const codes = codesOf((error as { cause?: unknown }).cause)
   const every = (test: (code: string) => boolean) => codes.length > 0 && codes.every(test)
-  if (every((code) => code === 'ECONNREFUSED')) return { fault: { kind: 'refused' }, unsigned: true, again: true }
-  if (every((code) => UNKNOWN_HOST.has(code))) return { fault: { kind: 'unknown host' }, unsigned: true, again: true }
-  if (every((code) => CERTIFICATE.test(code))) return { fault: { kind: 'certificate' }, unsigned: true, again: false }
-  if (every((code) => code === 'ECONNREFUSED' || code === UNCONNECTED))
-    return { fault: { kind: 'unreachable' }, unsigned: true, again: false }
-  return { fault: { kind: 'lost' }, unsigned: false, again: false }
+  if (every((code) => code === 'ECONNREFUSED')) return { fault: { kind: 'refused' }, unsigned: true, retry: true }
+  if (every((code) => UNKNOWN_HOST_CODES.has(code))) {
+    return { fault: { kind: 'unknown host' }, unsigned: true, retry: true }
+  }
+  if (every((code) => CERTIFICATE_CODES.test(code))) {
+    return { fault: { kind: 'certificate' }, unsigned: true, retry: false }
+  }
+  if (every((code) => code === 'ECONNREFUSED' || code === UNCONNECTED_CODE)) {
+    return { fault: { kind: 'unreachable' }, unsigned: true, retry: false }
+  }
+  return { fault: { kind: 'lost' }, unsigned: false, retry: false }
 }
 
 /** A host with several addresses fails once for each. */
 function codesOf(cause: unknown): string[] {
   if (cause instanceof AggregateError) return cause.errors.flatMap(codesOf)
   const { code, syscall } = (cause ?? {}) as { code?: unknown; syscall?: unknown }
-  if (syscall === 'connect' && code !== 'ECONNREFUSED') return [UNCONNECTED]
+  if (syscall === 'connect' && code !== 'ECONNREFUSED') return [UNCONNECTED_CODE]
   return typeof code === 'string' ? [code] : ['']
 }

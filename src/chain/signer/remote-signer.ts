@@ -1,0 +1,137 @@
+/** Makes a signer of a provider's package: a timeout, every signature verified, every failure one clear sentence. */
+import { pause, ShuttingDown, TimeoutError, withTimeout } from '../../timing.ts'
+import { signatureVerifier } from './ed25519.ts'
+import { failedCheck, faultText, unavailable } from './provider-failures.ts'
+import { type ProviderCall, runProviderCall } from './provider-requests.ts'
+import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
+
+const SIGNER_TIMEOUT_MS = 10_000
+
+/** What is signed to prove a key: never the start of a transaction, as its first byte marks an off-chain message. */
+const OWNERSHIP_PROBE = Buffer.concat([
+  Buffer.from([0xff]),
+  Buffer.from('solana offchain: svc asks whether this key is its own'),
+])
+
+/** The part of a `@solana/keychain-*` signer that is used: raw bytes in, 64 bytes by address out. */
+export interface KeychainSigner {
+  address: string
+  signMessages(
+    messages: readonly { content: Uint8Array; signatures: Record<string, never> }[],
+  ): Promise<readonly Record<string, Uint8Array>[]>
+  isAvailable(): Promise<boolean>
+}
+
+export interface RemoteProvider {
+  name: ProviderName
+  /** What people call it, with its host. */
+  label: string
+  /** Loads the package and makes its signer; called again after a failure. */
+  open: () => Promise<KeychainSigner>
+  signs: ProviderCall['signs']
+  mayHaveSigned?: ProviderCall['mayHaveSigned']
+  adapt?: ProviderCall['adapt']
+  /** The setting that says where it is. */
+  where: string
+  /** What to look at when it answers this HTTP status. */
+  onStatus: (status: number) => string
+  /** What to look at when it is there but not usable as it is. */
+  unusable: string
+  /** The address in its answer to a check; a provider without this signs a text instead. */
+  addressIn?: (answer: string) => string | undefined
+  /** Why a good answer holds no signature, where it says so. */
+  explain?: (answer: string) => string | undefined
+}
+
+/** A signer at a provider; nothing is asked of it before the first call. */
+export function createRemoteSigner(provider: RemoteProvider, address: string, options: SignerOptions = {}): Signer {
+  const isSignatureOf = signatureVerifier(address)
+  let opened: KeychainSigner | undefined
+  let isProven = false
+
+  // Two calls do not share an opening under way: one that runs out of time would take the other with it.
+  const open = async () => {
+    if (opened !== undefined) return opened
+    const signer = await provider.open()
+    if (signer.address !== address) throw wrongKey(provider, address)
+    opened = signer
+    return signer
+  }
+
+  const sign = (message: Uint8Array): Promise<Uint8Array> => {
+    // The caller may change its bytes afterwards.
+    const content = Uint8Array.from(message)
+    return callProvider(provider, options, async (call) => {
+      const [signatures] = await (await open()).signMessages([{ content, signatures: {} }])
+      const signature = signatures?.[address]
+      if (signature === undefined || !isSignatureOf(content, signature)) {
+        const what = `answered with a signature that is not that of ${address} over this message, and it was not used`
+        throw unavailable(provider, call, `${what}: is signer.public-key the address of its key?`)
+      }
+      isProven = true
+      return Uint8Array.from(signature)
+    })
+  }
+
+  const check = async (): Promise<void> => {
+    try {
+      await callProvider(provider, options, async (call) => {
+        const isAvailable = await (await open()).isAvailable()
+        if (!isAvailable && call.fault !== undefined) throw unavailable(provider, call, faultText(provider, call))
+        const shown = call.answer === undefined ? undefined : provider.addressIn?.(call.answer)
+        if (shown !== undefined && shown !== address) throw wrongKey(provider, address)
+        if (!isAvailable) throw new SignerUnavailable(`${provider.label} cannot sign: ${provider.unusable}`, 'no')
+        isProven ||= shown === address
+      })
+      if (!isProven) await sign(OWNERSHIP_PROBE)
+    } catch (error) {
+      throw failedCheck(error)
+    }
+  }
+
+  return { provider: provider.name, address, sign, check }
+}
+
+const wrongKey = ({ label }: RemoteProvider, address: string): SignerUnavailable =>
+  new SignerUnavailable(
+    `the key at ${label} is not ${address}: set signer.public-key to its address, or name the right key`,
+    'no',
+  )
+
+/** Runs one call within its timeout. Throws SignerUnavailable and nothing else. */
+async function callProvider<T>(
+  provider: RemoteProvider,
+  { timeoutMs = SIGNER_TIMEOUT_MS, fetch, wait = pause, ending }: SignerOptions,
+  work: (call: ProviderCall) => Promise<T>,
+): Promise<T> {
+  const { signs, mayHaveSigned, adapt } = provider
+  // Ends what a package may still have under way once the call has ended.
+  const over = new AbortController()
+  let call: ProviderCall | undefined
+  try {
+    return await withTimeout(timeoutMs, ending, (signal) => {
+      const begun: ProviderCall = {
+        ...{ signs, mayHaveSigned, adapt, fetch, wait, signal: AbortSignal.any([signal, over.signal]) },
+        ...{ signed: 'no', fault: undefined, answer: undefined },
+      }
+      call = begun
+      return runProviderCall(begun, () => work(begun))
+    })
+  } catch (error) {
+    if (error instanceof SignerUnavailable) throw error
+    throw unavailable(provider, call ?? { signed: 'no' }, callFailureText(provider, call, error, timeoutMs))
+  } finally {
+    over.abort()
+  }
+}
+
+function callFailureText(
+  provider: RemoteProvider,
+  call: ProviderCall | undefined,
+  error: unknown,
+  timeoutMs: number,
+): string {
+  if (error instanceof TimeoutError) return `gave no answer within ${timeoutMs} ms`
+  if (error instanceof ShuttingDown) return 'was not waited for: the service is shutting down'
+  return call === undefined ? 'was asked nothing' : faultText(provider, call)
+}
