@@ -29,7 +29,16 @@ function filesUnder(heading: string): string[] {
 function houseWithTemplate(): string {
   const house = mkdtempSync(join(tmpdir(), 'svc-template-'))
   onTestFinished(() => rmSync(house, { recursive: true, force: true }))
-  for (const part of ['bin', 'src', 'commands', 'daemon', 'test/support', 'package.json', 'tsconfig.json']) {
+  for (const part of [
+    'bin',
+    'src',
+    'commands',
+    'daemon',
+    'test/support',
+    'test/store',
+    'package.json',
+    'tsconfig.json',
+  ]) {
     cpSync(join(ROOT, part), join(house, part), { recursive: true })
   }
   symlinkSync(join(ROOT, 'node_modules'), join(house, 'node_modules'))

@@ -3,8 +3,8 @@ import type { NoteDrafted } from '../src/api/notes.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { listVerb } from './reads.ts'
-import { dryOf, SIGNING } from './signing/flags.ts'
-import { signAndSubmit } from './signing/sign-and-submit.ts'
+import { dryRunField, SIGNING } from './signing/flags.ts'
+import { runSigned } from './signing/run.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -17,9 +17,9 @@ export const notesNoun: Noun = {
       flags: SIGNING,
       examples: ['svc notes create "gm"'],
       async run({ text, ...flags }, session) {
-        return signAndSubmit<NoteDrafted>(session, flags, {
+        return runSigned<NoteDrafted>(session, flags, {
           what: 'Put a note on the chain',
-          build: (author) => session.client.notes.create({ ...dryOf(flags), author, text }),
+          build: (author) => session.client.notes.create({ ...dryRunField(flags), author, text }),
           show: ({ note }) => ({ id: note.id, text: note.text }),
         })
       },
