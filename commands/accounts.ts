@@ -1,6 +1,6 @@
 /** `svc accounts`: what the chain holds at an address. */
 
-import type { Account } from '../src/api/accounts.ts'
+import type { AccountRecord } from '../src/api/accounts.ts'
 import { paths } from '../src/api/paths.ts'
 import { LAMPORT_DIGITS, wholeOf } from './amounts.ts'
 import { list, type Noun, required, text, verb } from './command.ts'
@@ -40,7 +40,7 @@ export const accountsNoun: Noun = {
   },
 }
 
-const shownOf = (address: string, account: Account | null, columns: readonly (keyof Account)[]) => [
+const shownOf = (address: string, account: AccountRecord | null, columns: readonly (keyof AccountRecord)[]) => [
   address,
   wholeOf(account?.lamports, LAMPORT_DIGITS),
   ...columns.map((column) => account?.[column]),

@@ -1,5 +1,5 @@
 /** What a command is: inputs declared as data and one function; parsing, prompts, help and the reference come from the declaration. */
-import type { At } from '../src/api/paths.ts'
+import type { RoutePath } from '../src/api/paths.ts'
 import type { Client } from '../src/client.ts'
 import type { Wallet } from './signing/wallet.ts'
 import type { Ui } from './ui/ui.ts'
@@ -85,7 +85,7 @@ export interface Verb {
   about: string
   details?: string
   /** API routes that this command calls. */
-  calls: readonly At[]
+  calls: readonly RoutePath[]
   args: Inputs
   flags: Inputs
   examples: readonly string[]
@@ -99,7 +99,7 @@ export type Noun = { verbs: Record<string, Verb> } | { verb: Verb }
 export function verb<A extends Inputs = Record<never, never>, F extends Inputs = Record<never, never>>(definition: {
   about: string
   details?: string
-  calls?: readonly At[]
+  calls?: readonly RoutePath[]
   args?: A
   flags?: F
   examples?: readonly string[]

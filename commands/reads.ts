@@ -1,5 +1,5 @@
 /** The two shapes that most commands have: a paged list with filters, and one record. */
-import type { At } from '../src/api/paths.ts'
+import type { RoutePath } from '../src/api/paths.ts'
 import type { Answer, Client, ListMeta } from '../src/client.ts'
 import {
   flag,
@@ -37,7 +37,7 @@ export function listVerb<
   F extends Inputs = Record<never, never>,
 >(definition: {
   about: string
-  at: At | readonly At[]
+  at: RoutePath | readonly RoutePath[]
   args?: A
   filters?: F
   columns: readonly (keyof Row & string)[]
@@ -50,7 +50,7 @@ export function listVerb<
   const { about, at, args, filters, columns, table, whole = false, call } = definition
   return verb<Inputs, Inputs>({
     about,
-    calls: (typeof at[0] === 'string' ? [at] : at) as readonly At[],
+    calls: (typeof at[0] === 'string' ? [at] : at) as readonly RoutePath[],
     ...(args ? { args } : {}),
     flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING) },
     async run(input, session) {
@@ -99,7 +99,7 @@ export function recordVerb<
   F extends Inputs = Record<never, never>,
 >(definition: {
   about: string
-  at: At
+  at: RoutePath
   args?: A
   flags?: F
   examples?: readonly string[]

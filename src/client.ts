@@ -1,7 +1,7 @@
 /** The typed client of the API: `client.pools.create(input)` over any transport. */
 
 import type { api } from './api/index.ts'
-import { type At, paths } from './api/paths.ts'
+import { type RoutePath, paths } from './api/paths.ts'
 import type { AnyRoute, CallInput, Data } from './api/route.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { pause, SECOND_MS } from './timing.ts'
@@ -69,7 +69,7 @@ export function createClient(transport: Transport, bearer?: string): Client {
   const nouns = Object.entries(paths).map(([noun, verbs]) => [
     noun,
     Object.fromEntries(
-      Object.entries(verbs as Record<string, At>).map(([verb, at]) => [
+      Object.entries(verbs as Record<string, RoutePath>).map(([verb, at]) => [
         verb,
         (input: Record<string, unknown> = {}, options: CallOptions = {}) => call(transport, bearer, at, input, options),
       ]),
@@ -84,7 +84,7 @@ const WALK_PATIENCE_S = 120
 async function call(
   transport: Transport,
   bearer: string | undefined,
-  [method, template]: At,
+  [method, template]: RoutePath,
   input: Record<string, unknown>,
   options: CallOptions,
 ): Promise<unknown> {

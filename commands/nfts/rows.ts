@@ -59,7 +59,7 @@ type Checks = Record<Column | 'row', (row: { name: string; uri: string; owner: s
 
 /** The API's own, so that a row that passes here is not refused halfway. */
 async function checks(): Promise<Checks> {
-  const [{ assetTexts, fitting, nft }, { z }] = await Promise.all([
+  const [{ assetTexts, checkTextSize, nft }, { z }] = await Promise.all([
     import('../../src/api/nfts.ts'),
     import('@hono/zod-openapi'),
   ])
@@ -67,7 +67,7 @@ async function checks(): Promise<Checks> {
     return (value: unknown) => schema.safeParse(value).error?.issues[0]?.message
   }
   const [name, uri, owner] = [said(assetTexts.name), said(assetTexts.uri), said(nft.shape.asset)]
-  const row = said(z.object(assetTexts).superRefine(fitting))
+  const row = said(z.object(assetTexts).superRefine(checkTextSize))
   return {
     name: (of) => name(of.name),
     uri: (of) => uri(of.uri),

@@ -6,7 +6,7 @@ const SMALL = MIB
 /** Bodies up to this size take milliseconds all together, even when every connection sends one at the same moment. */
 const QUICK = MIB / 32
 const PER_KEY = 32 * MIB
-const OVERALL = 128 * MIB
+const MAX_ROOM_BYTES = 128 * MIB
 
 export interface BodyRoom {
   /** Resolves with the call that gives the room back, once there is room for so many bytes. */
@@ -30,7 +30,7 @@ export function createBodyRoom(): BodyRoom {
   // One that is larger than the room has it alone.
   const fits = ({ keyId, bytes }: Waiting) => {
     const own = held.get(keyId) ?? 0
-    return (own === 0 || own + bytes <= PER_KEY) && (all === 0 || all + bytes <= OVERALL)
+    return (own === 0 || own + bytes <= PER_KEY) && (all === 0 || all + bytes <= MAX_ROOM_BYTES)
   }
   const add = (keyId: string, bytes: number) => {
     const own = (held.get(keyId) ?? 0) + bytes

@@ -10,12 +10,12 @@ import { isDeadOwner, type Kernel } from '../kernel.ts'
 
 const LEASE_MS = 30_000
 
-export interface Replay {
+export interface ReplayedAnswer {
   kind: 'replay'
   status: number
   body: string
 }
-export interface Claim {
+export interface KeyClaim {
   kind: 'claim'
   /** What the operation signs is tied to this key. */
   signing: SigningTie
@@ -42,7 +42,7 @@ export async function claimKey(
   apiKeyId: string,
   key: string,
   requestHash: string,
-): Promise<Replay | Claim> {
+): Promise<ReplayedAnswer | KeyClaim> {
   const { store, vault, clock, config } = kernel
   // Of this claim alone: a retry in the same process is another's, and renews and frees nothing of this one.
   const owner = `${kernel.owner}/${randomBytes(6).toString('hex')}`

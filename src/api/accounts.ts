@@ -1,6 +1,6 @@
 /** Accounts: what the chain holds at an address. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, orNull, writeBody } from './envelope.ts'
+import { address, digits, nullOr, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -18,11 +18,11 @@ export const account = z
 
 export const accountBatch = z
   .object({
-    accounts: z.array(orNull(account)).meta({ description: 'In the order asked; null where there is no account' }),
+    accounts: z.array(nullOr(account)).meta({ description: 'In the order asked; null where there is no account' }),
   })
   .openapi('AccountBatch')
 
-export type Account = z.output<typeof account>
+export type AccountRecord = z.output<typeof account>
 export type AccountBatch = z.output<typeof accountBatch>
 
 export const accounts = {

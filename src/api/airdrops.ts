@@ -10,14 +10,14 @@ import {
   hex32,
   isU64,
   listQuery,
-  platformFee,
+  platformFeeField,
   platformId,
   signedPayload,
   timestamp,
   trackedResource,
   transactionBase64,
   treeId,
-  u64,
+  u64Digits,
   unsignedPayload,
   writeBody,
 } from './envelope.ts'
@@ -105,7 +105,7 @@ export type AirdropEntitlement = z.output<typeof airdropEntitlement>
 export type AirdropClaimCreated = z.output<typeof airdropClaimCreated>
 export type VaultWithdrawal = z.output<typeof vaultWithdrawal>
 
-const params = z.object({ id: treeId })
+const airdropParams = z.object({ id: treeId })
 
 export const airdrops = {
   create: defineRoute({
@@ -124,7 +124,7 @@ export const airdrops = {
         .boolean()
         .optional()
         .meta({ description: "Deposit the tree's total in the same transaction; true by default with a stored tree" }),
-      fund_amount: u64.optional().meta({ description: 'Deposit this sum in raw units instead' }),
+      fund_amount: u64Digits.optional().meta({ description: 'Deposit this sum in raw units instead' }),
       clawback_after_days: z
         .int()
         .min(1)
@@ -152,14 +152,14 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'Read one airdrop, with its state on chain',
     description: 'Also one whose tree is not stored here, as long as its distributor is on chain.',
-    params,
+    params: airdropParams,
     data: airdrop,
   }),
   claim: defineRoute({
     at: paths.airdrops.claim,
     tag: 'Airdrops',
     summary: 'Build the claim of one wallet',
-    params,
+    params: airdropParams,
     body: buildBody({
       claimer: address,
       platform_id: platformId,
@@ -171,7 +171,7 @@ export const airdrops = {
         .max(64)
         .optional()
         .meta({ description: 'Sibling hashes in hex, leaf to root; omitted, the stored tree gives amount and proof' }),
-      platform_fee: platformFee,
+      platform_fee: platformFeeField,
       swap_to_sol: z.boolean().default(false),
     }).superRefine(({ amount, proof }, context) => {
       const exact = typeof amount === 'string' ? isU64(amount) : Number.isSafeInteger(amount) && amount >= 0
@@ -188,13 +188,13 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'Withdraw what is left in the vault of an airdrop',
     description: 'Signed by the platform wallet, whatever `mode` says. Possible only after the clawback time.',
-    params,
+    params: airdropParams,
     body: writeBody({
       admin: address.optional().meta({
         description:
           'When sent, must own the receiver that the chain has stored. Without it any owner will do; a receiver that was closed is opened again only for the one named here, or for the platform wallet',
       }),
-      amount: u64.meta({ description: 'Must equal the balance of the vault, in raw units' }),
+      amount: u64Digits.meta({ description: 'Must equal the balance of the vault, in raw units' }),
     }),
     data: vaultWithdrawal,
     scope: 'airdrop:admin',

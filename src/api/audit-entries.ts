@@ -58,12 +58,12 @@ export const auditVerification = z
 export type AuditEntry = z.output<typeof auditEntry>
 export type AuditVerification = z.output<typeof auditVerification>
 
-const tag = 'Signer'
+const AUDIT_TAG = 'Signer'
 
 export const auditEntries = {
   list: defineRoute({
     at: paths.auditEntries.list,
-    tag,
+    tag: AUDIT_TAG,
     summary: 'List the audit log',
     description: 'Newest first; with `order=asc` oldest first, to export it.',
     query: listQuery({ action: z.enum(AUDIT_ACTIONS).optional(), order: z.enum(['asc', 'desc']).default('desc') }),
@@ -73,7 +73,7 @@ export const auditEntries = {
   }),
   verify: defineRoute({
     at: paths.auditEntries.verify,
-    tag,
+    tag: AUDIT_TAG,
     summary: 'Recompute the audit log',
     description:
       "Numbers, hashes and seals of all entries, and whether the signer's policy and the spends of its day are what they left.",

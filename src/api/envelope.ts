@@ -13,7 +13,7 @@ export const address = z
   .meta({ description: 'Public key, base58', example: WRAPPED_SOL })
 
 /** Base58 transaction signature. */
-export const signature = z
+export const signatureText = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{43,90}$/, 'must be a base58 transaction signature')
   .meta({ description: 'Transaction signature, base58' })
@@ -25,7 +25,7 @@ export const digits = z
   .meta({ description: 'Amount in raw units, digits only', example: '1000000' })
 
 /** Unsigned 64-bit amount as a digit string. */
-export const u64 = digits.refine(isU64, 'must fit in 64 bits')
+export const u64Digits = digits.refine(isU64, 'must fit in 64 bits')
 
 /** Whether text is digits alone of a number that fits in 64 bits. */
 export function isU64(text: string): boolean {
@@ -54,7 +54,7 @@ function isBase64(text: string): boolean {
   return most.length % 4 === 0 && Buffer.from(most, 'base64').toString('base64') === most
 }
 /** Base64 of anything but nothing. */
-export const base64 = z
+export const base64Text = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
   .refine(isBase64, 'must be standard base64, padded')
@@ -62,13 +62,13 @@ export const base64 = z
 /** Any value or null, but present: shapes that others define. */
 export const anything = z.unknown().refine((value) => value !== undefined, 'is required')
 /** The value or null. A named schema keeps its name: `nullable()` would have the document ask for both at once. */
-export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()])
+export const nullOr = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()])
 /** Shape of a serialized transaction; only the operation decodes it. */
-export const transactionBase64 = base64.meta({ description: 'Versioned transaction, base64' })
+export const transactionBase64 = base64Text.meta({ description: 'Versioned transaction, base64' })
 export const airdropCount = z.int().min(0).max(65535)
 /** `spl` is the original token program. */
-export const tokenProgram = z.enum(['spl', 'token2022']).default('spl')
-export const platformFee = z
+export const tokenProgramName = z.enum(['spl', 'token2022']).default('spl')
+export const platformFeeField = z
   .int()
   .min(0)
   .default(0)
@@ -86,7 +86,7 @@ export const moment = z
     example: '2026-11-21T00:00:00Z',
   })
 /** Query boolean: the words `true` and `false`, nothing else. */
-export const flag = z
+export const queryFlag = z
   .enum(['true', 'false'])
   .transform((word) => word === 'true')
   .openapi({ type: 'boolean' })
@@ -190,7 +190,7 @@ export const commonFields = {
   externalUid: externalUid.optional(),
   metadata: metadata.optional(),
 }
-export type Common = { mode: 'unsigned' | 'signed'; externalUid?: string; metadata?: Record<string, string> }
+export type CommonFields = { mode: 'unsigned' | 'signed'; externalUid?: string; metadata?: Record<string, string> }
 
 /** Body of a write: the given fields and the common ones, and nothing else. */
 export function writeBody<S extends z.ZodRawShape>(shape: S) {
@@ -327,7 +327,7 @@ export function unsignedPayload<S extends z.ZodRawShape>(more: S) {
 }
 /** Signed transaction payload (spec 2), with what an operation adds to it. */
 export function signedPayload<S extends z.ZodRawShape>(more: S) {
-  return z.object({ mode: z.literal('signed'), signature, ...more })
+  return z.object({ mode: z.literal('signed'), signature: signatureText, ...more })
 }
 /** Either payload, told apart by `mode`. */
 export const eitherPayload = z

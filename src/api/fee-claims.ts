@@ -6,7 +6,7 @@ import {
   digits,
   eitherPayload,
   listQuery,
-  signature,
+  signatureText,
   storedMetadata,
   timestamp,
   trackedResource,
@@ -24,7 +24,7 @@ const kind = z.enum(FEE_CLAIM_KINDS).meta({
     '`dbc` claims partner fees, `damm_v2` claims from the post-migration pool, `surplus` withdraws its surplus',
 })
 
-export const split = z
+export const feeSplit = z
   .strictObject({
     recipient: address,
     bps: z.int().min(1).max(10000).meta({ description: 'Share in hundredths of a percent', example: 5000 }),
@@ -32,7 +32,7 @@ export const split = z
   .openapi('Split')
 
 const splits = z
-  .array(split)
+  .array(feeSplit)
   .min(2)
   .max(10)
   .refine((items) => items.reduce((sum, { bps }) => sum + bps, 0) === 10000, 'bps must sum to exactly 10000')
@@ -43,7 +43,7 @@ export const feeClaimRecord = z
     id: z.string(),
     type: z.enum(FEE_CLAIM_TYPES),
     pool_address: address,
-    signature: signature.nullable(),
+    signature: signatureText.nullable(),
     occurred_at: timestamp,
     external_uid: z.string().nullable(),
     metadata: storedMetadata.nullable(),
@@ -62,18 +62,18 @@ export const feeClaimCreated = z
   })
   .openapi('FeeClaimCreated')
 
-export type Split = z.output<typeof split>
+export type Split = z.output<typeof feeSplit>
 export type FeeClaim = z.output<typeof feeClaimRecord>
 export type FeeClaimCreated = z.output<typeof feeClaimCreated>
 
-const params = z.object({ address })
+const feeClaimParams = z.object({ address })
 
 export const feeClaims = {
   create: defineRoute({
     at: paths.feeClaims.create,
     tag: 'Fee claims',
     summary: 'Claim the fees of a pool, optionally split',
-    params,
+    params: feeClaimParams,
     body: buildBody({
       kind: kind.default('dbc'),
       payer: address.meta({ description: 'Pays the transaction; in `signed` mode the platform wallet pays' }),
@@ -90,7 +90,7 @@ export const feeClaims = {
     at: paths.feeClaims.listByPool,
     tag: 'Fee claims',
     summary: 'List the fee claims of one pool, newest first',
-    params,
+    params: feeClaimParams,
     query: listQuery({}),
     data: feeClaimRecord,
     list: true,

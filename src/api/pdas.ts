@@ -2,7 +2,7 @@
 
 import { z } from '@hono/zod-openapi'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
-import { address, airdropCount, anyRecord, tokenProgram, writeBody } from './envelope.ts'
+import { address, airdropCount, anyRecord, tokenProgramName, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -21,7 +21,7 @@ const quoteMint = address.default(WRAPPED_SOL)
 
 /** The named inputs of each kind. */
 export const PDA_ARGS = {
-  ata: z.strictObject({ owner: address, mint: address, token_program: tokenProgram }),
+  ata: z.strictObject({ owner: address, mint: address, token_program: tokenProgramName }),
   metadata: z.strictObject({ mint: address }),
   dbc_pool: z.strictObject({ base_mint: address, quote_mint: quoteMint, config: address }),
   damm_v2_pool: z.strictObject({ config: address, base_mint: address, quote_mint: quoteMint }),

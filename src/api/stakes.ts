@@ -1,6 +1,6 @@
 /** Stakes: NFT assets frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import { address, buildBody, listQuery, platformFee, platformId, storedMetadata, unsignedPayload } from './envelope.ts'
+import { address, buildBody, listQuery, platformFeeField, platformId, storedMetadata, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
@@ -29,7 +29,7 @@ export const stakeLookup = z
 export type Stake = z.output<typeof stake>
 export type StakeLookup = z.output<typeof stakeLookup>
 
-const params = z.object({ asset: address })
+const stakeParams = z.object({ asset: address })
 
 export const stakes = {
   create: defineRoute({
@@ -41,7 +41,7 @@ export const stakes = {
       platform_id: platformId,
       asset: address,
       collection: address,
-      platform_fee: platformFee,
+      platform_fee: platformFeeField,
     }),
     data: unsignedPayload({}),
     signed: 'refused',
@@ -50,12 +50,12 @@ export const stakes = {
     at: paths.stakes.release,
     tag: 'Stakes',
     summary: 'Build the release of a staked asset',
-    params,
+    params: stakeParams,
     body: buildBody({
       user: address,
       platform_id: platformId,
       collection: address,
-      platform_fee: platformFee,
+      platform_fee: platformFeeField,
     }),
     data: unsignedPayload({}),
     signed: 'refused',
@@ -76,7 +76,7 @@ export const stakes = {
     at: paths.stakes.get,
     tag: 'Stakes',
     summary: 'Read one stake from the chain',
-    params,
+    params: stakeParams,
     data: stake,
   }),
   lookup: defineRoute({

@@ -4,7 +4,7 @@ import { ComputeBudgetProgram, Keypair, type PublicKey, SystemProgram, Versioned
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitting, TEXT_BYTES } from '../../src/api/nfts.ts'
+import { checkTextSize, TEXT_BYTES } from '../../src/api/nfts.ts'
 import {
   type AssetChange,
   type AssetState,
@@ -432,7 +432,7 @@ describe('texts', () => {
   it('are taken by the API exactly where they fit', () => {
     const issues = (name: string, uri: string) => {
       const found: unknown[] = []
-      fitting({ name, uri }, { addIssue: (issue: unknown) => found.push(issue) } as never)
+      checkTextSize({ name, uri }, { addIssue: (issue: unknown) => found.push(issue) } as never)
       return found
     }
     expect(issues(LONGEST.name, LONGEST.uri)).toEqual([])
