@@ -10,7 +10,7 @@ export async function readAccount(connection: Connection, address: string): Prom
   const { context, value } = await askNode('Reading an account', () =>
     connection.getAccountInfoAndContext(new PublicKey(address)),
   )
-  return value === null ? null : accountOf(address, value, context.slot)
+  return value === null ? null : chainAccountOf(address, value, context.slot)
 }
 
 /** At most 100 accounts, all as of one slot, in the order asked. Throws internal_error when the node fails. */
@@ -21,11 +21,11 @@ export async function readAccounts(connection: Connection, addresses: readonly s
   )
   return addresses.map((address, i) => {
     const info = value[i] ?? null
-    return info === null ? null : accountOf(address, info, context.slot)
+    return info === null ? null : chainAccountOf(address, info, context.slot)
   })
 }
 
-function accountOf(address: string, info: AccountInfo<Buffer>, slot: number): AccountRecord {
+function chainAccountOf(address: string, info: AccountInfo<Buffer>, slot: number): AccountRecord {
   return {
     address,
     lamports: lamportsOf(info),

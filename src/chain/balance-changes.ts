@@ -32,7 +32,7 @@ export function balanceChanges(
     const ends = { created: from === null, closed: to === null, space }
     const lamports = { address, mint: null, owner: null, decimals: null, ...ends }
     return [
-      ...rowOf(lamports, from?.lamports ?? 0n, to?.lamports ?? 0n),
+      ...balanceChange(lamports, from?.lamports ?? 0n, to?.lamports ?? 0n),
       ...tokenRows({ address, space }, from && decodeTokenAccount(from), to && decodeTokenAccount(to), decimals),
     ]
   })
@@ -50,11 +50,11 @@ function tokenRows(
     const owner = (now ?? old)?.owner ?? null
     const ends = { created: old === null, closed: now === null, space }
     const row = { address, mint, owner, decimals: decimals.get(mint) ?? null, ...ends }
-    return rowOf(row, old?.amount ?? 0n, now?.amount ?? 0n)
+    return balanceChange(row, old?.amount ?? 0n, now?.amount ?? 0n)
   })
 }
 
-function rowOf(
+function balanceChange(
   row: Omit<BalanceChange, 'before' | 'after' | 'change'>,
   before: bigint,
   after: bigint,

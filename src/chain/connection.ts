@@ -63,7 +63,7 @@ export interface OpenChainOptions {
   ending?: AbortSignal
 }
 
-interface Wire {
+interface NodeEndpoint {
   url: string
   send: typeof fetch
 }
@@ -76,18 +76,18 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
   let served: Promise<Rpc> | undefined
-  let inProcess: Promise<Wire> | undefined
-  let remote: Wire | undefined
+  let inProcess: Promise<NodeEndpoint> | undefined
+  let remote: NodeEndpoint | undefined
   let ownEndpoint: Endpoint | null = null
-  const connections = new WeakMap<Wire, Promise<Connection>>()
-  const hashes = new WeakMap<Wire, string>()
+  const connections = new WeakMap<NodeEndpoint, Promise<Connection>>()
+  const hashes = new WeakMap<NodeEndpoint, string>()
 
   const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
 
   const local = (): Promise<LocalChain> => {
     if (cluster.kind !== 'embedded') return Promise.reject(internal(`${cluster.label} is not the embedded chain`))
     const other = owner()
-    if (other !== undefined) return Promise.reject(inUse(config.dataDir, other.pid))
+    if (other !== undefined) return Promise.reject(embeddedInUse(config.dataDir, other.pid))
     opened ??= openEmbedded(config, lockPatienceMs).catch((error) => {
       opened = undefined
       throw error
@@ -112,14 +112,14 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     ...(elapsed === undefined ? {} : { elapsed }),
   }
 
-  const over = (url: string): Wire => {
+  const over = (url: string): NodeEndpoint => {
     if (remote?.url !== url) {
-      remote = { url, send: told(patiently(around(reaching(url, redactorOf(config))), patience), cluster.label) }
+      remote = { url, send: withNodeErrors(patiently(around(reaching(url, redactorOf(config))), patience), cluster.label) }
     }
     return remote
   }
 
-  const wire = async (): Promise<Wire> => {
+  const wire = async (): Promise<NodeEndpoint> => {
     if (cluster.kind !== 'embedded') return over(cluster.rpcUrl)
     const other = owner()
     if (other !== undefined) return over(other.rpc_url)
@@ -137,7 +137,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   const connection = async (): Promise<Connection> => {
     const found = await wire()
-    const known = connections.get(found) ?? connect(found)
+    const known = connections.get(found) ?? connectTo(found)
     connections.set(found, known)
     return known
   }
@@ -210,7 +210,7 @@ async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number
   }
 }
 
-async function connect({ url, send }: Wire): Promise<Connection> {
+async function connectTo({ url, send }: NodeEndpoint): Promise<Connection> {
   const { Connection } = await import('@solana/web3.js')
   const options = { commitment: 'confirmed', disableRetryOnRateLimit: true } as const
   return new Connection(url, { ...options, fetch: withExactLamports(send) })
@@ -226,7 +226,7 @@ function reaching(url: string, redactor: Redactor): typeof fetch {
 }
 
 /** The URL stays in here: what goes wrong names the cluster alone. */
-function told(send: typeof fetch, label: string): typeof fetch {
+function withNodeErrors(send: typeof fetch, label: string): typeof fetch {
   return async (input, init) => {
     try {
       return await send(input, init)
@@ -237,7 +237,7 @@ function told(send: typeof fetch, label: string): typeof fetch {
   }
 }
 
-function inUse(dataDir: string, pid: number): ApiError {
+function embeddedInUse(dataDir: string, pid: number): ApiError {
   return internal(
     `The embedded chain of ${dataDir} is in use by process ${pid}: stop it, or choose another data folder`,
   )

@@ -24,7 +24,7 @@ export async function callNode(
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await send(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   const text = await response.text()
-  const answer = parsed(text)
+  const answer = parsedResult(text)
   const { code, message, data } = (answer?.error ?? {}) as { code?: unknown; message?: unknown; data?: unknown }
   if (typeof code === 'number') throw new NodeRefusal(code, String(message), data)
   if (!response.ok) throw new Error(`it answers HTTP ${response.status}`)
@@ -58,7 +58,7 @@ export async function cleaned(answer: Response, { text, json }: Redactor): Promi
   return new Response(body, { status, statusText: text(statusText), headers })
 }
 
-function parsed(text: string): Record<string, unknown> | undefined {
+function parsedResult(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined

@@ -3,9 +3,9 @@
 import { internal } from '../errors.ts'
 import { pause, retryAfterMs, withTimeout } from '../timing.ts'
 
-const ATTEMPTS = 4
+const MAX_FETCH_ATTEMPTS = 4
 const FIRST_WAIT_MS = 250
-const BUSY = new Set([429, 502, 503, 504])
+const BUSY_STATUSES = new Set([429, 502, 503, 504])
 /** However long a node asks to be left alone: it may be wrong, or no friend. */
 const LONGEST_QUIET_MS = 300_000
 /** A call with its waits and repetitions, so that whoever waits for it has an answer within ten seconds. */
@@ -50,10 +50,10 @@ export function patiently(send: typeof fetch, options: PatienceOptions = {}): ty
       for (let attempt = 1; ; attempt++) {
         waited = Math.max(elapsed() - startedAt, waited + (await quiet(waited)))
         const response = await send(input, { ...init, signal })
-        if (!BUSY.has(response.status)) return response
+        if (!BUSY_STATUSES.has(response.status)) return response
         const asked = retryAfterMs(response.headers)
         if (asked !== null) quietUntil = Math.max(quietUntil, elapsed() + Math.min(asked, LONGEST_QUIET_MS))
-        if (attempt >= ATTEMPTS) return response
+        if (attempt >= MAX_FETCH_ATTEMPTS) return response
         await response.body?.cancel()
         if (asked === null) await wait(FIRST_WAIT_MS * 2 ** (attempt - 1))
       }

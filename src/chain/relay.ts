@@ -82,24 +82,24 @@ function requireTip(transactions: readonly DecodedTransaction[]): void {
   })
 }
 
-interface Wire {
+interface RelayEndpoint {
   href: string
   send: typeof fetch
 }
 
 /** By the chain that bundles are for, so that all its calls know of a `Retry-After`. */
-const wires = new WeakMap<object, Map<string, Wire>>()
+const wires = new WeakMap<object, Map<string, RelayEndpoint>>()
 
 /** The URL may hold a key: no error names it. */
-function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): Wire {
-  const known = wires.get(chain.cluster) ?? new Map<string, Wire>()
+function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): RelayEndpoint {
+  const known = wires.get(chain.cluster) ?? new Map<string, RelayEndpoint>()
   wires.set(chain.cluster, known)
   const wire = known.get(url) ?? openWire(url, chain.ending, redactor)
   known.set(url, wire)
   return wire
 }
 
-function openWire(url: string, ending: AbortSignal | undefined, redactor: Redactor): Wire {
+function openWire(url: string, ending: AbortSignal | undefined, redactor: Redactor): RelayEndpoint {
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
@@ -111,13 +111,13 @@ function openWire(url: string, ending: AbortSignal | undefined, redactor: Redact
 }
 
 /** A block engine has a path for each method, and that of `sendBundle` is called otherwise. */
-function pathOf(href: string, method: string): string {
+function relayPath(href: string, method: string): string {
   const target = new URL(href)
   if (method !== 'sendBundle') target.pathname = target.pathname.replace(/\/bundles$/, `/${method}`)
   return target.href
 }
 
-async function callRelay({ href, send }: Wire, method: string, params: readonly unknown[]): Promise<unknown> {
+async function callRelay({ href, send }: RelayEndpoint, method: string, params: readonly unknown[]): Promise<unknown> {
   const reach: typeof fetch = async (input, init) => {
     try {
       return await send(input, init)
@@ -127,7 +127,7 @@ async function callRelay({ href, send }: Wire, method: string, params: readonly 
     }
   }
   try {
-    return await callNode(reach, pathOf(href, method), method, params)
+    return await callNode(reach, relayPath(href, method), method, params)
   } catch (error) {
     if (error instanceof NodeRefusal) throw new RelayRefusal(error)
     throw error

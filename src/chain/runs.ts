@@ -9,11 +9,11 @@ import { lamportsOf } from './exact-lamports.ts'
 import { askNode } from './rpc-faults.ts'
 
 /** How web3.js words a node's refusal of the transaction itself; the code of the error is lost on the way. */
-const REFUSED = /^failed to simulate transaction: ((?:invalid|failed to deserialize|.* too large).*)/
+const NODE_REFUSAL = /^failed to simulate transaction: ((?:invalid|failed to deserialize|.* too large).*)/
 /** Accounts that a node reads in one call. */
-const MAX_ACCOUNTS = 100
+const MAX_SHOWN_ACCOUNTS = 100
 /** Runs until the accounts hold still; on accounts that everybody writes to, the last one has to do. */
-const MOST_RUNS = 3
+const MAX_RUNS = 3
 
 export type Account = ChainAccount | null
 
@@ -42,32 +42,32 @@ export async function runWithAccounts(
   message: DecodedMessage,
   options: RunOptions,
 ) {
-  const { writable: addresses, loaded } = await accountsOf(connection, message)
-  const { mostRuns = MOST_RUNS } = options
+  const { writable: addresses, loaded } = await accountsOfMessage(connection, message)
+  const { mostRuns = MAX_RUNS } = options
   let before = await readingOf(connection, addresses)
   for (let tries = 1; ; tries++) {
     const run = await runOnce(connection, transaction, addresses, options)
     const again = await readingOf(connection, addresses)
     const isLast = tries === mostRuns
     const isOrdered = before.newest <= run.context.slot && run.context.slot <= again.oldest
-    const start = isOrdered ? startOf(addresses, before.accounts, again.accounts, options, isLast) : null
+    const start = isOrdered ? stateBefore(addresses, before.accounts, again.accounts, options, isLast) : null
     if (start !== null) return { addresses, loaded, before: start, run, stable: true }
     if (isLast) return { addresses, loaded, before: before.accounts, run, stable: false }
     before = again
   }
 }
 
-function startOf(
+function stateBefore(
   addresses: readonly string[],
   before: readonly Account[],
   again: readonly Account[],
   { settle }: RunOptions,
   isLast: boolean,
 ): readonly Account[] | null {
-  return isSame(before, again) ? before : (settle?.(addresses, before, again, isLast) ?? null)
+  return areEqual(before, again) ? before : (settle?.(addresses, before, again, isLast) ?? null)
 }
 
-const isSame = (a: readonly Account[], b: readonly Account[]) =>
+const areEqual = (a: readonly Account[], b: readonly Account[]) =>
   a.every((account, i) => {
     const other = b[i] ?? null
     if (account === null || other === null) return account === other
@@ -91,14 +91,14 @@ async function runOnce(
         accounts,
       })
     } catch (error) {
-      const refusal = error instanceof ApiError ? undefined : REFUSED.exec((error as Error).message)?.[1]
+      const refusal = error instanceof ApiError ? undefined : NODE_REFUSAL.exec((error as Error).message)?.[1]
       if (refusal === undefined) throw error
       throw badRequest(`transaction: ${refusal}`, { param: 'transaction', cause: error })
     }
   })
 }
 
-async function accountsOf(connection: Connection, message: DecodedMessage) {
+async function accountsOfMessage(connection: Connection, message: DecodedMessage) {
   const { keys, lookups } = message
   const loaded = lookups.length === 0 ? { writable: [], readonly: [] } : await loadedBy(connection, lookups)
   const all = [...keys.filter((_, i) => isWritable(message, loaded.writable.length, i)), ...loaded.writable]
@@ -131,8 +131,8 @@ export async function readingOf(connection: Connection, addresses: readonly stri
   const { PublicKey } = await import('@solana/web3.js')
   const accounts: Account[] = []
   const slots: number[] = []
-  for (let first = 0; first < addresses.length; first += MAX_ACCOUNTS) {
-    const keys = addresses.slice(first, first + MAX_ACCOUNTS).map((address) => new PublicKey(address))
+  for (let first = 0; first < addresses.length; first += MAX_SHOWN_ACCOUNTS) {
+    const keys = addresses.slice(first, first + MAX_SHOWN_ACCOUNTS).map((address) => new PublicKey(address))
     const { context, value } = await askNode('Reading accounts', async () => {
       const answer = await connection.getMultipleAccountsInfoAndContext(keys)
       // An account that is missing from the answer must not pass for one that does not exist.
@@ -145,9 +145,9 @@ export async function readingOf(connection: Connection, addresses: readonly stri
   return { accounts, oldest: Math.min(...slots), newest: Math.max(...slots) }
 }
 
-type Read = { lamports: number; owner: PublicKey; data: Uint8Array; executable: boolean }
+type Web3Account = { lamports: number; owner: PublicKey; data: Uint8Array; executable: boolean }
 
-function accountBefore(read: Read | null): Account {
+function accountBefore(read: Web3Account | null): Account {
   if (read === null) return null
   const { data, executable } = read
   return { lamports: BigInt(lamportsOf(read)), owner: read.owner.toBase58(), data, executable }

@@ -40,7 +40,7 @@ export async function preflight(node: Node, transaction: DecodedTransaction, par
   if (err === null || err === undefined) return { slot, landed: false }
   if (err === 'AlreadyProcessed') return { slot, landed: true }
   // A validator looks at the age of the blockhash first, and forgets within minutes what it has processed.
-  if (err === 'BlockhashNotFound' && (await isKnown(node, transaction))) return { slot, landed: true }
+  if (err === 'BlockhashNotFound' && (await isKnownTransaction(node, transaction))) return { slot, landed: true }
   const error = explainTransactionError(err, { logs: logs ?? null, ...namesIn(transaction.message) })
   const { program, name, message, hint } = error
   const whole = [`${program === null ? '' : `${program}: `}${name}: ${message}`, ...(hint === null ? [] : [hint])]
@@ -64,7 +64,7 @@ export async function broadcast(node: Node, raw: Uint8Array, maxRetries: number)
 const isTrial = (value: unknown) => typeof value === 'object' && value !== null && 'err' in value
 const base64Of = ({ raw }: DecodedTransaction) => Buffer.from(raw).toString('base64')
 
-async function isKnown(node: Node, { signature }: DecodedTransaction): Promise<boolean> {
+async function isKnownTransaction(node: Node, { signature }: DecodedTransaction): Promise<boolean> {
   const { statuses } = await readStatuses(node, [signature], true)
   return statuses[0] !== null
 }

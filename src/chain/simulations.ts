@@ -20,7 +20,7 @@ export async function simulateTransaction(
   const transaction = VersionedTransaction.deserialize(raw)
   const [fee, { before, addresses, run }] = await Promise.all([
     // Of a copy: the blockhash of a message is written into it.
-    feeFor(connection, VersionedTransaction.deserialize(raw)),
+    readFee(connection, VersionedTransaction.deserialize(raw)),
     runWithAccounts(connection, transaction, message, { replaceRecentBlockhash: true }),
   ])
   const { err, logs, unitsConsumed, returnData, accounts } = run.value
@@ -40,7 +40,7 @@ export async function simulateTransaction(
 }
 
 /** Lamports with a fresh blockhash; null where the node does not say, or not exactly. */
-async function feeFor(connection: Connection, { message }: VersionedTransaction): Promise<string | null> {
+async function readFee(connection: Connection, { message }: VersionedTransaction): Promise<string | null> {
   try {
     message.recentBlockhash = await latestBlockhash(connection)
     const { value } = await connection.getFeeForMessage(message)

@@ -20,7 +20,7 @@ const IN_FLIGHT_SLOTS = (5 * 60 * 1000) / SLOT_MS
 /** How much history is read once after a start to know the bundles of before. */
 const RESTORED = { transactions: 5_000, windows: 300 }
 
-type Outcome = { landed: true; slot: number; signatures: string[] } | { landed: false; slot: number }
+type BundleStatus = { landed: true; slot: number; signatures: string[] } | { landed: false; slot: number }
 
 function readBundle(params: readonly unknown[]): TransactionParam[] {
   requireParams(params, 1)
@@ -45,7 +45,7 @@ function readIds(params: readonly unknown[]): string[] {
 }
 
 /** Every run of up to five neighbours in a slot could have been a bundle, and its id says whether it was asked for. */
-function addRuns(outcomes: Map<string, Outcome>, slot: number, signatures: readonly string[]): void {
+function addRuns(outcomes: Map<string, BundleStatus>, slot: number, signatures: readonly string[]): void {
   for (let start = 0; start < signatures.length; start++) {
     for (let length = 1; length <= MAX_TRANSACTIONS && start + length <= signatures.length; length++) {
       const run = signatures.slice(start, start + length)
@@ -54,8 +54,8 @@ function addRuns(outcomes: Map<string, Outcome>, slot: number, signatures: reado
   }
 }
 
-function restore(chain: LocalChain): Map<string, Outcome> {
-  const outcomes = new Map<string, Outcome>()
+function restore(chain: LocalChain): Map<string, BundleStatus> {
+  const outcomes = new Map<string, BundleStatus>()
   let left = RESTORED.transactions
   let end = chain.slot()
   for (let window = 0; window < RESTORED.windows && left > 0 && end >= GENESIS_SLOT; window++) {
@@ -73,17 +73,17 @@ function restore(chain: LocalChain): Map<string, Outcome> {
 
 /** Outcomes by bundle id: those of this process, then, read once, those that history shows. */
 function createOutcomes() {
-  const own = new Map<string, Outcome>()
-  let before: Map<string, Outcome> | undefined
+  const own = new Map<string, BundleStatus>()
+  let before: Map<string, BundleStatus> | undefined
   return {
-    add(id: string, outcome: Outcome): void {
+    add(id: string, outcome: BundleStatus): void {
       const known = own.get(id)
       if (known?.landed) return
       own.delete(id)
       own.set(id, outcome)
       if (own.size > MAX_OUTCOMES) own.delete(own.keys().next().value!)
     },
-    find(chain: LocalChain, id: string): Outcome | undefined {
+    find(chain: LocalChain, id: string): BundleStatus | undefined {
       const known = own.get(id)
       if (known?.landed) return known
       before ??= restore(chain)
@@ -92,7 +92,7 @@ function createOutcomes() {
   }
 }
 
-function land(chain: LocalChain, raws: readonly Uint8Array[]): BundleOutcome | { landed: false } {
+function commitBundle(chain: LocalChain, raws: readonly Uint8Array[]): BundleOutcome | { landed: false } {
   try {
     return chain.sendBundle(raws)
   } catch (error) {
@@ -108,7 +108,7 @@ export function bundleMethods(): Methods {
   const sendBundle: Method = (chain, params) => {
     const bundle = readBundle(params)
     const id = bundleIdOf(bundle.map(({ signature }) => signature))
-    const outcome = land(
+    const outcome = commitBundle(
       chain,
       bundle.map(({ raw }) => raw),
     )

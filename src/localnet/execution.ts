@@ -120,7 +120,7 @@ export function land(
       blockTime: unixTimestamp,
       raw: transaction.raw,
       // Lamports only move between the accounts of a message: what is missing afterwards is the fee.
-      fee: sum(preBalances) - sum(postBalances),
+      fee: sumOf(preBalances) - sumOf(postBalances),
       accountKeys,
       loadedAddresses,
       preBalances,
@@ -161,4 +161,4 @@ function tokenBalancesOf(index: AccountIndex, accountKeys: readonly string[]): T
   return balances
 }
 
-const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)

@@ -108,12 +108,12 @@ export class Ledger {
   }
 
   close(): void {
-    if (this.#ended === CLOSED) return
+    if (this.#ended === CHAIN_CLOSED) return
     const { journal } = this.#parts
     try {
       if (this.#ended === null) journal.commit(() => this.#saveClock(journal))
     } finally {
-      this.#ended = CLOSED
+      this.#ended = CHAIN_CLOSED
       this.#listeners.clear()
       journal.close()
     }
@@ -156,7 +156,7 @@ export class Ledger {
     this.#place.next += landed.length
     for (const { transaction, changed } of landed) {
       journal.remember(transaction)
-      for (const listener of this.#listeners) tell(listener, transaction, changed)
+      for (const listener of this.#listeners) notify(listener, transaction, changed)
     }
   }
 
@@ -207,17 +207,17 @@ export class Ledger {
     const accounts = [...before].sort(([, a], [, b]) => Number(a?.executable ?? false) - Number(b?.executable ?? false))
     for (const [address, account] of accounts) {
       const now = runtime.get(address)
-      if (isSame(now, account)) continue
+      if (isSameAccount(now, account)) continue
       runtime.set(address, account)
       index.update(address, account)
     }
   }
 }
 
-const CLOSED = 'The embedded chain was closed'
+const CHAIN_CLOSED = 'The embedded chain was closed'
 
 /** What landed has landed, whatever a listener makes of it. */
-function tell(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
+function notify(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
   try {
     listener.landed?.(...news)
   } catch (error) {
@@ -227,7 +227,7 @@ function tell(listener: ChainListener, ...news: Parameters<NonNullable<ChainList
 
 const isSameMessage = (a: Uint8Array, b: Uint8Array) => Buffer.compare(messageBytesOf(a), messageBytesOf(b)) === 0
 
-function isSame(a: ChainAccount | null, b: ChainAccount | null): boolean {
+function isSameAccount(a: ChainAccount | null, b: ChainAccount | null): boolean {
   if (a === null || b === null) return a === b
   return (
     a.lamports === b.lamports &&

@@ -15,7 +15,7 @@ export function simulate(
   latest: { blockhash: string; lastValidBlockHeight: number },
 ): Simulation {
   const given = decodeTransaction(raw)
-  const transaction = replaceRecentBlockhash ? withBlockhash(given, latest.blockhash) : given
+  const transaction = replaceRecentBlockhash ? replaceBlockhash(given, latest.blockhash) : given
   const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
   const { execution, after } = parts.runtime.simulate(transaction.raw, sigVerify)
   if (execution.err !== null) execution.err = refine(execution.err, parts.runtime, checked)
@@ -33,7 +33,7 @@ export function simulate(
   }
 }
 
-function withBlockhash(transaction: DecodedTransaction, blockhash: string): DecodedTransaction {
+function replaceBlockhash(transaction: DecodedTransaction, blockhash: string): DecodedTransaction {
   const { raw, messageBytes, message } = transaction
   const changed = Uint8Array.from(raw)
   changed.set(base58.decode(blockhash), raw.length - messageBytes.length + message.blockhashOffset)

@@ -26,7 +26,7 @@ type TokenBalanceRow = [
 ]
 type InnerRow = [programIdIndex: number, accounts: number[], data: string, stackHeight: number]
 
-interface Meta {
+interface TransactionMeta {
   fee: string
   units: number
   logs: string[]
@@ -41,7 +41,7 @@ interface Meta {
 
 export function encodeMeta(transaction: LandedTransaction): string {
   const { preTokenBalances, postTokenBalances, innerInstructions, returnData, loadedAddresses } = transaction
-  const meta: Meta = {
+  const meta: TransactionMeta = {
     fee: transaction.fee.toString(),
     units: transaction.unitsConsumed,
     logs: transaction.logs,
@@ -57,7 +57,7 @@ export function encodeMeta(transaction: LandedTransaction): string {
 }
 
 export function fromRow(row: TransactionRow): LandedTransaction {
-  const meta: Meta = JSON.parse(row.meta)
+  const meta: TransactionMeta = JSON.parse(row.meta)
   const err: TransactionErrorJson | null = row.err === null ? null : JSON.parse(row.err)
   const loadedAddresses = meta.loaded ?? { writable: [], readonly: [] }
   const { message } = decodeTransaction(row.raw)

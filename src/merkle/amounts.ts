@@ -14,7 +14,7 @@ const POINT = 46
 const POWERS = Array.from({ length: 16 }, (_, k) => 10 ** k)
 
 /** Writes a u64 given as two 32-bit halves, little-endian. */
-function writeHalves(out: Uint8Array, at: number, high: number, low: number): void {
+function writeU64Halves(out: Uint8Array, at: number, high: number, low: number): void {
   out[at] = low
   out[at + 1] = low >>> 8
   out[at + 2] = low >>> 16
@@ -55,7 +55,7 @@ export function readAmount(
   if (whole + scale <= 15) {
     const value = small * POWERS[scale - fraction]!
     const low = value >>> 0
-    writeHalves(out, at, (value - low) / TWO_32, low)
+    writeU64Halves(out, at, (value - low) / TWO_32, low)
     return AMOUNT.ok
   }
   let high = 0
@@ -68,7 +68,7 @@ export function readAmount(
     high = high * 10 + carry
     if (high >= TWO_32) return AMOUNT.overflow
   }
-  writeHalves(out, at, high, low)
+  writeU64Halves(out, at, high, low)
   return AMOUNT.ok
 }
 
@@ -101,7 +101,7 @@ export function readJsonNumber(
   while (significant[last - 1] === '0') last--
   const digits = significant.slice(0, last)
   if (digits === '') {
-    writeHalves(out, at, 0, 0)
+    writeU64Halves(out, at, 0, 0)
     return AMOUNT.ok
   }
   const zeros = significant.length - digits.length
@@ -124,5 +124,5 @@ export function amountFrom(source: Uint8Array, at: number): bigint {
 /** Writes `amount` (0 to 2^64 - 1) as u64 LE; RangeError outside. */
 export function writeAmount(out: Uint8Array, at: number, amount: bigint): void {
   if (amount < 0n || amount > MAX_U64) throw new RangeError(`amount ${amount} is not a u64 (0 to ${MAX_U64})`)
-  writeHalves(out, at, Number(amount >> 32n), Number(amount & 0xffffffffn))
+  writeU64Halves(out, at, Number(amount >> 32n), Number(amount & 0xffffffffn))
 }

@@ -1,10 +1,10 @@
 /** Base58 for 32-byte keys: table-driven, decoding straight from bytes into a slot of a larger buffer. */
 
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const BASE58_ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const ONE = 49
 
-const DIGITS = new Int8Array(256).fill(-1)
-for (let i = 0; i < 58; i++) DIGITS[ALPHABET.charCodeAt(i)] = i
+const DIGIT_VALUES = new Int8Array(256).fill(-1)
+for (let i = 0; i < 58; i++) DIGIT_VALUES[BASE58_ALPHABET.charCodeAt(i)] = i
 
 // A key is at most 45 base58 digits: nine groups of five. Row g holds 58^(5·(8-g)) as sixteen 16-bit limbs, so that
 // a key is nine multiply-adds per limb, every sum below 2^49 and therefore exact in a double.
@@ -28,17 +28,17 @@ export function decodeKey(source: Uint8Array, start: number, end: number, out: U
   for (let g = 0; g < first; g++) groups[g] = 0
   let group = 0
   for (let k = 45 - length - first * 5; k < 5; k++) {
-    const digit = DIGITS[source[position++]!]!
+    const digit = DIGIT_VALUES[source[position++]!]!
     bad |= digit
     group = group * 58 + digit
   }
   groups[first] = group
   for (let g = first + 1; g < 9; g++) {
-    const a = DIGITS[source[position]!]!
-    const b = DIGITS[source[position + 1]!]!
-    const c = DIGITS[source[position + 2]!]!
-    const d = DIGITS[source[position + 3]!]!
-    const e = DIGITS[source[position + 4]!]!
+    const a = DIGIT_VALUES[source[position]!]!
+    const b = DIGIT_VALUES[source[position + 1]!]!
+    const c = DIGIT_VALUES[source[position + 2]!]!
+    const d = DIGIT_VALUES[source[position + 3]!]!
+    const e = DIGIT_VALUES[source[position + 4]!]!
     bad |= a | b | c | d | e
     groups[g] = (((a * 58 + b) * 58 + c) * 58 + d) * 58 + e
     position += 5
@@ -94,7 +94,7 @@ export function keyToBase58(key: Uint8Array, at = 0): string {
     }
     while (top < 16 && limbs[top] === 0) top++
     for (let i = 0; i < 5; i++) {
-      text = ALPHABET[remainder % 58] + text
+      text = BASE58_ALPHABET[remainder % 58] + text
       remainder = Math.floor(remainder / 58)
     }
   }
@@ -115,7 +115,7 @@ export function walletFault(text: string): string {
   const shown = JSON.stringify(text).replace(/[\u007f-\u{10ffff}]/gu, '?')
   if (/^0x/i.test(text)) return `${shown} is no Solana wallet: a wallet is base58 of 32 bytes, without 0x`
   for (const character of text) {
-    if (!ALPHABET.includes(character)) {
+    if (!BASE58_ALPHABET.includes(character)) {
       const position = text.indexOf(character) + 1
       const known = '0OIl'.includes(character) ? ' (base58 has no 0, O, I, l)' : ''
       return `${shown} is no base58 wallet: character ${position} is not of the alphabet${known}`

@@ -2,7 +2,7 @@
 
 const COMMA = 44
 const QUOTE = 34
-const HASH = 35
+const HASH_SIGN = 35
 const LF = 10
 const CR = 13
 const SPACE = 32
@@ -37,7 +37,7 @@ export class CsvScanner {
       while (bytes[p] === SPACE || bytes[p] === TAB) p++
       if (p >= length) return false
       const byte = bytes[p]
-      if (byte === HASH && this.comments) while (p < length && bytes[p] !== LF && bytes[p] !== CR) p++
+      if (byte === HASH_SIGN && this.comments) while (p < length && bytes[p] !== LF && bytes[p] !== CR) p++
       else if (byte !== LF && byte !== CR) break
       p++
     }

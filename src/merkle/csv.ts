@@ -23,7 +23,7 @@ export interface CsvRows extends SettledRows {
   columns: CsvColumns
 }
 
-interface Fault {
+interface RowFault {
   offset: number
   message: string
   /** Offset of the row the message ends by naming. */
@@ -36,7 +36,7 @@ type Refuse = (offset: number, message: () => string, earlier?: number) => void
 /** Reads a CSV (UTF-8); throws MerkleInputError with positions `NAME:LINE:COLUMN`. Source: contract section 7. */
 export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const { name = 'csv', decimals, duplicates = 'reject', onProgress } = options
-  const faults: Fault[] = []
+  const faults: RowFault[] = []
   let faultCount = 0
   const refuse: Refuse = (offset, message, earlier) => {
     faultCount++
@@ -95,7 +95,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     if (status !== AMOUNT.ok) {
       refuse(amountStart, () => amountFault(scanner.text(columns.amount), status, decimals))
     }
-    if (columns.locked >= 0 && columns.locked < scanner.cells) refuseLocked(scanner, columns.locked, refuse)
+    if (columns.locked >= 0 && columns.locked < scanner.cells) requireNoLock(scanner, columns.locked, refuse)
     if (wallet) rows.append(walletStart)
   }
   onProgress?.(seen, seen, 'read')
@@ -143,7 +143,7 @@ function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): t
   return undefined
 }
 
-function refuseLocked(scanner: CsvScanner, cell: number, refuse: Refuse): void {
+function requireNoLock(scanner: CsvScanner, cell: number, refuse: Refuse): void {
   if (scanner.isEmpty(cell)) return
   const text = scanner.text(cell)
   if (/^0+(\.0*)?$/.test(text)) return
@@ -173,7 +173,7 @@ function amountFault(text: string, status: number, decimals: number | undefined)
 }
 
 /** Turns byte offsets into `NAME:LINE:COLUMN`, in file order, with one walk over the file. */
-function placed(bytes: Uint8Array, name: string, faults: Fault[]): MerkleIssue[] {
+function placed(bytes: Uint8Array, name: string, faults: RowFault[]): MerkleIssue[] {
   const places = locate(
     bytes,
     faults.flatMap(({ offset, earlier }) => (earlier === undefined ? [offset] : [offset, earlier])),

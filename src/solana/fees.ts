@@ -28,12 +28,12 @@ const PRECOMPILES = new Set<string>([ED25519_PROGRAM, SECP256K1_PROGRAM, SECP256
 
 /** Micro-lamports per compute unit that a message offers. */
 export function unitPriceOf(message: DecodedMessage): bigint {
-  return budgetOf(message).price
+  return computeBudgetOf(message).price
 }
 
 /** Lamports that a message costs, priority fee included. */
 export function feeOf(message: DecodedMessage): bigint {
-  const { units, price } = budgetOf(message)
+  const { units, price } = computeBudgetOf(message)
   let signatures = BigInt(message.signers)
   for (const { programIdIndex, data } of message.instructions) {
     if (PRECOMPILES.has(message.keys[programIdIndex]!)) signatures += BigInt(data[0] ?? 0)
@@ -41,7 +41,7 @@ export function feeOf(message: DecodedMessage): bigint {
   return signatures * LAMPORTS_PER_SIGNATURE + (units * price + 999_999n) / 1_000_000n
 }
 
-function budgetOf(message: DecodedMessage): { units: bigint; price: bigint } {
+function computeBudgetOf(message: DecodedMessage): { units: bigint; price: bigint } {
   let limit: bigint | null = null
   let price = 0n
   let byDefault = 0n

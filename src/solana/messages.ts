@@ -51,7 +51,7 @@ export class MalformedTransaction extends TransactionRefused {
 
 const malformed = (reason: string) => new MalformedTransaction(`The transaction cannot be read: ${reason}`)
 
-class Reader {
+class MessageReader {
   readonly bytes: Uint8Array
   offset = 0
 
@@ -102,7 +102,7 @@ export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
     )
   }
   const raw = Uint8Array.from(bytes)
-  const reader = new Reader(raw)
+  const reader = new MessageReader(raw)
   const count = reader.length('signatures')
   const signatures = Array.from({ length: count }, () => reader.take(64, 'its signatures'))
   const messageBytes = raw.subarray(reader.offset)
@@ -118,7 +118,7 @@ export const messageBytesOf = (raw: Uint8Array): Uint8Array => raw.subarray(1 + 
 
 /** Decodes and sanitizes a message alone, as getFeeForMessage gets it. Throws MalformedTransaction. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {
-  const reader = new Reader(bytes)
+  const reader = new MessageReader(bytes)
   const first = reader.byte('its message')
   const versioned = (first & 0x80) !== 0
   if (versioned && first !== 0x80) {

@@ -5,7 +5,7 @@ import type { DecodedTransaction } from './messages.ts'
 
 /** DER of a raw key without the key itself (RFC 8410). */
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
-const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
+const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
 export interface KeyPair {
   address: string
@@ -20,7 +20,7 @@ export function keyPairOf(seed: Uint8Array): KeyPair {
     format: 'der',
     type: 'pkcs8',
   })
-  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_KEY_PREFIX.length)
+  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(ED25519_SPKI_PREFIX.length)
   return { address: base58.encode(publicKey), publicKey, sign: (message) => sign(null, message, key) }
 }
 
@@ -32,7 +32,7 @@ export function signaturesHold(transaction: DecodedTransaction): boolean {
 /** Whether the signature at this place is its signer's. */
 export function signatureHolds({ signatures, messageBytes, message }: DecodedTransaction, place: number): boolean {
   try {
-    const der = Buffer.concat([PUBLIC_KEY_PREFIX, base58.decode(message.keys[place]!)])
+    const der = Buffer.concat([ED25519_SPKI_PREFIX, base58.decode(message.keys[place]!)])
     return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signatures[place]!)
   } catch {
     return false

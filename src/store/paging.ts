@@ -17,17 +17,17 @@ export interface Page<R> {
   next_cursor: string | null
 }
 
-const VERSION = 1
+const CURSOR_VERSION = 1
 /** Version, list (5), place (8), checksum (4): 18 bytes are 24 characters without slack bits. */
-const BYTES = 18
+const CURSOR_BYTES = 18
 
 const digest = (bytes: string | Uint8Array, length: number) =>
   createHash('sha256').update(bytes).digest().subarray(0, length)
 
 /** Cursor that continues `list` after the row at `place`. */
 export function encodeCursor(list: string, place: number): string {
-  const bytes = Buffer.alloc(BYTES)
-  bytes.writeUInt8(VERSION, 0)
+  const bytes = Buffer.alloc(CURSOR_BYTES)
+  bytes.writeUInt8(CURSOR_VERSION, 0)
   digest(list, 5).copy(bytes, 1)
   bytes.writeBigUInt64BE(BigInt(place), 6)
   digest(bytes.subarray(0, 14), 4).copy(bytes, 14)
@@ -38,9 +38,9 @@ export function encodeCursor(list: string, place: number): string {
 export function decodeCursor(list: string, cursor: string): number {
   const bytes = Buffer.from(cursor, 'base64url')
   const whole =
-    bytes.length === BYTES &&
+    bytes.length === CURSOR_BYTES &&
     bytes.toString('base64url') === cursor &&
-    bytes[0] === VERSION &&
+    bytes[0] === CURSOR_VERSION &&
     digest(bytes.subarray(0, 14), 4).equals(bytes.subarray(14))
   if (!whole) throw badCursor('cursor is damaged')
   if (!digest(list, 5).equals(bytes.subarray(1, 6))) throw badCursor('cursor belongs to another list')

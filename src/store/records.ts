@@ -6,13 +6,13 @@ import type { Reader, Tx } from './store.ts'
 
 type Family = { [T in keyof Tables]: Row<T> extends { seq: number } ? T : never }[keyof Tables]
 type Column<T extends Family> = keyof Row<T> & string
-type Filters<T extends Family, F extends Column<T>> = { [K in F]?: Row<T>[K] | undefined }
+type RecordFilters<T extends Family, F extends Column<T>> = { [K in F]?: Row<T>[K] | undefined }
 
 /** Kysely cannot follow a table that is itself a type parameter: its checks end here, and begin again at the signatures. */
 type Loose = Kysely<Record<string, Record<string, string>>>
 const loose = (reader: Reader) => reader as unknown as Loose
 
-const orNull = <T extends Family>(row: object | undefined) => (row ?? null) as Row<T> | null
+const firstOrNull = <T extends Family>(row: object | undefined) => (row ?? null) as Row<T> | null
 
 const insertion = (tx: Tx, table: string, row: object) =>
   loose(tx)
@@ -30,7 +30,7 @@ export function inserting<T extends Family>(table: T) {
 export function insertingOnce<T extends Family>(table: T) {
   return async (tx: Tx, row: NewRow<T>): Promise<Row<T> | null> => {
     const once = insertion(tx, table, row).onConflict((conflict) => conflict.doNothing())
-    return orNull<T>(await once.executeTakeFirst())
+    return firstOrNull<T>(await once.executeTakeFirst())
   }
 }
 
@@ -39,7 +39,7 @@ export function finding<T extends Family, K extends Column<T>>(table: T, key: K)
     const rows = loose(reader)
       .selectFrom(table as string)
       .selectAll()
-    return orNull<T>(await rows.where(key as string, '=', value).executeTakeFirst())
+    return firstOrNull<T>(await rows.where(key as string, '=', value).executeTakeFirst())
   }
 }
 
@@ -53,7 +53,7 @@ export function updating<T extends Family, K extends Column<T>>(table: T, key: K
       .where(key as string, '=', value)
       .returningAll()
       .executeTakeFirst()
-    return orNull<T>(row)
+    return firstOrNull<T>(row)
   }
 }
 
@@ -72,7 +72,7 @@ export function listing<T extends Family, F extends Column<T> = never>(
   filters: readonly F[],
   { weights, list = table, within }: Listed<T>,
 ) {
-  return async (reader: Reader, request: PageRequest & Filters<T, F>): Promise<Page<Row<T>>> => {
+  return async (reader: Reader, request: PageRequest & RecordFilters<T, F>): Promise<Page<Row<T>>> => {
     let query = loose(reader)
       .selectFrom(table as string)
       .selectAll()

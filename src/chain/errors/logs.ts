@@ -14,7 +14,7 @@ export interface Failure {
 
 const INVOKE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) invoke \[([1-9]\d?)\]$/
 const SUCCESS = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) success$/
-const FAILED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) failed: (.*)$/
+const FAILED_LINE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) failed: (.*)$/
 const CUSTOM = /^custom program error: 0x([0-9a-f]{1,8})$/
 const ANCHOR =
   /^Program log: AnchorError (?:caused by account: (\w+)|thrown in \S+|occurred)\. Error Code: (\w+)\. Error Number: (\d+)\. Error Message: (.*?)\.?$/
@@ -36,7 +36,7 @@ export function failureIn(logs: readonly string[]): Failure | null {
       continue
     }
     if (line === 'Log truncated') return null
-    const failed = FAILED.exec(line)
+    const failed = FAILED_LINE.exec(line)
     const running = stack.at(-1)
     if (failed) {
       const custom = CUSTOM.exec(failed[2]!)
@@ -44,12 +44,12 @@ export function failureIn(logs: readonly string[]): Failure | null {
       const blank: Failure = { programId: failed[1]!, code, anchor: null, said: null, notes: [] }
       return running && running.programId === failed[1] ? { ...running, code } : blank
     }
-    if (running) read(line, running)
+    if (running) readLine(line, running)
   }
   return stack.at(-1) ?? null
 }
 
-function read(line: string, running: Failure): void {
+function readLine(line: string, running: Failure): void {
   const anchor = ANCHOR.exec(line)
   if (anchor) {
     const [, account, name, number, message] = anchor

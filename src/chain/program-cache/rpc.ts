@@ -14,7 +14,7 @@ export interface RpcOptions {
 
 export type Asked = { result: unknown } | { fault: string; again: boolean; afterMs?: number | undefined }
 
-const ATTEMPTS = 5
+const MAX_RPC_ATTEMPTS = 5
 const FIRST_RPC_WAIT_MS = 500
 const LONGEST_RPC_WAIT_MS = 15_000
 const RPC_TIMEOUT_MS = 60_000
@@ -26,16 +26,16 @@ export async function rpcText(
   params: readonly unknown[],
   options: RpcOptions = {},
 ): Promise<Asked> {
-  const { fetch: send = fetch, wait = pause, timeoutMs = RPC_TIMEOUT_MS, attempts = ATTEMPTS } = options
+  const { fetch: send = fetch, wait = pause, timeoutMs = RPC_TIMEOUT_MS, attempts = MAX_RPC_ATTEMPTS } = options
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   for (let attempt = 1; ; attempt++) {
-    const asked = await ask(send, url, body, timeoutMs)
+    const asked = await askOnce(send, url, body, timeoutMs)
     if ('result' in asked || !asked.again || attempt >= attempts) return asked
     await wait(Math.min(asked.afterMs ?? FIRST_RPC_WAIT_MS * 2 ** (attempt - 1), LONGEST_RPC_WAIT_MS))
   }
 }
 
-async function ask(send: typeof fetch, url: string, body: string, timeoutMs: number): Promise<Asked> {
+async function askOnce(send: typeof fetch, url: string, body: string, timeoutMs: number): Promise<Asked> {
   let response: Response
   let text: string
   try {

@@ -52,20 +52,20 @@ export function rpcSource(
   { rpcUrl, label }: Pick<Cluster, 'rpcUrl' | 'label'>,
   options: RpcOptions = {},
 ): ProgramSource {
-  const read = (address: string) => accountInfo(rpcUrl, address, options)
+  const read = (address: string) => fetchAccount(rpcUrl, address, options)
   return {
     label,
     async program(id) {
       const { account, slot } = await read(id)
       if (account === null) return null
       const { owner: loader } = account
-      const data = dataOf(account)
+      const data = accountDataOf(account)
       if (loader === LOADER_V1 || loader === LOADER_V2) return { bytes: data, loader, slot }
       if (loader === LOADER_V4) return { bytes: v4Binary(data), loader, slot }
       if (loader !== UPGRADEABLE_LOADER) throw new Error(`its account belongs to ${loader}, which loads no programs`)
       const held = await read(base58.encode(programDataAddress(data)))
       if (held.account === null) throw new Error('its program data account is gone: the program was closed')
-      return { bytes: upgradeableBinary(dataOf(held.account)), loader, slot: held.slot }
+      return { bytes: upgradeableBinary(accountDataOf(held.account)), loader, slot: held.slot }
     },
     async account(address) {
       const { account, slot } = await read(address)
@@ -75,9 +75,9 @@ export function rpcSource(
   }
 }
 
-const dataOf = ({ data: [text] }: RpcAccount) => Buffer.from(text, 'base64')
+const accountDataOf = ({ data: [text] }: RpcAccount) => Buffer.from(text, 'base64')
 
-async function accountInfo(
+async function fetchAccount(
   url: string,
   address: string,
   options: RpcOptions,

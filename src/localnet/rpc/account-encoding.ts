@@ -14,7 +14,7 @@ const BASE58_MAX_BYTES = 128
 const RENT_EPOCH = MAX_U64
 
 export type AccountEncoding = 'binary' | 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed'
-const ENCODINGS: Readonly<Record<AccountEncoding, AccountEncoding>> = {
+const ACCOUNT_ENCODINGS: Readonly<Record<AccountEncoding, AccountEncoding>> = {
   binary: 'binary',
   base58: 'base58',
   base64: 'base64',
@@ -40,7 +40,7 @@ export interface EncodedAccount {
 export function viewOf(config: Config, otherwise: AccountEncoding = 'binary'): AccountView {
   const { encoding, dataSlice } = config
   return {
-    encoding: encoding === undefined || encoding === null ? otherwise : oneOf(encoding, ENCODINGS),
+    encoding: encoding === undefined || encoding === null ? otherwise : oneOf(encoding, ACCOUNT_ENCODINGS),
     slice:
       dataSlice === undefined || dataSlice === null
         ? null

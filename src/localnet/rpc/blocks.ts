@@ -12,8 +12,8 @@ import { configOrEncoding, historyCommitment } from './transactions.ts'
 /** Agave's MAX_GET_CONFIRMED_BLOCKS_RANGE. */
 const MAX_RANGE = 500_000
 
-type Details = 'full' | 'accounts' | 'signatures' | 'none'
-const DETAILS: Readonly<Record<Details, Details>> = {
+type BlockDetails = 'full' | 'accounts' | 'signatures' | 'none'
+const DETAILS: Readonly<Record<BlockDetails, BlockDetails>> = {
   full: 'full',
   signatures: 'signatures',
   none: 'none',

@@ -10,7 +10,7 @@ import { asConfig, asInteger, asList, asPubkey, type Config, commitmentOf, requi
 
 const FEATURE_SET = 3_640_012_085
 const MAX_LEADERS = 5000
-const LARGEST = 20
+const LARGEST_ACCOUNTS = 20
 
 const slotAt = (chain: LocalChain, params: readonly unknown[]): number =>
   chain.slot(readableAt(chain, asConfig(params[0])))
@@ -54,7 +54,7 @@ function largestAccounts(chain: LocalChain, params: readonly unknown[]) {
     lamports,
   }))
   wallets.sort((a, b) => (a.lamports < b.lamports ? 1 : a.lamports > b.lamports ? -1 : 0))
-  return withContext(chain, commitmentOf(asConfig(params[0])), wallets.slice(0, LARGEST))
+  return withContext(chain, commitmentOf(asConfig(params[0])), wallets.slice(0, LARGEST_ACCOUNTS))
 }
 
 function blockProduction(chain: LocalChain, params: readonly unknown[]) {

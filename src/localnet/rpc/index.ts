@@ -36,7 +36,7 @@ const MAX_BATCH_ANSWER = 64 * 1024 * 1024
 
 type Id = string | number | bigint | null
 
-const ok = (id: Id, result: unknown): string =>
+const resultAnswer = (id: Id, result: unknown): string =>
   `{"jsonrpc":"2.0","result":${toJson(result ?? null)},"id":${toJson(id)}}`
 
 /** An answer with `error`, as text. */
@@ -72,7 +72,7 @@ export function idOf(value: unknown): Id {
   return isId(id) ? id : null
 }
 
-const textOf = (body: string | Uint8Array): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
+const answerText = (body: string | Uint8Array): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
 
 const batchTooLarge = () =>
   new RpcError(CODE.internal, 'The answers of this batch are too large: ask in smaller batches')
@@ -101,7 +101,7 @@ export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc 
   function answer(value: unknown, operator: boolean): string | undefined {
     try {
       const request = readRequest(value)
-      return request ? ok(request.id, call(request, operator)) : undefined
+      return request ? resultAnswer(request.id, call(request, operator)) : undefined
     } catch (error) {
       if (error instanceof RpcError) return errorAnswer(idOf(value), error)
       onError?.(error, String((value as { method?: unknown }).method))
@@ -114,7 +114,7 @@ export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc 
     async handle(body, { operator = true } = {}) {
       let request: unknown
       try {
-        request = parseJson(textOf(body))
+        request = parseJson(answerText(body))
       } catch {
         return errorAnswer(null, new RpcError(CODE.parse, 'Parse error'))
       }

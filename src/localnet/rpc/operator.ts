@@ -7,7 +7,7 @@ import { requireParams } from './params.ts'
 /** A hundred years: beyond it dates stop being dates. */
 const MAX_SECONDS = 100 * 366 * 86_400
 
-function advance(chain: LocalChain, params: readonly unknown[]) {
+function advanceClock(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const [seconds] = params
   if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= MAX_SECONDS)) {
@@ -23,5 +23,5 @@ function advance(chain: LocalChain, params: readonly unknown[]) {
 
 export const operatorMethods: Methods = {
   svc_status: (chain) => chain.status(),
-  svc_advance: advance,
+  svc_advance: advanceClock,
 }

@@ -18,7 +18,7 @@ const COMMITMENTS: Record<string, Commitment> = {
   max: 'finalized',
 }
 
-const kindOf = (value: unknown): string => {
+const jsonKind = (value: unknown): string => {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'string') return `string ${JSON.stringify(value)}`
   if (typeof value === 'number' || typeof value === 'bigint') return `integer \`${value}\``
@@ -27,7 +27,7 @@ const kindOf = (value: unknown): string => {
 }
 
 const wrongType = (value: unknown, expected: string) =>
-  invalidParams(`Invalid params: invalid type: ${kindOf(value)}, expected ${expected}.`)
+  invalidParams(`Invalid params: invalid type: ${jsonKind(value)}, expected ${expected}.`)
 
 /** Bytes of a base58 text of exactly `size` bytes. Throws `Invalid param: WrongSize` or `Invalid`. */
 export function decodeBase58(text: string, size: number): Uint8Array {

@@ -13,10 +13,10 @@ import { asBoolean, asConfig, asPubkey, requireParams } from './params.ts'
 const MINT_OFFSET = 0
 const OWNER_OFFSET = 32
 
-type Accounts = Iterable<readonly [address: string, account: ChainAccount]>
+type AccountEntries = Iterable<readonly [address: string, account: ChainAccount]>
 
 /** Token accounts are indexed by wallet and by mint; only filters that name nothing else may use those indexes. */
-function candidates(chain: LocalChain, program: string, filters: Filters): Accounts {
+function candidates(chain: LocalChain, program: string, filters: Filters): AccountEntries {
   const tokenAccounts = filters.tokenAccountState || filters.dataSizes.includes(ACCOUNT_SIZE)
   if (!TOKEN_PROGRAM_NAMES[program] || !tokenAccounts) return chain.accountsOwnedBy(program)
   const keyAt = (offset: number) =>

@@ -42,7 +42,7 @@ export function refusedExecution(err: TransactionErrorJson, execution: Execution
   return { logs: [], unitsConsumed: 0, returnData: null, innerInstructions: [], ...execution, err }
 }
 
-function airdrop(chain: LocalChain, params: readonly unknown[]) {
+function requestAirdrop(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 2)
   const address = asPubkey(params[0])
   const lamports = asAmount(params[1])
@@ -55,7 +55,7 @@ function airdrop(chain: LocalChain, params: readonly unknown[]) {
   }
 }
 
-function latestBlockhash(chain: LocalChain, params: readonly unknown[]) {
+function getLatestBlockhash(chain: LocalChain, params: readonly unknown[]) {
   const commitment = readableAt(chain, asConfig(params[0]))
   return withContext(chain, commitment, chain.latestBlockhash(commitment))
 }
@@ -83,8 +83,8 @@ function prioritizationFees(chain: LocalChain, params: readonly unknown[]) {
 
 export const sendingMethods: Methods = {
   sendTransaction,
-  requestAirdrop: airdrop,
-  getLatestBlockhash: latestBlockhash,
+  requestAirdrop: requestAirdrop,
+  getLatestBlockhash: getLatestBlockhash,
   isBlockhashValid: blockhashValid,
   getFeeForMessage: feeForMessage,
   getRecentPrioritizationFees: prioritizationFees,

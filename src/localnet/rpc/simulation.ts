@@ -55,7 +55,7 @@ function innerInstructionsOf(chain: LocalChain, message: DecodedMessage, { inner
   return encodeInnerInstructions(innerInstructions, [...message.keys, ...writable, ...readonly], true)
 }
 
-function readAccounts(config: Config, keys: number): { addresses: string[]; view: ReturnType<typeof viewOf> } | null {
+function readRequestedAccounts(config: Config, keys: number): { addresses: string[]; view: ReturnType<typeof viewOf> } | null {
   if (config.accounts === undefined || config.accounts === null) return null
   const accounts = asConfig(config.accounts)
   const view = viewOf({ encoding: accounts.encoding }, 'base64')
@@ -75,7 +75,7 @@ function simulateTransaction(chain: LocalChain, params: readonly unknown[]) {
     throw invalidParams('sigVerify may not be used with replaceRecentBlockhash')
   }
   const commitment = readableAt(chain, config)
-  const asked = readAccounts(config, message.keys.length + loadedCount(message))
+  const asked = readRequestedAccounts(config, message.keys.length + loadedCount(message))
   const accounts = asked?.addresses ?? []
   const simulation = runSimulation(chain, raw, { sigVerify, replaceRecentBlockhash, accounts })
   const inner = asBoolean(config.innerInstructions)

@@ -9,7 +9,7 @@ import { parseInstruction } from './instructions.ts'
 import { asInteger, type Config, oneOf } from './params.ts'
 
 export type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed'
-const ENCODINGS: Readonly<Record<TransactionEncoding, TransactionEncoding>> = {
+const TRANSACTION_ENCODINGS: Readonly<Record<TransactionEncoding, TransactionEncoding>> = {
   binary: 'binary',
   base64: 'base64',
   base58: 'base58',
@@ -27,7 +27,7 @@ export interface TransactionView {
 export function transactionViewOf(config: Config): TransactionView {
   const { encoding, maxSupportedTransactionVersion: version } = config
   return {
-    encoding: encoding === undefined || encoding === null ? 'json' : oneOf(encoding, ENCODINGS),
+    encoding: encoding === undefined || encoding === null ? 'json' : oneOf(encoding, TRANSACTION_ENCODINGS),
     maxVersion: version === undefined || version === null ? null : asInteger(version),
   }
 }

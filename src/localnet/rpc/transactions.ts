@@ -28,7 +28,7 @@ export function historyCommitment(chain: LocalChain, config: Config): Commitment
   return commitment
 }
 
-function status(chain: LocalChain, transaction: LandedTransaction | null, searched: boolean) {
+function signatureStatus(chain: LocalChain, transaction: LandedTransaction | null, searched: boolean) {
   if (!transaction) return null
   const { slot, err } = transaction
   const depth = chain.slot() - slot
@@ -44,12 +44,12 @@ function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
   if (list.length > MAX_STATUSES) throw invalidParams(`Too many inputs provided; max ${MAX_STATUSES}`)
   const signatures = list.map(asSignature)
   const searched = asBoolean(asConfig(params[1]).searchTransactionHistory)
-  const value = signatures.map((signature) => status(chain, chain.transaction(signature), searched))
+  const value = signatures.map((signature) => signatureStatus(chain, chain.transaction(signature), searched))
   return withContext(chain, 'processed', value)
 }
 
 /** The memos of a transaction as history lists them: `[length] text`, joined by `; `. */
-function memoOf(transaction: LandedTransaction | null): string | null {
+function memoText(transaction: LandedTransaction | null): string | null {
   if (!transaction?.accountKeys.some((key) => MEMO_PROGRAMS.includes(key))) return null
   const { message } = decodeTransaction(transaction.raw)
   const memos = message.instructions
@@ -73,7 +73,7 @@ function signaturesForAddress(chain: LocalChain, params: readonly unknown[]) {
     signature,
     slot,
     err,
-    memo: memoOf(chain.transaction(signature)),
+    memo: memoText(chain.transaction(signature)),
     blockTime,
     confirmationStatus: commitmentReached(chain, slot) ?? 'processed',
   }))
@@ -99,7 +99,7 @@ function visibleSignatures(
 export const configOrEncoding = (value: unknown): Config =>
   typeof value === 'string' ? { encoding: value } : asConfig(value)
 
-function transaction(chain: LocalChain, params: readonly unknown[]) {
+function getTransaction(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const signature = asSignature(params[0])
   const config = configOrEncoding(params[1])
@@ -113,7 +113,7 @@ function transaction(chain: LocalChain, params: readonly unknown[]) {
 export const transactionMethods: Methods = {
   getSignatureStatuses: signatureStatuses,
   getSignaturesForAddress: signaturesForAddress,
-  getTransaction: transaction,
+  getTransaction: getTransaction,
   getTransactionCount: (chain, params) => {
     readableAt(chain, asConfig(params[0]))
     return chain.transactionCount()

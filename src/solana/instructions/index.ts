@@ -24,9 +24,9 @@ export type DecodedInstruction =
   | { program: 'lookup-table'; instruction: LookupTableInstruction }
   | { program: 'memo'; instruction: { type: 'memo'; text: string } }
 
-type Decode = (reader: ByteReader, at: (index: number) => string, all: readonly string[]) => DecodedInstruction | null
+type ProgramDecoder = (reader: ByteReader, at: (index: number) => string, all: readonly string[]) => DecodedInstruction | null
 
-const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+const PROGRAM_DECODERS: ReadonlyMap<string, ProgramDecoder> = new Map<string, ProgramDecoder>([
   [SYSTEM_PROGRAM, (...given) => of('system', decodeSystem(...given))],
   [TOKEN_PROGRAM, (...given) => of('token', decodeToken(...given))],
   [TOKEN_2022_PROGRAM, (...given) => of('token', decodeToken(...given))],
@@ -53,7 +53,7 @@ export function decodeInstruction(
       const text = new TextDecoder('utf-8', { fatal: true }).decode(data)
       return { program: 'memo', instruction: { type: 'memo', text } }
     }
-    return DECODERS.get(programId)?.(new ByteReader(data), at, accounts) ?? null
+    return PROGRAM_DECODERS.get(programId)?.(new ByteReader(data), at, accounts) ?? null
   } catch (error) {
     // A text that is not UTF-8 is a TypeError.
     if (error instanceof ShortData || error instanceof TypeError) return null
