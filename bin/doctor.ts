@@ -150,8 +150,8 @@ async function sickness(store: Store, { dataDir }: Config): Promise<Check | unde
     await store.write(probeWrite)
     return undefined
   } catch (error) {
-    const { FAULT_WORDS, faultOf } = await import('../src/store/faults.ts')
-    const fault = faultOf(error)
+    const { FAULT_WORDS, databaseFault } = await import('../src/store/faults.ts')
+    const fault = databaseFault(error)
     const why = fault === null ? said(error) : FAULT_WORDS[fault]
     return fail('database', `${store.kind} opens, but takes no write: ${why}`, 'make room, or make it writable again')
   }

@@ -1,6 +1,6 @@
 /** The two shapes that most commands have: a paged list with filters, and one record. */
 import type { RoutePath } from '../src/api/paths.ts'
-import type { Answer, Client, ListMeta } from '../src/client.ts'
+import type { Client, ClientAnswer, ListMeta } from '../src/client.ts'
 import {
   flag,
   type Inputs,
@@ -45,7 +45,7 @@ export function listVerb<
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
   /** A question that has one answer: all pages, unless --limit or --cursor ask for one. */
   whole?: boolean
-  call(client: Client, query: Values<A> & Values<F> & Paging): Promise<Answer<Row[], ListMeta>>
+  call(client: Client, query: Values<A> & Values<F> & Paging): Promise<ClientAnswer<Row[], ListMeta>>
 }): Verb {
   const { about, at, args, filters, columns, table, whole = false, call } = definition
   return verb<Inputs, Inputs>({
@@ -59,7 +59,7 @@ export function listVerb<
       const all = everything || (whole && limit === undefined && cursor === undefined)
       const items: Row[] = []
       let next = cursor
-      let answer: Answer<Row[], ListMeta>
+      let answer: ClientAnswer<Row[], ListMeta>
       do {
         const paging: Paging = next === undefined ? {} : { cursor: next }
         if (limit !== undefined || all) paging.limit = String(limit ?? FULL_PAGE)

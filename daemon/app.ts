@@ -43,7 +43,12 @@ export async function createApp(services: Services, { metrics }: { metrics?: Met
 /** Stands for the address of a request that has none. */
 const NOWHERE = 'http://localhost'
 
-function refuseRoute(kernel: Kernel, request: Request, thrown: unknown, headers: Record<string, string> = {}): Response {
+function refuseRoute(
+  kernel: Kernel,
+  request: Request,
+  thrown: unknown,
+  headers: Record<string, string> = {},
+): Response {
   const named = requestIdOf(request)
   const { status, body } = errorResponse(kernel, named.fault ?? thrown, named.id, new URL(request.url).origin)
   return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': named.id })

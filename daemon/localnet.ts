@@ -61,7 +61,11 @@ function servedElsewhere(owner: ChainOwner | undefined, dataDir: string): Served
 }
 
 /** The default port may give way to another; one that was asked for may not. */
-async function listenForRpc(config: Config, chain: Chain, log: Log): Promise<{ server: LocalnetServer; notes: string[] }> {
+async function listenForRpc(
+  config: Config,
+  chain: Chain,
+  log: Log,
+): Promise<{ server: LocalnetServer; notes: string[] }> {
   const { 'rpc-host': host, 'rpc-port': port } = config.values
   const isDefault = config.origins['rpc-port'] === 'default'
   const options = {

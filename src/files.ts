@@ -209,7 +209,8 @@ function openingFault(file: string, error: NodeJS.ErrnoException): Error {
   return fileFault('unreadable', file, `cannot be read: ${why}`, 'make it readable for this user alone')
 }
 
-const linkFault = (file: string) => fileFault('exposed', file, 'is a symbolic link', `use the file itself${behind(file)}`)
+const linkFault = (file: string) =>
+  fileFault('exposed', file, 'is a symbolic link', `use the file itself${behind(file)}`)
 
 function behind(link: string): string {
   try {

@@ -1,5 +1,5 @@
 /** Answers: the success and error envelopes and the headers that every answer carries. */
-import type { Meta } from '../../src/client.ts'
+import type { AnswerMeta } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import { redactorOf } from '../../src/redaction.ts'
 import type { Kernel } from '../kernel.ts'
@@ -28,7 +28,8 @@ export function jsonResponse(
   })
 }
 
-export const envelope = (data: unknown, meta: Meta | Record<string, unknown>): string => JSON.stringify({ data, meta })
+export const envelope = (data: unknown, meta: AnswerMeta | Record<string, unknown>): string =>
+  JSON.stringify({ data, meta })
 
 /** The error envelope of anything thrown; what is not an ApiError is logged whole and told as `internal_error`. */
 export function errorResponse(
@@ -46,7 +47,8 @@ export function errorResponse(
   const status = known ? thrown.status : 500
   const told = redactorOf(kernel.config).text(thrown instanceof Error ? thrown.message : String(thrown))
   const unset = known && thrown.unset !== undefined ? `${thrown.unset} is not set` : undefined
-  const message = code === 'internal_error' ? (kernel.config.production ? (unset ?? GENERIC_MESSAGE) : told || GENERIC_MESSAGE) : told
+  const message =
+    code === 'internal_error' ? (kernel.config.production ? (unset ?? GENERIC_MESSAGE) : told || GENERIC_MESSAGE) : told
   const base = kernel.config.values['public-url'] ?? origin
   const error = {
     code,

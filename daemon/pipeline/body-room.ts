@@ -1,6 +1,7 @@
 /** Memory for large request bodies: each key and all together hold so many bytes at a time, and whoever comes later waits. */
 
-const MIB = 1024 * 1024
+export const KIB = 1024
+export const MIB = 1024 * KIB
 /** Bodies up to this size are not counted: connections are, and they bound them. */
 const SMALL = MIB
 /** Bodies up to this size take milliseconds all together, even when every connection sends one at the same moment. */

@@ -1,9 +1,11 @@
 /** Request bodies: bounded reading, JSON and multipart, and the hash that an Idempotency-Key is bound to. */
+
 import { isAscii } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { Config } from '../../src/config.ts'
 import { type ApiError, badRequest } from '../../src/errors.ts'
+import { KIB, MIB } from './body-room.ts'
 import { LARGE_FIELD, readForm } from './form.ts'
 import { JsonBounds } from './json-bounds.ts'
 
@@ -14,9 +16,6 @@ export interface RequestBody {
   /** The parsed form, once it was asked for. */
   form?: Promise<FormData>
 }
-
-const KIB = 1024
-const MIB = 1024 * KIB
 
 /** Bytes of everything but a tree's entries and a pool's image. */
 export const jsonCeiling = ({ values }: Pick<Config, 'values'>): number => values['json-limit-kib'] * KIB
@@ -64,7 +63,10 @@ export interface BodyReading {
 }
 
 /** Reads at most `ceiling` bytes; throws bad_request beyond, or where `inspect` does, without reading on. */
-export async function readRequestBody(request: Request, { ceiling, declared = 0, inspect }: BodyReading): Promise<RequestBody> {
+export async function readRequestBody(
+  request: Request,
+  { ceiling, declared = 0, inspect }: BodyReading,
+): Promise<RequestBody> {
   const contentType = request.headers.get('content-type') ?? ''
   let raw = new Uint8Array(declared)
   let size = 0

@@ -49,7 +49,7 @@ export async function claimKey(
   const purpose = `idempotency:${apiKeyId}:${key}`
   const attempt = () =>
     store.write((tx) =>
-      records.claim(tx, {
+      records.claimKey(tx, {
         apiKeyId,
         key,
         requestHash,

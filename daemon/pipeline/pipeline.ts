@@ -1,6 +1,6 @@
 /** The one path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
 import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
-import type { Meta } from '../../src/client.ts'
+import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningTie } from '../../src/context.ts'
 import { ApiError, badRequest } from '../../src/errors.ts'
 import { validate } from '../../src/operations/validate.ts'
@@ -8,15 +8,15 @@ import { rehearse } from '../../src/store/rehearse.ts'
 import type { Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
 import { envelope, errorResponse, jsonResponse } from './answer.ts'
-import { type KnownKey, authenticate, requireScopes } from './bearer.ts'
+import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
 import {
-  type RequestBody,
   bodyCeiling,
   declaredLength,
   hashRequest,
   inspectorOf,
   jsonCeiling,
   parseJsonObject,
+  type RequestBody,
   readRequestBody,
   requireJson,
 } from './body.ts'
@@ -150,7 +150,7 @@ async function perform(
     idempotencyKey && body ? await hashRequest(request.method, url.pathname + url.search, body) : undefined
   if (body && prepare) Object.assign(input, await prepare(kernel, body.raw))
   await nextTurn()
-  const meta: Meta = {
+  const meta: AnswerMeta = {
     request_id: requestId,
     ...(input.externalUid === undefined ? {} : { external_uid: input.externalUid as string }),
     ...(input.metadata === undefined ? {} : { metadata: input.metadata as Record<string, string> }),
@@ -222,7 +222,7 @@ const UNTIED: SigningTie = { earlier: null, async bind() {}, unbind: async () =>
 function makeContext(
   kernel: Kernel,
   key: KnownKey | undefined,
-  meta: Meta,
+  meta: AnswerMeta,
   signing: SigningTie,
   write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Context {
@@ -248,7 +248,7 @@ function sealAnswer(
   route: AnyRoute,
   status: number | undefined,
   result: unknown,
-  meta: Meta,
+  meta: AnswerMeta,
 ): { status: number; body: string } {
   if (route.list) {
     const { items, next_cursor } = result as Page<unknown>

@@ -35,7 +35,8 @@ async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, f
     'Cross-Origin-Resource-Policy': 'cross-origin',
   }
   // Who has it has it right: its bytes need no second look.
-  if (matchesEtag(ifNoneMatch, cid) && (await kernel.storage.has(cid))) return new Response(null, { status: 304, headers })
+  if (matchesEtag(ifNoneMatch, cid) && (await kernel.storage.has(cid)))
+    return new Response(null, { status: 304, headers })
   const asset = await kernel.storage.get(cid)
   if (asset === null) throw notFound('There is no such asset here')
   return new Response(asset.bytes, {

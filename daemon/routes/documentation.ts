@@ -105,7 +105,9 @@ export function documentation(hono: Hono, refuse: (request: Request, fault: unkn
   const built = new Map<string, () => Promise<Buffer<ArrayBuffer>>>(
     FILES.map((file) => [file, once(() => readFile(builtFile(file)) as Promise<Buffer<ArrayBuffer>>)]),
   )
-  hono.get('/v2/docs', (c) => c.body(documentationPage(), 200, { 'content-type': 'text/html; charset=utf-8', ...SECURITY }))
+  hono.get('/v2/docs', (c) =>
+    c.body(documentationPage(), 200, { 'content-type': 'text/html; charset=utf-8', ...SECURITY }),
+  )
   hono.get('/assets/docs/:file', async (c, next) => {
     const file = c.req.param('file')
     const content = PAGE_FILES.get(file) ?? (await built.get(file)?.())

@@ -121,7 +121,10 @@ const seconds = z.int().min(0).max(4_294_967_295)
 export const curvePreset = z.strictObject({
   total_supply: wholeTokens.meta({ description: 'Whole tokens that are minted', example: '1000000000' }),
   decimals: z.int().min(6).max(9),
-  initial_market_cap: solAmount.meta({ description: 'SOL that the whole supply is worth at the first price', example: 30 }),
+  initial_market_cap: solAmount.meta({
+    description: 'SOL that the whole supply is worth at the first price',
+    example: 30,
+  }),
   migration_market_cap: solAmount.meta({ description: 'The same at the price where the pool migrates', example: 400 }),
   fee: z
     .strictObject({

@@ -1,7 +1,7 @@
 /** `defineRoute`: one declaration per endpoint, from which validation, OpenAPI, the client and the access rules come. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { errorSchema, listMetaSchema, metaSchema } from './envelope.ts'
-import type { RoutePath, HttpMethod } from './paths.ts'
+import type { HttpMethod, RoutePath } from './paths.ts'
 import { ERRORS, type ErrorStatus, responseHeaders } from './responses.ts'
 
 export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate'] as const

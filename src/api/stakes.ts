@@ -1,6 +1,14 @@
 /** Stakes: NFT assets frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import { address, buildBody, listQuery, platformFeeField, platformId, storedMetadata, unsignedPayload } from './envelope.ts'
+import {
+  address,
+  buildBody,
+  listQuery,
+  platformFeeField,
+  platformId,
+  storedMetadata,
+  unsignedPayload,
+} from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 

@@ -3,10 +3,10 @@ import { z } from '@hono/zod-openapi'
 import {
   deletedSchema,
   EVENT_TYPES,
-  queryFlag,
   listQuery,
   moment,
   noControls,
+  queryFlag,
   recordId,
   timestamp,
   writeBody,
@@ -135,7 +135,11 @@ export const webhookSubscriptions = {
     summary: 'Change the URL or the events of a subscription, or switch it',
     description: OWN,
     params: subscriptionParams,
-    body: writeBody({ url: receiverUrl.optional(), enabled_events: enabledEvents.optional(), active: z.boolean().optional() }),
+    body: writeBody({
+      url: receiverUrl.optional(),
+      enabled_events: enabledEvents.optional(),
+      active: z.boolean().optional(),
+    }),
     data: webhookSubscription,
   }),
   delete: defineRoute({

@@ -1,7 +1,7 @@
 /** What the chain holds at addresses. */
 import type { AccountInfo, Connection } from '@solana/web3.js'
 import type { AccountRecord } from '../api/index.ts'
-import { lamportsOf } from './exact-lamports.ts'
+import { exactLamports } from './exact-lamports.ts'
 import { askNode } from './rpc-faults.ts'
 
 /** The account at the connection's commitment, or null. Throws internal_error when the node fails. */
@@ -14,7 +14,10 @@ export async function readAccount(connection: Connection, address: string): Prom
 }
 
 /** At most 100 accounts, all as of one slot, in the order asked. Throws internal_error when the node fails. */
-export async function readAccounts(connection: Connection, addresses: readonly string[]): Promise<(AccountRecord | null)[]> {
+export async function readAccounts(
+  connection: Connection,
+  addresses: readonly string[],
+): Promise<(AccountRecord | null)[]> {
   const { PublicKey } = await import('@solana/web3.js')
   const { context, value } = await askNode('Reading accounts', () =>
     connection.getMultipleAccountsInfoAndContext(addresses.map((address) => new PublicKey(address))),
@@ -28,7 +31,7 @@ export async function readAccounts(connection: Connection, addresses: readonly s
 function chainAccountOf(address: string, info: AccountInfo<Buffer>, slot: number): AccountRecord {
   return {
     address,
-    lamports: lamportsOf(info),
+    lamports: exactLamports(info),
     owner: info.owner.toBase58(),
     executable: info.executable,
     data: info.data.toString('base64'),

@@ -1,13 +1,13 @@
 /** What a run changes in balances: lamports and tokens of accounts, compared before and after. */
+
 import type { Simulation } from '../api/index.ts'
-import type { ChainAccount } from '../solana/accounts.ts'
 import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from '../solana/token-accounts.ts'
+import type { AccountSnapshot } from './runs.ts'
 
 /** With owner, delegate and close authority: who may move the tokens, or the lamports under them. */
 export { decodeTokenAccount, type TokenAccountState }
 
 export type BalanceChange = Simulation['balance_changes'][number]
-type Account = ChainAccount | null
 
 /**
  * One row for every address whose lamports differ, one more where its tokens do (SPL Token and Token-2022), in the
@@ -16,8 +16,8 @@ type Account = ChainAccount | null
  */
 export function balanceChanges(
   addresses: readonly string[],
-  before: readonly Account[],
-  after: readonly Account[],
+  before: readonly AccountSnapshot[],
+  after: readonly AccountSnapshot[],
 ): BalanceChange[] {
   const decimals = new Map<string, number>()
   for (const accounts of [before, after]) {
@@ -66,5 +66,5 @@ function balanceChange(
 }
 
 /** Nodes show an account that ended within the run as one without lamports. */
-const existing = (account: Account | undefined): Account =>
+const existing = (account: AccountSnapshot | undefined): AccountSnapshot =>
   account === undefined || account === null || account.lamports === 0n ? null : account

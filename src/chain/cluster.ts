@@ -51,7 +51,9 @@ export function parseCluster(text: string): Cluster {
     return { kind, rpcUrl, wsUrl: webSocketUrl(rpcUrl), label: kind }
   }
   const url = new URL(text)
-  const known = (Object.keys(RPC_URLS) as NamedCluster[]).find((name) => name !== 'embedded' && isSameUrl(url, RPC_URLS[name]))
+  const known = (Object.keys(RPC_URLS) as NamedCluster[]).find(
+    (name) => name !== 'embedded' && isSameUrl(url, RPC_URLS[name]),
+  )
   return {
     kind: known ?? 'custom',
     rpcUrl: url.href,

@@ -2,16 +2,16 @@
 import type { Connection } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { ApiError, internal } from '../errors.ts'
-import type { Rpc } from '../localnet/rpc/index.ts'
+import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
 import { type Log, silentLog } from '../log.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { pause, rejectLate, whyUnanswered } from '../timing.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
-import { callNode, cleaned } from './node-call.ts'
+import { callNode, redactedResponse } from './node-call.ts'
 import { chainOwner } from './owner.ts'
-import { type PatienceOptions, patiently } from './patient-fetch.ts'
+import { type RetryOptions, withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './required-program.ts'
 import { askNode } from './rpc-faults.ts'
@@ -39,7 +39,7 @@ export interface Chain extends ProgramLookup {
   /** The embedded chain itself. Throws internal_error on another cluster, and where another process has it. */
   local(): Promise<LocalChain>
   /** JSON-RPC over the embedded chain; throws like `local`. */
-  rpc(): Promise<Rpc>
+  rpc(): Promise<LocalRpc>
   /** Rejects when the chain does not answer or has stopped. An embedded chain that nothing has used yet is not opened for it. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -75,7 +75,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
-  let served: Promise<Rpc> | undefined
+  let served: Promise<LocalRpc> | undefined
   let inProcess: Promise<NodeEndpoint> | undefined
   let remote: NodeEndpoint | undefined
   let ownEndpoint: Endpoint | null = null
@@ -95,7 +95,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return opened
   }
 
-  const rpc = (): Promise<Rpc> => {
+  const rpc = (): Promise<LocalRpc> => {
     served ??= local()
       .then(async (chain) => (await import('../localnet/rpc/index.ts')).createRpc(chain, { onError }))
       .catch((error) => {
@@ -105,7 +105,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return served
   }
 
-  const patience: PatienceOptions = {
+  const patience: RetryOptions = {
     name: `The RPC node of ${cluster.label}`,
     wait,
     ending,
@@ -114,7 +114,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   const over = (url: string): NodeEndpoint => {
     if (remote?.url !== url) {
-      remote = { url, send: withNodeErrors(patiently(around(reaching(url, redactorOf(config))), patience), cluster.label) }
+      remote = {
+        url,
+        send: withNodeErrors(withRetries(around(reaching(url, redactorOf(config))), patience), cluster.label),
+      }
     }
     return remote
   }
@@ -126,7 +129,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local)), patience) }
+        return { url: cluster.rpcUrl, send: withRetries(around(localFetch(local)), patience) }
       })
       .catch((error) => {
         inProcess = undefined
@@ -221,7 +224,7 @@ function reaching(url: string, redactor: Redactor): typeof fetch {
   const { href, authorization } = withoutUser(url)
   return async (_, init) => {
     const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-    return cleaned(await wholeAnswer(await fetch(href, { ...init, headers })), redactor)
+    return redactedResponse(await wholeAnswer(await fetch(href, { ...init, headers })), redactor)
   }
 }
 

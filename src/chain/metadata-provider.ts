@@ -16,7 +16,7 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d
  * The asset as the provider gives it, whole numbers beyond 2^53 as digit strings; null where it does not know the
  * mint. Throws internal_error that names the provider's host alone, as URLs of providers hold keys.
  */
-export async function readAsset(
+export async function readProviderAsset(
   url: string,
   mint: string,
   { limitMs = LIMIT_MS, ending }: { limitMs?: number; ending?: AbortSignal } = {},
@@ -29,7 +29,8 @@ export async function readAsset(
     throw providerFault(url, `refuses${typeof code === 'number' ? ` (code ${code})` : ''}`)
   }
   if (status < 200 || status > 299) throw providerFault(url, `answers HTTP ${status}`)
-  if (answer === null || !Object.hasOwn(answer, 'result')) throw providerFault(url, 'answers something that is not JSON-RPC')
+  if (answer === null || !Object.hasOwn(answer, 'result'))
+    throw providerFault(url, 'answers something that is not JSON-RPC')
   return answer.result ?? null
 }
 

@@ -49,7 +49,7 @@ export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): {
  * The answer without the credentials of the URL that was asked, which some nodes and proxies repeat in their errors:
  * here, before a message is cut or a part of the answer is stored.
  */
-export async function cleaned(answer: Response, { text, json }: Redactor): Promise<Response> {
+export async function redactedResponse(answer: Response, { text, json }: Redactor): Promise<Response> {
   const { status, statusText } = answer
   const body = [204, 205, 304].includes(status) ? null : json(await answer.text())
   const headers = new Headers(answer.headers)

@@ -11,7 +11,7 @@ const LONGEST_QUIET_MS = 300_000
 /** A call with its waits and repetitions, so that whoever waits for it has an answer within ten seconds. */
 export const CALL_MS = 8_000
 
-export interface PatienceOptions {
+export interface RetryOptions {
   /** Whom it is asked of, as an error may name it. */
   name?: string
   /** Waits before a busy node is asked again, in milliseconds. */
@@ -28,7 +28,7 @@ export interface PatienceOptions {
  * Wraps the `fetch` of a node: 429 and the gateway's 5xx are tried four times in all. A `Retry-After` holds for every call
  * to the node: each waits until then, or fails at once with internal_error where its own time would be over.
  */
-export function patiently(send: typeof fetch, options: PatienceOptions = {}): typeof fetch {
+export function withRetries(send: typeof fetch, options: RetryOptions = {}): typeof fetch {
   const { name = 'The node', wait = pause, elapsed = () => performance.now(), limitMs = CALL_MS, ending } = options
   let quietUntil = 0
 

@@ -34,7 +34,7 @@ const SEEDS: Seeds = {
 }
 
 /** The address of a kind, and the bump that takes it off the curve. */
-export async function derivePda<K extends PdaKind>(kind: K, args: ArgsOf<K>): Promise<Pda> {
+export async function derivePdaOf<K extends PdaKind>(kind: K, args: ArgsOf<K>): Promise<Pda> {
   const { key, derive } = await derivers()
   const derivation = SEEDS[kind](args, key, derive)
   const [address, bump] = derive(derivation)

@@ -7,10 +7,10 @@ import type { DecodedTransaction } from '../solana/messages.ts'
 import { isWritable } from '../solana/messages.ts'
 import { whyUnanswered } from '../timing.ts'
 import type { Chain } from './connection.ts'
-import { callNode, cleaned, NodeRefusal } from './node-call.ts'
-import { patiently } from './patient-fetch.ts'
+import { callNode, NodeRefusal, redactedResponse } from './node-call.ts'
+import { withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
-import { askNode, reasonOf } from './rpc-faults.ts'
+import { askNode, nodeReason } from './rpc-faults.ts'
 import { wholeAnswer } from './whole-answer.ts'
 
 export interface Relay {
@@ -25,7 +25,7 @@ export interface Relay {
 /** The relay answered that it does not take the bundle. */
 export class RelayRefusal extends ApiError {
   constructor(cause: NodeRefusal) {
-    super('internal_error', `The relay refuses the bundle: ${reasonOf(cause)}`, { cause })
+    super('internal_error', `The relay refuses the bundle: ${nodeReason(cause)}`, { cause })
     this.name = 'RelayRefusal'
   }
 }
@@ -105,9 +105,9 @@ function openWire(url: string, ending: AbortSignal | undefined, redactor: Redact
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
   const reach: typeof fetch = async (input, init) => {
     const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-    return cleaned(await wholeAnswer(await fetch(input, { ...init, headers })), redactor)
+    return redactedResponse(await wholeAnswer(await fetch(input, { ...init, headers })), redactor)
   }
-  return { href: target.href, send: patiently(reach, { name: 'The relay', ending }) }
+  return { href: target.href, send: withRetries(reach, { name: 'The relay', ending }) }
 }
 
 /** A block engine has a path for each method, and that of `sendBundle` is called otherwise. */

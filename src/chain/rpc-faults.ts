@@ -9,12 +9,12 @@ export async function askNode<T>(what: string, ask: () => Promise<T>): Promise<T
     return await ask()
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw internal(`${what} failed at the RPC node: ${reasonOf(error)}`, { cause: error })
+    throw internal(`${what} failed at the RPC node: ${nodeReason(error)}`, { cause: error })
   }
 }
 
 /** First line of an error, as nodes put whole pages into theirs; what web3.js makes of answers that are none, in words. */
-export function reasonOf(error: unknown): string {
+export function nodeReason(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   const told = NODE_FAULTS.find(([pattern]) => pattern.test(line))
   if (told !== undefined) return line.replace(told[0], told[1])

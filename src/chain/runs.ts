@@ -1,21 +1,21 @@
 /** Running a transaction for what it does to its accounts, each of them read before and after. */
+
 import type { Connection, PublicKey, SimulatedTransactionAccountInfo, VersionedTransaction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../errors.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
+import { ACCOUNTS_PER_CALL } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
 import { type DecodedMessage, isWritable } from '../solana/messages.ts'
-import { lamportsOf } from './exact-lamports.ts'
+import { exactLamports } from './exact-lamports.ts'
 import { askNode } from './rpc-faults.ts'
 
 /** How web3.js words a node's refusal of the transaction itself; the code of the error is lost on the way. */
 const NODE_REFUSAL = /^failed to simulate transaction: ((?:invalid|failed to deserialize|.* too large).*)/
-/** Accounts that a node reads in one call. */
-const MAX_SHOWN_ACCOUNTS = 100
 /** Runs until the accounts hold still; on accounts that everybody writes to, the last one has to do. */
 const MAX_RUNS = 3
 
-export type Account = ChainAccount | null
+export type AccountSnapshot = ChainAccount | null
 
 export interface RunOptions {
   /** A recent blockhash takes the place of the transaction's; otherwise the very message runs. */
@@ -24,10 +24,10 @@ export interface RunOptions {
   /** The state to start from where two readings differ, or null where none will do; without it they must be the same. */
   settle?: (
     addresses: readonly string[],
-    before: readonly Account[],
-    again: readonly Account[],
+    before: readonly AccountSnapshot[],
+    again: readonly AccountSnapshot[],
     isLast: boolean,
-  ) => Account[] | null
+  ) => AccountSnapshot[] | null
   mostRuns?: number
 }
 
@@ -59,15 +59,15 @@ export async function runWithAccounts(
 
 function stateBefore(
   addresses: readonly string[],
-  before: readonly Account[],
-  again: readonly Account[],
+  before: readonly AccountSnapshot[],
+  again: readonly AccountSnapshot[],
   { settle }: RunOptions,
   isLast: boolean,
-): readonly Account[] | null {
+): readonly AccountSnapshot[] | null {
   return areEqual(before, again) ? before : (settle?.(addresses, before, again, isLast) ?? null)
 }
 
-const areEqual = (a: readonly Account[], b: readonly Account[]) =>
+const areEqual = (a: readonly AccountSnapshot[], b: readonly AccountSnapshot[]) =>
   a.every((account, i) => {
     const other = b[i] ?? null
     if (account === null || other === null) return account === other
@@ -122,17 +122,17 @@ async function loadedBy(connection: Connection, lookups: DecodedMessage['lookups
 }
 
 /** Accounts in the order asked, null where none is. Throws internal_error when the node fails. */
-export async function accountsAt(connection: Connection, addresses: readonly string[]): Promise<Account[]> {
+export async function accountsAt(connection: Connection, addresses: readonly string[]): Promise<AccountSnapshot[]> {
   return (await readingOf(connection, addresses)).accounts
 }
 
 /** The same, with the slots of the node that they are read at: a call takes a hundred. */
 export async function readingOf(connection: Connection, addresses: readonly string[]) {
   const { PublicKey } = await import('@solana/web3.js')
-  const accounts: Account[] = []
+  const accounts: AccountSnapshot[] = []
   const slots: number[] = []
-  for (let first = 0; first < addresses.length; first += MAX_SHOWN_ACCOUNTS) {
-    const keys = addresses.slice(first, first + MAX_SHOWN_ACCOUNTS).map((address) => new PublicKey(address))
+  for (let first = 0; first < addresses.length; first += ACCOUNTS_PER_CALL) {
+    const keys = addresses.slice(first, first + ACCOUNTS_PER_CALL).map((address) => new PublicKey(address))
     const { context, value } = await askNode('Reading accounts', async () => {
       const answer = await connection.getMultipleAccountsInfoAndContext(keys)
       // An account that is missing from the answer must not pass for one that does not exist.
@@ -147,15 +147,15 @@ export async function readingOf(connection: Connection, addresses: readonly stri
 
 type Web3Account = { lamports: number; owner: PublicKey; data: Uint8Array; executable: boolean }
 
-function accountBefore(read: Web3Account | null): Account {
+function accountBefore(read: Web3Account | null): AccountSnapshot {
   if (read === null) return null
   const { data, executable } = read
-  return { lamports: BigInt(lamportsOf(read)), owner: read.owner.toBase58(), data, executable }
+  return { lamports: BigInt(exactLamports(read)), owner: read.owner.toBase58(), data, executable }
 }
 
 /** As a simulation shows it. */
-export function accountAfter(shown: SimulatedTransactionAccountInfo | null): Account {
+export function accountAfter(shown: SimulatedTransactionAccountInfo | null): AccountSnapshot {
   if (shown === null) return null
   const { owner, data, executable } = shown
-  return { lamports: BigInt(lamportsOf(shown)), owner, data: Buffer.from(data[0] ?? '', 'base64'), executable }
+  return { lamports: BigInt(exactLamports(shown)), owner, data: Buffer.from(data[0] ?? '', 'base64'), executable }
 }

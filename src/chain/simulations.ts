@@ -5,7 +5,7 @@ import { internal } from '../errors.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
 import { readMint } from '../solana/token-accounts.ts'
 import { type BalanceChange, balanceChanges } from './balance-changes.ts'
-import { latestBlockhash } from './rpc-reads.ts'
+import { readLatestBlockhash } from './rpc-reads.ts'
 import { accountAfter, accountsAt, runWithAccounts } from './runs.ts'
 
 /**
@@ -42,7 +42,7 @@ export async function simulateTransaction(
 /** Lamports with a fresh blockhash; null where the node does not say, or not exactly. */
 async function readFee(connection: Connection, { message }: VersionedTransaction): Promise<string | null> {
   try {
-    message.recentBlockhash = await latestBlockhash(connection)
+    message.recentBlockhash = await readLatestBlockhash(connection)
     const { value } = await connection.getFeeForMessage(message)
     return Number.isSafeInteger(value) ? String(value) : null
   } catch {

@@ -4,7 +4,7 @@ import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import {
   type DecodedMessage,
   type DecodedTransaction,
-  decodeTransaction as decodeBytes,
+  decodeWireTransaction as decodeBytes,
   MalformedTransaction,
 } from '../solana/messages.ts'
 import { signatureHolds } from '../solana/signatures.ts'

@@ -4,7 +4,7 @@ import { SLOT_MS } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { GENESIS_SLOT } from './clock.ts'
 import { invalidParams } from './rpc/errors.ts'
-import type { Method, Methods } from './rpc/method.ts'
+import type { RpcMethod, RpcMethods } from './rpc/method.ts'
 import { withContext } from './rpc/method.ts'
 import { asConfig, asList, requireParams } from './rpc/params.ts'
 import { commitmentReached } from './rpc/transactions.ts'
@@ -102,10 +102,10 @@ function commitBundle(chain: LocalChain, raws: readonly Uint8Array[]): BundleOut
 }
 
 /** The four methods, with the outcomes they share. */
-export function bundleMethods(): Methods {
+export function bundleMethods(): RpcMethods {
   const outcomes = createOutcomes()
 
-  const sendBundle: Method = (chain, params) => {
+  const sendBundle: RpcMethod = (chain, params) => {
     const bundle = readBundle(params)
     const id = bundleIdOf(bundle.map(({ signature }) => signature))
     const outcome = commitBundle(
@@ -116,7 +116,7 @@ export function bundleMethods(): Methods {
     return id
   }
 
-  const getBundleStatuses: Method = (chain, params) => {
+  const getBundleStatuses: RpcMethod = (chain, params) => {
     const value = readIds(params).flatMap((bundle_id) => {
       const outcome = outcomes.find(chain, bundle_id)
       if (!outcome?.landed) return []
@@ -127,7 +127,7 @@ export function bundleMethods(): Methods {
     return withContext(chain, 'processed', value)
   }
 
-  const getInflightBundleStatuses: Method = (chain, params) => {
+  const getInflightBundleStatuses: RpcMethod = (chain, params) => {
     const value = readIds(params).map((bundle_id) => {
       const outcome = outcomes.find(chain, bundle_id)
       const known = outcome !== undefined && outcome.slot >= chain.slot() - IN_FLIGHT_SLOTS

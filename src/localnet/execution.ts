@@ -15,7 +15,7 @@ import { signaturesHold } from '../solana/signatures.ts'
 import type { AccountIndex } from './account-index.ts'
 import type { Blockhashes } from './blockhashes.ts'
 import type { Tick } from './clock.ts'
-import type { Landing } from './history.ts'
+import type { HistoryEntry } from './history.ts'
 import { advanceNonce, nonceAccountOf } from './nonces.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -34,7 +34,7 @@ export interface CheckOptions {
   anyBlockhash?: boolean
 }
 
-export interface Landed extends Landing {
+export interface ExecutedTransaction extends HistoryEntry {
   changed: Map<string, ChainAccount | null>
 }
 
@@ -75,12 +75,12 @@ export function checkTransaction(
 }
 
 /** Runs a checked transaction. The runtime has changed when this returns; nothing has when it throws TransactionRefused. */
-export function land(
+export function executeAndCommit(
   parts: ExecutionParts,
   checked: CheckedTransaction,
   { slot, unixTimestamp }: Tick,
   place: number,
-): Landed {
+): ExecutedTransaction {
   const { runtime, index } = parts
   const { transaction, accountKeys, loadedAddresses, writable, nonce } = checked
   for (const key of accountKeys) if (index.get(key) === undefined) index.update(key, runtime.get(key))

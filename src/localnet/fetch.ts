@@ -1,5 +1,5 @@
 /** The `fetch` of a web3.js Connection that stays in this process. */
-import type { Rpc } from './rpc/index.ts'
+import type { LocalRpc } from './rpc/index.ts'
 
 async function requestBody(input: Parameters<typeof fetch>[0], body: unknown): Promise<string | Uint8Array> {
   if (typeof body === 'string' || body instanceof Uint8Array) return body
@@ -12,7 +12,7 @@ async function requestBody(input: Parameters<typeof fetch>[0], body: unknown): P
  * Answers every request from the chain, whatever its URL: `new Connection('http://localnet', { fetch: localFetch(rpc) })`.
  * There is no WebSocket in process: poll getSignatureStatuses instead of `confirmTransaction`.
  */
-export function localFetch(rpc: Rpc): typeof fetch {
+export function localFetch(rpc: LocalRpc): typeof fetch {
   return async (input, init) => {
     init?.signal?.throwIfAborted()
     const answer = await rpc.handle(await requestBody(input, init?.body))

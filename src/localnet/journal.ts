@@ -38,7 +38,7 @@ export class ChainLockedError extends Error {
   }
 }
 
-export interface Journal extends ReturnType<typeof openHistory> {
+export interface ChainJournal extends ReturnType<typeof openHistory> {
   setting(name: string): Buffer | null
   saveSetting(name: string, value: Uint8Array | string): void
   /** Every account that was ever touched, programs last; null for those of the genesis that were closed. */
@@ -52,7 +52,7 @@ export interface Journal extends ReturnType<typeof openHistory> {
 }
 
 /** Opens (or begins) `chain.db` in a folder. Throws ChainLockedError. */
-export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Journal {
+export function openJournal(Database: typeof BetterSqlite3, dataDir: string): ChainJournal {
   makeDataFolder(dataDir)
   const file = join(dataDir, 'chain.db')
   const pidFile = join(dataDir, 'chain.pid')

@@ -3,18 +3,24 @@
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
 import { TransactionRefused } from '../solana/execution.ts'
-import { decodeTransaction, messageBytesOf } from '../solana/messages.ts'
+import { decodeWireTransaction, messageBytesOf } from '../solana/messages.ts'
 import type { AccountIndex } from './account-index.ts'
 import type { Blockhashes } from './blockhashes.ts'
 import type { SlotClock, Tick } from './clock.ts'
-import { type CheckedTransaction, checkTransaction, type ExecutionParts, type Landed, land } from './execution.ts'
+import {
+  type CheckedTransaction,
+  checkTransaction,
+  type ExecutedTransaction,
+  type ExecutionParts,
+  executeAndCommit,
+} from './execution.ts'
 import type { Faucet } from './faucet.ts'
-import type { Journal } from './journal.ts'
+import type { ChainJournal } from './journal.ts'
 import type { Runtime } from './runtime.ts'
 import type { BundleOutcome, ChainListener, LandedTransaction, LocalnetStatus } from './types.ts'
 
 export interface ChainParts {
-  journal: Journal
+  journal: ChainJournal
   clock: SlotClock
   genesisMs: number
   genesisHash: string
@@ -55,7 +61,7 @@ export class Ledger {
   }
 
   send(raw: Uint8Array): LandedTransaction {
-    const transaction = decodeTransaction(raw)
+    const transaction = decodeWireTransaction(raw)
     const tick = this.enterSlot()
     const checked = checkTransaction(this.execution, transaction, tick, { sigVerify: true })
     const landed = this.#land(this.execution, checked, tick, this.#placeIn(tick))
@@ -64,10 +70,10 @@ export class Ledger {
   }
 
   sendBundle(raws: readonly Uint8Array[]): BundleOutcome {
-    const transactions = raws.map((raw) => decodeTransaction(raw))
+    const transactions = raws.map((raw) => decodeWireTransaction(raw))
     const tick = this.enterSlot()
     const before = new Map<string, ChainAccount | null>()
-    const landed: Landed[] = []
+    const landed: ExecutedTransaction[] = []
     const hasTransaction: ExecutionParts['hasTransaction'] = (asked) =>
       landed.some(({ transaction }) => isSameMessage(transaction.raw, asked.raw)) ||
       this.execution.hasTransaction(asked)
@@ -120,7 +126,7 @@ export class Ledger {
   }
 
   /** The journal, while the chain is open. */
-  get journal(): Journal {
+  get journal(): ChainJournal {
     this.assertOpen()
     return this.#parts.journal
   }
@@ -143,7 +149,7 @@ export class Ledger {
   }
 
   /** Makes what landed durable and only then tells anybody. */
-  #keep(landed: readonly Landed[]): void {
+  #keep(landed: readonly ExecutedTransaction[]): void {
     const journal = this.journal
     this.#durably(() => {
       const accounts = new Map<string, ChainAccount | null>()
@@ -160,9 +166,9 @@ export class Ledger {
     }
   }
 
-  #land(...run: Parameters<typeof land>): Landed {
+  #land(...run: Parameters<typeof executeAndCommit>): ExecutedTransaction {
     try {
-      return land(...run)
+      return executeAndCommit(...run)
     } catch (error) {
       throw error instanceof TransactionRefused ? error : this.#stop('a transaction could not be recorded', error)
     }
@@ -184,12 +190,12 @@ export class Ledger {
     return new Error(this.#ended, { cause })
   }
 
-  #saveAccount(journal: Journal, address: string, account: ChainAccount | null): void {
+  #saveAccount(journal: ChainJournal, address: string, account: ChainAccount | null): void {
     if (account === null && !this.#parts.genesis.has(address)) journal.dropAccount(address)
     else journal.saveAccount(address, account)
   }
 
-  #saveClock(journal: Journal): void {
+  #saveClock(journal: ChainJournal): void {
     const { clock, genesisMs } = this.#parts
     const lastMs = clock.ms()
     journal.saveSetting('clock', JSON.stringify({ genesisMs, offsetMs: clock.offsetMs, lastMs }))

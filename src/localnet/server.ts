@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { createRpc, type Rpc, type RpcOptions } from './rpc/index.ts'
+import { createRpc, type LocalRpc, type LocalRpcOptions } from './rpc/index.ts'
 import type { LocalChain } from './types.ts'
 import { createSubscriptions, type Subscriptions } from './websocket.ts'
 
@@ -26,9 +26,9 @@ const CORS = {
   'access-control-max-age': '86400',
 }
 
-export interface ServeLocalnetOptions extends RpcOptions {
+export interface ServeLocalnetOptions extends LocalRpcOptions {
   /** The chain, or what opens it: called once, at the first request, and again after it failed. */
-  chain: LocalChain | (() => Promise<Rpc>)
+  chain: LocalChain | (() => Promise<LocalRpc>)
   /** Address to listen on; 127.0.0.1 by default. */
   host?: string
   /** Port of HTTP, the WebSocket takes the next one; 8899 by default, 0 takes a free pair. */
@@ -168,7 +168,7 @@ function upgradeWith(sockets: WebSocketServer, open: Open) {
 }
 
 interface OpenedServer {
-  rpc: Rpc
+  rpc: LocalRpc
   subscriptions: Subscriptions
 }
 type Open = () => Promise<OpenedServer>

@@ -6,8 +6,8 @@ import { MAX_U64 } from '../solana/u64.ts'
 export const MAX_DECIMALS = 18
 
 /** Outcome of reading an amount. */
-export const AMOUNT = { ok: 0, syntax: 1, overflow: 2, fraction: 3, negative: 4, unsafe: 5 } as const
-export type AmountStatus = (typeof AMOUNT)[keyof typeof AMOUNT]
+export const AMOUNT_TEXT = { ok: 0, syntax: 1, overflow: 2, fraction: 3, negative: 4, unsafe: 5 } as const
+export type AmountStatus = (typeof AMOUNT_TEXT)[keyof typeof AMOUNT_TEXT]
 
 const TWO_32 = 4294967296
 const POINT = 46
@@ -46,17 +46,17 @@ export function readAmount(
       small = small * 10 + digit
     } else if (source[i] === POINT && point < 0 && decimals !== undefined) {
       point = i
-    } else return AMOUNT.syntax
+    } else return AMOUNT_TEXT.syntax
   }
   const fraction = point < 0 ? 0 : end - point - 1
   const whole = (point < 0 ? end : point) - start
-  if (whole === 0 || (point >= 0 && fraction === 0)) return AMOUNT.syntax
-  if (fraction > scale) return AMOUNT.fraction
+  if (whole === 0 || (point >= 0 && fraction === 0)) return AMOUNT_TEXT.syntax
+  if (fraction > scale) return AMOUNT_TEXT.fraction
   if (whole + scale <= 15) {
     const value = small * POWERS[scale - fraction]!
     const low = value >>> 0
     writeU64Halves(out, at, (value - low) / TWO_32, low)
-    return AMOUNT.ok
+    return AMOUNT_TEXT.ok
   }
   let high = 0
   let low = 0
@@ -66,10 +66,10 @@ export function readAmount(
     const carry = Math.floor(low / TWO_32)
     low -= carry * TWO_32
     high = high * 10 + carry
-    if (high >= TWO_32) return AMOUNT.overflow
+    if (high >= TWO_32) return AMOUNT_TEXT.overflow
   }
   writeU64Halves(out, at, high, low)
-  return AMOUNT.ok
+  return AMOUNT_TEXT.ok
 }
 
 const digitBytes = new Uint8Array(32)
@@ -86,10 +86,10 @@ export function readJsonNumber(
   out: Uint8Array,
   at: number,
 ): AmountStatus {
-  if (source[start] === 45) return AMOUNT.negative
+  if (source[start] === 45) return AMOUNT_TEXT.negative
   if (decimals !== undefined) {
     const plain = readAmount(source, start, end, decimals, out, at)
-    if (plain === AMOUNT.ok || plain === AMOUNT.overflow) return plain
+    if (plain === AMOUNT_TEXT.ok || plain === AMOUNT_TEXT.overflow) return plain
   }
   let text = ''
   for (let i = start; i < end; i++) text += String.fromCharCode(source[i]!)
@@ -102,14 +102,14 @@ export function readJsonNumber(
   const digits = significant.slice(0, last)
   if (digits === '') {
     writeU64Halves(out, at, 0, 0)
-    return AMOUNT.ok
+    return AMOUNT_TEXT.ok
   }
   const zeros = significant.length - digits.length
   const exponent = Number(exponentText ?? 0) - fraction.length + zeros + (decimals ?? 0)
-  if (exponent < 0) return AMOUNT.fraction
-  if (digits.length + exponent > 20) return decimals === undefined ? AMOUNT.unsafe : AMOUNT.overflow
+  if (exponent < 0) return AMOUNT_TEXT.fraction
+  if (digits.length + exponent > 20) return decimals === undefined ? AMOUNT_TEXT.unsafe : AMOUNT_TEXT.overflow
   const scaled = digits + '0'.repeat(exponent)
-  if (decimals === undefined && BigInt(scaled) > BigInt(Number.MAX_SAFE_INTEGER)) return AMOUNT.unsafe
+  if (decimals === undefined && BigInt(scaled) > BigInt(Number.MAX_SAFE_INTEGER)) return AMOUNT_TEXT.unsafe
   for (let i = 0; i < scaled.length; i++) digitBytes[i] = scaled.charCodeAt(i)
   return readAmount(digitBytes, 0, scaled.length, undefined, out, at)
 }

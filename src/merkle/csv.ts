@@ -1,12 +1,12 @@
 /** Reads a recipient CSV into a packed list, collecting every fault with its line and column. */
 import { MAX_U64 } from '../solana/u64.ts'
-import { AMOUNT, readAmount } from './amounts.ts'
+import { AMOUNT_TEXT, readAmount } from './amounts.ts'
 import { decodeKey, keyToBase58, walletFault } from './base58.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'
 import { CsvScanner, locate } from './csv-scanner.ts'
 import { RECORD_BYTES } from './entry-list.ts'
 import { MAX_ISSUES, MerkleInputError, type MerkleIssue, quoted } from './errors.ts'
-import { PROGRESS_ROWS, type Progress } from './progress.ts'
+import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 import { type DuplicateMode, RowBuilder, type SettledRows } from './row-builder.ts'
 
 export interface CsvOptions {
@@ -16,7 +16,7 @@ export interface CsvOptions {
   decimals?: number | undefined
   /** A wallet that stands twice: refused (default), or summed at its first position. */
   duplicates?: DuplicateMode
-  onProgress?: Progress
+  onProgress?: BuildProgress
 }
 
 export interface CsvRows extends SettledRows {
@@ -92,7 +92,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
       rows.bytes.fill(0, at, at + RECORD_BYTES)
     }
     const status = readAmount(bytes, amountStart, ends[columns.amount]!, decimals, rows.bytes, at + 32)
-    if (status !== AMOUNT.ok) {
+    if (status !== AMOUNT_TEXT.ok) {
       refuse(amountStart, () => amountFault(scanner.text(columns.amount), status, decimals))
     }
     if (columns.locked >= 0 && columns.locked < scanner.cells) requireNoLock(scanner, columns.locked, refuse)
@@ -156,8 +156,8 @@ function requireNoLock(scanner: CsvScanner, cell: number, refuse: Refuse): void 
 function amountFault(text: string, status: number, decimals: number | undefined): string {
   const shown = `amount ${quoted(text)}`
   if (text === '') return 'the amount is empty'
-  if (status === AMOUNT.overflow) return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
-  if (status === AMOUNT.fraction) {
+  if (status === AMOUNT_TEXT.overflow) return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
+  if (status === AMOUNT_TEXT.fraction) {
     return `${shown} has ${text.length - text.indexOf('.') - 1} fractional digits, the token has ${decimals}`
   }
   if (/^[+-]/.test(text)) return `${shown}: an amount has no sign`

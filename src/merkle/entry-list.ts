@@ -16,7 +16,7 @@ export interface EntryList {
   readonly bytes: Uint8Array
 }
 
-export interface Entry {
+export interface ListEntry {
   wallet: string
   amount: bigint
 }
@@ -29,7 +29,7 @@ export function listFromBytes(bytes: Uint8Array): EntryList {
 }
 
 /** A list of a few entries in code; wallets must be valid and distinct (MerkleInputError), amounts base units. */
-export function listFromEntries(entries: readonly Entry[]): EntryList {
+export function listFromEntries(entries: readonly ListEntry[]): EntryList {
   const bytes = new Uint8Array(entries.length * RECORD_BYTES)
   const seen = new Map<string, number>()
   entries.forEach(({ wallet, amount }, i) => {
@@ -59,7 +59,7 @@ export function amountAt(list: EntryList, index: number): bigint {
 }
 
 /** A leaf as text and bigint. */
-export function entryAt(list: EntryList, index: number): Entry {
+export function entryAt(list: EntryList, index: number): ListEntry {
   return { wallet: keyToBase58(list.bytes, index * RECORD_BYTES), amount: amountAt(list, index) }
 }
 

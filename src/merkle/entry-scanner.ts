@@ -1,6 +1,6 @@
 /** Reads the `entries` array of a request body: wallets at once, amounts once `decimals`, which may follow, is known. */
 import { MAX_U64 } from '../solana/u64.ts'
-import { AMOUNT, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
+import { AMOUNT_TEXT, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, walletFault } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
 import { quoted } from './errors.ts'
@@ -80,7 +80,7 @@ export class EntryScanner {
         const text = Buffer.from(scanner.value(start - 1, end + 1) as string)
         status = readAmount(text, 0, text.length, undefined, out, at)
       }
-      if (status === AMOUNT.ok) continue
+      if (status === AMOUNT_TEXT.ok) continue
       this.refuse(`entries.${i}.amount`, () => amountFault(scanner.text(start, end), status, kind, decimals))
     }
   }
@@ -177,12 +177,12 @@ export class EntryScanner {
 /** Why an amount of a request body is refused, and what to send. */
 function amountFault(text: string, status: AmountStatus, kind: number, decimals: number | undefined): string {
   const shown = quoted(text)
-  if (status === AMOUNT.overflow) {
+  if (status === AMOUNT_TEXT.overflow) {
     return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
   }
   if (kind !== KIND.number) return `${shown} is no digit string; a string holds base units, digits only`
-  if (status === AMOUNT.negative) return `${shown} is negative`
-  if (status === AMOUNT.unsafe) return `${shown} is past 2^53 - 1; send it as a digit string`
+  if (status === AMOUNT_TEXT.negative) return `${shown} is negative`
+  if (status === AMOUNT_TEXT.unsafe) return `${shown} is past 2^53 - 1; send it as a digit string`
   if (decimals === undefined)
     return `${shown} is no integer; send decimals to give whole tokens, or a digit string of base units`
   return `${shown} has more fractional digits than the token's ${decimals} decimals`

@@ -6,10 +6,10 @@ export type { CsvColumns } from './csv-columns.ts'
 export { diffLists, type ListDiff } from './diff.ts'
 export {
   amountAt,
-  type Entry,
   type EntryList,
   entryAt,
   findWallet,
+  type ListEntry,
   listFromBytes,
   listFromEntries,
   listHash,
@@ -19,7 +19,7 @@ export {
   walletAt,
 } from './entry-list.ts'
 export { issueLine, LeafLayoutError, MAX_ISSUES, MerkleInputError, type MerkleIssue } from './errors.ts'
-export type { Progress } from './progress.ts'
+export type { BuildProgress } from './progress.ts'
 export type { DuplicateMode, SettledRows } from './row-builder.ts'
 export {
   type BlobKind,

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { MAX_U64 } from '../solana/u64.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
-import { PROGRESS_ROWS, type Progress } from './progress.ts'
+import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 
 /** Bytes of a node. */
 export const NODE_BYTES = 32
@@ -78,7 +78,7 @@ export function hashLevels(nodes: Buffer, counts: readonly number[]): number[] {
  * Builds the tree of a list with at least one leaf; leaf order is list order. Same list, same root, everywhere.
  * Source: contract section 7 and the merkle distributor program (mERK…).
  */
-export function buildTree(list: EntryList, options: { onProgress?: Progress } = {}): MerkleTree {
+export function buildTree(list: EntryList, options: { onProgress?: BuildProgress } = {}): MerkleTree {
   if (list.count === 0) throw new RangeError('a tree needs at least one leaf')
   const { onProgress } = options
   const counts = levelCounts(list.count)

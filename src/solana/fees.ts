@@ -32,7 +32,7 @@ export function unitPriceOf(message: DecodedMessage): bigint {
 }
 
 /** Lamports that a message costs, priority fee included. */
-export function feeOf(message: DecodedMessage): bigint {
+export function feeOfMessage(message: DecodedMessage): bigint {
   const { units, price } = computeBudgetOf(message)
   let signatures = BigInt(message.signers)
   for (const { programIdIndex, data } of message.instructions) {

@@ -95,7 +95,7 @@ class MessageReader {
 }
 
 /** Decodes and sanitizes a transaction. Throws MalformedTransaction. */
-export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
+export function decodeWireTransaction(bytes: Uint8Array): DecodedTransaction {
   if (bytes.length > MAX_TRANSACTION_BYTES) {
     throw new MalformedTransaction(
       `The transaction is too large: ${bytes.length} bytes, at most ${MAX_TRANSACTION_BYTES} are possible`,

@@ -67,7 +67,8 @@ const unfitProof = (name: SettingName, why: string): ApiError =>
 
 async function issuerOf({ values }: Config): Promise<Signer> {
   const text = values['storage-key']
-  if (text === undefined) throw unfitProof('storage-key', 'is not set: it is the key that delegates uploads at Storacha')
+  if (text === undefined)
+    throw unfitProof('storage-key', 'is not set: it is the key that delegates uploads at Storacha')
   const { parse } = await import('@ucanto/principal/ed25519')
   try {
     const issuer = parse(text)
@@ -95,7 +96,10 @@ async function grantOf({ values }: Config, issuer: Signer): Promise<Grant> {
   }
   const proof = await proofIn(text)
   if (proof.audience.did() !== issuer.did()) {
-    throw unfitProof('storage-proof', `is for ${proof.audience.did()}, not for ${issuer.did()}, the agent of storage-key`)
+    throw unfitProof(
+      'storage-proof',
+      `is for ${proof.audience.did()}, not for ${issuer.did()}, the agent of storage-key`,
+    )
   }
   const spaces = [...new Set<string>(proof.capabilities.map(({ with: resource }) => resource))]
   if (named !== undefined) {

@@ -1,6 +1,6 @@
 /** The JSON that a token's metadata URI leads to, in Metaplex' fungible standard. */
 
-export interface TokenMetadata {
+export interface MetadataFields {
   name: string
   symbol: string
   description?: string | undefined
@@ -15,7 +15,7 @@ export interface TokenMetadata {
 }
 
 /** UTF-8 bytes of the JSON; the same input is the same bytes, so that it has one content identifier. */
-export function metadataJson(token: TokenMetadata): Uint8Array {
+export function metadataJson(token: MetadataFields): Uint8Array {
   const { name, symbol, description = '', imageUri, imageType, website, twitter_url, telegram, loot_from } = token
   const extensions = withoutAbsent({ website, twitter: twitter_url, telegram, loot_from })
   const document = {

@@ -21,7 +21,7 @@ export interface ClaimRequest extends KeyOf {
   ttlMs: number
 }
 
-export type Claim =
+export type StoredClaim =
   | { kind: 'claimed' }
   | { kind: 'conflict'; reason: 'mismatch' | 'running' }
   /** `response` is sealed. */
@@ -30,18 +30,18 @@ export type Claim =
   | { kind: 'resumed'; signingId: string | null }
 
 /** Claims a key for one request; of any number of claims at once exactly one is `claimed` (or `resumed`). */
-export async function claim(tx: Tx, request: ClaimRequest): Promise<Claim> {
+export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredClaim> {
   if (await insertRunning(tx, request)) return { kind: 'claimed' }
   const row = await lockRow(tx, request)
   // Freed between the insert and the lock: the way is free for the next look.
-  if (!row) return claim(tx, request)
+  if (!row) return claimKey(tx, request)
   const { now } = request
   // A lease that reaches further than one can was given by a clock that was ahead.
   const running =
     row.state === 'running' && row.lease_until > now && row.lease_until <= now + request.leaseMs + CLOCK_SLACK_MS
   if (row.expires_at <= now && !running) {
     await whereKey(tx.deleteFrom('idempotency_keys'), request).execute()
-    return claim(tx, request)
+    return claimKey(tx, request)
   }
   if (row.request_hash !== request.requestHash) return { kind: 'conflict', reason: 'mismatch' }
   if (row.state === 'done') return { kind: 'replay', status: row.status!, response: row.response! }

@@ -43,7 +43,7 @@ const HOLDS: Record<keyof Tables, boolean> = {
   audit_entries: true,
 }
 
-export interface Place {
+export interface InstallationPlace {
   store: Store
   dataDir: string
   /** Whether the key comes from the environment, and not from the file in `dataDir`. */
@@ -63,7 +63,7 @@ export const settleBegun = (store: Store) => store.write((tx) => settleSetting(t
  * The fingerprint of this database; null for one that is new. Throws internal_error for one that holds data and no
  * fingerprint, and for an empty one where key files say that this folder has worked with another.
  */
-export async function requireInstallation(place: Place): Promise<string | null> {
+export async function requireInstallation(place: InstallationPlace): Promise<string | null> {
   const { store } = place
   const known = await sealedWith(store)
   if (known !== null) return known
@@ -73,7 +73,7 @@ export async function requireInstallation(place: Place): Promise<string | null> 
 }
 
 /** Says which key was expected, and who has the other. */
-export function otherKey(place: Place, own: string, expected: string): FileFault {
+export function otherKey(place: InstallationPlace, own: string, expected: string): FileFault {
   const holder = place.keyGiven ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
   return installationRefusal(
     `${databaseName(place)} was sealed with the encryption key of fingerprint ${expected}, and ${holder} holds that of ${own}: ` +
@@ -82,14 +82,14 @@ export function otherKey(place: Place, own: string, expected: string): FileFault
   )
 }
 
-const foreignDatabase = (place: Place): FileFault =>
+const foreignDatabase = (place: InstallationPlace): FileFault =>
   installationRefusal(
     `${databaseName(place)} holds data and no fingerprint of an encryption key: this installation did not make it, or it was changed since`,
     `restore it from a backup, or choose another ${alternative(place)}`,
   )
 
 /** Nothing for a new database in a folder that has none of the key files of an earlier one. */
-async function bereft(place: Place): Promise<FileFault | undefined> {
+async function bereft(place: InstallationPlace): Promise<FileFault | undefined> {
   const { store, dataDir, keyGiven } = place
   const files = (keyGiven ? [OPERATOR_KEY_FILE] : [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE]).filter((name) =>
     existsSync(join(dataDir, name)),
@@ -104,10 +104,10 @@ async function bereft(place: Place): Promise<FileFault | undefined> {
 
 const installationRefusal = (said: string, next: string) => new FileFault('content', said, said, next)
 
-const databaseName = ({ store, dataDir }: Place) =>
+const databaseName = ({ store, dataDir }: InstallationPlace) =>
   store.kind === 'sqlite' ? `the database ${join(dataDir, DATABASE_FILE)}` : 'the database at SVC_DATABASE_URL'
 
-const alternative = ({ store }: Place) =>
+const alternative = ({ store }: InstallationPlace) =>
   store.kind === 'sqlite' ? 'data folder with --data-dir' : 'database with SVC_DATABASE_URL'
 
 async function holdsRows({ db }: Store): Promise<boolean> {

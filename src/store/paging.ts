@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { ExpressionWrapper, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { badRequest } from '../errors.ts'
 
-export type Order = 'asc' | 'desc'
+export type ListOrder = 'asc' | 'desc'
 
 export interface PageRequest {
   limit: number
@@ -11,7 +11,7 @@ export interface PageRequest {
   cursor?: string | undefined
 }
 
-export interface Page<R> {
+export interface StoredPage<R> {
   rows: R[]
   /** Null on the last page. */
   next_cursor: string | null
@@ -121,7 +121,7 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
  * `place` is the column that numbers the rows; `list` names the list, and a cursor of another one is refused. A page ends
  * before the text in it, told by `weights`, grows past `PAGE_BYTES`.
  */
-export async function page<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>({
+export async function pageOf<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>({
   query,
   list,
   place,
@@ -134,8 +134,8 @@ export async function page<DB, TB extends keyof DB, P extends 'seq' | 'sequence'
   list: string
   place: P
   weights: Weights<R>
-  order?: Order | undefined
-}): Promise<Page<R>> {
+  order?: ListOrder | undefined
+}): Promise<StoredPage<R>> {
   const name = `${list}:${order}`
   const column = sql.ref<number>(place)
   let wanted = query.orderBy(column, order)

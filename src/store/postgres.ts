@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { type ApiError, internal } from '../errors.ts'
 import { rememberFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
-import { isCurrent, migrate } from './migrations/migrate.ts'
+import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
 import { databaseBusy, duplicateKey, refuseNestedWrite, runWork } from './work.ts'
@@ -58,7 +58,7 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
   if (!URL.canParse(url)) throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
   try {
-    await migrateDatabase(driver, url)
+    await migrateOnce(driver, url)
   } catch (error) {
     throw withoutSecrets(error, url)
   }
@@ -159,10 +159,10 @@ function withDatabaseErrors(error: unknown, code: string): unknown {
 }
 
 /** On a connection of its own, with limits of its own: kysely waits there for other processes that migrate. */
-async function migrateDatabase(driver: typeof pg, url: string): Promise<void> {
+async function migrateOnce(driver: typeof pg, url: string): Promise<void> {
   const db = connectPostgres(driver, url, 1, MIGRATION_SESSION)
   try {
-    if (!(await isCurrent(db))) await migrate(db, postgresSchema)
+    if (!(await isCurrent(db))) await migrateDatabase(db, postgresSchema)
   } finally {
     await db.destroy()
   }

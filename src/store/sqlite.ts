@@ -21,11 +21,11 @@ import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
 import { type Faults, rememberFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
-import { isCurrent, migrate } from './migrations/migrate.ts'
+import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
 import { databaseBusy, duplicateKey, refuseNestedWrite, runWork } from './work.ts'
-import { createWriteQueue, type Outcome, type Work } from './write-queue.ts'
+import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'
 
 /** Statements kept prepared on a connection. */
 const STATEMENTS = 500
@@ -95,10 +95,10 @@ async function commitGroup(
   writer: Kysely<Tables>,
   raw: Database.Database,
   works: readonly Work[],
-): Promise<readonly Outcome[]> {
+): Promise<readonly WriteOutcome[]> {
   const tx = await writer.startTransaction().execute()
   try {
-    const outcomes: Outcome[] = []
+    const outcomes: WriteOutcome[] = []
     for (const work of works) outcomes.push(await runInSavepoint(tx, raw, work))
     await tx.commit().execute()
     return outcomes
@@ -116,9 +116,13 @@ const SAVEPOINT = CompiledQuery.raw('savepoint work')
 const RELEASE = CompiledQuery.raw('release work')
 const ROLLBACK = CompiledQuery.raw('rollback to work')
 
-async function runInSavepoint(tx: ControlledTransaction<Tables>, raw: Database.Database, work: Work): Promise<Outcome> {
+async function runInSavepoint(
+  tx: ControlledTransaction<Tables>,
+  raw: Database.Database,
+  work: Work,
+): Promise<WriteOutcome> {
   await tx.executeQuery(SAVEPOINT)
-  let outcome: Outcome
+  let outcome: WriteOutcome
   try {
     outcome = { value: await runWork(tx, work) }
   } catch (error) {
@@ -200,7 +204,7 @@ async function migrateFile(raw: Database.Database, busyTimeoutMs: number): Promi
   if (await isCurrent(db)) return
   await whenFree(busyTimeoutMs, () => raw.exec('begin immediate'))
   try {
-    if (!(await isCurrent(db))) await migrate(db, sqliteSchema)
+    if (!(await isCurrent(db))) await migrateDatabase(db, sqliteSchema)
     raw.exec('commit')
   } catch (error) {
     if (raw.inTransaction) raw.exec('rollback')

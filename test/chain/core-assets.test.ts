@@ -22,7 +22,7 @@ import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { decodeAsset, decodeCollection } from '../../src/chain/programs/metaplex-core/state.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from '../support/local-chain.ts'
@@ -199,7 +199,10 @@ async function open() {
     test.wall.ms += 1_000
     const recentBlockhash = test.chain.latestBlockhash().blockhash
     const { transaction } = await build({ payer: text(signers[0]!), recentBlockhash })
-    return { ...landed(test, transaction, signers), changes: assetChangesIn(decodeTransaction(transaction).message) }
+    return {
+      ...landed(test, transaction, signers),
+      changes: assetChangesIn(decodeWireTransaction(transaction).message),
+    }
   }
   const made = Keypair.generate()
   await land(
@@ -391,7 +394,7 @@ describe('changes', () => {
         existing: 'none',
         platformId,
       })
-      return decodeTransaction(built.transaction).message
+      return decodeWireTransaction(built.transaction).message
     }
     const [one, two] = [await part(ASSET, 'first: one'), await part(second, 'two')]
     // Keys of the second message behind those of the first.

@@ -3,7 +3,7 @@
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type Failure, failureIn } from './logs.ts'
 import { ANY_ANCHOR, INNER_HINTS, KNOWN_PROGRAMS, type KnownProgram } from './programs.ts'
-import { INSTRUCTION_WORDS, TRANSACTION_WORDS, wordsOf } from './runtime.ts'
+import { INSTRUCTION_WORDS, spacedName, TRANSACTION_WORDS } from './runtime.ts'
 import type { ErrorContext, ExplainedError } from './types.ts'
 
 export type { ErrorContext, ExplainedError } from './types.ts'
@@ -91,7 +91,7 @@ function failureOfCode(failure: Failure | null, code: number | null): Failure | 
 }
 
 function wordsFor(table: Readonly<Record<string, readonly [string, string | null]>>, name: string) {
-  return Object.hasOwn(table, name) ? table[name]! : ([wordsOf(name), null] as const)
+  return Object.hasOwn(table, name) ? table[name]! : ([spacedName(name), null] as const)
 }
 
 const filled = (hint: string, address?: string) => (address ? hint.replace('<address>', address) : hint)

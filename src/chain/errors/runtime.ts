@@ -141,6 +141,6 @@ export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
 }
 
 /** Words for a name that has none above: its own, taken apart. */
-export function wordsOf(name: string): string {
+export function spacedName(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
 }

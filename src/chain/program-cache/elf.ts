@@ -9,7 +9,8 @@ const V4_HEADER = 48
 
 /** The 32-byte address of the data account that an upgradeable program names. Throws on another state. */
 export function programDataAddress(data: Uint8Array): Uint8Array {
-  if (data.length < 36 || stateTag(data) !== PROGRAM_TAG) throw new Error('its account does not name a program data account')
+  if (data.length < 36 || stateTag(data) !== PROGRAM_TAG)
+    throw new Error('its account does not name a program data account')
   return data.subarray(4, 36)
 }
 

@@ -108,7 +108,9 @@ async function accountContent(source: ProgramSource, address: string): Promise<C
 const plainReason = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
 
 function findProgram(wanted: string): Program {
-  const found = Object.entries(PROGRAMS).find(([key, { id }]) => id === wanted || plainReason(key) === plainReason(wanted))
+  const found = Object.entries(PROGRAMS).find(
+    ([key, { id }]) => id === wanted || plainReason(key) === plainReason(wanted),
+  )
   if (found !== undefined) return found[1]
   const known = ['dbc', 'damm-v2', 'token-metadata', 'core', 'lock', 'distributor'].join(', ')
   throw new ConfigError(`there is no program "${wanted}"; there are ${known}, and their program ids`)

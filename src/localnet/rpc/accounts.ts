@@ -2,7 +2,7 @@
 import type { LocalChain } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
 import { invalidParams } from './errors.ts'
-import { type Methods, readableAt, withContext } from './method.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
 import { asAmount, asConfig, asList, asPubkey, requireParams } from './params.ts'
 
 const MAX_REQUESTED_ACCOUNTS = 100
@@ -29,7 +29,8 @@ function getAccountInfo(chain: LocalChain, params: readonly unknown[]) {
 function multipleAccounts(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const list = asList(params[0])
-  if (list.length > MAX_REQUESTED_ACCOUNTS) throw invalidParams(`Too many inputs provided; max ${MAX_REQUESTED_ACCOUNTS}`)
+  if (list.length > MAX_REQUESTED_ACCOUNTS)
+    throw invalidParams(`Too many inputs provided; max ${MAX_REQUESTED_ACCOUNTS}`)
   const addresses = list.map(asPubkey)
   const config = asConfig(params[1])
   const view = viewOf(config, 'base64')
@@ -48,7 +49,7 @@ function minimumBalance(chain: LocalChain, params: readonly unknown[]) {
   return chain.minimumBalance(Number(space))
 }
 
-export const accountMethods: Methods = {
+export const accountMethods: RpcMethods = {
   getBalance: balance,
   getAccountInfo: getAccountInfo,
   getMultipleAccounts: multipleAccounts,

@@ -41,7 +41,8 @@ function parsedInstruction(decoded: DecodedInstruction): unknown {
 }
 
 /** Without what is not set. */
-const withoutNulls = (info: Info): Info => Object.fromEntries(Object.entries(info).filter(([, value]) => value !== null))
+const withoutNulls = (info: Info): Info =>
+  Object.fromEntries(Object.entries(info).filter(([, value]) => value !== null))
 
 const checkedInfo = ({ amount, decimals }: { amount: bigint; decimals: number }): Info => ({
   tokenAmount: uiTokenAmount(amount, decimals),

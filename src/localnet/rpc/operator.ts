@@ -1,7 +1,7 @@
 /** Methods of this chain alone, for whoever runs it. */
 import type { LocalChain } from '../types.ts'
 import { invalidParams } from './errors.ts'
-import type { Methods } from './method.ts'
+import type { RpcMethods } from './method.ts'
 import { requireParams } from './params.ts'
 
 /** A hundred years: beyond it dates stop being dates. */
@@ -21,7 +21,7 @@ function advanceClock(chain: LocalChain, params: readonly unknown[]) {
   return { slot: chain.slot(), unixTimestamp: chain.unixTimestamp() }
 }
 
-export const operatorMethods: Methods = {
+export const operatorMethods: RpcMethods = {
   svc_status: (chain) => chain.status(),
   svc_advance: advanceClock,
 }

@@ -4,7 +4,7 @@ import { type Execution, type TransactionErrorJson, TransactionRefused } from '.
 import type { LocalChain } from '../types.ts'
 import { describeTransactionError } from './error-messages.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'
-import { type Methods, readableAt, requireMinContextSlot, withContext } from './method.ts'
+import { type RpcMethods, readableAt, requireMinContextSlot, withContext } from './method.ts'
 import { asAmount, asBoolean, asConfig, asList, asPubkey, commitmentOf, decodeBase58, requireParams } from './params.ts'
 import { runSimulation, simulationAnswer } from './simulation.ts'
 import { messageParam, transactionParam, wireEncodingOf } from './wire-param.ts'
@@ -81,7 +81,7 @@ function prioritizationFees(chain: LocalChain, params: readonly unknown[]) {
   return chain.prioritizationFees(list.map(asPubkey))
 }
 
-export const sendingMethods: Methods = {
+export const sendingMethods: RpcMethods = {
   sendTransaction,
   requestAirdrop: requestAirdrop,
   getLatestBlockhash: getLatestBlockhash,

@@ -7,8 +7,8 @@ import type { LocalChain } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { invalidParams } from './errors.ts'
-import { type Methods, readableAt, withContext } from './method.ts'
-import { asConfig, asPubkey, type Config, requireParams } from './params.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
+import { asConfig, asPubkey, type RpcConfig, requireParams } from './params.ts'
 
 const LARGEST_HOLDERS = 20
 
@@ -75,7 +75,12 @@ function readNarrowing(chain: LocalChain, value: unknown): (entry: TokenEntry) =
   return ([, account]) => account.owner === program
 }
 
-function encodeTokenAccounts(chain: LocalChain, entries: Iterable<TokenEntry>, keep: (entry: TokenEntry) => boolean, config: Config) {
+function encodeTokenAccounts(
+  chain: LocalChain,
+  entries: Iterable<TokenEntry>,
+  keep: (entry: TokenEntry) => boolean,
+  config: RpcConfig,
+) {
   const view = viewOf(config)
   const commitment = readableAt(chain, config)
   const value: unknown[] = []
@@ -102,7 +107,7 @@ function tokenAccountsByDelegate(chain: LocalChain, params: readonly unknown[]) 
   return encodeTokenAccounts(chain, entries, keep, asConfig(params[2]))
 }
 
-export const tokenMethods: Methods = {
+export const tokenMethods: RpcMethods = {
   getTokenAccountBalance: tokenAccountBalance,
   getTokenSupply: tokenSupply,
   getTokenLargestAccounts: tokenLargestAccounts,

@@ -1,13 +1,22 @@
 /** Methods that read history by signature or address. */
 
 import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { MEMO_PROGRAMS } from '../../solana/token-programs.ts'
 import type { LandedTransaction, LocalChain } from '../types.ts'
 import { invalidParams } from './errors.ts'
-import { type Methods, readableAt, withContext } from './method.ts'
-import { asBoolean, asConfig, asInteger, asList, asPubkey, asSignature, type Config, requireParams } from './params.ts'
-import { encodeTransaction, statusOf, transactionViewOf } from './transaction-encoding.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
+import {
+  asBoolean,
+  asConfig,
+  asInteger,
+  asList,
+  asPubkey,
+  asSignature,
+  type RpcConfig,
+  requireParams,
+} from './params.ts'
+import { encodedStatus, encodeTransaction, transactionViewOf } from './transaction-encoding.ts'
 
 const MAX_STATUSES = 256
 const MAX_SIGNATURES = 1000
@@ -22,7 +31,7 @@ export function commitmentReached(chain: LocalChain, slot: number): Commitment |
 }
 
 /** History is not served below `confirmed`. */
-export function historyCommitment(chain: LocalChain, config: Config): Commitment {
+export function historyCommitment(chain: LocalChain, config: RpcConfig): Commitment {
   const commitment = readableAt(chain, config)
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')
   return commitment
@@ -35,7 +44,7 @@ function signatureStatus(chain: LocalChain, transaction: LandedTransaction | nul
   if (!searched && depth > COMMITMENT_DEPTH.finalized + RECENT_SLOTS) return null
   const confirmationStatus = commitmentReached(chain, slot) ?? 'processed'
   const confirmations = confirmationStatus === 'finalized' ? null : depth
-  return { slot, confirmations, status: statusOf(err), err, confirmationStatus }
+  return { slot, confirmations, status: encodedStatus(err), err, confirmationStatus }
 }
 
 function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
@@ -51,7 +60,7 @@ function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
 /** The memos of a transaction as history lists them: `[length] text`, joined by `; `. */
 function memoText(transaction: LandedTransaction | null): string | null {
   if (!transaction?.accountKeys.some((key) => MEMO_PROGRAMS.includes(key))) return null
-  const { message } = decodeTransaction(transaction.raw)
+  const { message } = decodeWireTransaction(transaction.raw)
   const memos = message.instructions
     .filter(({ programIdIndex }) => MEMO_PROGRAMS.includes(transaction.accountKeys[programIdIndex] ?? ''))
     .map(({ data }) => `[${data.length}] ${new TextDecoder().decode(data)}`)
@@ -96,7 +105,7 @@ function visibleSignatures(
 }
 
 /** Clients of old pass the encoding alone where the config stands. */
-export const configOrEncoding = (value: unknown): Config =>
+export const configOrEncoding = (value: unknown): RpcConfig =>
   typeof value === 'string' ? { encoding: value } : asConfig(value)
 
 function getTransaction(chain: LocalChain, params: readonly unknown[]) {
@@ -110,7 +119,7 @@ function getTransaction(chain: LocalChain, params: readonly unknown[]) {
   return { slot: found.slot, ...encodeTransaction(found, view), blockTime: found.blockTime }
 }
 
-export const transactionMethods: Methods = {
+export const transactionMethods: RpcMethods = {
   getSignatureStatuses: signatureStatuses,
   getSignaturesForAddress: signaturesForAddress,
   getTransaction: getTransaction,

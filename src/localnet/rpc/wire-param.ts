@@ -1,7 +1,12 @@
 /** Transactions and messages as params: base58 or base64 text of at most one packet. */
 import { base58 } from '@scure/base'
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
-import { type DecodedMessage, decodeMessage, decodeTransaction, MalformedTransaction } from '../../solana/messages.ts'
+import {
+  type DecodedMessage,
+  decodeMessage,
+  decodeWireTransaction,
+  MalformedTransaction,
+} from '../../solana/messages.ts'
 import { invalidParams } from './errors.ts'
 
 const MAX_TEXT = { base58: 1683, base64: 1644 } as const
@@ -58,7 +63,7 @@ export interface TransactionParam {
 
 /** Decodes and sanitizes a transaction. Throws -32602. */
 export function transactionParam(value: unknown, encoding: WireEncoding): TransactionParam {
-  return decodeWireParam(value, encoding, TRANSACTION_TYPE, decodeTransaction)
+  return decodeWireParam(value, encoding, TRANSACTION_TYPE, decodeWireTransaction)
 }
 
 /** Bytes of a base64 message that can be decoded. Throws -32602. */

@@ -11,7 +11,7 @@ import {
   MOST_SIBLINGS,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
@@ -72,7 +72,7 @@ export async function claimAirdrop(
     throw badRequest(message, { param, details: { reason, ...details } })
   }
   const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const after = await platformFee({ ...context, connection }, { payer: claimer, lamports: input.platform_fee })
   const claim = {
     payer: claimer,

@@ -2,7 +2,7 @@
 
 import { type DistributorChange, distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
 import { keyFromBase58 } from '../../merkle/base58.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Reader } from '../../store/store.ts'
 import { unseenTransactions } from '../../store/transactions.ts'
@@ -21,7 +21,7 @@ export async function pendingTransactions(reader: Reader, genesis: string, since
   const program = Buffer.from(keyFromBase58(PROGRAMS.distributor.id)!)
   const rows = await unseenTransactions(reader, genesis, since)
   return rows.map(({ raw, ...row }) => {
-    const changes = raw.includes(program) ? distributorChangesIn(decodeTransaction(raw).message) : []
+    const changes = raw.includes(program) ? distributorChangesIn(decodeWireTransaction(raw).message) : []
     return { ...row, changes }
   })
 }

@@ -6,7 +6,7 @@ import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildCreation, CREATION_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
@@ -53,7 +53,7 @@ export async function planCreation(context: Context, wanted: Wanted, payer: stri
   const held = isOpen(found) ? found : null
   requireTokens(wanted, { payer, account, held, deposit })
   const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const startsAt = airdrop.now + START_DELAY_S
   const endsAt = startsAt + 1n
   const creation = {

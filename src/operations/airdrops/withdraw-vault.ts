@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
@@ -122,7 +122,7 @@ async function build(
   opensReceiverFor: string | null,
 ): Promise<SigningDraft> {
   const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const clawback = {
     payer: wallet,
     recentBlockhash,

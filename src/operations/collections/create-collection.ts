@@ -5,7 +5,7 @@ import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { cosigned } from '../../chain/cosign.ts'
 import { buildCollectionCreation } from '../../chain/programs/metaplex-core/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -32,7 +32,7 @@ export async function createCollection(
   const { Keypair } = await import('@solana/web3.js')
   const key = Keypair.generate()
   const collection = key.publicKey.toBase58()
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },
     (before) => buildCollectionCreation({ payer, collection, updateAuthority, name, uri, recentBlockhash, before }),

@@ -19,13 +19,13 @@ import {
   type DbcPool,
   migratedPoolAddress,
 } from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash, readWallets, rentFor } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash, readWallets, rentFor } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
-import { ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
 import { splitAmount } from './split.ts'
@@ -64,7 +64,7 @@ async function partnerClaim(
   const connection = await chain.connection()
   const paid = (splits ?? []).map(({ recipient }, i) => ({ recipient, lamports: shares[i] ?? 0n }))
   await requirePayable(connection, amount, paid)
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const built = await withComputeBudget(
     { connection, config },
     (before) =>
@@ -83,7 +83,7 @@ async function surplusClaim({ chain, config }: Context, pool: DbcPool, payer: st
   if (surplus.withdrawn) throw badRequest(`The surplus of ${address} is withdrawn already`, { param: 'kind' })
   if (surplus.claimable === 0n) throw nothing(address)
   const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const built = await withComputeBudget(
     { connection, config },
     (before) => buildSurplusClaim({ pool, feeClaimer: pool.feeClaimer, payer, recentBlockhash, before }),
@@ -107,7 +107,7 @@ async function positionClaim(context: Context, { address }: Wanted, payer: strin
   // Anybody can give the wallet positions that hold next to nothing.
   positions.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
   const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const built = await withComputeBudget(
     { connection, config },
     async (before) => {
@@ -131,7 +131,7 @@ async function requireRent(connection: Connection, pool: DammV2Pool, owner: stri
   const own = await claimAccounts(pool, owner)
   const [wallet, ...accounts] = await accountsAt(connection, [owner, ...own])
   const missing = BigInt(accounts.filter((account) => account === null).length)
-  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, ACCOUNT_SIZE))
+  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, TOKEN_ACCOUNT_SIZE))
   const lamports = wallet?.lamports ?? 0n
   if (lamports >= needed) return
   throw badRequest(

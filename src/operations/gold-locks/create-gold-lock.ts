@@ -12,7 +12,7 @@ import {
   readBeforeLock,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -45,7 +45,7 @@ export async function createGoldLock(
   const startsAt = before.at.unixSeconds
   const ends = startsAt + lock_duration_days * DAY_SECONDS
   const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const memo = memoOf('gold-lock', platform_id)
   const common = { payer: user, mint, tokenProgram, amount, startsAt, unlocksAt: ends, memo, recentBlockhash, after }
   const { transaction, requiredSigners } = await withComputeBudget(

@@ -13,7 +13,7 @@ import {
   readUnlockWay,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -49,7 +49,7 @@ export async function unlockGoldLock(
   await requirePassable(connection, escrow)
   await requireProgram(chain, PROGRAMS.lock)
   const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
   const memo = memoOf('gold-unlock', platform_id)

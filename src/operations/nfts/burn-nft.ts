@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildBurn, isFrozenByIssuer } from '../../chain/programs/metaplex-core/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -32,7 +32,7 @@ export async function burnNft(context: Context, input: Input<BurnNftRoute>): Pro
   }
   await requireProgram(chain, PROGRAMS.core)
   const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },
     (before) => buildBurn({ payer: owner, asset, collection, recentBlockhash, before }),

@@ -5,7 +5,7 @@ import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { cosigned } from '../../chain/cosign.ts'
 import { buildMint, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
@@ -37,7 +37,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   const { authority, cosigner } = await authorityOf(context, collection, input)
   if (asset === authority) throw notFresh()
   await requireProgram(chain, PROGRAMS.core)
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },
     (before) => buildMint({ payer, asset, collection, authority, owner, name, uri, recentBlockhash, before }),

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import { pdaRequest } from '../../api/pdas.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { derivePda as derive } from '../../chain/pdas.ts'
+import { derivePdaOf as derive } from '../../chain/pdas.ts'
 import type { Context } from '../../context.ts'
 import { validate } from '../validate.ts'
 

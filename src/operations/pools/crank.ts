@@ -9,7 +9,7 @@ import {
   migrationStep,
   readDbcPool,
 } from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, conflict } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
@@ -89,7 +89,7 @@ async function planStep(
   wallet: string,
 ): Promise<NewSigningPlan<null>> {
   const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   let secretKeys: readonly Uint8Array[] = []
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },

@@ -5,7 +5,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { publicRpcUrl } from '../../chain/cluster.ts'
 import { cosignedBy, withBlockhash } from '../../chain/cosign.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
@@ -146,7 +146,7 @@ const restored = ({ launch, ...prepared }: LaunchPlan): Prepared => ({
 
 /** With a blockhash of its own time, and the signatures of the launch's keys. */
 async function stepOf({ chain }: Context, { launch }: LaunchPlan, step: number): Promise<SigningDraft> {
-  const recentBlockhash = await latestBlockhash(await chain.connection())
+  const recentBlockhash = await readLatestBlockhash(await chain.connection())
   const unsigned = await withBlockhash(Buffer.from(launch.transactions[step]!, 'base64'), recentBlockhash)
   const keys = Object.values(launch.requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))
   const signed = cosignedBy(unsigned, keys)

@@ -5,7 +5,7 @@ import type { CurvePreset, PoolCreated } from '../../api/index.ts'
 import { offeredPrice } from '../../chain/compute-budget.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
@@ -65,7 +65,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     uri: input.uri,
     buyLamports: input.buyLamports,
     tip: isTipped ? { account: tipAccount, lamports } : null,
-    recentBlockhash: await latestBlockhash(connection),
+    recentBlockhash: await readLatestBlockhash(connection),
     computeUnitPrice: await offeredPrice({ connection, config }, accounts, MOST_UNITS),
   }
   const keys = { base_mint_secret_key: [...mint.secretKey] }

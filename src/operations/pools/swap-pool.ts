@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { requirePool } from './on-chain.ts'
@@ -34,7 +34,7 @@ export async function swapPool(
       ? await dbc.quoteSwap(connection, found.pool, order)
       : await dammV2.quoteSwap(connection, found.pool, order)
   const minimumOut = (quote.estimatedOut * (WHOLE_BPS - BigInt(slippage_bps))) / WHOLE_BPS
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },
     (before) => {

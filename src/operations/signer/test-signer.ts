@@ -4,7 +4,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildMemo } from '../../chain/memos.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { audit } from '../signing/audit.ts'
 import { asApiError, requireSigner } from '../signing/require-signer.ts'
@@ -56,7 +56,7 @@ async function submitMemo(
 
 async function planMemo({ chain, config }: Context, memo: string, payer: string): Promise<NewSigningPlan<null>> {
   const connection = await chain.connection()
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const { transaction } = await withComputeBudget(
     { connection, config },
     (before) => buildMemo({ payer, recentBlockhash, memo, before }),

@@ -4,7 +4,7 @@ import { base58 } from '@scure/base'
 import { type MovementOptions, readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { checkPolicy } from '../../policy/rules/check-policy.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'
@@ -39,7 +39,7 @@ export async function cosign<D>(
   const wallet = signer.address
   await requireRunning(context, signer, operation)
   await requireCluster(context)
-  const transaction = decodeTransaction(raw)
+  const transaction = decodeWireTransaction(raw)
   const { message, messageBytes } = transaction
   const movement = await readMovement(chain, transaction, wallet, release === undefined ? {} : { release })
   const said = {

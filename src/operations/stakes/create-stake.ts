@@ -9,7 +9,7 @@ import {
   type PluginAuthority,
 } from '../../chain/programs/metaplex-core/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -38,7 +38,7 @@ export async function createStake(context: Context, input: Input<CreateStakeRout
   await requireProgram(chain, PROGRAMS.core)
   const connection = await chain.connection()
   const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },
     (before) => buildFreeze({ payer: user, asset, authority, existing, platformId, recentBlockhash, before, after }),

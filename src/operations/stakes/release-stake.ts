@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { type AssetState, buildRelease, isFrozenByIssuer } from '../../chain/programs/metaplex-core/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
@@ -39,7 +39,7 @@ export async function releaseStake(
   await requireProgram(chain, PROGRAMS.core)
   const connection = await chain.connection()
   const after = await platformFee({ ...context, connection }, { payer: user, lamports: input.platform_fee })
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const authority = signer?.address ?? null
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },

@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildTokenCreation, mintBytes } from '../../chain/programs/tokens/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
-import { latestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash, rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
@@ -24,7 +24,7 @@ export async function createToken(
   const mintKey = Keypair.generate()
   const mint = mintKey.publicKey.toBase58()
   const [recentBlockhash, rent] = await Promise.all([
-    latestBlockhash(connection),
+    readLatestBlockhash(connection),
     rentFor(connection, await mintBytes({ tokenProgram, name, symbol, uri })),
   ])
   const creation = {

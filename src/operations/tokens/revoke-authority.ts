@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { withComputeBudget } from '../../chain/compute-budget.ts'
 import { buildAuthorityRevocation, readToken, type TokenState, tokenStatus } from '../../chain/programs/tokens/index.ts'
-import { latestBlockhash } from '../../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 
@@ -35,7 +35,7 @@ export async function revokeAuthority(
       details: { authority: holder },
     })
   }
-  const recentBlockhash = await latestBlockhash(connection)
+  const recentBlockhash = await readLatestBlockhash(connection)
   const { tokenProgram } = token
   const { transaction, requiredSigners } = await withComputeBudget(
     { connection, config },

@@ -200,5 +200,5 @@ const TOKEN_DECODERS: Readonly<Record<number, TokenDecoder>> = {
   41: pointer('GroupMemberPointer'),
 }
 
-export const decodeToken: InstructionDecoder<TokenInstruction> = (reader, at, all) =>
+export const decodeTokenInstruction: InstructionDecoder<TokenInstruction> = (reader, at, all) =>
   TOKEN_DECODERS[reader.u8()]?.(reader, { at, all }) ?? null

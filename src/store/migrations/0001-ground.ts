@@ -179,7 +179,10 @@ const GROUND_INDEXES: readonly [table: string, ...columns: string[]][] = [
 ]
 
 /** Adds text columns that always hold something. */
-function textColumns<T extends string, C extends string, N extends string>(table: CreateTableBuilder<T, C>, ...names: N[]) {
+function textColumns<T extends string, C extends string, N extends string>(
+  table: CreateTableBuilder<T, C>,
+  ...names: N[]
+) {
   return names.reduce<CreateTableBuilder<T, C | N>>(
     (built, name) => built.addColumn(name, 'text', (column) => column.notNull()),
     table,

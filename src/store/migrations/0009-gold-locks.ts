@@ -2,7 +2,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 
-export function goldLocks({ sequence }: SchemaDialect): Migration {
+export function goldLockTables({ sequence }: SchemaDialect): Migration {
   return {
     async up(db: Kysely<unknown>) {
       await db.schema.dropTable('gold_locks').execute()

@@ -1,7 +1,7 @@
 /** Jupiter Lock as gold locks use it: the accounts of a wallet's lock, and how its instructions begin. */
 import type { PublicKey } from '@solana/web3.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { derivePda } from '../../pdas.ts'
+import { derivePdaOf } from '../../pdas.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 
 /** First eight bytes, hex, as the program's IDL has them. */
@@ -17,7 +17,7 @@ export const ESCROW_ACCOUNT = 'f477b704497487c3'
 
 /** Where a wallet's lock is: one place, as its base is the wallet itself. */
 export async function escrowAddress(user: string): Promise<string> {
-  return (await derivePda('gold_lock', { user })).address
+  return (await derivePdaOf('gold_lock', { user })).address
 }
 
 /** Every account that the instructions about a lock name. */

@@ -1,5 +1,5 @@
 /** Where the merkle distributor keeps an airdrop, its vault and what each wallet has claimed. */
-import { derivePda } from '../../pdas.ts'
+import { derivePdaOf } from '../../pdas.ts'
 
 export { claimStatusAddress } from '../../pdas.ts'
 
@@ -11,10 +11,10 @@ export interface AirdropKey {
 }
 
 export async function distributorAddress({ mint, airdropCount }: AirdropKey): Promise<string> {
-  return (await derivePda('merkle_distributor', { mint, airdrop_count: airdropCount })).address
+  return (await derivePdaOf('merkle_distributor', { mint, airdrop_count: airdropCount })).address
 }
 
 /** Associated token account of SPL Token: the vault is that of the distributor. The owner may be off the curve. */
 export async function tokenAccountAddress(mint: string, owner: string): Promise<string> {
-  return (await derivePda('ata', { owner, mint, token_program: 'spl' })).address
+  return (await derivePdaOf('ata', { owner, mint, token_program: 'spl' })).address
 }
