@@ -40,8 +40,8 @@ export function createBodyRoom(): BodyRoom {
     all += bytes
   }
   const admitNext = () => {
-    for (let i = 0; i < waiting.length; ) {
-      const next = waiting[i]!
+    let i = 0
+    for (let next = waiting[i]; next !== undefined; next = waiting[i]) {
       if (!fits(next)) i++
       else {
         waiting.splice(i, 1)

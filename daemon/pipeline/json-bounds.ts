@@ -45,7 +45,7 @@ export class JsonBounds {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
     for (let at = 0; at < bytes.length; ) {
       if (this.inString) at = this.passString(bytes, at)
-      else this.passByte(bytes[at++]!, param)
+      else this.passByte(bytes.readUInt8(at++), param)
     }
     this.counted += bytes.length
     if (limit !== undefined && this.counted > limit) throw tooLargeBeside(large, limit, param)

@@ -83,10 +83,10 @@ export class RollingWindows {
   #forget(now: number): void {
     const times = this.#times
     // Nothing was admitted later than now: a clock that was ahead has been set back since.
-    for (let i = times.length - 1; i >= 0 && times[i]! > now; i--) times[i] = now
-    while (this.#dayHead < times.length && times[this.#dayHead]! <= now - DAY_MS) this.#dayHead++
+    for (let i = times.length - 1; (times[i] ?? now) > now; i--) times[i] = now
+    while ((times[this.#dayHead] ?? now) <= now - DAY_MS) this.#dayHead++
     this.#minuteHead = Math.max(this.#minuteHead, this.#dayHead)
-    while (this.#minuteHead < times.length && times[this.#minuteHead]! <= now - MINUTE_MS) this.#minuteHead++
+    while ((times[this.#minuteHead] ?? now) <= now - MINUTE_MS) this.#minuteHead++
     if (this.#dayHead < 1024 || this.#dayHead * 2 < times.length) return
     this.#times = times.slice(this.#dayHead)
     this.#minuteHead -= this.#dayHead

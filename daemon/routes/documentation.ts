@@ -112,7 +112,7 @@ export function documentation(hono: Hono, refuse: (request: Request, fault: unkn
     const file = c.req.param('file')
     const content = PAGE_FILES.get(file) ?? (await built.get(file)?.())
     if (content === undefined) return next()
-    const type = CONTENT_TYPES[file.slice(file.lastIndexOf('.') + 1)]!
+    const type = CONTENT_TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     return new Response(content, {
       headers: {
         'content-type': `${type}; charset=utf-8`,

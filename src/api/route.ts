@@ -177,5 +177,5 @@ function operationId([method, path]: RoutePath): string {
     .split('/')
     .filter(Boolean)
     .flatMap((part) => part.replace(/[{}]/g, '').split('-'))
-  return [method, ...words.map((word) => word[0]!.toUpperCase() + word.slice(1))].join('')
+  return [method, ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('')
 }

@@ -22,7 +22,8 @@ export function balanceChanges(
   const decimals = new Map<string, number>()
   for (const accounts of [before, after]) {
     for (const [i, address] of addresses.entries()) {
-      const mint = existing(accounts[i]) && readMint(accounts[i]!)
+      const account = existing(accounts[i])
+      const mint = account && readMint(account)
       if (mint) decimals.set(address, mint.decimals)
     }
   }

@@ -81,7 +81,8 @@ function createOutcomes() {
       if (known?.landed) return
       own.delete(id)
       own.set(id, outcome)
-      if (own.size > MAX_OUTCOMES) own.delete(own.keys().next().value!)
+      const [oldest] = own.keys()
+      if (own.size > MAX_OUTCOMES && oldest !== undefined) own.delete(oldest)
     },
     find(chain: LocalChain, id: string): BundleStatus | undefined {
       const known = own.get(id)
@@ -131,8 +132,9 @@ export function bundleMethods(): RpcMethods {
     const value = readIds(params).map((bundle_id) => {
       const outcome = outcomes.find(chain, bundle_id)
       const known = outcome !== undefined && outcome.slot >= chain.slot() - IN_FLIGHT_SLOTS
-      const status = !known ? 'Invalid' : outcome.landed ? 'Landed' : 'Failed'
-      return { bundle_id, status, landed_slot: status === 'Landed' ? outcome!.slot : null }
+      if (!known) return { bundle_id, status: 'Invalid', landed_slot: null }
+      if (!outcome.landed) return { bundle_id, status: 'Failed', landed_slot: null }
+      return { bundle_id, status: 'Landed', landed_slot: outcome.slot }
     })
     return withContext(chain, 'processed', value)
   }

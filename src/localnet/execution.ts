@@ -9,7 +9,7 @@ import {
 } from '../solana/execution.ts'
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
-import { checkLocks, type DecodedTransaction, isWritable } from '../solana/messages.ts'
+import { checkLocks, type DecodedTransaction, isWritable, keyAt } from '../solana/messages.ts'
 import { NATIVE_LOADER, SYSVAR_OWNER } from '../solana/program-ids.ts'
 import { signaturesHold } from '../solana/signatures.ts'
 import type { AccountIndex } from './account-index.ts'
@@ -89,12 +89,13 @@ export function executeAndCommit(
 
   const execution = runtime.run(transaction.raw)
   const failed = execution.err !== null
-  const payer = accountKeys[0]!
-  if (failed && runtime.balance(payer) === preBalances[0]) {
-    throw new TransactionRefused(refine(execution.err!, runtime, checked), execution)
+  const payer = keyAt(transaction.message, 0)
+  if (execution.err !== null && runtime.balance(payer) === preBalances[0]) {
+    throw new TransactionRefused(refine(execution.err, runtime, checked), execution)
   }
-  if (failed && nonce !== null) {
-    runtime.set(nonce, advanceNonce(runtime.get(nonce)!, transaction.message.recentBlockhash))
+  const nonceAccount = failed && nonce !== null ? runtime.get(nonce) : null
+  if (nonce !== null && nonceAccount !== null) {
+    runtime.set(nonce, advanceNonce(nonceAccount, transaction.message.recentBlockhash))
   }
 
   const changed = new Map<string, ChainAccount | null>()
@@ -143,8 +144,10 @@ export function refine(
   { transaction }: CheckedTransaction,
 ): TransactionErrorJson {
   if (err !== 'InvalidProgramForExecution') return err
-  const { instructions, keys } = transaction.message
-  const missing = instructions.some(({ programIdIndex }) => runtime.get(keys[programIdIndex]!) === null)
+  const { message } = transaction
+  const missing = message.instructions.some(
+    ({ programIdIndex }) => runtime.get(keyAt(message, programIdIndex)) === null,
+  )
   return missing ? 'ProgramAccountNotFound' : err
 }
 

@@ -70,7 +70,8 @@ export function openHistory(db: Database) {
   function remember(transaction: LandedTransaction): LandedTransaction {
     recent.delete(transaction.signature)
     recent.set(transaction.signature, transaction)
-    if (recent.size > RECENT) recent.delete(recent.keys().next().value!)
+    const [oldest] = recent.keys()
+    if (recent.size > RECENT && oldest !== undefined) recent.delete(oldest)
     return transaction
   }
 

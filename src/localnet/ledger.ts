@@ -82,17 +82,18 @@ export class Ledger {
         const parts = { ...this.execution, hasTransaction }
         const checked = checkTransaction(parts, transaction, tick, { sigVerify: true })
         this.#remember(checked, before)
-        landed.push(this.#land(parts, checked, tick, this.#placeIn(tick) + landed.length))
+        const run = this.#land(parts, checked, tick, this.#placeIn(tick) + landed.length)
+        landed.push(run)
+        const { err, logs } = run.transaction
+        if (err === null) continue
+        this.#undo(before)
+        return { landed: false, signature: transaction.signature, err, logs }
       } catch (error) {
         this.#undo(before)
         if (!(error instanceof TransactionRefused)) throw error
         const logs = error.execution?.logs ?? []
         return { landed: false, signature: transaction.signature, err: error.err, logs }
       }
-      const { err, logs } = landed.at(-1)!.transaction
-      if (err === null) continue
-      this.#undo(before)
-      return { landed: false, signature: transaction.signature, err, logs }
     }
     this.#keep(landed)
     return { landed: true, slot: tick.slot, signatures: transactions.map(({ signature }) => signature) }

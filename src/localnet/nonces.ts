@@ -25,8 +25,8 @@ export function nonceAccountOf(
     return null
   }
   const index = first.accounts[0]
-  if (index === undefined || index >= message.keys.length || !isWritable(message, 0, index)) return null
-  const address = message.keys[index]!
+  const address = index === undefined ? undefined : message.keys[index]
+  if (index === undefined || address === undefined || !isWritable(message, 0, index)) return null
   const nonce = account(address)
   if (nonce === null || nonce.owner !== SYSTEM_PROGRAM || nonce.data.length !== NONCE_ACCOUNT_BYTES) return null
   const view = new DataView(nonce.data.buffer, nonce.data.byteOffset, nonce.data.byteLength)

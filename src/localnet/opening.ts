@@ -63,9 +63,10 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
 
 /** The seed and clock that a chain was begun with, made on its first opening. */
 function genesisOf(journal: ChainJournal, now: () => number): { seed: Uint8Array; clockState: ClockState } {
-  const known = journal.setting('seed')
+  const [known, clock] = [journal.setting('seed'), journal.setting('clock')]
   if (known !== null) {
-    const clockState: ClockState = JSON.parse(journal.setting('clock')!.toString())
+    if (clock === null) throw new Error('the journal of the embedded chain has a seed and no clock')
+    const clockState: ClockState = JSON.parse(clock.toString())
     return { seed: known, clockState }
   }
   const seed = randomBytes(32)

@@ -96,7 +96,7 @@ async function answerPost(open: Open, request: IncomingMessage, response: Server
 }
 
 async function respondJson(open: Open, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const path = (request.url ?? '/').split('?', 1)[0]!
+  const [path = '/'] = (request.url ?? '/').split('?', 1)
   const { method } = request
   if (method === 'OPTIONS') return reply(response, 204)
   if (method === 'GET' && path === '/health') return reply(response, 200, 'ok')

@@ -18,8 +18,10 @@ export function simulate(
   const transaction = replaceRecentBlockhash ? replaceBlockhash(given, latest.blockhash) : given
   const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
   const { execution, after } = parts.runtime.simulate(transaction.raw, sigVerify)
-  if (execution.err !== null) execution.err = refine(execution.err, parts.runtime, checked)
-  if (!wasExecuted(execution)) throw new TransactionRefused(execution.err!, execution)
+  if (execution.err !== null) {
+    execution.err = refine(execution.err, parts.runtime, checked)
+    if (!wasExecuted(execution)) throw new TransactionRefused(execution.err, execution)
+  }
   const written = new Set(checked.accountKeys.filter((_, i) => checked.writable[i]))
   const stateOf = (address: string) => {
     const found = written.has(address) ? (after.get(address) ?? null) : parts.runtime.get(address)

@@ -92,8 +92,8 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     const reached = chain.slot(commitment)
     const waiting = listeners(commitment)
     let next = told[commitment]
-    for (; next < landed.length && landed[next]!.transaction.slot <= reached; next++) {
-      for (const subscription of waiting) notifyTopic(chain, subscription, landed[next]!)
+    for (let update = landed[next]; update && update.transaction.slot <= reached; update = landed[++next]) {
+      for (const subscription of waiting) notifyTopic(chain, subscription, update)
     }
     told[commitment] = next
   }
@@ -165,8 +165,9 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
       }
 
       function call({ id, method, params }: RpcRequest): void {
-        if (Object.hasOwn(TOPICS, method)) {
-          const subscription = subscribe(TOPICS[method]!(chain, params), asConfig(params[1]))
+        const topicOf = Object.hasOwn(TOPICS, method) ? TOPICS[method] : undefined
+        if (topicOf !== undefined) {
+          const subscription = subscribe(topicOf(chain, params), asConfig(params[1]))
           send(toJson({ jsonrpc: '2.0', result: subscription.id, id }))
           tellSignature(subscription)
           return

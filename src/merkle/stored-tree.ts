@@ -69,7 +69,7 @@ export function encodeTree(tree: MerkleTree): EncodedTree {
   const { list, nodes, offsets } = tree
   const index = encodeIndex(list)
   const chunks = Math.ceil(list.count / CHUNK_LEAVES)
-  const upper = nodes.subarray(offsets[Math.min(CHUNK_LEVELS, offsets.length - 1)]!)
+  const upper = nodes.subarray(offsets[Math.min(CHUNK_LEVELS, offsets.length - 1)] ?? 0)
   const head = Buffer.alloc(HEADER_BYTES + upper.length + chunks * DIRECTORY_BYTES + NODE_BYTES)
   head.write(TREE_MAGIC, 'latin1')
   head.writeUInt32LE(list.count, 4)

@@ -1,7 +1,7 @@
 /** Ed25519 with Node's own crypto: checking a transaction's signatures, and the faucet's key. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
-import type { DecodedTransaction } from './messages.ts'
+import { type DecodedTransaction, keyAt } from './messages.ts'
 
 /** DER of a raw key without the key itself (RFC 8410). */
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
@@ -31,9 +31,11 @@ export function signaturesHold(transaction: DecodedTransaction): boolean {
 
 /** Whether the signature at this place is its signer's. */
 export function signatureHolds({ signatures, messageBytes, message }: DecodedTransaction, place: number): boolean {
+  const signature = signatures[place]
+  if (signature === undefined) return false
   try {
-    const der = Buffer.concat([ED25519_SPKI_PREFIX, base58.decode(message.keys[place]!)])
-    return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signatures[place]!)
+    const der = Buffer.concat([ED25519_SPKI_PREFIX, base58.decode(keyAt(message, place))])
+    return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
   } catch {
     return false
   }

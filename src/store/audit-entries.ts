@@ -88,14 +88,15 @@ export async function sealEarlierEntries(store: Store, vault: Sealing, now: numb
       .orderBy('sequence')
       .limit(ENTRIES_PER_WRITE)
       .execute()
-    if (rows.length === 0) break
+    const last = rows.at(-1)
+    if (last === undefined) break
     await store.write(async (tx) => {
       for (const row of rows) {
         const change = tx.updateTable('audit_entries').set({ seal: auditSeal(vault, row) })
         await change.where('sequence', '=', row.sequence).where('seal', 'is', null).execute()
       }
     })
-    after = rows.at(-1)!.sequence
+    after = last.sequence
     sealed += rows.length
   }
   await store.write(async (tx) => {

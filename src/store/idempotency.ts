@@ -44,7 +44,11 @@ export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredCla
     return claimKey(tx, request)
   }
   if (row.request_hash !== request.requestHash) return { kind: 'conflict', reason: 'mismatch' }
-  if (row.state === 'done') return { kind: 'replay', status: row.status!, response: row.response! }
+  if (row.state === 'done') {
+    const { status, response } = row
+    if (status === null || response === null) throw new Error('a stored answer has lost its status or its bytes')
+    return { kind: 'replay', status, response }
+  }
   if (running) return { kind: 'conflict', reason: 'running' }
   const taken = { owner: request.owner, lease_until: now + request.leaseMs }
   await whereKey(tx.updateTable('idempotency_keys').set(taken), request).execute()

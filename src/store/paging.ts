@@ -93,8 +93,9 @@ export async function rowsWithin<DB, TB extends keyof DB, P extends 'seq' | 'seq
     return i === limit || (i > 0 && bytes > PAGE_BYTES)
   })
   const places = (fitting === -1 ? measured : measured.slice(0, fitting)).map((row) => row.place)
-  if (places.length === 0) return { rows: [], end: null }
-  return { rows: await readAt(query, place, places), end: fitting === -1 ? null : places.at(-1)! }
+  const last = places.at(-1)
+  if (last === undefined) return { rows: [], end: null }
+  return { rows: await readAt(query, place, places), end: fitting === -1 ? null : last }
 }
 
 /** The rows at these places in their order, without those that the query does not ask for any more. */
@@ -112,7 +113,7 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
   // Inside `case` no filter tempts a planner to another index than that of the places.
   if (asked) found = found.where(sql<SqlBool>`case when ${new ExpressionWrapper(asked)} then 1 else 0 end = 1`)
   const turns = new Map(places.map((at, turn) => [at, turn]))
-  const turn = (row: R) => turns.get(row[place])!
+  const turn = (row: R) => turns.get(row[place]) ?? places.length
   return (await found.execute()).sort((one, other) => turn(one) - turn(other))
 }
 

@@ -38,7 +38,7 @@ export function createWriteQueue(commit: (works: readonly Work[]) => Promise<rea
       outcomes = group.map(() => ({ error }))
     }
     group.forEach(({ resolve, reject }, index) => {
-      const outcome = outcomes[index]!
+      const outcome = outcomes[index] ?? { error: new Error(`the commit answers nothing for its work ${index}`) }
       if ('error' in outcome) reject(outcome.error)
       else resolve(outcome.value as never)
     })

@@ -25,7 +25,8 @@ export function explainTransactionError(err: unknown, context: ErrorContext = {}
 
 function ofTransaction(name: string, detail: unknown, { accountKeys }: ErrorContext): ExplainedError {
   const [message, hint] = wordsFor(TRANSACTION_WORDS, name)
-  const index = numberOf(onlyEntry(detail)?.[0] === 'account_index' ? onlyEntry(detail)![1] : null)
+  const [field, value] = onlyEntry(detail) ?? []
+  const index = numberOf(field === 'account_index' ? value : null)
   const account = index === null ? null : (accountKeys?.[index] ?? `number ${index} of the transaction`)
   return explained({
     name,
@@ -41,7 +42,7 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
   const outer = instruction === null ? null : (context.programIds?.[instruction] ?? null)
   const failure = failureOfCode(failureIn(textLines(context.logs)), code)
   const id = failure?.programId ?? outer
-  const known = id !== null && Object.hasOwn(KNOWN_PROGRAMS, id) ? KNOWN_PROGRAMS[id]! : null
+  const known = (id !== null && Object.hasOwn(KNOWN_PROGRAMS, id) && KNOWN_PROGRAMS[id]) || null
   const program = known?.name ?? id
   if (code !== null) return explained({ program, instruction, code, ...ofCode(code, known, failure, outer) })
 
@@ -91,7 +92,7 @@ function failureOfCode(failure: Failure | null, code: number | null): Failure | 
 }
 
 function wordsFor(table: Readonly<Record<string, readonly [string, string | null]>>, name: string) {
-  return Object.hasOwn(table, name) ? table[name]! : ([spacedName(name), null] as const)
+  return (Object.hasOwn(table, name) && table[name]) || ([spacedName(name), null] as const)
 }
 
 const filled = (hint: string, address?: string) => (address ? hint.replace('<address>', address) : hint)

@@ -78,7 +78,7 @@ const POINTERS: Record<Pointer, string> = {
 
 /** The authority by its name in this instruction, or a multisig with the signers after it. */
 function signedBy({ authority, signers }: Authorized, name = 'authority'): Info {
-  const multisig = `multisig${name[0]!.toUpperCase()}${name.slice(1)}`
+  const multisig = `multisig${name.charAt(0).toUpperCase()}${name.slice(1)}`
   return signers.length > 0 ? { [multisig]: authority, signers } : { [name]: authority }
 }
 
