@@ -1,11 +1,11 @@
 /** The one path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
+import { makeContext, UNTIED } from './context.ts'
 import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
-import type { Context, SigningTie } from '../../src/context.ts'
+import type { Context } from '../../src/context.ts'
 import { ApiError, badRequest } from '../../src/errors.ts'
 import { validate } from '../../src/operations/validate.ts'
 import { rehearse } from '../../src/store/rehearse.ts'
-import type { Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
 import { envelope, errorResponse, jsonResponse } from './answer.ts'
 import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
@@ -214,34 +214,6 @@ function readQuery(url: URL): Record<string, unknown> {
     query[name] = values.length === 1 ? values[0] : values
   }
   return query
-}
-
-/** Of a request without an Idempotency-Key: whoever repeats it asks for another signature. */
-const UNTIED: SigningTie = { earlier: null, async bind() {}, unbind: async () => true }
-
-function makeContext(
-  kernel: Kernel,
-  key: KnownKey | undefined,
-  meta: AnswerMeta,
-  signing: SigningTie,
-  write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
-): Context {
-  let committed = false
-  return {
-    ...kernel,
-    actor: { apiKeyId: key?.id ?? '', scopes: key ? JSON.parse(key.scopes_json) : [] },
-    requestId: meta.request_id,
-    externalUid: meta.external_uid,
-    metadata: meta.metadata,
-    signing,
-    dryRun: false,
-    status: undefined,
-    commit(work) {
-      if (committed) throw new Error('an operation commits at most once')
-      committed = true
-      return write(work)
-    },
-  }
 }
 
 function sealAnswer(

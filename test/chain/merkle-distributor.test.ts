@@ -18,7 +18,8 @@ import {
   MOST_SIBLINGS,
   tokenAccountAddress,
 } from '../../src/chain/programs/merkle-distributor/index.ts'
-import { buildTree, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
+import { listFromEntries } from '../../src/merkle/entry-list.ts'
+import { buildTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'

@@ -8,7 +8,9 @@ import { pathToFileURL } from 'node:url'
 import { buildSync } from 'esbuild'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { buildFromCsv, buildFromRequest } from '../../src/merkle/built-tree.ts'
-import { blobsOf, MerkleInputError, openHead, readCsv } from '../../src/merkle/index.ts'
+import { readCsv } from '../../src/merkle/csv.ts'
+import { MerkleInputError } from '../../src/merkle/errors.ts'
+import { blobsOf, openHead } from '../../src/merkle/stored-tree.ts'
 import {
   createTreePool,
   type TreePool,
