@@ -171,7 +171,6 @@ export async function replaceWith(file: string, write: (draft: string) => Promis
 }
 
 const draftOf = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
-
 function syncFolderOf(file: string): void {
   const descriptor = openSync(dirname(file), 'r')
   try {

@@ -1,5 +1,5 @@
 /** The one path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
-import { makeContext, UNTIED } from './context.ts'
+
 import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context } from '../../src/context.ts'
@@ -20,6 +20,7 @@ import {
   readRequestBody,
   requireJson,
 } from './body.ts'
+import { makeContext, UNTIED } from './context.ts'
 import { parseForm } from './form.ts'
 import { claimKey, readIdempotencyKey } from './idempotency.ts'
 import { quotasOf, rateLimitHeaders } from './rate-limit.ts'

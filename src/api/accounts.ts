@@ -1,8 +1,9 @@
 /** Accounts: what the chain holds at an address. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, nullOr, writeBody } from './envelope.ts'
+import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, digits, nullOr } from './scalars.ts'
 
 export const account = z
   .object({

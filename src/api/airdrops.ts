@@ -1,28 +1,30 @@
 /** Airdrops: distributors on chain over a merkle root, their claims and the withdrawal of what is left. */
 import { z } from '@hono/zod-openapi'
 import {
-  address,
-  airdropCount,
   buildBody,
-  digits,
   eitherPayload,
-  hash32,
-  hex32,
-  isU64,
   listQuery,
-  platformFeeField,
-  platformId,
   signedPayload,
-  timestamp,
   trackedResource,
-  transactionBase64,
-  treeId,
-  u64Digits,
   unsignedPayload,
   writeBody,
 } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import {
+  address,
+  airdropCount,
+  digits,
+  hash32,
+  hex32,
+  isU64,
+  platformFeeField,
+  platformId,
+  timestamp,
+  transactionBase64,
+  treeId,
+  u64Digits,
+} from './scalars.ts'
 
 export const AIRDROP_STATUSES = ['tree_built', 'initialized', 'claiming', 'fully_claimed', 'vault_drained'] as const
 export type AirdropStatus = (typeof AIRDROP_STATUSES)[number]

@@ -1,8 +1,9 @@
 /** API keys: who may call, for what, and how often. */
 import { z } from '@hono/zod-openapi'
-import { deletedSchema, line, listQuery, recordId, timestamp, writeBody } from './envelope.ts'
+import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute, SCOPES } from './route.ts'
+import { line, recordId, timestamp } from './scalars.ts'
 
 export const API_KEY_STATUSES = ['active', 'revoked'] as const
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]

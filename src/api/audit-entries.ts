@@ -1,8 +1,9 @@
 /** The audit log: every signature of the custodial signer, every change of its policy and of API keys, hash-chained and sealed. */
 import { z } from '@hono/zod-openapi'
-import { address, hex32, listQuery, timestamp } from './envelope.ts'
+import { listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, hex32, timestamp } from './scalars.ts'
 
 export const AUDIT_ACTIONS = [
   'signing.intended',

@@ -1,18 +1,10 @@
 /** Fee claims: taking what a pool owes the partner, and the history of it. */
 import { z } from '@hono/zod-openapi'
-import {
-  address,
-  buildBody,
-  digits,
-  eitherPayload,
-  listQuery,
-  signatureText,
-  storedMetadata,
-  timestamp,
-  trackedResource,
-} from './envelope.ts'
+import { buildBody, eitherPayload, listQuery, trackedResource } from './envelope.ts'
+import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, digits, signatureText, timestamp } from './scalars.ts'
 
 export const FEE_CLAIM_KINDS = ['dbc', 'damm_v2', 'surplus'] as const
 export const FEE_CLAIM_TYPES = ['fee_claim.executed', 'fee_claim.split_executed'] as const

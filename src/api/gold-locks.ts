@@ -1,18 +1,9 @@
 /** Gold locks: a wallet's gold token held back until a date. */
 import { z } from '@hono/zod-openapi'
-import {
-  address,
-  buildBody,
-  digits,
-  listQuery,
-  platformFeeField,
-  platformId,
-  timestamp,
-  u64Digits,
-  unsignedPayload,
-} from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, digits, platformFeeField, platformId, timestamp, u64Digits } from './scalars.ts'
 
 export const GOLD_LOCK_STATUSES = ['locked', 'unlockable', 'unlocked'] as const
 export type GoldLockStatus = (typeof GOLD_LOCK_STATUSES)[number]

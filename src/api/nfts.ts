@@ -1,8 +1,9 @@
 /** NFTs: assets minted into a collection, and burned. */
 import { z } from '@hono/zod-openapi'
-import { address, buildBody, line, listQuery, platformId, timestamp, unsignedPayload, uri } from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, line, platformId, timestamp, uri } from './scalars.ts'
 
 export const NFT_STATUSES = ['minted', 'burned'] as const
 export type NftStatus = (typeof NFT_STATUSES)[number]

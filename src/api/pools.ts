@@ -1,25 +1,21 @@
 /** Pools: launch curves (`dbc`) and the pools they migrate to (`damm_v2`). */
 import { z } from '@hono/zod-openapi'
+import { buildBody, listQuery, trackedResource, unsignedPayload, writeBody } from './envelope.ts'
+import { storedMetadata } from './metadata.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
 import {
   address,
   anything,
   base64Text,
-  buildBody,
   digits,
-  listQuery,
   signatureText,
   spentSecretKey,
-  storedMetadata,
   timestamp,
-  trackedResource,
   transactionBase64,
   u64Digits,
-  unsignedPayload,
   uri,
-  writeBody,
-} from './envelope.ts'
-import { paths } from './paths.ts'
-import { defineRoute } from './route.ts'
+} from './scalars.ts'
 
 export const POOL_TYPES = ['dbc', 'damm_v2'] as const
 export const POOL_STATUSES = ['pending', 'live', 'migration_triggered', 'migrated', 'failed'] as const

@@ -1,8 +1,9 @@
 /** The custodial signer: what it is, what its policy allows, and the switch that stops it. */
 import { z } from '@hono/zod-openapi'
-import { address, line, nullOr, signatureText, timestamp, u64Digits, writeBody } from './envelope.ts'
+import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, line, nullOr, signatureText, timestamp, u64Digits } from './scalars.ts'
 
 export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
 export type SignerProvider = (typeof SIGNER_PROVIDERS)[number]

@@ -1,16 +1,10 @@
 /** Stakes: NFT assets frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import {
-  address,
-  buildBody,
-  listQuery,
-  platformFeeField,
-  platformId,
-  storedMetadata,
-  unsignedPayload,
-} from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
+import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, platformFeeField, platformId } from './scalars.ts'
 
 export const STAKE_STATUSES = ['unstaked', 'staked', 'burned'] as const
 export type StakeStatus = (typeof STAKE_STATUSES)[number]

@@ -1,8 +1,9 @@
 /** Storage: leave to upload images and metadata without going through the server. */
 import { z } from '@hono/zod-openapi'
-import { base64Text, timestamp, writeBody } from './envelope.ts'
+import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { base64Text, timestamp } from './scalars.ts'
 
 export const storageDelegation = z
   .object({

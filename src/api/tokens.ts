@@ -1,19 +1,9 @@
 /** Tokens: fungible mints and the authorities that can be given up. */
 import { z } from '@hono/zod-openapi'
-import {
-  address,
-  anything,
-  buildBody,
-  line,
-  listQuery,
-  secretKey,
-  tokenProgramName,
-  u64Digits,
-  unsignedPayload,
-  uri,
-} from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, anything, line, secretKey, tokenProgramName, u64Digits, uri } from './scalars.ts'
 
 export const TOKEN_STATUSES = [
   'created',

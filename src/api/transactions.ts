@@ -1,8 +1,9 @@
 /** Transactions: submitting them, alone or as a bundle, following them, and simulating them. */
 import { z } from '@hono/zod-openapi'
-import { address, anything, digits, signatureText, trackedResource, transactionBase64, writeBody } from './envelope.ts'
+import { trackedResource, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, anything, digits, signatureText, transactionBase64 } from './scalars.ts'
 
 export const TRANSACTION_LIFECYCLES = [
   'unknown',

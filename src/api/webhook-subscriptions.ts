@@ -1,19 +1,11 @@
 /** Webhook subscriptions: where events are pushed, what was tried, and the secrets that sign it. */
 import { z } from '@hono/zod-openapi'
-import {
-  deletedSchema,
-  EVENT_TYPES,
-  listQuery,
-  moment,
-  noControls,
-  queryFlag,
-  recordId,
-  timestamp,
-  writeBody,
-} from './envelope.ts'
+import { deletedSchema, listQuery, writeBody } from './envelope.ts'
+import { EVENT_TYPES } from './event-types.ts'
 import { event } from './events.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { moment, noControls, queryFlag, recordId, timestamp } from './scalars.ts'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]

@@ -1,15 +1,9 @@
 /** The store on SQLite: one file, durable group commits, reads on a connection of their own. */
-import { isDuplicate, preparing, sqliteCode, whenFree, writerDialect } from './sqlite-connection.ts'
+
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
-import {
-  CompiledQuery,
-  type ControlledTransaction,
-  Kysely,
-  SqliteDialect,
-  sql,
-} from 'kysely'
+import { CompiledQuery, type ControlledTransaction, Kysely, SqliteDialect, sql } from 'kysely'
 import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
@@ -17,6 +11,7 @@ import { rememberFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
+import { isDuplicate, preparing, sqliteCode, whenFree, writerDialect } from './sqlite-connection.ts'
 import type { Store } from './store.ts'
 import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'

@@ -3,7 +3,7 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { address, digits, moment, u64Digits } from '../../src/api/envelope.ts'
+import { address, digits, moment, u64Digits } from '../../src/api/scalars.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { U64_MAX } from './bodies.ts'
 

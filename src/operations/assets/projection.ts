@@ -1,5 +1,5 @@
 /** What confirmed transactions did to assets: minted, frozen and released as stakes, given away, burned. */
-import type { EventType } from '../../api/envelope.ts'
+import type { EventType } from '../../api/event-types.ts'
 import { type AssetChange, assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection } from '../../following/projection.ts'
