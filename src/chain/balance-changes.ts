@@ -33,7 +33,7 @@ export function balanceChanges(
     const ends = { created: from === null, closed: to === null, space }
     const lamports = { address, mint: null, owner: null, decimals: null, ...ends }
     return [
-      ...balanceChange(lamports, from?.lamports ?? 0n, to?.lamports ?? 0n),
+      ...changedBalance(lamports, from?.lamports ?? 0n, to?.lamports ?? 0n),
       ...tokenRows({ address, space }, from && decodeTokenAccount(from), to && decodeTokenAccount(to), decimals),
     ]
   })
@@ -51,11 +51,11 @@ function tokenRows(
     const owner = (now ?? old)?.owner ?? null
     const ends = { created: old === null, closed: now === null, space }
     const row = { address, mint, owner, decimals: decimals.get(mint) ?? null, ...ends }
-    return balanceChange(row, old?.amount ?? 0n, now?.amount ?? 0n)
+    return changedBalance(row, old?.amount ?? 0n, now?.amount ?? 0n)
   })
 }
 
-function balanceChange(
+function changedBalance(
   row: Omit<BalanceChange, 'before' | 'after' | 'change'>,
   before: bigint,
   after: bigint,

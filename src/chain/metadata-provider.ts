@@ -21,7 +21,7 @@ export async function readProviderAsset(
   mint: string,
   { limitMs = LIMIT_MS, ending }: { limitMs?: number; ending?: AbortSignal } = {},
 ): Promise<unknown | null> {
-  const { status, text } = await askProvider(url, mint, limitMs, ending)
+  const { status, text } = await askMetadataProvider(url, mint, limitMs, ending)
   const answer = parsedAnswer(text)
   if (answer?.error !== undefined && answer.error !== null) {
     const { code, message } = answer.error as { code?: unknown; message?: unknown }
@@ -34,7 +34,7 @@ export async function readProviderAsset(
   return answer.result ?? null
 }
 
-async function askProvider(
+async function askMetadataProvider(
   url: string,
   mint: string,
   limitMs: number,

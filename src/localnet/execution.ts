@@ -121,7 +121,7 @@ export function executeAndCommit(
       blockTime: unixTimestamp,
       raw: transaction.raw,
       // Lamports only move between the accounts of a message: what is missing afterwards is the fee.
-      fee: sumOf(preBalances) - sumOf(postBalances),
+      fee: totalOf(preBalances) - totalOf(postBalances),
       accountKeys,
       loadedAddresses,
       preBalances,
@@ -164,4 +164,4 @@ function tokenBalancesOf(index: AccountIndex, accountKeys: readonly string[]): T
   return balances
 }
 
-const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+const totalOf = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)

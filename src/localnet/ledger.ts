@@ -163,7 +163,7 @@ export class Ledger {
     this.#place.next += landed.length
     for (const { transaction, changed } of landed) {
       journal.remember(transaction)
-      for (const listener of this.#listeners) notify(listener, transaction, changed)
+      for (const listener of this.#listeners) callListener(listener, transaction, changed)
     }
   }
 
@@ -224,7 +224,7 @@ export class Ledger {
 const CHAIN_CLOSED = 'The embedded chain was closed'
 
 /** What landed has landed, whatever a listener makes of it. */
-function notify(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
+function callListener(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
   try {
     listener.landed?.(...news)
   } catch (error) {

@@ -31,14 +31,14 @@ interface RowFault {
 }
 
 /** Counts a fault; the message is made only for those that are kept. */
-type Refuse = (offset: number, message: () => string, earlier?: number) => void
+type RefuseAt = (offset: number, message: () => string, earlier?: number) => void
 
 /** Reads a CSV (UTF-8); throws MerkleInputError with positions `NAME:LINE:COLUMN`. Source: contract section 7. */
 export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const { name = 'csv', decimals, duplicates = 'reject', onProgress } = options
   const faults: RowFault[] = []
   let faultCount = 0
-  const refuse: Refuse = (offset, message, earlier) => {
+  const refuse: RefuseAt = (offset, message, earlier) => {
     faultCount++
     if (faults.length < MAX_ISSUES) faults.push({ offset, message: message(), earlier })
   }
@@ -93,7 +93,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     }
     const status = readAmount(bytes, amountStart, ends[columns.amount] ?? 0, decimals, rows.bytes, at + 32)
     if (status !== AMOUNT_STATUS.ok) {
-      refuse(amountStart, () => amountFault(scanner.text(columns.amount), status, decimals))
+      refuse(amountStart, () => cellFault(scanner.text(columns.amount), status, decimals))
     }
     if (columns.locked >= 0 && columns.locked < scanner.cells) requireNoLock(scanner, columns.locked, refuse)
     if (wallet) rows.append(walletStart)
@@ -146,7 +146,7 @@ function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): t
   return undefined
 }
 
-function requireNoLock(scanner: CsvScanner, cell: number, refuse: Refuse): void {
+function requireNoLock(scanner: CsvScanner, cell: number, refuse: RefuseAt): void {
   if (scanner.isEmpty(cell)) return
   const text = scanner.text(cell)
   if (/^0+(\.0*)?$/.test(text)) return
@@ -156,7 +156,7 @@ function requireNoLock(scanner: CsvScanner, cell: number, refuse: Refuse): void 
 }
 
 /** Why an amount cell cannot be read, and what to write. */
-function amountFault(text: string, status: number, decimals: number | undefined): string {
+function cellFault(text: string, status: number, decimals: number | undefined): string {
   const shown = `amount ${quoted(text)}`
   if (text === '') return 'the amount is empty'
   if (status === AMOUNT_STATUS.overflow)

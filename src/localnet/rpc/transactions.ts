@@ -108,7 +108,7 @@ function visibleSignatures(
 export const configOrEncoding = (value: unknown): RpcConfig =>
   typeof value === 'string' ? { encoding: value } : asConfig(value)
 
-function getTransaction(chain: LocalChain, params: readonly unknown[]) {
+function transactionAnswer(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const signature = asSignature(params[0])
   const config = configOrEncoding(params[1])
@@ -122,7 +122,7 @@ function getTransaction(chain: LocalChain, params: readonly unknown[]) {
 export const transactionMethods: RpcMethods = {
   getSignatureStatuses: signatureStatuses,
   getSignaturesForAddress: signaturesForAddress,
-  getTransaction: getTransaction,
+  getTransaction: transactionAnswer,
   getTransactionCount: (chain, params) => {
     readableAt(chain, asConfig(params[0]))
     return chain.transactionCount()

@@ -80,18 +80,18 @@ export type TokenInstruction =
 /** Extensions of a mint that point to an account with more about it. */
 export type Pointer = 'MetadataPointer' | 'GroupPointer' | 'GroupMemberPointer'
 
-interface TokenAccounts {
+interface AccountAt {
   at: (index: number) => string
   all: readonly string[]
 }
 
-type TokenDecoder = (r: ByteReader, accounts: TokenAccounts) => TokenInstruction
+type TokenDecoder = (r: ByteReader, accounts: AccountAt) => TokenInstruction
 
 /** COption<Pubkey> of instruction data: one byte, then the key only where it is set. */
 const optionKey = (r: ByteReader): string | null => (r.u8() === 1 ? r.key() : null)
 
 /** The authority at `index`; what stands after it are the members of a multisig. */
-const by = ({ at, all }: TokenAccounts, index: number): Authorized => ({
+const by = ({ at, all }: AccountAt, index: number): Authorized => ({
   authority: at(index),
   signers: all.slice(index + 1),
 })
@@ -106,7 +106,7 @@ const newMint =
     return { type, mint: at(0), decimals, mintAuthority, rentSysvar, freezeAuthority }
   }
 
-function dataSize(r: ByteReader, { at }: TokenAccounts): TokenInstruction {
+function dataSize(r: ByteReader, { at }: AccountAt): TokenInstruction {
   const extensionTypes: number[] = []
   while (r.left >= 2) extensionTypes.push(r.u16())
   return { type: 'getAccountDataSize', mint: at(0), extensionTypes }
