@@ -37,7 +37,7 @@ export function readIdempotencyKey(header: string | null): string | undefined {
 }
 
 /** Takes the key for this request, or returns the stored answer; throws conflict (contract 3). */
-export async function claimKey(
+export async function claimIdempotencyKey(
   kernel: Kernel,
   apiKeyId: string,
   key: string,

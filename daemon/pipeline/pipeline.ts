@@ -22,7 +22,7 @@ import {
 } from './body.ts'
 import { makeContext, UNTIED } from './context.ts'
 import { parseForm } from './form.ts'
-import { claimKey, readIdempotencyKey } from './idempotency.ts'
+import { claimIdempotencyKey, readIdempotencyKey } from './idempotency.ts'
 import { quotasOf, rateLimitHeaders } from './rate-limit.ts'
 import { makeRequestId, readRequestId } from './request-id.ts'
 
@@ -168,7 +168,7 @@ async function perform(
     return sealed(context, await operation(context, input as never))
   }
 
-  const claim = await claimKey(kernel, key.id, idempotencyKey, requestHash)
+  const claim = await claimIdempotencyKey(kernel, key.id, idempotencyKey, requestHash)
   if (claim.kind === 'replay') {
     headers['Idempotent-Replayed'] = 'true'
     return claim

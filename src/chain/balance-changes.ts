@@ -2,7 +2,7 @@
 
 import type { Simulation } from '../api/index.ts'
 import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from '../solana/token-accounts.ts'
-import type { AccountSnapshot } from './runs.ts'
+import type { MaybeAccount } from './runs.ts'
 
 /** With owner, delegate and close authority: who may move the tokens, or the lamports under them. */
 export { decodeTokenAccount, type TokenAccountState }
@@ -16,8 +16,8 @@ export type BalanceChange = Simulation['balance_changes'][number]
  */
 export function balanceChanges(
   addresses: readonly string[],
-  before: readonly AccountSnapshot[],
-  after: readonly AccountSnapshot[],
+  before: readonly MaybeAccount[],
+  after: readonly MaybeAccount[],
 ): BalanceChange[] {
   const decimals = new Map<string, number>()
   for (const accounts of [before, after]) {
@@ -67,5 +67,5 @@ function changedBalance(
 }
 
 /** Nodes show an account that ended within the run as one without lamports. */
-const existing = (account: AccountSnapshot | undefined): AccountSnapshot =>
+const existing = (account: MaybeAccount | undefined): MaybeAccount =>
   account === undefined || account === null || account.lamports === 0n ? null : account

@@ -15,7 +15,7 @@ const NODE_REFUSAL = /^failed to simulate transaction: ((?:invalid|failed to des
 /** Runs until the accounts hold still; on accounts that everybody writes to, the last one has to do. */
 const MAX_RUNS = 3
 
-export type AccountSnapshot = ChainAccount | null
+export type MaybeAccount = ChainAccount | null
 
 export interface RunOptions {
   /** A recent blockhash takes the place of the transaction's; otherwise the very message runs. */
@@ -24,10 +24,10 @@ export interface RunOptions {
   /** The state to start from where two readings differ, or null where none will do; without it they must be the same. */
   settle?: (
     addresses: readonly string[],
-    before: readonly AccountSnapshot[],
-    again: readonly AccountSnapshot[],
+    before: readonly MaybeAccount[],
+    again: readonly MaybeAccount[],
     isLast: boolean,
-  ) => AccountSnapshot[] | null
+  ) => MaybeAccount[] | null
   mostRuns?: number
 }
 
@@ -59,15 +59,15 @@ export async function runWithAccounts(
 
 function stateBefore(
   addresses: readonly string[],
-  before: readonly AccountSnapshot[],
-  again: readonly AccountSnapshot[],
+  before: readonly MaybeAccount[],
+  again: readonly MaybeAccount[],
   { settle }: RunOptions,
   isLast: boolean,
-): readonly AccountSnapshot[] | null {
+): readonly MaybeAccount[] | null {
   return areEqual(before, again) ? before : (settle?.(addresses, before, again, isLast) ?? null)
 }
 
-const areEqual = (a: readonly AccountSnapshot[], b: readonly AccountSnapshot[]) =>
+const areEqual = (a: readonly MaybeAccount[], b: readonly MaybeAccount[]) =>
   a.every((account, i) => {
     const other = b[i] ?? null
     if (account === null || other === null) return account === other
@@ -122,14 +122,14 @@ async function loadedBy(connection: Connection, lookups: DecodedMessage['lookups
 }
 
 /** Accounts in the order asked, null where none is. Throws internal_error when the node fails. */
-export async function accountsAt(connection: Connection, addresses: readonly string[]): Promise<AccountSnapshot[]> {
+export async function accountsAt(connection: Connection, addresses: readonly string[]): Promise<MaybeAccount[]> {
   return (await readingOf(connection, addresses)).accounts
 }
 
 /** The same, with the slots of the node that they are read at: a call takes a hundred. */
 export async function readingOf(connection: Connection, addresses: readonly string[]) {
   const { PublicKey } = await import('@solana/web3.js')
-  const accounts: AccountSnapshot[] = []
+  const accounts: MaybeAccount[] = []
   const slots: number[] = []
   for (let first = 0; first < addresses.length; first += ACCOUNTS_PER_CALL) {
     const keys = addresses.slice(first, first + ACCOUNTS_PER_CALL).map((address) => new PublicKey(address))
@@ -147,14 +147,14 @@ export async function readingOf(connection: Connection, addresses: readonly stri
 
 type Web3Account = { lamports: number; owner: PublicKey; data: Uint8Array; executable: boolean }
 
-function accountBefore(read: Web3Account | null): AccountSnapshot {
+function accountBefore(read: Web3Account | null): MaybeAccount {
   if (read === null) return null
   const { data, executable } = read
   return { lamports: BigInt(exactLamports(read)), owner: read.owner.toBase58(), data, executable }
 }
 
 /** As a simulation shows it. */
-export function accountAfter(shown: SimulatedTransactionAccountInfo | null): AccountSnapshot {
+export function accountAfter(shown: SimulatedTransactionAccountInfo | null): MaybeAccount {
   if (shown === null) return null
   const { owner, data, executable } = shown
   return { lamports: BigInt(exactLamports(shown)), owner, data: Buffer.from(data[0] ?? '', 'base64'), executable }

@@ -4,7 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { keyFromBase58 } from '../../src/merkle/base58.ts'
 import { listFromBytes, listFromEntries, walletAt } from '../../src/merkle/entry-list.ts'
 import { LeafLayoutError } from '../../src/merkle/errors.ts'
-import { blobsOf, encodeTree, lookUpProof, openChunk, openHead, proofFromChunk, readStoredList } from '../../src/merkle/stored-tree.ts'
+import {
+  blobsOf,
+  encodeTree,
+  lookUpProof,
+  openChunk,
+  openHead,
+  proofFromChunk,
+  readStoredList,
+} from '../../src/merkle/stored-tree.ts'
 import { buildTree, type MerkleTree, proofAt, toHex, verifyProof } from '../../src/merkle/tree.ts'
 import { recipientsOf, sha256, walletOf } from './reference.ts'
 

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { entryAt } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
-import { readTreeRequest } from '../../src/merkle/tree-request.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
+import { readTreeRequest } from '../../src/merkle/tree-request.ts'
 import { anyRecipients, naiveRoot, walletOf } from './reference.ts'
 
 const [A, B, C] = [walletOf(1), walletOf(2), walletOf(3)]

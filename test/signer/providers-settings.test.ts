@@ -172,7 +172,9 @@ describe('the settings of a provider', () => {
       asked.push(url)
       throw new Error('asked')
     }
-    const signer = await openConfiguredSigner(signerConfig({ signer: name, ...COMPLETE[name] }), { fetch: fetch as never })
+    const signer = await openConfiguredSigner(signerConfig({ signer: name, ...COMPLETE[name] }), {
+      fetch: fetch as never,
+    })
     expect(signer).toMatchObject({ provider: name, address: key.address })
     expect(asked).toEqual([])
   })

@@ -7,9 +7,9 @@ import { loadConfig } from '../../src/config.ts'
 import { ApiError } from '../../src/errors.ts'
 import { checkReceiver } from '../../src/operations/webhook-subscriptions/check-receiver.ts'
 import {
-  receiverAddresses,
   askNameServers,
   type Resolve,
+  receiverAddresses,
   refusalOf,
 } from '../../src/operations/webhook-subscriptions/receiver-address.ts'
 

@@ -39,7 +39,11 @@ describe('on the embedded chain', () => {
     onTestFinished(() => chain.close())
     const timing = handTiming(clock)
     const own = { ...services, clock, chain }
-    const workers = startWorkers(own, [transactionWatcherWorker], { owner: 'watcher', metrics: createMetrics(), timing })
+    const workers = startWorkers(own, [transactionWatcherWorker], {
+      owner: 'watcher',
+      metrics: createMetrics(),
+      timing,
+    })
     const app = await createApp({ ...own, workers: () => workers.status(), wake: (name) => workers.wake(name) })
     onTestFinished(() => app.close())
     const local = await chain.local()
