@@ -10,6 +10,7 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     maxWorkers: 2,
+    // One module graph for each worker: the chain's SDKs take longer to load than most files take to run.
     isolate: false,
   },
 })

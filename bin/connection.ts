@@ -18,17 +18,17 @@ export interface Connection {
 }
 
 /** A healthy daemon answers in milliseconds; this one is asked on every command. */
-const PROBE_MS = 3_000
+const DAEMON_PROBE_MS = 3_000
 
-/** Opens the way that the configuration leads to; `note` is told about leftovers of a dead daemon. */
-export async function connect(config: Config, note: (text: string) => void): Promise<Connection> {
+/** Opens the way that the configuration leads to; `note` is called with leftovers of a dead daemon. */
+export async function connectToApi(config: Config, note: (text: string) => void): Promise<Connection> {
   const { api } = config.values
   if (api !== undefined) return over(await openHttp(api, chosenKey(config)), null)
   const explicit = explicitKey(config)
   const daemon = runningDaemon(config)
   if (daemon !== undefined && (await answers(daemon, note))) {
     compareClusters(config, daemon, note)
-    const key = explicit ?? readKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
+    const key = explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
     return over(await openHttp(daemon.url, key), daemon.cluster ?? null)
   }
   const { openLocal } = await import('../daemon/local.ts')
@@ -50,13 +50,13 @@ export function chosenKey(config: Config): string | undefined {
     if (source !== undefined) throw strangersApi(projectFile, values.api, source)
   }
   const file = values['api-key-file']
-  return explicitKey(config) ?? (file === undefined ? undefined : readKeyFile(file))
+  return explicitKey(config) ?? (file === undefined ? undefined : readApiKeyFile(file))
 }
 
 /** The key that this very command was given: by flag, else by `SVC_API_KEY`. */
 function explicitKey({ values, origins }: Config): string | undefined {
   const file = values['api-key-file']
-  if (file !== undefined && origins['api-key-file'] === 'flag') return readKeyFile(file)
+  if (file !== undefined && origins['api-key-file'] === 'flag') return readApiKeyFile(file)
   return environmentKey()
 }
 
@@ -68,7 +68,7 @@ const KEY_FILE_SOURCES: Partial<Record<Origin, string>> = {
   profile: 'key file comes from your profile',
 }
 
-/** Where a key would come from, without reading it. */
+/** Names the source of the key without reading it. */
 function keySource({ values, origins }: Config): string | undefined {
   const origin = origins['api-key-file']
   if (origin !== 'flag' && environmentKey() !== undefined) return 'key comes from SVC_API_KEY'
@@ -88,7 +88,7 @@ export function refuseSigningFor({ values, origins, projectFile }: Config): void
 }
 
 /** Reads a bearer key; refuses a file that others can read, or could have put there. */
-export function readKeyFile(file: string): string {
+export function readApiKeyFile(file: string): string {
   let key: string
   try {
     key = readOwn(file, { secret: true }).trim()
@@ -134,14 +134,14 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
     const { pid, url, cluster } = JSON.parse(text) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return undefined
-    if (!isAlive(pid) || !isLocked(join(dataDir, DAEMON_LOCK_FILE))) return undefined
+    if (!isProcessAlive(pid) || !isLocked(join(dataDir, DAEMON_LOCK_FILE))) return undefined
     return { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined }
   } catch {
     return undefined
   }
 }
 
-function isAlive(pid: number): boolean {
+function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -152,7 +152,7 @@ function isAlive(pid: number): boolean {
 
 /** Asks for its health, without a key: another program may have got the port. */
 async function answers({ pid, url, file }: Daemon, note: (text: string) => void): Promise<boolean> {
-  const probe = await openHttp(url, undefined, PROBE_MS)
+  const probe = await openHttp(url, undefined, DAEMON_PROBE_MS)
   try {
     const { status, body } = await probe.send({ method: 'GET', path: '/v2/health', headers: {} })
     if (status === 200 && body.includes('"healthy"')) return true

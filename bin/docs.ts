@@ -59,10 +59,10 @@ const files: Record<string, string> = {
   ...(await errorTables()),
 }
 
-for (const [file, wanted] of Object.entries(files)) {
+for (const [file, current] of Object.entries(files)) {
   if (!process.argv.includes('--check')) {
-    writeFileSync(file, wanted)
-  } else if (readFileSync(file, 'utf8') !== wanted) {
+    writeFileSync(file, current)
+  } else if (readFileSync(file, 'utf8') !== current) {
     process.stderr.write(`${file} does not match the code; run: npm run docs\n`)
     process.exitCode = 1
   }

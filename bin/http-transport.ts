@@ -4,7 +4,7 @@ import { failure, usage } from '../commands/ui/problem.ts'
 import type { ClientRequest, Response, Transport } from '../src/client.ts'
 
 /** Silence for this long is a failure. */
-const TIMEOUT_MS = 60_000
+const HTTP_TIMEOUT_MS = 60_000
 
 export interface HttpTransport {
   send: Transport
@@ -15,7 +15,7 @@ export interface HttpTransport {
 export async function openHttp(
   base: string,
   bearer: string | undefined,
-  timeoutMs = TIMEOUT_MS,
+  timeoutMs = HTTP_TIMEOUT_MS,
 ): Promise<HttpTransport> {
   const url = parseBase(base)
   const { request, Agent } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
@@ -23,7 +23,7 @@ export async function openHttp(
   return {
     send: ({ method, path, headers, body }) => {
       const options = { method, headers: withBearer(headers, bearer), agent, timeout: timeoutMs }
-      return exchange(request, new URL(url.pathname.replace(/\/$/, '') + path, url), options, body)
+      return exchangeOverHttp(request, new URL(url.pathname.replace(/\/$/, '') + path, url), options, body)
     },
     close: () => agent.destroy(),
   }
@@ -42,10 +42,10 @@ function withBearer(headers: Record<string, string>, bearer: string | undefined)
   return bearer === undefined ? headers : { ...headers, authorization: `Bearer ${bearer}` }
 }
 
-type Send = typeof import('node:http').request
+type HttpSend = typeof import('node:http').request
 
-function exchange(
-  request: Send,
+function exchangeOverHttp(
+  request: HttpSend,
   url: URL,
   options: RequestOptions & { agent: Agent },
   body: ClientRequest['body'],

@@ -1,13 +1,13 @@
 /** Reads the raw inputs of a command as their types, asking on a terminal for those that are missing. */
-import type { Input, Verb } from '../commands/command.ts'
+import type { CommandInput, Verb } from '../commands/command.ts'
 import { usage } from '../commands/ui/problem.ts'
 import type { Ui } from '../commands/ui/ui.ts'
-import { flagName, type Invocation } from './program.ts'
+import { flagName, type ParsedCommand } from './program.ts'
 
 /** Throws a usage problem that names the flag or argument. */
-export async function readInputs({ verb, raw, command }: Invocation, ui: Ui): Promise<Record<string, unknown>> {
+export async function readInputs({ verb, raw, command }: ParsedCommand, ui: Ui): Promise<Record<string, unknown>> {
   const inputs: Record<string, unknown> = {}
-  for (const [key, input] of declared(verb)) inputs[key] = read(key, input, raw[key], shownName(verb, key))
+  for (const [key, input] of declared(verb)) inputs[key] = readInput(key, input, raw[key], shownName(verb, key))
   const missing = declared(verb).filter(([key, { required }]) => required && inputs[key] === undefined)
   for (const [key, input] of missing) {
     const shown = shownName(verb, key)
@@ -17,7 +17,7 @@ export async function readInputs({ verb, raw, command }: Invocation, ui: Ui): Pr
     }
     const check = (answer: string) => {
       try {
-        return read(key, input, answer === '' ? undefined : answer, shown) === undefined
+        return readInput(key, input, answer === '' ? undefined : answer, shown) === undefined
           ? 'This is required'
           : undefined
       } catch (error) {
@@ -25,15 +25,18 @@ export async function readInputs({ verb, raw, command }: Invocation, ui: Ui): Pr
       }
     }
     const { about: message, choices } = input
-    inputs[key] = read(key, input, await ui.ask({ message, check, ...(choices ? { choices } : {}) }), shown)
+    inputs[key] = readInput(key, input, await ui.ask({ message, check, ...(choices ? { choices } : {}) }), shown)
   }
   return inputs
 }
 
-const declared = ({ args, flags }: Verb): [string, Input][] => [...Object.entries(args), ...Object.entries(flags)]
+const declared = ({ args, flags }: Verb): [string, CommandInput][] => [
+  ...Object.entries(args),
+  ...Object.entries(flags),
+]
 const shownName = ({ args }: Verb, key: string) => (Object.hasOwn(args, key) ? `<${key}>` : flagName(key))
 
-function read(key: string, input: Input, raw: Invocation['raw'][string], shown: string): unknown {
+function readInput(key: string, input: CommandInput, raw: ParsedCommand['raw'][string], shown: string): unknown {
   const { kind, choices, min, max } = input
   if (kind === 'boolean') return raw === true
   if (raw === undefined || raw === true || raw === false) return undefined

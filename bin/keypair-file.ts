@@ -10,8 +10,8 @@ import { type KeyPair, keyPairOf } from '../src/solana/signatures.ts'
 
 const SOLANA_FOLDER = '.config/solana'
 /** Far above what the Solana CLI's settings take: nothing larger is read. */
-const MAX_BYTES = 65_536
-const WAY_OUT = 'make one with `solana-keygen new`, or name one with -k FILE'
+const MAX_SETTINGS_BYTES = 65_536
+const GET_A_KEYPAIR = 'make one with `solana-keygen new`, or name one with -k FILE'
 
 export type Environment = Record<string, string | undefined>
 
@@ -22,7 +22,7 @@ export function keypairPath(given: string | undefined, env: Environment = termin
   // The Solana CLI also takes usb://ledger, prompt: and stdin: here.
   if (file === '-' || file === 'ASK' || /^(usb|prompt|stdin|file):/.test(file)) {
     const said = given === undefined ? "the Solana CLI's keypair_path is" : 'the keypair is given as'
-    throw usage(`${said} ${file}, and svc signs only with a keypair file`, { param: '--keypair', next: WAY_OUT })
+    throw usage(`${said} ${file}, and svc signs only with a keypair file`, { param: '--keypair', next: GET_A_KEYPAIR })
   }
   return file
 }
@@ -36,8 +36,8 @@ export function readKeypair(file: string): KeyPair {
     const { fault, message, next } = error
     const said = `the keypair file ${file} ${message}`
     if (fault === 'exposed') throw new Problem('forbidden', said, next === undefined ? {} : { next })
-    if (fault === 'missing') throw usage(`there is no keypair at ${file}`, { param: '--keypair', next: WAY_OUT })
-    throw usage(said, { param: '--keypair', next: fault === 'unreadable' ? WAY_OUT : KEYPAIR_SHAPE })
+    if (fault === 'missing') throw usage(`there is no keypair at ${file}`, { param: '--keypair', next: GET_A_KEYPAIR })
+    throw usage(said, { param: '--keypair', next: fault === 'unreadable' ? GET_A_KEYPAIR : KEYPAIR_SHAPE })
   }
 }
 
@@ -62,7 +62,7 @@ function configuredPath(home: string): string | undefined {
   const file = join(home, SOLANA_FOLDER, 'cli/config.yml')
   try {
     const stats = statSync(file)
-    if (!stats.isFile() || stats.size > MAX_BYTES) return undefined
+    if (!stats.isFile() || stats.size > MAX_SETTINGS_BYTES) return undefined
     const line = /^keypair_path:[ \t]+(?:"([^"\\\n]*)"|'([^'\n]*)'|([^\n"'#][^\n#]*?))[ \t]*(?:#.*)?\r?$/m.exec(
       readFileSync(file, 'utf8'),
     )

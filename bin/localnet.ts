@@ -1,7 +1,7 @@
 /** The embedded chain for commands: over the JSON-RPC of the process that serves it, else opened in this one. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Localnet, LocalnetReport } from '../commands/command.ts'
+import type { Localnet, LocalnetReport } from '../commands/session.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf, parseCluster } from '../src/chain/cluster.ts'
 import { type ChainOwner, chainOwner } from '../src/chain/owner.ts'
@@ -12,15 +12,15 @@ import { openHttp } from './http-transport.ts'
 type Load = (flags?: Partial<Record<SettingName, unknown>>) => Promise<Config>
 
 /** Calls JSON-RPC methods; `params` is JSON text, because lamports do not fit a number. */
-interface Rpc {
+interface LocalnetRpc {
   owner: ChainOwner | undefined
   call(method: string, params: string): Promise<unknown>
   close(): Promise<void> | void
 }
 
 export function createLocalnet(load: Load): Localnet {
-  const using = async <T>(work: (rpc: Rpc, config: Config) => Promise<T>): Promise<T> => {
-    const config = await embedded(load)
+  const using = async <T>(work: (rpc: LocalnetRpc, config: Config) => Promise<T>): Promise<T> => {
+    const config = await embeddedConfig(load)
     const rpc = await openRpc(config)
     try {
       return await work(rpc, config)
@@ -30,7 +30,10 @@ export function createLocalnet(load: Load): Localnet {
   }
   return {
     async start({ rpc_host, rpc_port }, onReady) {
-      const config = await embedded(load, { ...given('rpc-host', rpc_host), ...given('rpc-port', rpc_port) })
+      const config = await embeddedConfig(load, {
+        ...givenOptions('rpc-host', rpc_host),
+        ...givenOptions('rpc-port', rpc_port),
+      })
       const { serveLocalnetAlone } = await import('../daemon/localnet.ts')
       const serving = await serveLocalnetAlone(config)
       onReady({ pid: process.pid, rpc_url: serving.rpcUrl, ws_url: serving.wsUrl, notes: serving.notes })
@@ -70,10 +73,10 @@ export function createLocalnet(load: Load): Localnet {
         return { slot, unix_timestamp: unixTimestamp }
       }),
     async refuseWhileInUse() {
-      refuseOwned(await embedded(load))
+      refuseOwned(await embeddedConfig(load))
     },
     async reset() {
-      const config = await embedded(load)
+      const config = await embeddedConfig(load)
       refuseOwned(config)
       return { files: await deleteJournal(config.dataDir) }
     },
@@ -100,10 +103,10 @@ interface Status {
   warnings?: string[]
 }
 
-const given = (name: SettingName, value: unknown) => (value === undefined ? {} : { [name]: value })
+const givenOptions = (name: SettingName, value: unknown) => (value === undefined ? {} : { [name]: value })
 
 /** These commands are about the data folder's chain, whatever the others work on; a flag for another one is a mistake. */
-async function embedded(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
+async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
   const config = await load(flags)
   const cluster = clusterOf(config)
   if (cluster.kind !== 'embedded' && config.origins.url === 'flag') {
@@ -122,7 +125,7 @@ function pullCluster(config: Config) {
   return cluster.kind === 'embedded' || cluster.kind === 'localhost' ? parseCluster('mainnet-beta') : cluster
 }
 
-async function openRpc(config: Config): Promise<Rpc> {
+async function openRpc(config: Config): Promise<LocalnetRpc> {
   const owner = chainOwner(config.dataDir)
   if (owner !== undefined && (await listens(owner))) return overHttp(owner)
   const { openChain } = await import('../src/chain/connection.ts')
@@ -140,7 +143,7 @@ async function openRpc(config: Config): Promise<Rpc> {
   }
 }
 
-async function overHttp(owner: ChainOwner): Promise<Rpc> {
+async function overHttp(owner: ChainOwner): Promise<LocalnetRpc> {
   const http = await openHttp(owner.rpc_url, undefined)
   return {
     owner,
@@ -194,14 +197,14 @@ function refuseOwned({ dataDir }: Config): void {
 async function deleteJournal(dataDir: string): Promise<string[]> {
   const order = ['chain.pid', 'chain.db-journal', 'chain.db-shm', 'chain.db-wal', 'chain.db']
   if (!existsSync(join(dataDir, 'chain.db'))) return []
-  await refuseLocked(dataDir)
+  await refuseServedChain(dataDir)
   const files = order.map((name) => join(dataDir, name)).filter((file) => existsSync(file))
   for (const file of files) rmSync(file)
   return files
 }
 
 /** A journal that cannot be read is no reason to keep it; one that a process holds is. */
-async function refuseLocked(dataDir: string): Promise<void> {
+async function refuseServedChain(dataDir: string): Promise<void> {
   const [{ default: Database }, { openJournal }] = await Promise.all([
     import('better-sqlite3'),
     import('../src/localnet/journal.ts'),

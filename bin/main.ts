@@ -6,14 +6,14 @@ import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
 import { shapeRedactor } from '../src/redaction.ts'
 import { readInputs } from './inputs.ts'
-import { parse } from './program.ts'
+import { parseCommand } from './program.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
 /** Resolves with the exit code. A command runs in this process unless `host` brings another's streams and settings. */
 export const main = (argv: readonly string[], host: Host = process): Promise<number> =>
-  withTerminal(host, () => run(argv, host))
+  withTerminal(host, () => runCommand(argv, host))
 
-async function run(argv: readonly string[], host: Host): Promise<number> {
+async function runCommand(argv: readonly string[], host: Host): Promise<number> {
   const debug = argv.includes('--debug')
   const colorful = (stream: Output) => Boolean(stream.isTTY) && !host.env.NO_COLOR && host.env.TERM !== 'dumb'
   const formatOnFailure = () => typedFormat(argv, host.env.SVC_OUTPUT)
@@ -31,7 +31,7 @@ async function run(argv: readonly string[], host: Host): Promise<number> {
     host.on(event, (error) => host.exit(tell(error, formatOnFailure())))
   }
   try {
-    const parsed = await parse(argv)
+    const parsed = await parseCommand(argv)
     if ('text' in parsed) {
       host.stdout.write(parsed.text)
       return EXIT.done

@@ -158,15 +158,18 @@ export const EXIT_CODES = [
 ]
 
 /** Lines of whole words; a word that is longer than the width has a line of its own. */
-function wrapped(text: string, width: number): string[] {
-  const lines = ['']
+function wrappedWords(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
   for (const word of text.split(' ')) {
-    const line = lines.at(-1)!
-    if (line === '') lines[lines.length - 1] = word
-    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
-    else lines.push(word)
+    if (line === '') line = word
+    else if (line.length + 1 + word.length <= width) line = `${line} ${word}`
+    else {
+      lines.push(line)
+      line = word
+    }
   }
-  return lines
+  return [...lines, line]
 }
 
 /** Help of `svc` itself, of so many columns. */
@@ -174,7 +177,7 @@ export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
   const width = Math.max(...GLOBAL_OPTIONS.map(({ flags }) => flags.length))
   const lead = width + 4
   const line = (name: string, about: string) =>
-    `  ${name.padEnd(width)}  ${wrapped(about, columns - lead).join(`\n${' '.repeat(lead)}`)}\n`
+    `  ${name.padEnd(width)}  ${wrappedWords(about, columns - lead).join(`\n${' '.repeat(lead)}`)}\n`
   return [
     'Usage: svc <noun> <verb> [options]\n\n',
     'Token launches on Solana: one command line and a self-hosted HTTP API.\n\n',
@@ -195,7 +198,7 @@ export function nounOf(argv: readonly string[]): string | undefined {
     GLOBAL_OPTIONS.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => flags.match(/--?[a-z-]+/g) ?? []),
   )
   for (let i = 0; i < argv.length; i++) {
-    const word = argv[i]!
+    const word = argv[i] ?? ''
     if (taking.has(word)) i++
     else if (!word.startsWith('-')) return word
   }

@@ -15,7 +15,7 @@ export const profilesFile = () => join(xdg(terminal().env, 'XDG_CONFIG_HOME', '.
 
 /** Every profile; nothing is written. */
 export async function readProfiles(): Promise<Profiles> {
-  return existsSync(profilesFile()) ? (await open()).data : empty()
+  return existsSync(profilesFile()) ? (await openProfiles()).data : empty()
 }
 
 /** The profile that applies: named by a flag or `SVC_PROFILE`, else the current one. */
@@ -42,7 +42,7 @@ export const profileIn = (profiles: Profiles['profiles'], name: string) =>
 export async function changeProfiles(change: (profiles: Profiles) => void): Promise<string> {
   const file = profilesFile()
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const low = await open()
+  const low = await openProfiles()
   change(low.data)
   await low.write()
   return file
@@ -50,7 +50,7 @@ export async function changeProfiles(change: (profiles: Profiles) => void): Prom
 
 const empty = (): Profiles => ({ current: DEFAULT_PROFILE, profiles: {} })
 
-async function open(): Promise<Low<Profiles>> {
+async function openProfiles(): Promise<Low<Profiles>> {
   const file = profilesFile()
   const [{ Low }, { JSONFile }] = await Promise.all([import('lowdb'), import('lowdb/node')])
   try {

@@ -1,6 +1,6 @@
 /** Turns the declared commands into a commander program and argv into one command with its raw inputs. */
 import { Argument, Command, CommanderError, Option } from 'commander'
-import type { Input, Noun, Verb } from '../commands/command.ts'
+import type { CommandInput, Noun, Verb } from '../commands/command.ts'
 import { terminal } from '../commands/terminal.ts'
 import { usage } from '../commands/ui/problem.ts'
 import { VERSION } from '../src/version.ts'
@@ -22,7 +22,7 @@ export interface Globals {
 }
 
 /** A command as it was typed; `raw` holds texts by the declared names. */
-export interface Invocation {
+export interface ParsedCommand {
   verb: Verb
   command: string
   raw: Record<string, string | string[] | boolean | undefined>
@@ -31,17 +31,17 @@ export interface Invocation {
 
 export const flagName = (key: string) => `--${key.replaceAll('_', '-')}`
 /** `-k, --keypair`, as help and the reference show it. */
-export const flagNames = (key: string, { short }: Input) => `${short ? `-${short}, ` : ''}${flagName(key)}`
+export const flagNames = (key: string, { short }: CommandInput) => `${short ? `-${short}, ` : ''}${flagName(key)}`
 
 /** Parses argv; help and version come back as text for stdout. Throws usage problems. */
-export async function parse(typed: readonly string[]): Promise<Invocation | { text: string }> {
+export async function parseCommand(typed: readonly string[]): Promise<ParsedCommand | { text: string }> {
   const argv = (typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed).map(guarded)
   let output = ''
   let complaint = ''
-  let invocation: Invocation | undefined
+  let invocation: ParsedCommand | undefined
   const program = new Command('svc')
-  const wanted = nounOf(argv)
-  const loaded = await NOUNS.find(({ name }) => name === wanted)?.load()
+  const nounName = nounOf(argv)
+  const loaded = await NOUNS.find(({ name }) => name === nounName)?.load()
   const ownUrl = loaded !== undefined && hasOwnUrl(loaded, argv)
   for (const { flags, about } of GLOBAL_OPTIONS) {
     program.addOption(new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about))
@@ -66,7 +66,7 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
   program.helpInformation = () => rootHelp(terminal().stdout.columns)
   for (const entry of NOUNS) {
     const command = program.command(entry.name).description(entry.summary)
-    if (entry.name !== wanted || loaded === undefined) continue
+    if (entry.name !== nounName || loaded === undefined) continue
     addNoun(command, loaded, (verb, name, raw) => {
       const { u, ...globals } = program.opts()
       invocation = {
@@ -78,7 +78,7 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
     })
   }
   // With an action commander would take an unknown noun for an argument; without one it names the nearest.
-  if (wanted === undefined) {
+  if (nounName === undefined) {
     program.action(() => {
       if (program.opts().version) output = `${VERSION}\n`
       else throw usage('a command is missing', { next: '`svc --help` shows them' })
@@ -96,7 +96,7 @@ export async function parse(typed: readonly string[]): Promise<Invocation | { te
 
 /** A verb with a `url` field keeps `--url` for it; the cluster is `-u` alone there. */
 const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
-  'verbs' in noun && argv.some((word) => Object.hasOwn(noun.verbs, word) && 'url' in noun.verbs[word]!.flags)
+  'verbs' in noun && Object.entries(noun.verbs).some(([name, { flags }]) => argv.includes(name) && 'url' in flags)
 
 /** Commander's message without its prefix, its suggestion as the next step. */
 function complaintOf(error: CommanderError, written: string) {
@@ -108,7 +108,7 @@ function complaintOf(error: CommanderError, written: string) {
   })
 }
 
-type Chosen = (verb: Verb, name: string, raw: Invocation['raw']) => void
+type Chosen = (verb: Verb, name: string, raw: ParsedCommand['raw']) => void
 
 function addNoun(command: Command, noun: Noun, chosen: Chosen): void {
   if ('verb' in noun) addVerb(command, noun.verb, command.name(), chosen)
@@ -124,7 +124,7 @@ function addVerb(command: Command, verb: Verb, name: string, chosen: Chosen): vo
   const { about, details, args, flags, examples } = verb
   command.summary(about).description(details ? `${about}.\n${details}` : about)
   for (const [key, input] of Object.entries(args)) {
-    command.addArgument(new Argument(input.kind === 'list' ? `[${key}...]` : `[${key}]`, help(input)))
+    command.addArgument(new Argument(input.kind === 'list' ? `[${key}...]` : `[${key}]`, inputHelp(input)))
   }
   for (const [key, input] of Object.entries(flags)) command.addOption(optionOf(key, input))
   command.usage(`[options]${Object.entries(args).map(usageOf).join('')}`)
@@ -132,7 +132,7 @@ function addVerb(command: Command, verb: Verb, name: string, chosen: Chosen): vo
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
   command.action((...given: unknown[]) => {
     const options = command.opts()
-    const raw: Invocation['raw'] = {}
+    const raw: ParsedCommand['raw'] = {}
     Object.keys(args).forEach((key, i) => {
       raw[key] = unguarded(given[i])
     })
@@ -145,22 +145,25 @@ const camelCase = (key: string) => key.replace(/_(\w)/g, (_, letter) => letter.t
 
 /** One tree id in 64 begins with a dash; no option is as long as an id. */
 const guarded = (word: string) => (/^-[\w-]{45}$/.test(word) ? `\0${word}` : word)
-const unguarded = (given: unknown): Invocation['raw'][string] =>
+const unguarded = (given: unknown): ParsedCommand['raw'][string] =>
   Array.isArray(given)
     ? given.map((word) => word.replace(/^\0/, ''))
     : ((typeof given === 'string' ? given.replace(/^\0/, '') : given) as string | boolean | undefined)
 
-function optionOf(key: string, input: Input): Option {
-  if (input.kind === 'boolean') return new Option(flagNames(key, input), help(input))
-  const option = new Option(`${flagNames(key, input)} <${input.placeholder || key}>`, help(input))
+function optionOf(key: string, input: CommandInput): Option {
+  if (input.kind === 'boolean') return new Option(flagNames(key, input), inputHelp(input))
+  const option = new Option(`${flagNames(key, input)} <${input.placeholder || key}>`, inputHelp(input))
   if (input.kind !== 'list') return option
   return option.argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value])
 }
 
-export function usageOf([key, { required, kind }]: [string, Input]): string {
+export function usageOf([key, { required, kind }]: [string, CommandInput]): string {
   const name = kind === 'list' ? `${key}...` : key
   return required ? ` <${name}>` : ` [${name}]`
 }
 
-const help = ({ about, required, choices }: Input) =>
-  `${about}${choices && !about.includes(choices[0]!) ? ` (${choices.join(', ')})` : ''}${required ? ' (required)' : ''}`
+function inputHelp({ about, required, choices = [] }: CommandInput): string {
+  const [first] = choices
+  const listed = first !== undefined && !about.includes(first) ? ` (${choices.join(', ')})` : ''
+  return `${about}${listed}${required ? ' (required)' : ''}`
+}

@@ -1,6 +1,6 @@
 /** Writes docs/cli.md from the command declarations; with --check, fails where the file has drifted. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Input, Verb } from '../commands/command.ts'
+import type { CommandInput, Verb } from '../commands/command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from './nouns.ts'
 import { flagNames, usageOf } from './program.ts'
 
@@ -10,7 +10,7 @@ const FILE = 'docs/cli.md'
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
 
-function inputRow(name: string, { about, required, choices, kind }: Input): string {
+function inputRow(name: string, { about, required, choices, kind }: CommandInput): string {
   const allowed = choices && !choices.every((word) => about.includes(word)) ? `: ${choices.map(code).join(', ')}` : ''
   const notes = [
     ...(required ? ['required'] : []),
@@ -19,7 +19,7 @@ function inputRow(name: string, { about, required, choices, kind }: Input): stri
   return `| ${code(name)} | ${cell(about)}${allowed}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`
 }
 
-const flagTitle = (key: string, input: Input) =>
+const flagTitle = (key: string, input: CommandInput) =>
   input.kind === 'boolean' ? flagNames(key, input) : `${flagNames(key, input)} <${input.placeholder || key}>`
 
 function verbSection(name: string, { about, details, args, flags, examples, calls }: Verb): string[] {
@@ -84,11 +84,11 @@ async function reference(): Promise<string> {
   return `${parts.join('\n\n')}\n`
 }
 
-const wanted = await reference()
+const current = await reference()
 if (!process.argv.includes('--check')) {
   mkdirSync('docs', { recursive: true })
-  writeFileSync(FILE, wanted)
-} else if (readFileSync(FILE, 'utf8') !== wanted) {
+  writeFileSync(FILE, current)
+} else if (readFileSync(FILE, 'utf8') !== current) {
   process.stderr.write(`${FILE} does not match the commands; run: npm run docs\n`)
   process.exitCode = 1
 }

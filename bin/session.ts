@@ -1,7 +1,7 @@
 /** The session of one command: configuration, terminal and client, each opened on first use. */
 
 import pc from 'picocolors'
-import type { Session } from '../commands/command.ts'
+import type { Session } from '../commands/session.ts'
 import type { Wallet } from '../commands/signing/wallet.ts'
 import type { Output, Terminal } from '../commands/terminal.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'
@@ -12,7 +12,7 @@ import { type Client, createClient, type Transport } from '../src/client.ts'
 import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
 import { redactorOf, shapeRedactor } from '../src/redaction.ts'
 import { pause } from '../src/timing.ts'
-import { type Connection, connect, refuseSigningFor, runningDaemon } from './connection.ts'
+import { type Connection, connectToApi, refuseSigningFor, runningDaemon } from './connection.ts'
 import { createLocalnet } from './localnet.ts'
 import { readProfile } from './profiles.ts'
 import type { Globals } from './program.ts'
@@ -33,7 +33,7 @@ export interface Host extends Terminal {
 
 export interface OpenSession extends Session {
   format(): Promise<Format>
-  /** A message without the credentials of the settings; of their shape alone while the settings are not read. */
+  /** Takes the credentials of the settings out of a message; while the settings are not read, whatever has their shape. */
   redact(message: string): string
   close(): Promise<void>
 }
@@ -49,10 +49,10 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     redactor = redactorOf(loaded)
     return loaded
   }
-  const config = once(() => load().catch((error) => Promise.reject(asUsage(error))))
+  const config = onceOnly(() => load().catch((error) => Promise.reject(asUsage(error))))
   /** What is wrong with the settings must not keep the doctor from saying so. */
   let diagnosing = false
-  const format = once(async (): Promise<Format> => {
+  const format = onceOnly(async (): Promise<Format> => {
     if (globals.json) return 'json'
     const settled = await config().catch((error) => {
       if (diagnosing) return undefined
@@ -71,21 +71,21 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
 
   let opened: Promise<Connection> | undefined
   let connection: Connection | undefined
-  let lastWords: string | null = null
+  let interruptNote: string | null = null
   const interrupted = (signal: NodeJS.Signals) => {
-    if (lastWords !== null) ui.note(lastWords)
+    if (interruptNote !== null) ui.note(interruptNote)
     void Promise.resolve(connection?.close()).finally(() => host.exit(STOPPED_BY[signal as Stop]))
   }
   const open = async () => {
     for (const signal of STOPS) host.once(signal, interrupted)
-    connection = await connect(await config(), ui.note)
+    connection = await connectToApi(await config(), ui.note)
     return connection
   }
   const send: Transport = async (request) => {
     opened ??= open()
     return (await opened).send(request)
   }
-  const client = once((): Client => createClient(send))
+  const client = onceOnly((): Client => createClient(send))
   const settings = createSettings(named, config)
 
   return {
@@ -95,16 +95,16 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     get client() {
       return client()
     },
-    settings: wrapped(settings),
-    localnet: wrapped(createLocalnet(load)),
-    wallet: lazily(
+    settings: withUsageProblems(settings),
+    localnet: withUsageProblems(createLocalnet(load)),
+    wallet: lazyWallet(
       async () => (await import('./wallet.ts')).createWallet(),
       // Where nobody was asked, what is signed comes from the person at the keyboard.
       async () => (opened === undefined ? undefined : refuseSigningFor(await config())),
     ),
     clock: { now: Date.now, sleep: pause },
-    lastWords(text) {
-      lastWords = text
+    setInterruptNote(text) {
+      interruptNote = text
     },
     async cluster() {
       const settled = await config()
@@ -117,7 +117,7 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     },
     async serve({ host, port, rpc_host, rpc_port }, onReady) {
       const { serve } = await import('../daemon/serve.ts')
-      const flags = given({ host, port, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
+      const flags = givenFlags({ host, port, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
       const { url, cluster, localnet, closed } = await serve(
         await load(flags).catch((error) => Promise.reject(asUsage(error))),
       )
@@ -140,13 +140,13 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
 }
 
 function flagsOf({ url, api, apiKeyFile, dataDir, output, json }: Globals): Partial<Record<SettingName, unknown>> {
-  return given({ url, api, 'api-key-file': apiKeyFile, 'data-dir': dataDir, output: json ? 'json' : output })
+  return givenFlags({ url, api, 'api-key-file': apiKeyFile, 'data-dir': dataDir, output: json ? 'json' : output })
 }
 
-const given = (flags: Record<string, unknown>) =>
+const givenFlags = (flags: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 
-function once<T>(make: () => T): () => T {
+function onceOnly<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
     made ??= { value: make() }
@@ -155,8 +155,8 @@ function once<T>(make: () => T): () => T {
 }
 
 /** The wallet, loaded when something of it is asked for; `beforeSigning` may refuse. */
-function lazily(load: () => Promise<Wallet>, beforeSigning: () => Promise<void>): Wallet {
-  const wallet = once(load)
+function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<void>): Wallet {
+  const wallet = onceOnly(load)
   return {
     make: async (file) => (await wallet()).make(file),
     address: async (file) => (await wallet()).address(file),
@@ -177,7 +177,7 @@ export function asUsage(error: unknown): unknown {
   return usage(said, next === undefined ? {} : { next })
 }
 
-function wrapped<T extends object>(settings: T): T {
+function withUsageProblems<T extends object>(settings: T): T {
   const entries = Object.entries(settings).map(([name, method]) => [
     name,
     (...args: unknown[]) => method(...args).catch((error: unknown) => Promise.reject(asUsage(error))),

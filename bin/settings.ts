@@ -1,7 +1,7 @@
 /** The settings as `svc config` shows and writes them. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Settings } from '../commands/command.ts'
+import type { Settings } from '../commands/session.ts'
 import { terminal } from '../commands/terminal.ts'
 import {
   type Config,

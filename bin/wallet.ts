@@ -25,11 +25,14 @@ export function createWallet(): Wallet {
       const { address, publicKey } = keyPairOf(seed)
       return { address, secretKey: [...seed, ...publicKey] }
     },
-    async sign(transaction, { keypair, secretKeys = [], own = true }: SigningKeys): Promise<SignedTransaction> {
+    async sign(
+      transaction,
+      { keypair, secretKeys = [], own = true, skipsOthers = false }: SigningKeys,
+    ): Promise<SignedTransaction> {
       const returned = secretKeys.map((numbers) =>
         keyPairFrom(numbers, (what) => failure(`a secret key of the answer cannot be used: it ${what}`)),
       )
-      return signed(decodeTransaction(transaction), returned, own ? local(keypair) : undefined)
+      return withSignatures(decodeTransaction(transaction), own ? local(keypair) : undefined, { returned, skipsOthers })
     },
     decode: async (transaction) => contentOf(decodeTransaction(transaction)),
     async explain(transaction, err, logs) {
@@ -39,10 +42,10 @@ export function createWallet(): Wallet {
 }
 
 /** Puts signatures into their places; the message stays as it is. */
-function signed(
+function withSignatures(
   decoded: DecodedTransaction,
-  returned: readonly KeyPair[],
   own: KeyPair | undefined,
+  { returned, skipsOthers }: { returned: readonly KeyPair[]; skipsOthers: boolean },
 ): SignedTransaction {
   const { message, messageBytes } = decoded
   const signers = message.keys.slice(0, message.signers)
@@ -54,7 +57,8 @@ function signed(
     return place >= 0
   }
   for (const pair of returned) {
-    if (!put(pair)) throw failure(`the answer holds the secret key of ${pair.address}, which is no signer`)
+    if (!put(pair) && !skipsOthers)
+      throw failure(`the answer holds the secret key of ${pair.address}, which is no signer`)
   }
   if (own !== undefined && !put(own)) {
     throw usage(`${own.address} is no signer of this transaction; it is signed by ${signers.join(', ')}`, {
@@ -84,33 +88,33 @@ function contextOf(transaction: string) {
 
 function contentOf(decoded: DecodedTransaction): TransactionContent {
   const { message, signatures, raw } = decoded
-  const accounts = accountsOf(message)
+  const accounts = accountsInMessage(message)
   return {
     version: message.version,
-    signature: isSigned(signatures[0]!) ? decoded.signature : null,
-    fee_payer: message.keys[0]!,
+    signature: isSigned(signatures[0]) ? decoded.signature : null,
+    fee_payer: message.keys[0] ?? '',
     recent_blockhash: message.recentBlockhash,
     size: raw.length,
     signers: message.keys.slice(0, message.signers).map((address, i) => ({
       address,
-      signature: !isSigned(signatures[i]!) ? 'missing' : signatureHolds(decoded, i) ? 'valid' : 'invalid',
+      signature: !isSigned(signatures[i]) ? 'missing' : signatureHolds(decoded, i) ? 'valid' : 'invalid',
     })),
     instructions: message.instructions.map(({ programIdIndex, accounts: used, data }) => {
-      const program = message.keys[programIdIndex]!
+      const program = message.keys[programIdIndex] ?? ''
       return {
         program,
-        name: Object.hasOwn(KNOWN_PROGRAMS, program) ? KNOWN_PROGRAMS[program]!.name : null,
-        accounts: [...used].map((index) => accounts[index]!),
+        name: Object.hasOwn(KNOWN_PROGRAMS, program) ? (KNOWN_PROGRAMS[program]?.name ?? null) : null,
+        accounts: [...used].flatMap((index) => accounts[index] ?? []),
         data: Buffer.from(data).toString('hex'),
       }
     }),
   }
 }
 
-const isSigned = (signature: Uint8Array) => signature.some((byte) => byte !== 0)
+const isSigned = (signature: Uint8Array | undefined) => signature?.some((byte) => byte !== 0) === true
 
 /** The message's own accounts, then those of lookup tables: writable ones first. What a table holds is on the chain. */
-function accountsOf(message: DecodedMessage): TransactionContent['instructions'][number]['accounts'] {
+function accountsInMessage(message: DecodedMessage): TransactionContent['instructions'][number]['accounts'] {
   const looked = (writable: boolean) =>
     message.lookups.flatMap((lookup) =>
       [...(writable ? lookup.writable : lookup.readonly)].map((place) => ({

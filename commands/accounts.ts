@@ -2,10 +2,10 @@
 
 import type { AccountRecord } from '../src/api/accounts.ts'
 import { paths } from '../src/api/paths.ts'
-import { LAMPORT_DIGITS, wholeOf } from './amounts.ts'
-import { list, type Noun, required, text, verb } from './command.ts'
+import { LAMPORT_DECIMALS, wholeOf } from './amounts.ts'
+import { listOf, type Noun, required, text, verb } from './command.ts'
 
-const COLUMNS = ['lamports', 'owner', 'executable', 'space', 'slot'] as const
+const ACCOUNT_COLUMNS = ['lamports', 'owner', 'executable', 'space', 'slot'] as const
 
 export const accountsNoun: Noun = {
   verbs: {
@@ -16,32 +16,32 @@ export const accountsNoun: Noun = {
       async run(input, { client }) {
         const { data } = await client.accounts.get(input)
         const { address, lamports, ...rest } = data
-        return { data, record: { address, sol: wholeOf(lamports, LAMPORT_DIGITS), ...rest } }
+        return { data, record: { address, sol: wholeOf(lamports, LAMPORT_DECIMALS), ...rest } }
       },
     }),
     batch: verb({
       about: 'Read up to 100 accounts at once',
       calls: [paths.accounts.batchFetch],
-      args: { addresses: required(list('Addresses of the accounts')) },
+      args: { addresses: required(listOf('Addresses of the accounts')) },
       async run({ addresses }, { client }) {
         const { data } = await client.accounts.batchFetch({ addresses })
         const rows = addresses.map((address, i) => {
           const account = data.accounts[i]
-          return [address, ...COLUMNS.map((column) => account?.[column])]
+          return [address, ...ACCOUNT_COLUMNS.map((column) => account?.[column])]
         })
-        const [, ...others] = COLUMNS
+        const [, ...others] = ACCOUNT_COLUMNS
         const table = {
           columns: ['address', 'sol', ...others],
-          rows: addresses.map((address, i) => shownOf(address, data.accounts[i] ?? null, others)),
+          rows: addresses.map((address, i) => accountCells(address, data.accounts[i] ?? null, others)),
         }
-        return { data, rows: { columns: ['address', ...COLUMNS], rows }, table }
+        return { data, rows: { columns: ['address', ...ACCOUNT_COLUMNS], rows }, table }
       },
     }),
   },
 }
 
-const shownOf = (address: string, account: AccountRecord | null, columns: readonly (keyof AccountRecord)[]) => [
+const accountCells = (address: string, account: AccountRecord | null, columns: readonly (keyof AccountRecord)[]) => [
   address,
-  wholeOf(account?.lamports, LAMPORT_DIGITS),
+  wholeOf(account?.lamports, LAMPORT_DECIMALS),
   ...columns.map((column) => account?.[column]),
 ]

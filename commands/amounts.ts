@@ -2,7 +2,7 @@
 
 import { usage } from './ui/problem.ts'
 
-export const LAMPORT_DIGITS = 9
+export const LAMPORT_DECIMALS = 9
 
 /** Decimal text to raw units; a usage problem names `shown` and what does not fit. */
 export function rawUnits(text: string, digits: number, shown: string): bigint {
@@ -24,7 +24,7 @@ export function decimalOf(raw: bigint, digits: number): string {
 export const wholeOf = (value: unknown, decimals: number): unknown =>
   typeof value === 'string' && /^\d+$/.test(value) ? decimalOf(BigInt(value), decimals) : value
 
-/** The same fields for a person: those named, raw units of so many decimals each, as decimal text. */
+/** Fields for a person: those in `decimals` are raw units, and become decimal text. */
 export function inWhole(
   fields: Readonly<Record<string, unknown>>,
   decimals: Readonly<Record<string, number>>,
@@ -37,4 +37,4 @@ export function inWhole(
 }
 
 /** Lamports as decimal SOL. */
-export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_DIGITS)
+export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_DECIMALS)

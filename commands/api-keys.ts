@@ -2,7 +2,7 @@
 
 import { paths } from '../src/api/paths.ts'
 import type { Scope } from '../src/api/route.ts'
-import { integer, list, type Noun, required, text, verb } from './command.ts'
+import { integer, listOf, type Noun, required, text, verb } from './command.ts'
 import { listVerb } from './reads.ts'
 
 export const apiKeysNoun: Noun = {
@@ -14,7 +14,7 @@ export const apiKeysNoun: Noun = {
       calls: [paths.apiKeys.create],
       flags: {
         name: required(text('Name of the key')),
-        scopes: list<Scope>('Scopes of the key', { placeholder: 'SCOPE,…' }),
+        scopes: listOf<Scope>('Scopes of the key', { placeholder: 'SCOPE,…' }),
         per_minute: integer('Requests a minute', { min: 1 }),
         per_day: integer('Requests a day', { min: 1 }),
       },

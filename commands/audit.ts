@@ -2,13 +2,13 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import type { AuditEntry } from '../src/api/audit-entries.ts'
 import { paths } from '../src/api/paths.ts'
-import { LAMPORT_DIGITS, wholeOf } from './amounts.ts'
-import { choice, flag, type Noun, type Rows, required, text, verb } from './command.ts'
+import { LAMPORT_DECIMALS, wholeOf } from './amounts.ts'
+import { choiceOf, type Noun, type Rows, required, text, toggle, verb } from './command.ts'
 import { listVerb } from './reads.ts'
 import { reason } from './ui/files.ts'
 import { EXIT, usage } from './ui/problem.ts'
 
-const at = paths.auditEntries
+const auditPaths = paths.auditEntries
 const ACTIONS = [
   'signing.intended',
   'signing.signed',
@@ -28,38 +28,40 @@ export const auditNoun: Noun = {
   verbs: {
     list: listVerb({
       about: 'List the audit log, newest first',
-      at: at.list,
+      at: auditPaths.list,
       filters: {
-        action: choice(ACTIONS, 'Only entries of this kind'),
-        order: choice(['asc', 'desc'], 'asc: oldest first'),
+        action: choiceOf(ACTIONS, 'Only entries of this kind'),
+        order: choiceOf(['asc', 'desc'], 'asc: oldest first'),
       },
       columns: ['sequence', 'at', 'action', 'details', 'api_key_id'],
-      table: tableOf,
+      table: auditTable,
       call: (client, query) => client.auditEntries.list(query),
     }),
     verify: verb({
       about: 'Recompute the log: exit 1 where an entry is not as it was written',
       details:
         'Entries are sealed with the encryption key: who can write the database alone can cut the log off, but not write it anew. Keep the head that this prints elsewhere, and give it as --head to see that it is still part of the log. The policy and the spends of the day are compared with their entries.',
-      calls: [at.verify],
+      calls: [auditPaths.verify],
       flags: { head: text('Hash of an entry that must be there', { placeholder: 'HASH' }) },
       async run({ head }, { client }) {
         const { data } = await client.auditEntries.verify(head === undefined ? {} : { head })
         const { intact, entries, broken } = data
+        const fault =
+          broken === null || broken === undefined ? '' : `Entry ${broken.sequence} does not hold: ${broken.why}. `
         return {
           data,
           text: intact
             ? `${entries} entries, all intact. Head: ${data.head}`
-            : `Entry ${broken!.sequence} does not hold: ${broken!.why}. ${entries} entries are as they were written.`,
+            : `${fault}${entries} entries are as they were written.`,
           exitCode: intact ? EXIT.done : EXIT.failed,
         }
       },
     }),
     export: verb({
       about: 'Write the whole log to a file, oldest first, one JSON object a line',
-      calls: [at.list],
+      calls: [auditPaths.list],
       args: { file: required(text('File to write (0600)')) },
-      flags: { force: flag('Replace the file') },
+      flags: { force: toggle('Replace the file') },
       async run({ file, force }, { client, ui }) {
         const lines: string[] = []
         let cursor: string | undefined
@@ -86,7 +88,7 @@ export const auditNoun: Noun = {
 }
 
 /** For a person: amounts in SOL, the signature whole, and no hashes, which JSON holds. */
-function tableOf(entries: readonly AuditEntry[]): Rows {
+function auditTable(entries: readonly AuditEntry[]): Rows {
   const isSigned = entries.some(({ details }) => details.signature !== undefined)
   return {
     columns: ['sequence', 'at', 'action', 'details', 'api_key_id', ...(isSigned ? ['signature'] : [])],
@@ -94,31 +96,32 @@ function tableOf(entries: readonly AuditEntry[]): Rows {
       sequence,
       at,
       action,
-      spoken(details),
+      detailsText(details),
       api_key_id,
       ...(isSigned ? [signature] : []),
     ]),
   }
 }
 
-const HASH = /_sha256$/
-const LAMPORTS = /_?lamports_?/
+const HASH_FIELD = /_sha256$/
+const LAMPORTS_FIELD = /_?lamports_?/
 
 /** `per day 2 SOL, paused false`; what is deeper stands in brackets. */
-function spoken(fields: object): string {
+function detailsText(fields: object): string {
   return Object.entries(fields)
-    .filter(([name, value]) => !HASH.test(name) && !(Array.isArray(value) && value.length === 0))
+    .filter(([name, value]) => !HASH_FIELD.test(name) && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => {
-      if (Array.isArray(value)) return `${words(name)} ${value.map(textOf).join(' ')}`
-      if (typeof value === 'object' && value !== null) return `${words(name)} (${spoken(value)})`
-      if (!LAMPORTS.test(name)) return `${words(name)} ${value}`
-      return `${words(name.replace(LAMPORTS, ''))} ${wholeOf(value, LAMPORT_DIGITS)} SOL`.trimStart()
+      if (Array.isArray(value)) return `${spaced(name)} ${value.map(detailText).join(' ')}`
+      if (typeof value === 'object' && value !== null) return `${spaced(name)} (${detailsText(value)})`
+      if (!LAMPORTS_FIELD.test(name)) return `${spaced(name)} ${value}`
+      return `${spaced(name.replace(LAMPORTS_FIELD, ''))} ${wholeOf(value, LAMPORT_DECIMALS)} SOL`.trimStart()
     })
     .join(', ')
 }
 
-const words = (name: string) => name.replaceAll('_', ' ')
-const textOf = (value: unknown) => (typeof value === 'object' && value !== null ? `(${spoken(value)})` : String(value))
+const spaced = (name: string) => name.replaceAll('_', ' ')
+const detailText = (value: unknown) =>
+  typeof value === 'object' && value !== null ? `(${detailsText(value)})` : String(value)
 
 /** Readable by this user alone; a file that is there is kept unless `force`. */
 function writeNew(file: string, text: string, force: boolean): void {

@@ -3,8 +3,8 @@ import type { CollectionCreated } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { recordVerb } from './reads.ts'
-import { dryOf, SIGNING } from './signing/flags.ts'
-import { signAndSubmit } from './signing/sign-and-submit.ts'
+import { dryRunField, SIGNING } from './signing/flags.ts'
+import { runSigned } from './signing/run.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -22,11 +22,11 @@ export const collectionsNoun: Noun = {
       },
       examples: ['svc collections create --name Genesis --uri https://example.com/genesis.json'],
       async run({ name, uri, update_authority, ...flags }, session) {
-        return signAndSubmit<CollectionCreated>(session, flags, {
+        return runSigned<CollectionCreated>(session, flags, {
           what: `Create the collection ${name}`,
           build: (payer) =>
             session.client.collections.create({
-              ...dryOf(flags),
+              ...dryRunField(flags),
               payer,
               name,
               uri,

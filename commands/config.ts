@@ -1,6 +1,7 @@
 /** `svc config`: settings, where each comes from, and the profile that holds one's own. */
-import { type Noun, type OldDaemon, required, text, verb } from './command.ts'
+import { type Noun, required, text, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
+import type { OldDaemon } from './session.ts'
 import { Problem } from './ui/problem.ts'
 
 const name = required(text('Name of the setting; `svc config list` shows them'))

@@ -5,18 +5,20 @@ import type { GoldLock, GoldLocking, GoldToken, GoldUnlocking } from '../src/api
 import { paths } from '../src/api/paths.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { decimalOf, rawUnits } from './amounts.ts'
-import { choice, integer, type Noun, required, type Session, text, verb } from './command.ts'
+import { choiceOf, integer, type Noun, required, text, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
-import { dryOf, SIGNING } from './signing/flags.ts'
-import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
-import { pair } from './signing/preview.ts'
-import { refuseUnasked, signAndSubmit } from './signing/sign-and-submit.ts'
+import type { Session } from './session.ts'
+import { refuseUnconfirmable } from './signing/confirm.ts'
+import { dryRunField, SIGNING } from './signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
+import { previewLine } from './signing/preview.ts'
+import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
 
 const { submit, get, simulate } = paths.transactions
 const { create, unlock, token } = paths.goldLocks
-/** Of any mint. */
+/** Most decimals that any mint has. */
 const MOST_DECIMALS = 255
 
 export const goldLocksNoun: Noun = {
@@ -35,18 +37,18 @@ export const goldLocksNoun: Noun = {
       examples: ['svc gold lock --amount 100 --days 30', 'svc gold lock --raw-amount 1 --days 1 -k id.json --dry-run'],
       async run({ amount, raw_amount, days, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const shown = amountGiven(amount, raw_amount)
-        if (!flags.dry_run && !flags.build_only) refuseUnasked(session, await session.cluster())
+        if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
         const { data: gold } = await session.client.goldLocks.token()
         const units = unitsOf(amount, raw_amount, gold)
         const whole = decimalOf(units, gold.decimals)
         const forDays = `${days} day${days === 1 ? '' : 's'}`
         if (units === 0n) throw usage(`${shown} must be more than 0`, { param: shown })
-        return signAndSubmit<GoldLocking>(session, flags, {
+        return runSigned<GoldLocking>(session, flags, {
           what: ({ mint, unlocks_at }) =>
             `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${zonedTime(unlocks_at)}`,
           build: (user) =>
             session.client.goldLocks.create({
-              ...dryOf(flags),
+              ...dryRunField(flags),
               user,
               platform_id,
               platform_fee,
@@ -54,9 +56,9 @@ export const goldLocksNoun: Noun = {
               lock_duration_days: days,
             }),
           preview: ({ unlocks_at, escrow }) => [
-            pair('locked', `${whole} of ${gold.mint}`),
-            pair('until', `${zonedTime(unlocks_at)} (${forDays}); nobody can cancel or shorten it`),
-            pair('escrow', escrow),
+            previewLine('locked', `${whole} of ${gold.mint}`),
+            previewLine('until', `${zonedTime(unlocks_at)} (${forDays}); nobody can cancel or shorten it`),
+            previewLine('escrow', escrow),
           ],
           show: ({ mint, escrow, unlocks_at }) => ({ mint, amount: String(units), unlocks_at, escrow }),
           decimals: () => ({ amount: gold.decimals }),
@@ -71,9 +73,9 @@ export const goldLocksNoun: Noun = {
       examples: ['svc gold unlock', 'svc gold unlock -k id.json --dry-run'],
       async run({ platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const decimals = await goldDecimals(session)
-        return signAndSubmit<GoldUnlocking>(session, flags, {
+        return runSigned<GoldUnlocking>(session, flags, {
           what: 'Unlock your gold',
-          build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...dryOf(flags) }),
+          build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...dryRunField(flags) }),
           show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
           decimals: ({ mint }) => {
             const known = decimals.get(mint)
@@ -87,7 +89,7 @@ export const goldLocksNoun: Noun = {
       at: [paths.goldLocks.list, token],
       filters: {
         user: text('Only those of this wallet', { placeholder: 'WALLET' }),
-        status: choice(['locked', 'unlockable', 'unlocked'], 'Only those in this state'),
+        status: choiceOf(['locked', 'unlockable', 'unlocked'], 'Only those in this state'),
       },
       columns: ['user', 'amount', 'status', 'unlocks_at', 'escrow'],
       async table(locks: readonly GoldLock[], session) {
@@ -141,8 +143,8 @@ function amountGiven(whole: string | undefined, raw: string | undefined): '--amo
     throw usage('give either --amount (whole tokens) or --raw-amount (raw units)', { param: '--amount' })
   }
   const shown = whole === undefined ? '--raw-amount' : '--amount'
-  // What is no amount of any token is said before anything is asked of the API.
-  rawUnits((whole ?? raw)!, whole === undefined ? 0 : MOST_DECIMALS, shown)
+  // A text that is no amount of any token is refused before anything is asked of the API.
+  rawUnits(whole ?? raw ?? '', whole === undefined ? 0 : MOST_DECIMALS, shown)
   return shown
 }
 
@@ -153,7 +155,7 @@ export function unitsOf(
   { decimals }: Pick<GoldToken, 'decimals'>,
 ): bigint {
   const shown = amountGiven(whole, raw)
-  const units = whole === undefined ? rawUnits(raw!, 0, shown) : rawUnits(whole, decimals, shown)
+  const units = whole === undefined ? rawUnits(raw ?? '', 0, shown) : rawUnits(whole, decimals, shown)
   if (units <= MAX_U64) return units
   throw usage(`${shown} comes to more than ${MAX_U64} raw units, all that a token account can hold`, { param: shown })
 }

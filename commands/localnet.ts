@@ -1,18 +1,10 @@
 /** `svc localnet`: the embedded chain of the data folder, its clock, its money and its programs. */
 import { MAX_U64 } from '../src/solana/u64.ts'
-import { LAMPORT_DIGITS, rawUnits, solOf } from './amounts.ts'
-import {
-  integer,
-  type LocalnetReport,
-  list,
-  type Noun,
-  type Outcome,
-  type PullReport,
-  required,
-  text,
-  verb,
-} from './command.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
+import { type CommandOutcome, integer, listOf, type Noun, required, text, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
+import type { LocalnetReport, PullReport } from './session.ts'
+import { fieldLines } from './ui/field-lines.ts'
 import { EXIT, usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
 
@@ -52,7 +44,7 @@ export const localnetNoun: Noun = {
       args: { address: required(text('Address that gets it')), sol: required(text('Amount in SOL, like 1.5')) },
       examples: ['svc localnet airdrop 9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g 10'],
       async run({ address, sol }, { localnet }) {
-        const { signature, lamports, balance } = await localnet.airdrop(address, lamportsOf(sol))
+        const { signature, lamports, balance } = await localnet.airdrop(address, lamportsInput(sol))
         const data = { address, lamports, balance, signature }
         return { data, text: `${address} has ${solOf(BigInt(balance))} SOL.`, notes: [`signature ${signature}`] }
       },
@@ -64,7 +56,7 @@ export const localnetNoun: Noun = {
       args: { file: required(text('Keypair file to make (0600)')), sol: text('Amount in SOL (default 10)') },
       examples: ['svc localnet wallet wallet.json', 'svc tokens list'],
       async run({ file, sol = '10' }, { localnet, wallet }) {
-        const lamports = lamportsOf(sol)
+        const lamports = lamportsInput(sol)
         const made = await wallet.make(file)
         const address = await wallet.address(file)
         const { balance } = await localnet.airdrop(address, lamports)
@@ -102,7 +94,7 @@ export const localnetNoun: Noun = {
         'Reads each program and the accounts it needs from --url (default mainnet-beta), or copies <program id>.so and accounts/<address>.json of a folder. A chain that is running takes them at its next start.',
       flags: {
         from: text('Folder to copy from, instead of a cluster', { placeholder: 'DIR' }),
-        programs: list('Only these: dbc, damm-v2, token-metadata, core, lock, distributor, or program ids', {
+        programs: listOf('Only these: dbc, damm-v2, token-metadata, core, lock, distributor, or program ids', {
           placeholder: 'NAME,…',
         }),
       },
@@ -115,8 +107,8 @@ export const localnetNoun: Noun = {
 }
 
 /** Decimal SOL to lamports, exactly; a usage problem names what does not fit. */
-export function lamportsOf(sol: string): bigint {
-  const lamports = rawUnits(sol, LAMPORT_DIGITS, '<sol>')
+export function lamportsInput(sol: string): bigint {
+  const lamports = rawUnits(sol, LAMPORT_DECIMALS, '<sol>')
   if (lamports === 0n || lamports > MAX_U64)
     throw usage(`<sol> must be more than 0 and at most ${solOf(MAX_U64)}`, { param: '<sol>' })
   return lamports
@@ -124,25 +116,25 @@ export function lamportsOf(sol: string): bigint {
 
 const timeOf = (unixSeconds: number) => new Date(unixSeconds * 1000).toISOString()
 
-function statusOutcome(report: LocalnetReport): Outcome {
+function statusOutcome(report: LocalnetReport): CommandOutcome {
   const { programs, pid, ...rest } = report
   const data = { ...rest, time: timeOf(report.unix_timestamp), pid, programs }
   const served = pid === null ? 'no (opened for this answer)' : `${report.rpc_url} · ${report.ws_url} (pid ${pid})`
-  const lines = [
-    ['slot', report.slot],
-    ['time', zonedTime(data.time)],
-    ['transactions', report.transactions],
-    ['accounts', report.accounts],
-    ['served', served],
-    ['cluster', report.cluster],
-    ['data folder', report.data_dir],
-    ['programs', report.programs_dir],
+  const fields: [string, string][] = [
+    ['SLOT', String(report.slot)],
+    ['TIME', zonedTime(data.time)],
+    ['TRANSACTIONS', String(report.transactions)],
+    ['ACCOUNTS', String(report.accounts)],
+    ['SERVED', served],
+    ['CLUSTER', report.cluster],
+    ['DATA FOLDER', report.data_dir],
+    ['PROGRAMS', report.programs_dir],
   ]
   const missing = programs.filter(({ loaded }) => !loaded)
   return {
     data,
     text: [
-      ...lines.map(([name, value]) => `${String(name).toUpperCase().padEnd(14)}${value}`),
+      ...fieldLines(fields),
       ...programs.map(({ name, id, loaded }) => `  ${(loaded ? 'loaded' : 'missing').padEnd(12)}${name} (${id})`),
     ].join('\n'),
     notes: [
@@ -153,7 +145,7 @@ function statusOutcome(report: LocalnetReport): Outcome {
   }
 }
 
-function pullOutcome(report: PullReport): Outcome {
+function pullOutcome(report: PullReport): CommandOutcome {
   const { items, source, programs_dir } = report
   const count = (status: string) => items.filter((item) => item.status === status).length
   const failed = count('failed')

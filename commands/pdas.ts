@@ -1,9 +1,9 @@
 /** `svc pdas`: program-derived addresses. */
 import { paths } from '../src/api/paths.ts'
-import { choice, list, type Noun, required, verb } from './command.ts'
+import { choiceOf, listOf, type Noun, required, verb } from './command.ts'
 import { usage } from './ui/problem.ts'
 
-const KINDS = [
+const DERIVED_KINDS = [
   'ata',
   'metadata',
   'dbc_pool',
@@ -21,22 +21,22 @@ export const pdasNoun: Noun = {
         'Inputs by kind: ata owner mint [token_program]; metadata mint; dbc_pool base_mint config [quote_mint]; damm_v2_pool config base_mint [quote_mint]; merkle_distributor mint airdrop_count; claim_status mint airdrop_count claimer; gold_lock user.',
       calls: [paths.pdas.derive],
       args: {
-        kind: required(choice(KINDS, 'What to derive')),
-        inputs: required(list('The inputs of the kind, NAME=VALUE each')),
+        kind: required(choiceOf(DERIVED_KINDS, 'What to derive')),
+        inputs: required(listOf('The inputs of the kind, NAME=VALUE each')),
       },
       examples: [
         'svc pdas derive ata owner=WALLET mint=MINT',
         'svc pdas derive merkle_distributor mint=MINT airdrop_count=0',
       ],
       async run({ kind, inputs }, { client }) {
-        return { data: (await client.pdas.derive({ kind, args: Object.fromEntries(inputs.map(pair)) })).data }
+        return { data: (await client.pdas.derive({ kind, args: Object.fromEntries(inputs.map(namedInput)) })).data }
       },
     }),
   },
 }
 
 /** No address is so short that it could be taken for an airdrop count. */
-function pair(input: string): [string, string | number] {
+function namedInput(input: string): [string, string | number] {
   const at = input.indexOf('=')
   if (at < 1) throw usage(`"${input}" is not NAME=VALUE`, { param: 'inputs' })
   const value = input.slice(at + 1)

@@ -2,17 +2,17 @@
 import type { RoutePath } from '../src/api/paths.ts'
 import type { Client, ClientAnswer, ListMeta } from '../src/client.ts'
 import {
-  flag,
-  type Inputs,
+  type CommandInputs,
+  type CommandOutcome,
+  type InputValues,
   integer,
-  type Outcome,
   type Rows,
-  type Session,
   text,
-  type Values,
+  toggle,
   type Verb,
   verb,
 } from './command.ts'
+import type { Session } from './session.ts'
 
 interface Paging {
   limit?: string
@@ -21,7 +21,7 @@ interface Paging {
 const PAGING = {
   limit: integer('Items on a page, 1 to 100 (default 20)', { min: 1, max: 100 }),
   cursor: text('Continue after the page whose next_cursor this is', { placeholder: 'CURSOR' }),
-  all: flag('Follow the cursors to the end'),
+  all: toggle('Follow the cursors to the end'),
 }
 const WHOLE_PAGING = {
   ...PAGING,
@@ -33,8 +33,8 @@ const FULL_PAGE = 100
 /** A list command: its filters are flags, `columns` what `table` and `plain` show. */
 export function listVerb<
   Row,
-  A extends Inputs = Record<never, never>,
-  F extends Inputs = Record<never, never>,
+  A extends CommandInputs = Record<never, never>,
+  F extends CommandInputs = Record<never, never>,
 >(definition: {
   about: string
   at: RoutePath | readonly RoutePath[]
@@ -43,19 +43,19 @@ export function listVerb<
   columns: readonly (keyof Row & string)[]
   /** What `table` shows instead of the columns, as people read it. */
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
-  /** A question that has one answer: all pages, unless --limit or --cursor ask for one. */
+  /** Reads all pages, unless --limit or --cursor ask for one: the question has one whole answer. */
   whole?: boolean
-  call(client: Client, query: Values<A> & Values<F> & Paging): Promise<ClientAnswer<Row[], ListMeta>>
+  call(client: Client, query: InputValues<A> & InputValues<F> & Paging): Promise<ClientAnswer<Row[], ListMeta>>
 }): Verb {
   const { about, at, args, filters, columns, table, whole = false, call } = definition
-  return verb<Inputs, Inputs>({
+  return verb<CommandInputs, CommandInputs>({
     about,
     calls: (typeof at[0] === 'string' ? [at] : at) as readonly RoutePath[],
     ...(args ? { args } : {}),
     flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING) },
     async run(input, session) {
       const { client, ui } = session
-      const { all: everything, limit, cursor, ...query } = input as Values<typeof PAGING>
+      const { all: everything, limit, cursor, ...query } = input as InputValues<typeof PAGING>
       const all = everything || (whole && limit === undefined && cursor === undefined)
       const items: Row[] = []
       let next = cursor
@@ -80,30 +80,35 @@ export function listVerb<
   })
 }
 
-/** Rows of records for `table` and `plain`. */
+export const rowsOfRecords = <Row>(items: readonly Row[], columns: readonly (keyof Row & string)[]): Rows => ({
+  columns,
+  rows: items.map((item) => columns.map((column) => item[column])),
+})
+
+/** The outcome of a list: its records, their rows for `table` and `plain`, and notes. */
 export function listOutcome<Row>(
   items: readonly Row[],
   columns: readonly (keyof Row & string)[],
   notes: readonly string[] = [],
-): Outcome {
+): CommandOutcome {
   return {
     data: items,
-    rows: { columns, rows: items.map((item) => columns.map((column) => item[column])) },
+    rows: rowsOfRecords(items, columns),
     notes: items.length === 0 ? ['None found.', ...notes] : notes,
   }
 }
 
 /** A command that answers one record. */
 export function recordVerb<
-  A extends Inputs = Record<never, never>,
-  F extends Inputs = Record<never, never>,
+  A extends CommandInputs = Record<never, never>,
+  F extends CommandInputs = Record<never, never>,
 >(definition: {
   about: string
   at: RoutePath
   args?: A
   flags?: F
   examples?: readonly string[]
-  call(client: Client, input: Values<A> & Values<F>): Promise<{ data: unknown }>
+  call(client: Client, input: InputValues<A> & InputValues<F>): Promise<{ data: unknown }>
 }): Verb {
   const { at, call, ...rest } = definition
   return verb<A, F>({

@@ -1,29 +1,31 @@
 /** `svc signer`: the platform wallet, what its policy allows, and the switch that stops it. */
 import { paths } from '../src/api/paths.ts'
 import type { SignerState } from '../src/api/signer.ts'
-import { LAMPORT_DIGITS, rawUnits, solOf } from './amounts.ts'
-import { flag, list, type Noun, type Outcome, type SettingRow, text, verb } from './command.ts'
-import { confirmOn } from './signing/sign-and-submit.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
+import { type CommandOutcome, listOf, type Noun, text, toggle, verb } from './command.ts'
+import type { SettingRow } from './session.ts'
+import { confirmOn } from './signing/confirm.ts'
+import { fieldLines } from './ui/field-lines.ts'
 import { usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
 
-const at = paths.signer
-type Policy = NonNullable<SignerState['policy']>
-type TokenLimit = Policy['tokens'][number]
+const signerPaths = paths.signer
+type SignerPolicy = NonNullable<SignerState['policy']>
+type TokenLimit = SignerPolicy['tokens'][number]
 
 export const signerNoun: Noun = {
   verbs: {
     status: verb({
       about: 'Show the signer, its policy and what it spent in 24 hours',
-      calls: [at.get],
+      calls: [signerPaths.get],
       async run(_, { client, settings }) {
         const { data } = await client.signer.get()
-        return stateOutcome(data, differences(data, await settings.list()))
+        return signerOutcome(data, daemonDifferences(data, await settings.list()))
       },
     }),
     address: verb({
       about: 'Print the address of the platform wallet',
-      calls: [at.get],
+      calls: [signerPaths.get],
       async run(_, { client }) {
         const { address } = (await client.signer.get()).data
         if (address === null) throw usage('no signer is configured', { next: 'svc config set signer keypair' })
@@ -34,8 +36,8 @@ export const signerNoun: Noun = {
       about: 'Let the provider sign a text that no chain takes for a transaction',
       details:
         'With --submit a memo is signed and submitted: it costs a fee, and the policy must let it pass like any other.',
-      calls: [at.test],
-      flags: { submit: flag('Sign and submit a memo instead'), memo: text('Text of the memo') },
+      calls: [signerPaths.test],
+      flags: { submit: toggle('Sign and submit a memo instead'), memo: text('Text of the memo') },
       async run({ submit, memo }, session) {
         const { client } = session
         if (submit) await confirmOn(session, 'Sign a memo and submit it', await session.cluster())
@@ -48,47 +50,47 @@ export const signerNoun: Noun = {
     }),
     pause: verb({
       about: 'Stop signing at once',
-      calls: [at.pause],
+      calls: [signerPaths.pause],
       flags: { reason: text('Why; shown to whoever is refused') },
       async run({ reason }, { client }) {
-        return stateOutcome((await client.signer.pause(reason === undefined ? {} : { reason })).data)
+        return signerOutcome((await client.signer.pause(reason === undefined ? {} : { reason })).data)
       },
     }),
     resume: verb({
       about: 'Sign again',
-      calls: [at.resume],
+      calls: [signerPaths.resume],
       async run(_, { client, ui }) {
         await ui.confirm('Let the signer sign again?')
-        return stateOutcome((await client.signer.resume()).data)
+        return signerOutcome((await client.signer.resume()).data)
       },
     }),
     policy: verb({
       about: 'Change what the signer may sign; without flags, show it',
       details: 'What is not given stays as it is. Until a limit is set, nothing may leave the platform wallet.',
-      calls: [at.get, at.updatePolicy],
+      calls: [signerPaths.get, signerPaths.updatePolicy],
       flags: {
         per_transaction: text('Most SOL that leaves in one transaction, fee and rent included', { placeholder: 'SOL' }),
         per_day: text('Most SOL that leaves in any 24 hours', { placeholder: 'SOL' }),
         max_fee: text('Largest fee of one transaction', { placeholder: 'SOL' }),
-        token: list('Limits of a mint in raw units; 0:0 takes it off the list', { placeholder: 'MINT:TX:DAY,…' }),
-        destinations: list('Wallets that may receive, or any', { placeholder: 'ADDR,…' }),
-        programs: list('Programs that may be invoked', { placeholder: 'ADDR,…' }),
+        token: listOf('Limits of a mint in raw units; 0:0 takes it off the list', { placeholder: 'MINT:TX:DAY,…' }),
+        destinations: listOf('Wallets that may receive, or any', { placeholder: 'ADDR,…' }),
+        programs: listOf('Programs that may be invoked', { placeholder: 'ADDR,…' }),
       },
       examples: ['svc signer policy --per-transaction 0.5 --per-day 2', 'svc signer policy --destinations any'],
       async run(input, { client, ui }) {
         const { data } = await client.signer.get()
-        const changes = changesOf(input, data.policy)
-        if (Object.keys(changes).length === 0) return stateOutcome(data)
+        const changes = policyChanges(input, data.policy)
+        if (Object.keys(changes).length === 0) return signerOutcome(data)
         await ui.confirm(`Change the policy of ${data.address}: ${Object.keys(changes).join(', ')}?`)
-        return stateOutcome((await client.signer.updatePolicy(changes)).data)
+        return signerOutcome((await client.signer.updatePolicy(changes)).data)
       },
     }),
     reset: verb({
       about: 'Start the daily count anew',
-      calls: [at.reset],
+      calls: [signerPaths.reset],
       async run(_, { client, ui }) {
         await ui.confirm('Start the daily count anew? What was spent until now no longer counts.')
-        return stateOutcome((await client.signer.reset()).data)
+        return signerOutcome((await client.signer.reset()).data)
       },
     }),
   },
@@ -103,9 +105,9 @@ interface PolicyFlags {
   programs?: readonly string[] | undefined
 }
 
-function changesOf(flags: PolicyFlags, policy: Policy | null) {
+function policyChanges(flags: PolicyFlags, policy: SignerPolicy | null) {
   const lamports = (sol: string | undefined, shown: string) =>
-    sol === undefined ? undefined : String(rawUnits(sol, LAMPORT_DIGITS, shown))
+    sol === undefined ? undefined : String(rawUnits(sol, LAMPORT_DECIMALS, shown))
   const { destinations, programs, token } = flags
   const changes = {
     lamports_per_transaction: lamports(flags.per_transaction, '--per-transaction'),
@@ -119,25 +121,25 @@ function changesOf(flags: PolicyFlags, policy: Policy | null) {
 }
 
 /** The limits that stand, with those that are given in place of older ones of the same mint. */
-function tokenLimits(standing: readonly TokenLimit[], given: readonly string[]): TokenLimit[] {
-  const limits = new Map(standing.map((limit) => [limit.mint, limit]))
+function tokenLimits(current: readonly TokenLimit[], given: readonly string[]): TokenLimit[] {
+  const limits = new Map(current.map((limit) => [limit.mint, limit]))
   for (const item of given) {
-    const [mint, per_transaction, per_day, more] = item.split(':')
-    const whole = [per_transaction, per_day].every((units) => units !== undefined && /^\d+$/.test(units))
+    const [mint, per_transaction = '', per_day = '', more] = item.split(':')
+    const whole = [per_transaction, per_day].every((units) => /^\d+$/.test(units))
     if (!mint || !whole || more !== undefined) {
       throw usage(`--token must be MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY in raw units, not "${item}"`, {
         param: '--token',
       })
     }
     limits.delete(mint)
-    const none = [per_transaction, per_day].every((units) => BigInt(units!) === 0n)
-    if (!none) limits.set(mint, { mint, per_transaction: per_transaction!, per_day: per_day! })
+    const none = [per_transaction, per_day].every((units) => BigInt(units) === 0n)
+    if (!none) limits.set(mint, { mint, per_transaction, per_day })
   }
   return [...limits.values()]
 }
 
 /** What a daemon runs with against what is configured here; the settings of one elsewhere are not known. */
-function differences({ provider, address, cluster }: SignerState, settings: readonly SettingRow[]): string[] {
+function daemonDifferences({ provider, address, cluster }: SignerState, settings: readonly SettingRow[]): string[] {
   const configured = (name: string) => settings.find((row) => row.name === name)?.value ?? null
   if (configured('api') !== null) return []
   const pairs = [
@@ -151,7 +153,7 @@ function differences({ provider, address, cluster }: SignerState, settings: read
   return [`The daemon runs with ${said.join('; ')}: it reads its settings when it starts, so start it again.`]
 }
 
-function stateOutcome(data: SignerState, differences: readonly string[] = []): Outcome {
+function signerOutcome(data: SignerState, differences: readonly string[] = []): CommandOutcome {
   const { provider, address, cluster, policy, spent } = data
   if (policy === null || spent === null) {
     return {
@@ -163,16 +165,16 @@ function stateOutcome(data: SignerState, differences: readonly string[] = []): O
   const left = BigInt(policy.lamports_per_day) - BigInt(spent.lamports)
   const rows: [string, string][] = [
     ['provider', provider],
-    ['address', address!],
+    ['address', address ?? '-'],
     ['signs for', cluster === 'any' ? 'any cluster' : cluster],
     ['paused', policy.paused ? `yes${policy.paused_reason === null ? '' : `: ${policy.paused_reason}`}` : 'no'],
     [
       'per transaction',
-      `${sol(policy.lamports_per_transaction)}, of it at most ${sol(policy.max_fee_lamports)} of fee`,
+      `${lamportsText(policy.lamports_per_transaction)}, of it at most ${lamportsText(policy.max_fee_lamports)} of fee`,
     ],
     [
       'per day',
-      `${sol(policy.lamports_per_day)}, ${sol(spent.lamports)} spent since ${zonedTime(spent.since)}, ${solOf(left > 0n ? left : 0n)} SOL left`,
+      `${lamportsText(policy.lamports_per_day)}, ${lamportsText(spent.lamports)} spent since ${zonedTime(spent.since)}, ${solOf(left > 0n ? left : 0n)} SOL left`,
     ],
     ...policy.tokens.map((limit): [string, string] => {
       const gone = spent.tokens.find(({ mint }) => mint === limit.mint)?.amount ?? '0'
@@ -181,10 +183,9 @@ function stateOutcome(data: SignerState, differences: readonly string[] = []): O
     ['destinations', policy.destinations === null ? 'any' : policy.destinations.join(' ') || 'none'],
     ['programs', policy.programs.join(' ') || 'none'],
   ]
-  const width = Math.max(...rows.map(([name]) => name.length))
   return {
     data,
-    text: rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n'),
+    text: fieldLines(rows).join('\n'),
     notes: [
       ...differences,
       ...(policy.lamports_per_transaction === '0' || policy.lamports_per_day === '0'
@@ -194,4 +195,4 @@ function stateOutcome(data: SignerState, differences: readonly string[] = []): O
   }
 }
 
-const sol = (lamports: string) => `${solOf(BigInt(lamports))} SOL`
+const lamportsText = (lamports: string) => `${solOf(BigInt(lamports))} SOL`

@@ -1,10 +1,11 @@
 /** `svc stakes`: NFT assets frozen in their owner's wallet. */
 import { paths } from '../src/api/paths.ts'
-import { choice, type Noun, required, type Session, text, verb } from './command.ts'
+import { choiceOf, type Noun, required, text, verb } from './command.ts'
 import { listOutcome, listVerb, recordVerb } from './reads.ts'
-import { dryOf, SIGNING } from './signing/flags.ts'
-import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform.ts'
-import { signAndSubmit } from './signing/sign-and-submit.ts'
+import type { Session } from './session.ts'
+import { dryRunField, SIGNING } from './signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
+import { runSigned } from './signing/run.ts'
 
 const { submit, get, simulate } = paths.transactions
 const ASSET = required(text('Address of the asset'))
@@ -21,10 +22,10 @@ export const stakesNoun: Noun = {
       async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await collectionOf(session, asset)
         const rest = { platform_id, platform_fee }
-        return signAndSubmit(session, flags, {
+        return runSigned(session, flags, {
           what: `Stake ${asset}`,
-          build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...dryOf(flags) }),
-          show: (_, landed) => shown(session, asset, landed !== null),
+          build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...dryRunField(flags) }),
+          show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },
     }),
@@ -37,10 +38,10 @@ export const stakesNoun: Noun = {
       async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await collectionOf(session, asset)
         const rest = { platform_id, platform_fee }
-        return signAndSubmit(session, flags, {
+        return runSigned(session, flags, {
           what: `Release ${asset}`,
-          build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...dryOf(flags) }),
-          show: (_, landed) => shown(session, asset, landed !== null),
+          build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...dryRunField(flags) }),
+          show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },
     }),
@@ -50,7 +51,7 @@ export const stakesNoun: Noun = {
       filters: {
         owner: text('Only those of this wallet', { placeholder: 'WALLET' }),
         collection: text('Only those of this collection', { placeholder: 'ADDRESS' }),
-        status: choice(['unstaked', 'staked', 'burned'], 'Only those in this state'),
+        status: choiceOf(['unstaked', 'staked', 'burned'], 'Only those in this state'),
       },
       columns: ['asset', 'status', 'owner', 'collection', 'platform_id'],
       call: (client, query) => client.stakes.list(query),
@@ -77,6 +78,6 @@ export const stakesNoun: Noun = {
 const collectionOf = async ({ client }: Session, asset: string): Promise<string> =>
   (await client.stakes.get({ asset })).data.collection
 
-async function shown({ client }: Session, asset: string, isLanded: boolean) {
+async function stakeFields({ client }: Session, asset: string, isLanded: boolean) {
   return isLanded ? { asset, status: (await client.stakes.get({ asset })).data.status } : { asset }
 }

@@ -1,7 +1,7 @@
 /** `svc status`: the state of the background workers. */
 import { paths } from '../src/api/paths.ts'
 import { type Noun, verb } from './command.ts'
-import { listOutcome } from './reads.ts'
+import { listOutcome, rowsOfRecords } from './reads.ts'
 
 export const statusNoun: Noun = {
   verb: verb({
@@ -14,7 +14,7 @@ export const statusNoun: Noun = {
       const columns = [...counts, 'last_error', 'stalled_reason'] as const
       // What is empty for every worker has no column for a person.
       const shown = columns.filter((column) => data.workers.some((worker) => worker[column] !== null))
-      const table = listOutcome(data.workers, shown).rows!
+      const table = rowsOfRecords(data.workers, shown)
       const notes = cluster === null ? [] : [`Cluster: ${cluster}`]
       return { ...listOutcome(data.workers, columns), table, data, notes }
     },

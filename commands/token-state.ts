@@ -1,17 +1,17 @@
-/** Tokens by their accounts on chain: what the API tells of a token is a metadata provider's word where one is set. */
+/** Tokens as their accounts on chain show them: the API's answer about a token may come from a metadata provider. */
 
 import type { ChainAccount } from '../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
-import type { Session } from './command.ts'
-import { orNull, Problem } from './ui/problem.ts'
+import type { Session } from './session.ts'
+import { nullIfNotFound, Problem } from './ui/problem.ts'
 
-export interface Mint {
+export interface MintOnChain {
   decimals: number
   isToken2022: boolean
 }
 
 /** Throws not_found where no mint is. */
-export async function mintState(session: Session, mint: string): Promise<Mint> {
+export async function mintState(session: Session, mint: string): Promise<MintOnChain> {
   const { readMint } = await decoding()
   const account = await accountAt(session, mint)
   const state = account && readMint(account)
@@ -29,10 +29,10 @@ export async function tokenBalance(session: Session, address: string): Promise<b
 
 /** Null where there is none. */
 async function accountAt({ client }: Session, address: string): Promise<ChainAccount | null> {
-  const found = (await orNull(client.accounts.get({ address })))?.data
-  if (found === undefined) return null
-  const { owner, executable, data } = found
-  // Tokens and mints are told by owner and data alone.
+  const account = (await nullIfNotFound(client.accounts.get({ address })))?.data
+  if (account === undefined) return null
+  const { owner, executable, data } = account
+  // Owner and data alone decide what a token account or a mint is.
   return { lamports: 0n, owner, executable, data: Buffer.from(data ?? '', 'base64') }
 }
 

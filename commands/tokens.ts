@@ -4,10 +4,10 @@ import { paths } from '../src/api/paths.ts'
 import type { TokenCreated } from '../src/api/tokens.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { rawUnits } from './amounts.ts'
-import { choice, flag, integer, type Noun, required, text, verb } from './command.ts'
+import { choiceOf, integer, type Noun, required, text, toggle, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
-import { dryOf, SIGNING } from './signing/flags.ts'
-import { signAndSubmit } from './signing/sign-and-submit.ts'
+import { dryRunField, SIGNING } from './signing/flags.ts'
+import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
 
 const STATUSES = ['created', 'mint_authority_revoked', 'freeze_authority_revoked', 'fully_immutable'] as const
@@ -28,9 +28,9 @@ export const tokensNoun: Noun = {
         decimals: integer(`Decimals, 0 to 9 (default ${DECIMALS})`, { min: 0, max: 9 }),
         supply: text('First supply in whole tokens, like 1000000 or 0.5', { placeholder: 'AMOUNT' }),
         initial_supply: text('First supply in raw units, instead of --supply', { placeholder: 'UNITS' }),
-        token_program: choice(['spl', 'token2022'], 'Token program (default spl)'),
-        revoke_mint_authority: flag('Give up the mint authority at once: no more can ever be minted'),
-        keep_freeze_authority: flag('Keep the power to freeze what others hold'),
+        token_program: choiceOf(['spl', 'token2022'], 'Token program (default spl)'),
+        revoke_mint_authority: toggle('Give up the mint authority at once: no more can ever be minted'),
+        keep_freeze_authority: toggle('Keep the power to freeze what others hold'),
         ...SIGNING,
       },
       examples: [
@@ -39,12 +39,12 @@ export const tokensNoun: Noun = {
       ],
       async run(input, session) {
         const { name, symbol, uri, decimals = DECIMALS, token_program } = input
-        const initial_supply = supplyOf(input.supply, input.initial_supply, decimals)
-        return signAndSubmit<TokenCreated>(session, input, {
+        const initial_supply = supplyInput(input.supply, input.initial_supply, decimals)
+        return runSigned<TokenCreated>(session, input, {
           what: `Create the token ${name} (${symbol})`,
           build: (payer) =>
             session.client.tokens.create({
-              ...dryOf(input),
+              ...dryRunField(input),
               payer,
               name,
               symbol,
@@ -66,16 +66,16 @@ export const tokensNoun: Noun = {
       calls: [paths.tokens.revokeAuthority, paths.tokens.get, simulate, submit, get],
       args: {
         mint: required(text('Mint of the token')),
-        type: required(choice(AUTHORITIES, 'Authority to give up: mint, freeze or metadata')),
+        type: required(choiceOf(AUTHORITIES, 'Authority to give up: mint, freeze or metadata')),
       },
       flags: SIGNING,
       examples: ['svc tokens revoke <mint> freeze', 'svc tokens revoke <mint> metadata --yes --wait finalized'],
       async run({ mint, type, ...flags }, session) {
-        return signAndSubmit(session, flags, {
+        return runSigned(session, flags, {
           what: `Give up the ${type} authority of ${mint} for good`,
-          build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...dryOf(flags) }),
-          async show(_, landed) {
-            const status = landed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
+          build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...dryRunField(flags) }),
+          async show(_, confirmed) {
+            const status = confirmed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
             return { mint, revoked: type, ...status }
           },
         })
@@ -84,7 +84,7 @@ export const tokensNoun: Noun = {
     list: listVerb({
       about: 'List tokens, newest first',
       at: paths.tokens.list,
-      filters: { status: choice(STATUSES, 'Only those in this state') },
+      filters: { status: choiceOf(STATUSES, 'Only those in this state') },
       columns: ['mint', 'status'],
       call: (client, query) => client.tokens.list(query),
     }),
@@ -98,12 +98,12 @@ export const tokensNoun: Noun = {
 }
 
 /** Raw units as digits, from whole tokens or raw units. */
-export function supplyOf(whole: string | undefined, raw: string | undefined, decimals: number): string {
+export function supplyInput(whole: string | undefined, raw: string | undefined, decimals: number): string {
   if ((whole === undefined) === (raw === undefined)) {
     throw usage('give either --supply (whole tokens) or --initial-supply (raw units)', { param: '--supply' })
   }
   const shown = whole === undefined ? '--initial-supply' : '--supply'
-  const units = whole === undefined ? rawUnits(raw!, 0, shown) : rawUnits(whole, decimals, shown)
+  const units = whole === undefined ? rawUnits(raw ?? '', 0, shown) : rawUnits(whole, decimals, shown)
   if (units > MAX_U64)
     throw usage(`${shown} comes to more than ${MAX_U64} raw units, all that a mint can hold`, { param: shown })
   return units.toString()

@@ -2,44 +2,45 @@
 import type { AirdropClaimCreated } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
-import { flag, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
-import { dryOf, SIGNING } from '../signing/flags.ts'
-import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../command.ts'
+import type { Session } from '../session.ts'
+import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
+import { runSigned } from '../signing/run.ts'
 import { readText } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 
 const { submit, get, simulate } = paths.transactions
 
-const flags = {
+const claimAirdropFlags = {
   proof: text('JSON of `svc merkle proof -o json`, where no tree is stored; - for standard input', {
     placeholder: 'FILE',
   }),
-  swap_to_sol: flag('Then sell what was claimed for SOL, through the pool of the token'),
+  swap_to_sol: toggle('Then sell what was claimed for SOL, through the pool of the token'),
   ...PLATFORM,
   ...SIGNING,
 }
 
-export const claim = verb({
+export const airdropClaimVerb = verb({
   about: 'Claim what your wallet is owed',
   details:
     'The wallet is that of the keypair. Amount and proof come from the stored tree, or from --proof. With --swap-to-sol a second transaction follows once the claim has landed.',
   calls: [paths.airdrops.claim, simulate, submit, get],
   args: { id: required(text('Id of the airdrop')) },
-  flags,
+  flags: claimAirdropFlags,
   examples: ['svc airdrops claim <id> -k wallet.json', 'svc airdrops claim <id> --swap-to-sol --yes'],
   async run({ id, ...input }, session) {
     if (input.swap_to_sol && (input.build_only || input.wait === 'none')) {
       const shown = input.build_only ? '--build-only' : '--wait none'
       throw usage(`${shown} does not go with --swap-to-sol: the swap follows a claim that has landed`, { param: shown })
     }
-    const given = input.proof === undefined ? { amount: '0' } : await readProof(input.proof)
+    const given = input.proof === undefined ? { amount: '0' } : await readClaimProof(input.proof)
     let swap: string | null = null
-    const claimed = await signAndSubmit<AirdropClaimCreated>(session, input, {
+    const claimed = await runSigned<AirdropClaimCreated>(session, input, {
       what: `Claim from the airdrop ${id}`,
       async build(claimer) {
         const { data } = await session.client.airdrops.claim({
-          ...dryOf(input),
+          ...dryRunField(input),
           id,
           claimer,
           platform_id: input.platform_id ?? DEFAULT_PLATFORM,
@@ -56,10 +57,15 @@ export const claim = verb({
   },
 })
 
-/** The claim has landed: whatever happens here, it is not undone. */
-async function sell(session: Session, input: Values<typeof flags>, swap: string, claimed: Outcome): Promise<Outcome> {
+/** The claim is confirmed by now: whatever happens here, it is not undone. */
+async function sell(
+  session: Session,
+  input: InputValues<typeof claimAirdropFlags>,
+  swap: string,
+  claimed: CommandOutcome,
+): Promise<CommandOutcome> {
   try {
-    const { data } = await signAndSubmit(session, input, {
+    const { data } = await runSigned(session, input, {
       what: 'Sell what was claimed for SOL',
       build: async () => ({ data: { transaction: swap } }),
     })
@@ -76,7 +82,7 @@ async function sell(session: Session, input: Values<typeof flags>, swap: string,
   }
 }
 
-async function readProof(file: string): Promise<{ amount: string; proof: string[] }> {
+async function readClaimProof(file: string): Promise<{ amount: string; proof: string[] }> {
   const wrong = (what: string) =>
     usage(`${file}: ${what}`, { param: '--proof', next: 'make one with: svc merkle proof … -o json' })
   let parsed: { data?: unknown } | null

@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, text } from '../command.ts'
 import { listVerb } from '../reads.ts'
-import { decimalsOf } from './status.ts'
+import { mintDecimals } from './status.ts'
 
 export const eligibility = listVerb({
   about: 'In which stored airdrops a wallet is, what it can claim, and why not',
@@ -13,7 +13,7 @@ export const eligibility = listVerb({
   columns: ['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'],
   async table(airdrops, session) {
     const decimals = new Map<string, number | null>()
-    for (const mint of new Set(airdrops.map(({ mint }) => mint))) decimals.set(mint, await decimalsOf(session, mint))
+    for (const mint of new Set(airdrops.map(({ mint }) => mint))) decimals.set(mint, await mintDecimals(session, mint))
     const shown = (mint: string, amount: string) => {
       const known = decimals.get(mint) ?? null
       return known === null ? `${amount} raw units` : decimalOf(BigInt(amount), known)

@@ -5,9 +5,9 @@ import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { entryAt } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
-import { flag, required, text, verb } from '../command.ts'
+import { required, text, toggle, verb } from '../command.ts'
 import { hashTree } from '../merkle/recipients.ts'
-import { readStoredList } from '../merkle/stored-list.ts'
+import { fetchStoredList } from '../merkle/stored-list.ts'
 import { reason } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 
@@ -26,7 +26,7 @@ export const exportProofs = verb({
   args: { id: required(text('Id of the airdrop')) },
   flags: {
     out: required(text('Folder to write', { placeholder: 'DIR' })),
-    replace: flag('Replace the folder where there is one already'),
+    replace: toggle('Replace the folder where there is one already'),
   },
   examples: ['svc airdrops export <id> --out public/airdrop'],
   async run({ id, out, replace }, session) {
@@ -38,7 +38,7 @@ export const exportProofs = verb({
       throw usage(`${out} is there already`, { param: '--out', next: 'give another folder, or --replace' })
     }
     const { data: record } = await session.client.merkleTrees.get({ id })
-    const tree = hashTree(await readStoredList(session, id, record.leaf_count), session.ui)
+    const tree = hashTree(await fetchStoredList(session, id, record.leaf_count), session.ui)
     if (toHex(tree.root) !== record.root) {
       throw failure(`the entries of ${id} lead to the root ${toHex(tree.root)}, its record says ${record.root}`, {
         next: 'it was replaced meanwhile, or the server runs another version: run it again',
@@ -53,7 +53,7 @@ export const exportProofs = verb({
   },
 })
 
-/** So many letters that a file holds about `PER_FILE` wallets. */
+/** How many first letters name a file, so that it holds about `PER_FILE` wallets. */
 export function prefixLength(leafCount: number): number {
   let length = 1
   while (length < MAX_PREFIX && leafCount / SYMBOLS ** length > PER_FILE) length++

@@ -1,55 +1,59 @@
-/** One airdrop put on chain and funded, once: what was signed is kept before it is sent, and sent again after an interruption. */
+/** One airdrop put on chain and funded, once: what is signed is in the journal before it is sent, and sent again after an interruption. */
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
-import type { Transaction } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../command.ts'
-import { signedOnce } from '../signing/by-platform.ts'
-import { follow } from '../signing/following.ts'
-import { didFail, failedAs, faultOf, wouldFail } from '../signing/sign-and-submit.ts'
-import { submitSigned } from '../signing/submitting.ts'
+import type { Session } from '../session.ts'
+import { trackedField } from '../signing/built-transactions.ts'
+import { followTransaction } from '../signing/following.ts'
+import { requestPlatformSignature, submitSigned } from '../signing/requests.ts'
+import { forecastOf, transactionFailure, wouldFail } from '../signing/run-failures.ts'
+import { signCompletely } from '../signing/signatures.ts'
 import { failure } from '../ui/problem.ts'
-import { requireExpected } from './expected-build.ts'
-import { type Begun, type KeptFile, keptFile, type Terms } from './kept.ts'
+import { type LaunchJournal, type LaunchTerms, launchJournal, type SignedLaunch } from './launch-journal.ts'
 import { ownOnChain, type Payer } from './own.ts'
-import { type Part, type PartState, stateOf } from './parts.ts'
+import { chainStateOf, type LaunchPart, type PartState } from './parts.ts'
 
-export interface Initializing {
+export interface LaunchOptions {
   payer: Payer
+  /** Whether the platform wallet signs. */
   signed: boolean
   keypair: string | undefined
   platform_id: string
   clawback_after_days: number | undefined
 }
 
-/** A transaction may expire unseen; more than this and something else is wrong. */
-const MOST_TRIES = 4
+/** A transaction may expire without being executed; after so many of them something else is wrong. */
+const MAX_LAUNCH_ATTEMPTS = 4
+/** Error of a transaction whose blockhash expired before it was executed. */
+const EXPIRED = 'BlockhashExpired'
 
-export async function initialize(
+/** Answers the airdrop as the chain shows it, with the signature of this run, or null where an earlier run made it. */
+export async function initializeAirdrop(
   session: Session,
-  how: Initializing,
+  options: LaunchOptions,
   record: TreeRecord,
-): Promise<PartState & Pick<Part, 'signature'>> {
-  const file = await keptFile(session, record)
-  const before = await ownOnChain(session, how.payer, record)
+): Promise<PartState & Pick<LaunchPart, 'signature'>> {
+  const journal = await launchJournal(session, record)
+  const before = await ownOnChain(session, options.payer, record)
   if (before !== null) {
-    file.forget()
-    return { ...stateOf(before, how.payer, record), signature: null }
+    journal.remove()
+    return { ...chainStateOf(before, options.payer, record), signature: null }
   }
-  const landed = await (how.signed ? byPlatform : byKeypair)(session, how, record, file)
-  const after = await ownOnChain(session, how.payer, record)
+  const attempt = options.signed ? attemptByPlatform : attemptByKeypair
+  const signature = await confirmedOnce(session, record, journal, () => attempt(session, options, record, journal))
+  const after = await ownOnChain(session, options.payer, record)
   if (after === null) {
-    throw failure(`${landed} is confirmed, but the distributor of ${record.id} is not seen on chain yet`, {
+    throw failure(`${signature} is confirmed, but the distributor of ${record.id} is not seen on chain yet`, {
       next: 'run the same command again',
-      details: { signature: landed },
+      details: { signature },
     })
   }
-  return { ...stateOf(after, how.payer, record), signature: landed }
+  return { ...chainStateOf(after, options.payer, record), signature }
 }
 
-export const termsOf = (
-  { payer, platform_id, clawback_after_days, signed }: Initializing,
+export const launchTermsOf = (
+  { payer, platform_id, clawback_after_days, signed }: LaunchOptions,
   { root }: Pick<TreeRecord, 'root'>,
-): Terms => ({
+): LaunchTerms => ({
   payer: payer.address,
   root,
   platform_id,
@@ -57,116 +61,114 @@ export const termsOf = (
   signed,
 })
 
-type Signed = Extract<Begun, { transaction: string }>
-
-/** The same bytes are sent again until they have landed or never can: only then are others signed. Answers the signature. */
-async function byKeypair(session: Session, how: Initializing, record: TreeRecord, file: KeptFile): Promise<string> {
-  const terms = termsOf(how, record)
-  let kept = file.read(terms) as Signed | null
-  let failed: Transaction | undefined
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const isNew = kept === null
-    if (kept === null) {
-      kept = await sign(session, how, record)
-      file.write({ ...kept, terms })
-    }
-    const isSent = await isKnown(session, kept.signature)
-    if (!isSent && !(await send(session, kept, isNew))) {
-      kept = null
-      continue
-    }
-    const end = await follow(session, kept.signature, 'confirmed')
-    file.forget()
-    if (end.lifecycle !== 'failed') return kept.signature
-    // One that only came too late is made again; any other failure would come again.
-    if (end.err !== EXPIRED) throw await didFail(session, kept.transaction, end)
-    failed = end
-    kept = null
-  }
-  throw tooOften(record, failed?.signature)
+interface SentLaunch {
+  signature: string
+  /** Null where the platform wallet signed: its bytes are not at hand. */
+  transaction: string | null
 }
 
-const EXPIRED = 'BlockhashExpired'
-
-const tooOften = ({ id }: TreeRecord, last: string | undefined) =>
-  failure(`the airdrop ${id} was not put on chain in ${MOST_TRIES} tries`, {
+/** Answers the signature. Only one that has expired is tried again: any other failure would come again. */
+async function confirmedOnce(
+  session: Session,
+  { id }: TreeRecord,
+  journal: LaunchJournal,
+  attempt: () => Promise<SentLaunch | null>,
+): Promise<string> {
+  let last: string | null = null
+  for (let attempts = 0; attempts < MAX_LAUNCH_ATTEMPTS; attempts++) {
+    const sent = await attempt()
+    if (sent === null) continue
+    const end = await followTransaction(session, sent.signature, 'confirmed')
+    journal.remove()
+    if (end.lifecycle !== 'failed') return sent.signature
+    if (end.err !== EXPIRED) throw await transactionFailure(session, sent.transaction ?? undefined, end)
+    last = sent.signature
+  }
+  throw failure(`the airdrop ${id} was not put on chain in ${MAX_LAUNCH_ATTEMPTS} tries`, {
     next: 'run the same command again; a higher priority-fee may help',
-    details: { last: last ?? null },
+    details: { last },
   })
+}
 
-async function sign(session: Session, how: Initializing, record: TreeRecord): Promise<Signed> {
-  const { wallet, client } = session
-  const { data } = await client.airdrops.create(bodyOf(how, record))
+/**
+ * The bytes in the journal are sent again until they are confirmed or never can be: only then are others signed. Null
+ * where those of an earlier run have expired and were never executed.
+ */
+async function attemptByKeypair(
+  session: Session,
+  options: LaunchOptions,
+  record: TreeRecord,
+  journal: LaunchJournal,
+): Promise<SentLaunch | null> {
+  const terms = launchTermsOf(options, record)
+  const entry = journal.read(terms)
+  const earlier = entry !== null && 'transaction' in entry ? entry : null
+  const launch = earlier ?? (await signLaunch(session, options, record))
+  if (earlier === null) journal.write({ ...launch, terms })
+  const isSent = await isKnownToApi(session, launch.signature)
+  if (isSent || (await submitLaunch(session, launch, { isNew: earlier === null }))) return launch
+  journal.remove()
+  return null
+}
+
+async function signLaunch(session: Session, options: LaunchOptions, record: TreeRecord): Promise<SignedLaunch> {
+  const { data } = await session.client.airdrops.create(launchBody(options, record))
   if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, though none was asked for')
   const { transaction, tracked_resource } = data
-  const content = await wallet.decode(transaction)
-  requireExpected(content, how.payer.address, record)
-  const { data: simulation } = await client.transactions.simulate({ transaction })
-  const fault = await faultOf(session, transaction, simulation)
-  if (fault !== null) {
-    throw wouldFail(fault, { cluster: await session.cluster(), signer: how.payer.address, content, simulation })
-  }
-  const signed = await wallet.sign(transaction, { keypair: how.keypair })
-  if (signed.signature === null || signed.missing.length > 0) {
-    throw failure(`not signed by ${signed.missing.join(', ')}`)
-  }
-  return { transaction: signed.transaction, signature: signed.signature, tracked_resource }
+  // Loaded here because it reads addresses, and help must load no base58.
+  const { requireExpected } = await import('./expected-build.ts')
+  requireExpected(await session.wallet.decode(transaction), options.payer.address, record)
+  const forecast = await forecastOf(session, transaction, options.payer.address)
+  if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
+  return { ...(await signCompletely(session, transaction, options)), tracked_resource }
 }
 
-/** False where what an earlier run has signed can land no more, and never did. */
-async function send(session: Session, kept: Signed, isNew: boolean): Promise<boolean> {
-  const { transaction, signature, tracked_resource } = kept
+/** False where what an earlier run has signed has expired, and was never executed. */
+async function submitLaunch(session: Session, launch: SignedLaunch, { isNew }: { isNew: boolean }): Promise<boolean> {
+  const { transaction, signature } = launch
   try {
-    await submitSigned(session, signature, {
-      transaction,
-      ...(tracked_resource === undefined ? {} : { tracked_resource }),
-    })
+    await submitSigned(session, signature, { transaction, ...trackedField(launch) })
     return true
   } catch (error) {
-    // The API stores before it sends: what it does not know was never sent by it, and its word on it is the chain's.
+    // The API stores before it sends: what it does not know it never sent, and what it says of it comes from the chain.
     if (isNew || !(error instanceof ApiError) || error.code !== 'bad_request') throw error
-    return isKnown(session, signature)
+    return isKnownToApi(session, signature)
   }
 }
 
-async function isKnown({ client }: Session, signature: string): Promise<boolean> {
+async function isKnownToApi({ client }: Session, signature: string): Promise<boolean> {
   return (await client.transactions.get({ signature })).data.lifecycle !== 'unknown'
 }
 
-/** A key is used until what was signed under it is proven to have failed: the platform wallet signs once for it. */
-async function byPlatform(session: Session, how: Initializing, record: TreeRecord, file: KeptFile): Promise<string> {
-  const { client } = session
-  const terms = termsOf(how, record)
-  let last: string | undefined
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const kept = file.read(terms) as Extract<Begun, { key: string }> | null
-    const key = kept?.key ?? crypto.randomUUID()
-    if (kept === null) file.write({ key, signature: null, terms })
-    const { data } = await signedOnce(session, key, (options) =>
-      client.airdrops.create({ ...bodyOf(how, record), mode: 'signed' }, options),
-    )
-    if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-    const { signature } = data
-    file.write({ key, signature, terms })
-    const end = await follow(session, signature, 'confirmed')
-    file.forget()
-    if (end.lifecycle !== 'failed') return signature
-    if (end.err !== EXPIRED) throw failedAs(end)
-    last = signature
-  }
-  throw tooOften(record, last)
+/** The key in the journal is used until what was signed under it is proven to have failed: the platform wallet signs once for a key. */
+async function attemptByPlatform(
+  session: Session,
+  options: LaunchOptions,
+  record: TreeRecord,
+  journal: LaunchJournal,
+): Promise<SentLaunch> {
+  const terms = launchTermsOf(options, record)
+  const entry = journal.read(terms)
+  const earlier = entry !== null && 'key' in entry ? entry : null
+  const key = earlier?.key ?? crypto.randomUUID()
+  if (earlier === null) journal.write({ key, signature: null, terms })
+  const { data } = await requestPlatformSignature(session, key, (request) =>
+    session.client.airdrops.create({ ...launchBody(options, record), mode: 'signed' }, request),
+  )
+  if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
+  const { signature } = data
+  journal.write({ key, signature, terms })
+  return { signature, transaction: null }
 }
 
-function bodyOf(
-  { payer: { address: payer }, platform_id, clawback_after_days }: Initializing,
+const launchBody = (
+  { payer, platform_id, clawback_after_days }: LaunchOptions,
   { mint, airdrop_count, root }: TreeRecord,
-) {
-  return {
-    payer,
-    platform_id,
-    mint,
-    airdrop_count,
-    merkle_root: root,
-    ...(clawback_after_days === undefined ? {} : { clawback_after_days }),
-  }
-}
+) => ({
+  payer: payer.address,
+  platform_id,
+  mint,
+  airdrop_count,
+  merkle_root: root,
+  ...(clawback_after_days === undefined ? {} : { clawback_after_days }),
+})

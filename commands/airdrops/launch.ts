@@ -3,42 +3,51 @@ import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
-import { flag, integer, list, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
+import { type InputValues, integer, listOf, required, text, toggle, verb } from '../command.ts'
 import { csvFlags, hashTree, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
-import { readKey, summaryOf } from '../merkle/summary.ts'
-import { platformAddress } from '../signing/by-platform.ts'
+import { readKey, treeSummary } from '../merkle/summary.ts'
+import type { Session } from '../session.ts'
+import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import { KEYPAIR } from '../signing/flags.ts'
-import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
-import { pair } from '../signing/preview.ts'
-import { confirmOn, refuseUnasked } from '../signing/sign-and-submit.ts'
+import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
+import { platformAddress } from '../signing/platform-wallet.ts'
+import { previewLine } from '../signing/preview.ts'
 import { EXIT, failure, usage } from '../ui/problem.ts'
-import { type Initializing, initialize, termsOf } from './initialize.ts'
-import { keptFile, requireStateFolder } from './kept.ts'
+import { initializeAirdrop, type LaunchOptions, launchTermsOf } from './initialize.ts'
+import { launchJournal, requireLaunchFolder } from './launch-journal.ts'
+import { launchOutcome } from './launch-outcome.ts'
 import { ownOnChain, type Payer, payerOf } from './own.ts'
-import { isFunded, type Part, partsOf, refuseTwice, requireTokens, stateOf } from './parts.ts'
+import {
+  chainStateOf,
+  isFunded,
+  type LaunchPart,
+  launchParts,
+  refuseLaunchedTwice,
+  requireLaunchTokens,
+} from './parts.ts'
 
 const { submit, get, simulate } = paths.transactions
 
-const flags = {
+const launchFlags = {
   mint: required(text('Mint of the token', { placeholder: 'MINT' })),
   airdrop_count: integer('Which airdrop of this mint (default 0); that of the first tree where there are several', {
     min: 0,
     max: MAX_AIRDROP_COUNT,
   }),
-  counts: list('Airdrop counts instead of consecutive ones, one for each tree', { placeholder: 'N,N' }),
+  counts: listOf('Airdrop counts instead of consecutive ones, one for each tree', { placeholder: 'N,N' }),
   ...csvFlags,
   clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
-  again: flag('Launch a list that is another airdrop of this mint already: everybody is paid twice'),
-  replace: flag('Replace a stored tree of another root that is not on chain yet'),
-  signed: flag('The platform wallet pays and signs, instead of your keypair'),
-  dry_run: flag('Say what there is to do, and do nothing'),
+  again: toggle('Launch a list that is another airdrop of this mint already: everybody is paid twice'),
+  replace: toggle('Replace a stored tree of another root that is not on chain yet'),
+  signed: toggle('The platform wallet pays and signs, instead of your keypair'),
+  dry_run: toggle('Say what there is to do, and do nothing'),
   platform_id: PLATFORM_ID,
   keypair: KEYPAIR,
 }
-type LaunchFlags = Values<typeof flags>
+type LaunchFlags = InputValues<typeof launchFlags>
 
-export const launch = verb({
+export const launchAirdrops = verb({
   about: 'Build, store, initialize and fund the airdrop of a CSV; resumable',
   details: `FILE has one wallet,amount a line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. The same command again goes on where it stopped: what is on chain is not made, nor funded, twice, and its tree is stored where that is missing. Exit code 1 where a vault lacks tokens in the end: \`missing\` says how many raw units.`,
   calls: [
@@ -54,7 +63,7 @@ export const launch = verb({
     paths.signer.get,
   ],
   args: { file: required(text('The CSV, or - for standard input')) },
-  flags,
+  flags: launchFlags,
   examples: [
     'svc airdrops launch recipients.csv --mint <mint> --decimals 6',
     'svc airdrops launch recipients.csv --mint <mint> --decimals 6 --signed --yes -o json',
@@ -69,7 +78,7 @@ export const launch = verb({
     if (platform_id.length < 1 || platform_id.length > 64) {
       throw usage('--platform-id must have 1 to 64 characters', { param: '--platform-id' })
     }
-    if (!input.dry_run) requireStateFolder()
+    if (!input.dry_run) requireLaunchFolder()
     const { list: recipients, merged, zeroAmounts } = await readRecipients(file, input, ui)
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
@@ -77,37 +86,44 @@ export const launch = verb({
     const counts = countsOf(input, lists.length)
     const address = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
     const payer = await payerOf(session, address, input.mint)
-    const trees = lists.map((part, i) => {
+    const trees = counts.flatMap((count, i) => {
+      const part = lists[i]
+      if (part === undefined) return []
       const tree = hashTree(part, ui)
-      return { tree, record: summaryOf(tree, input.mint, counts[i]!) }
+      return [{ tree, record: treeSummary(tree, input.mint, count) }]
     })
-    const parts = await partsOf(session, trees, { payer, replace: input.replace })
-    if (!input.again) await refuseTwice(session, parts)
-    // Killed after it had landed: nothing that was kept for it is needed any more.
+    const parts = await launchParts(session, trees, { payer, replace: input.replace })
+    if (!input.again) await refuseLaunchedTwice(session, parts)
+    // A run that was killed after its transaction was confirmed has left its journal behind.
     for (const { isOnChain, record } of input.dry_run ? [] : parts) {
-      if (isOnChain) (await keptFile(session, record)).forget()
+      if (isOnChain) (await launchJournal(session, record)).remove()
     }
     const open = parts.filter(({ isOnChain }) => !isOnChain)
     // Where trees alone are stored, nothing is signed.
     const sends = !input.dry_run && open.length > 0
-    if (sends) refuseUnasked(session, await session.cluster())
-    const decimals = await requireTokens(session, { mint: input.mint, payer, parts: open, decimals: input.decimals })
+    if (sends) refuseUnconfirmable(session, await session.cluster())
+    const decimals = await requireLaunchTokens(session, {
+      mint: input.mint,
+      payer,
+      parts: open,
+      decimals: input.decimals,
+    })
     const isDone = parts.every(({ isOnChain, isStored }) => isOnChain && isStored)
     if (!isDone) {
-      const what = whatOf(open, decimals)
-      await ui.preview([what, ...planLines(input, { payer, file, parts, decimals })])
-      if (sends) await confirmOn(session, what, await session.cluster())
+      const question = launchQuestion(open, decimals)
+      await ui.preview([question, ...planLines(input, { payer, file, parts, decimals })])
+      if (sends) await confirmOn(session, question, await session.cluster())
     }
     if (!input.dry_run) await launchAll(session, input, { payer, parts })
     const sent = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
-    const outcome = outcomeOf(parts, decimals, sends ? [] : [sent])
-    // A vault that was withdrawn lacks nothing.
+    const outcome = launchOutcome(parts, decimals, sends ? [] : [sent])
+    // A vault that was withdrawn pays nobody any more, so it lacks nothing.
     const isComplete = parts.every(({ isOnChain, missing }) => isOnChain && missing === 0n)
     return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
   },
 })
 
-function whatOf(open: readonly Part[], decimals: number): string {
+function launchQuestion(open: readonly LaunchPart[], decimals: number): string {
   if (open.length === 0) return 'Store the tree of what is on chain already'
   const total = open.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
   const wallets = open.reduce((sum, { record }) => sum + record.leaf_count, 0)
@@ -115,7 +131,7 @@ function whatOf(open: readonly Part[], decimals: number): string {
   return `Launch ${airdrops} of ${decimalOf(total, decimals)} tokens to ${wallets} wallets`
 }
 
-/** One for each tree. */
+/** The airdrop count of each tree. Throws a usage problem where the flags do not give one to each. */
 export function countsOf(
   { airdrop_count, counts }: Pick<LaunchFlags, 'airdrop_count' | 'counts'>,
   trees: number,
@@ -141,64 +157,67 @@ export function countsOf(
 async function launchAll(
   session: Session,
   input: LaunchFlags,
-  { payer, parts }: { payer: Payer; parts: readonly Part[] },
+  { payer, parts }: { payer: Payer; parts: readonly LaunchPart[] },
 ): Promise<void> {
   const { ui } = session
-  const initializing: Initializing = {
+  const options: LaunchOptions = {
     payer,
     signed: input.signed,
     keypair: input.keypair,
     platform_id: input.platform_id ?? DEFAULT_PLATFORM,
     clawback_after_days: input.clawback_after_days,
   }
-  // Before a tree is replaced: what was signed for another one may still land.
+  // Checked before a tree is replaced: what was signed for the older one may still be confirmed.
   for (const { isOnChain, record } of parts) {
-    if (!isOnChain) await (await keptFile(session, record)).refuseOther(termsOf(initializing, record))
+    if (!isOnChain) await (await launchJournal(session, record)).refuseOtherTerms(launchTermsOf(options, record))
   }
   for (const part of parts.filter(({ isOnChain, isStored }) => !isOnChain || !isStored)) {
     const { record, tree, isOnChain } = part
     const name = parts.length === 1 ? record.id : `${record.id} (airdrop ${record.airdrop_count})`
-    session.lastWords(AGAIN)
+    session.setInterruptNote(INTERRUPTED)
     await storeTree(session, tree, record, input.replace)
     ui.note(`${name}: stored, ${record.leaf_count} wallets, root ${record.root}`)
     if (isOnChain) {
       Object.assign(part, await stateNow(session, payer, part))
       continue
     }
-    Object.assign(part, await initialize(session, initializing, record))
+    Object.assign(part, await initializeAirdrop(session, options, record))
     ui.note(`${name}: on chain${isFunded(part) ? ' and funded' : ''}`)
   }
-  session.lastWords(null)
+  session.setInterruptNote(null)
 }
 
-/** With its tree stored, the API knows what it can pay out. */
-async function stateNow(session: Session, payer: Payer, { record }: Part) {
+/** Read again because the API knows what an airdrop can pay out only once its tree is stored. */
+async function stateNow(session: Session, payer: Payer, { record }: LaunchPart) {
   const airdrop = await ownOnChain(session, payer, record)
-  if (airdrop !== null) return stateOf(airdrop, payer, record)
+  if (airdrop !== null) return chainStateOf(airdrop, payer, record)
   throw failure(`the tree of ${record.id} is stored, but its distributor cannot be read from the chain now`, {
     next: 'run the same command again',
   })
 }
 
-export const AGAIN = 'Stopped; the same command goes on from here, and sends nothing twice.'
+const INTERRUPTED = 'Stopped; the same command goes on from here, and sends nothing twice.'
 
-interface Plan {
+interface LaunchPreview {
   payer: Payer
   file: string
-  parts: readonly Part[]
+  parts: readonly LaunchPart[]
   decimals: number
 }
 
-function planLines({ mint, clawback_after_days = 30 }: LaunchFlags, { payer, file, parts, decimals }: Plan): string[] {
+function planLines(
+  { mint, clawback_after_days = 30 }: LaunchFlags,
+  { payer, file, parts, decimals }: LaunchPreview,
+): string[] {
   return [
-    pair('list', file),
-    pair('mint', mint),
-    pair('payer', payer.address),
+    previewLine('list', file),
+    previewLine('mint', mint),
+    previewLine('payer', payer.address),
     ...(parts.every(({ isOnChain }) => isOnChain)
       ? []
-      : [pair('left over', `back to the payer's token account after ${clawback_after_days} days`)]),
+      : [previewLine('left over', `back to the payer's token account after ${clawback_after_days} days`)]),
     ...parts.map((part) =>
-      pair(
+      previewLine(
         `  ${part.record.airdrop_count}`,
         `${part.record.leaf_count} wallets, ${decimalOf(BigInt(part.record.total), decimals)} tokens: ${stepsOf(part, decimals)}`,
       ),
@@ -206,56 +225,8 @@ function planLines({ mint, clawback_after_days = 30 }: LaunchFlags, { payer, fil
   ]
 }
 
-function stepsOf({ isOnChain, isStored, isWithdrawn, missing }: Part, decimals: number): string {
+function stepsOf({ isOnChain, isStored, isWithdrawn, missing }: LaunchPart, decimals: number): string {
   if (!isOnChain) return isStored ? 'initialize, fund' : 'store, initialize, fund'
   const lacks = missing > 0n ? `; its vault lacks ${decimalOf(missing, decimals)}` : ''
   return `${isStored ? '' : 'store; '}on chain already${isWithdrawn ? '; its vault was withdrawn' : lacks}`
-}
-
-function outcomeOf(parts: readonly Part[], decimals: number, notes: readonly string[] = []): Outcome {
-  const rows = parts.map((part) => ({
-    id: part.record.id,
-    mint: part.record.mint,
-    airdrop_count: part.record.airdrop_count,
-    root: part.record.root,
-    leaf_count: part.record.leaf_count,
-    total: part.record.total,
-    list_sha256: part.record.list_sha256,
-    distributor: part.distributor,
-    funded: isFunded(part),
-    missing: String(part.missing),
-    signature: part.signature,
-  }))
-  const columns = ['id', 'airdrop_count', 'root', 'leaf_count', 'total', 'distributor', 'funded', 'signature'] as const
-  const table = {
-    columns: ['no', 'id', 'wallets', 'tokens', 'root', 'distributor', 'funded'],
-    rows: rows.map(({ id, airdrop_count, leaf_count, total, root, distributor, funded }) => [
-      airdrop_count,
-      id,
-      leaf_count,
-      decimalOf(BigInt(total), decimals),
-      root,
-      distributor,
-      funded ? 'yes' : 'no',
-    ]),
-  }
-  return {
-    data: rows,
-    rows: { columns, rows: rows.map((row) => columns.map((column) => row[column])) },
-    table,
-    notes: [
-      ...notes,
-      // The API knows more than the sum: whether what is sent to that vault could come back.
-      ...parts.flatMap((part) => noteOf(part, decimals)),
-    ],
-  }
-}
-
-/** Nobody is told to fund what would not come back to the payer. */
-function noteOf({ record, note, missing, fundableVault }: Part, decimals: number): string[] {
-  const way =
-    missing > 0n && fundableVault !== null
-      ? [`Fund it: spl-token transfer ${record.mint} ${decimalOf(missing, decimals)} ${fundableVault}`]
-      : []
-  return [...(note === null ? [] : [`Airdrop ${record.airdrop_count}: ${note}`]), ...way]
 }

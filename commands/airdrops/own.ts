@@ -1,7 +1,7 @@
 /** Whose airdrop it is that is on chain: anybody can take an id, copy a root, and name another as its admin. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 
 /** Who pays, and the token account of that wallet, where what is left of an own airdrop goes. */
@@ -15,9 +15,9 @@ export async function payerOf({ client }: Session, address: string, mint: string
   return { address, tokenAccount: data.address }
 }
 
-const NEXT = 'take a free --airdrop-count (of several trees, give each its own with --counts)'
+const TAKE_FREE_COUNT = 'take a free --airdrop-count (of several trees, give each its own with --counts)'
 
-/** Raw units that the vault of one on chain lacks of the list's total, for what is not claimed yet. */
+/** Raw units that the vault lacks to pay what is not claimed yet of the list's total. */
 export function missingIn({ vault_balance, claimed_amount }: Airdrop, total: string): bigint {
   const missing = BigInt(total) - BigInt(vault_balance ?? 0) - BigInt(claimed_amount ?? 0)
   return missing > 0n ? missing : 0n
@@ -42,7 +42,7 @@ export function isOwnOnChain(airdrop: Airdrop, root: string, payer: Payer): bool
   if (on_chain_root !== null && on_chain_root !== root) {
     throw usage(
       `airdrop ${airdrop_count} is on chain already (${distributor}) with the root ${on_chain_root}, and this list has ${root}`,
-      { param: '--airdrop-count', next: NEXT, details: { id, on_chain_root, root } },
+      { param: '--airdrop-count', next: TAKE_FREE_COUNT, details: { id, on_chain_root, root } },
     )
   }
   if (status === 'tree_built' && on_chain_root === null) return false
@@ -56,7 +56,7 @@ export function isOwnOnChain(airdrop: Airdrop, root: string, payer: Payer): bool
       `airdrop ${airdrop_count} is on chain already (${distributor}): ${maker} made it, and what is left in it goes to ${clawback_receiver}, not to the token account of ${payer.address}: do not fund it`,
       {
         param: '--airdrop-count',
-        next: `${NEXT}, or the keypair that made it`,
+        next: `${TAKE_FREE_COUNT}, or the keypair that made it`,
         details: { id, admin, clawback_receiver },
       },
     )

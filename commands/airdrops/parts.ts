@@ -3,12 +3,12 @@ import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import { decimalOf } from '../amounts.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { mintState, tokenBalance } from '../token-state.ts'
-import { orNull, usage } from '../ui/problem.ts'
+import { nullIfNotFound, usage } from '../ui/problem.ts'
 import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 
-export interface Part {
+export interface LaunchPart {
   tree: MerkleTree
   record: TreeRecord
   /** Without its tree nobody finds a proof, whatever the chain has. */
@@ -17,7 +17,7 @@ export interface Part {
   /** After its clawback time: nothing can be claimed from it any more. */
   isWithdrawn: boolean
   distributor: string | null
-  /** What the API warns of. */
+  /** The API's warning about it. */
   note: string | null
   /** Raw units that its vault lacks; what this command makes is funded in the same transaction. */
   missing: bigint
@@ -26,19 +26,22 @@ export interface Part {
   signature: string | null
 }
 
-/** What the chain tells. */
-export type PartState = Pick<Part, 'isOnChain' | 'isWithdrawn' | 'distributor' | 'note' | 'missing' | 'fundableVault'>
+/** The fields that come from the chain. */
+export type PartState = Pick<
+  LaunchPart,
+  'isOnChain' | 'isWithdrawn' | 'distributor' | 'note' | 'missing' | 'fundableVault'
+>
 
 /** Throws a usage problem where another list has the id, or somebody else the distributor. */
-export async function partsOf(
+export async function launchParts(
   { client }: Session,
-  trees: readonly Pick<Part, 'tree' | 'record'>[],
+  trees: readonly Pick<LaunchPart, 'tree' | 'record'>[],
   { payer, replace }: { payer: Payer; replace: boolean },
-): Promise<Part[]> {
-  const parts: Part[] = []
+): Promise<LaunchPart[]> {
+  const parts: LaunchPart[] = []
   for (const { tree, record } of trees) {
-    const known = await orNull(client.airdrops.get({ id: record.id }))
-    const open: Part = {
+    const known = await nullIfNotFound(client.airdrops.get({ id: record.id }))
+    const open: LaunchPart = {
       tree,
       record,
       isStored: false,
@@ -63,7 +66,7 @@ export async function partsOf(
       )
     }
     const isStored = data.total !== null && data.root === record.root
-    const part = { ...open, isStored, ...(isOnChain ? stateOf(data, payer, record) : {}) }
+    const part = { ...open, isStored, ...(isOnChain ? chainStateOf(data, payer, record) : {}) }
     // The note is about the stored list, which this one replaces.
     parts.push(data.root === record.root ? part : { ...part, note: null })
   }
@@ -71,17 +74,18 @@ export async function partsOf(
 }
 
 /** Throws a usage problem where one of the lists that are to be launched is on chain under another count: it would pay twice. */
-export async function refuseTwice({ client }: Session, parts: readonly Part[]): Promise<void> {
+export async function refuseLaunchedTwice({ client }: Session, parts: readonly LaunchPart[]): Promise<void> {
   const open = new Map(parts.filter(({ isOnChain }) => !isOnChain).map(({ record }) => [record.root, record]))
   const [first] = open.values()
   if (first === undefined) return
   let cursor: string | undefined
   do {
-    const query = { mint: first.mint, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }
+    const query = { mint: first.mint, limit: AIRDROPS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
     const { data, meta } = await client.airdrops.list(query)
     const twin = data.find(({ root, status }) => status !== 'tree_built' && open.has(root))
-    if (twin !== undefined) {
-      const { airdrop_count } = open.get(twin.root)!
+    const own = twin && open.get(twin.root)
+    if (twin !== undefined && own !== undefined) {
+      const { airdrop_count } = own
       throw usage(
         `the list of airdrop ${airdrop_count} is airdrop ${twin.airdrop_count} of this mint already (${twin.status}): launched again it pays everybody twice`,
         {
@@ -95,12 +99,12 @@ export async function refuseTwice({ client }: Session, parts: readonly Part[]): 
   } while (cursor !== undefined)
 }
 
-const PAGE = '100'
+const AIRDROPS_PER_PAGE = '100'
 
-/** Of one that is on chain. */
-export function stateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
+/** The state of an airdrop that is on chain. */
+export function chainStateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
   const { status, distributor, note, admin, vault, vault_lacks, clawed_back } = airdrop
-  // The node may be behind what was told of before.
+  // A node may be behind: `clawed_back` then shows the vault as it was, and the status knows better.
   const isWithdrawn = clawed_back === true || status === 'vault_drained'
   return {
     isOnChain: true,
@@ -113,20 +117,23 @@ export function stateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeReco
   }
 }
 
-/** On chain, with all that its wallets can still claim. */
-export const isFunded = ({ isOnChain, isWithdrawn, missing }: Part): boolean =>
+/** Whether it is on chain with all that its wallets can still claim. */
+export const isFunded = ({ isOnChain, isWithdrawn, missing }: LaunchPart): boolean =>
   isOnChain && !isWithdrawn && missing === 0n
 
-interface Needed {
+interface LaunchNeeds {
   mint: string
   payer: Payer
-  parts: readonly Part[]
-  /** Of the CSV; undefined where its amounts are raw units. */
+  parts: readonly LaunchPart[]
+  /** Decimals of the amounts in the CSV; undefined where they are raw units. */
   decimals: number | undefined
 }
 
 /** Answers the decimals of the mint. Throws a usage problem where --decimals is not that, or tokens are missing. */
-export async function requireTokens(session: Session, { mint, payer, parts, decimals }: Needed): Promise<number> {
+export async function requireLaunchTokens(
+  session: Session,
+  { mint, payer, parts, decimals }: LaunchNeeds,
+): Promise<number> {
   const { decimals: known, isToken2022 } = await mintState(session, mint)
   if (isToken2022) {
     throw usage(

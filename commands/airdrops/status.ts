@@ -1,31 +1,33 @@
-/** `svc airdrops status`: how far an airdrop has come on chain, in words and figures. */
+/** `svc airdrops status`: how far an airdrop has come on chain, in figures and sentences. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
-import { required, type Session, text, verb } from '../command.ts'
+import { required, text, verb } from '../command.ts'
+import type { Session } from '../session.ts'
 import { mintState } from '../token-state.ts'
-import { orNull } from '../ui/problem.ts'
-import { cleaned } from '../ui/render.ts'
+import { fieldLines } from '../ui/field-lines.ts'
+import { nullIfNotFound } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
 import { zonedTime } from '../ui/times.ts'
 
-export const status = verb({
+export const airdropStatus = verb({
   about: 'How far an airdrop has come: funded, claimed, what is left and when it can be withdrawn',
   calls: [paths.airdrops.get, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
   examples: ['svc airdrops status <id>', 'svc airdrops status <id> -o json'],
   async run({ id }, session) {
     const { data } = await session.client.airdrops.get({ id })
-    const decimals = await decimalsOf(session, data.mint)
-    return { data, text: lines(data, decimals).join('\n') }
+    const decimals = await mintDecimals(session, data.mint)
+    return { data, text: fieldLines(statusFields(data, decimals)).join('\n') }
   },
 })
 
 /** Null where the chain has no such mint. */
-export async function decimalsOf(session: Session, mint: string): Promise<number | null> {
-  return (await orNull(mintState(session, mint)))?.decimals ?? null
+export async function mintDecimals(session: Session, mint: string): Promise<number | null> {
+  return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
 }
 
-function lines(airdrop: Airdrop, decimals: number | null): string[] {
+function statusFields(airdrop: Airdrop, decimals: number | null): [name: string, value: string][] {
   const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at, note } = airdrop
   const amount = (raw: string | null) =>
     raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
@@ -35,7 +37,7 @@ function lines(airdrop: Airdrop, decimals: number | null): string[] {
     isOther || part === null || whole === null || BigInt(whole) === 0n
       ? ''
       : ` (${percent(BigInt(part), BigInt(whole))})`
-  const rows: [string, string][] = [
+  return [
     ['STATUS', status],
     ['MINT', airdrop.mint],
     ['AIRDROP COUNT', String(airdrop.airdrop_count)],
@@ -48,10 +50,8 @@ function lines(airdrop: Airdrop, decimals: number | null): string[] {
     ['IN THE VAULT', amount(vault_balance)],
     ['LEFT OVER FROM', clawback_at === null ? '-' : zonedTime(clawback_at)],
     ['GOES TO', airdrop.clawback_receiver ?? '-'],
-    ...(note === null ? [] : ([['NOTE', cleaned(note)]] as [string, string][])),
+    ...(note === null ? [] : ([['NOTE', printable(note)]] as [string, string][])),
   ]
-  const width = Math.max(...rows.map(([name]) => name.length))
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
 }
 
 /** Rounded down, so that 100 % is all of it. */

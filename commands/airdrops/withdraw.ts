@@ -2,14 +2,12 @@
 import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
-import { signedOnce } from '../signing/by-platform.ts'
 import { WAIT } from '../signing/flags.ts'
-import { follow } from '../signing/following.ts'
-import { pair } from '../signing/preview.ts'
-import { confirmOn, failedAs } from '../signing/sign-and-submit.ts'
+import { sendByPlatform } from '../signing/platform-wallet.ts'
+import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
 import { zonedTime } from '../ui/times.ts'
-import { decimalsOf } from './status.ts'
+import { mintDecimals } from './status.ts'
 
 export const withdraw = verb({
   about: 'Withdraw what is left in the vault, once its clawback time has come',
@@ -24,7 +22,7 @@ export const withdraw = verb({
     wait: WAIT,
   },
   examples: ['svc airdrops withdraw <id>', 'svc airdrops withdraw <id> --admin <wallet> --yes'],
-  async run({ id, amount, admin, idempotency_key, wait = 'confirmed' }, session) {
+  async run({ id, amount, admin, idempotency_key, wait }, session) {
     if (amount !== undefined && !/^\d{1,20}$/.test(amount)) {
       throw usage(`--amount must be raw units, not "${amount}"`, { param: '--amount' })
     }
@@ -34,24 +32,26 @@ export const withdraw = verb({
     const { data: airdrop } = await session.client.airdrops.get({ id })
     const all = amount ?? airdrop.vault_balance
     if (all === null) throw usage(`${id} has no vault on chain: nothing can be withdrawn`, { param: '<id>' })
-    const decimals = await decimalsOf(session, airdrop.mint)
+    const decimals = await mintDecimals(session, airdrop.mint)
     const shownAmount = decimals === null ? `${all} raw units` : decimalOf(BigInt(all), decimals)
     const what = `Withdraw ${shownAmount} of ${airdrop.mint}`
     await session.ui.preview([
       what,
-      pair('vault', airdrop.vault ?? '-'),
-      pair('goes to', airdrop.clawback_receiver ?? '-'),
-      pair('possible', airdrop.clawback_at === null ? '-' : `from ${zonedTime(airdrop.clawback_at)}`),
+      previewLine('vault', airdrop.vault ?? '-'),
+      previewLine('goes to', airdrop.clawback_receiver ?? '-'),
+      previewLine('possible', airdrop.clawback_at === null ? '-' : `from ${zonedTime(airdrop.clawback_at)}`),
     ])
-    await confirmOn(session, what, await session.cluster())
     const body = { id, amount: all, ...(admin === undefined ? {} : { admin }) }
-    const { data } = await signedOnce(session, idempotency_key ?? crypto.randomUUID(), (options) =>
-      session.client.airdrops.withdraw(body, options),
+    return sendByPlatform(
+      session,
+      { wait, idempotency_key },
+      {
+        what,
+        async sign(options) {
+          const { mode: _, signature, ...shown } = (await session.client.airdrops.withdraw(body, options)).data
+          return { signature, show: () => ({ airdrop: id, ...shown }) }
+        },
+      },
     )
-    const { mode: _, signature, ...shown } = data
-    if (wait === 'none') return { data: { airdrop: id, ...shown, signature, lifecycle: 'submitted' } }
-    const landed = await follow(session, signature, wait)
-    if (landed.lifecycle === 'failed') throw failedAs(landed)
-    return { data: { airdrop: id, ...shown, signature, lifecycle: landed.lifecycle, slot: landed.slot } }
   },
 })

@@ -3,41 +3,44 @@ import type { EventType } from '../../src/api/event-types.ts'
 import type { Event } from '../../src/api/events.ts'
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
+import { isTransient } from '../ui/problem.ts'
 
-export interface Filters {
+export interface FollowFilters {
   type?: EventType | undefined
   resource_type?: string | undefined
   resource_id?: string | undefined
 }
 
 /** Where a follower stands: everything up to `sequence` is done; `cursor` is the API's, at or before it. */
-export interface Place {
+export interface EventPosition {
   sequence: number
   cursor?: string | undefined
 }
 
-const LOOK_MS = 1_000
+const EVENTS_PAUSE_MS = 1_000
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]
-const QUOTA_MS = 5_000
-const PAGE = 100
-const PASSING: readonly string[] = ['internal_error', 'rate_limited']
+const EVENTS_RATE_LIMIT_PAUSE_MS = 5_000
+const EVENTS_PER_PAGE = 100
 
 /**
  * Yields every event after the place, one by one, each with the place that it leads to; it never ends. Once the API has
  * answered, its failures are waited for and said on stderr; a first failure, or one that waiting does not mend, is thrown.
  */
-export async function* follow(
+export async function* followEvents(
   { client, clock, ui }: Pick<Session, 'client' | 'clock' | 'ui'>,
-  filters: Filters,
-  from: Place,
-): AsyncGenerator<{ event: Event; place: Place }> {
+  filters: FollowFilters,
+  from: EventPosition,
+): AsyncGenerator<{ event: Event; place: EventPosition }> {
   let { sequence, cursor } = from
-  let limit = PAGE
+  let limit = EVENTS_PER_PAGE
   let [failures, reached] = [0, false]
   for (;;) {
     try {
-      const { data, meta } = await client.events.list({ ...query(filters, 'asc', limit), ...(cursor && { cursor }) })
+      const { data, meta } = await client.events.list({
+        ...eventQuery(filters, 'asc', limit),
+        ...(cursor && { cursor }),
+      })
       if (failures > 0) ui.note('The API answers again; nothing was missed.')
       failures = 0
       reached = true
@@ -48,37 +51,41 @@ export async function* follow(
       }
       if (meta.next_cursor !== null) {
         cursor = meta.next_cursor
-        limit = PAGE
+        limit = EVENTS_PER_PAGE
         continue
       }
       // The last page has no cursor: asked for all but one of its events, the next answer has one close to the end.
-      limit = data.length > 1 ? data.length - 1 : PAGE
+      limit = data.length > 1 ? data.length - 1 : EVENTS_PER_PAGE
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (cursor !== undefined && error.code === 'bad_request' && error.param === 'cursor') {
         cursor = undefined
         continue
       }
-      if (!reached || !PASSING.includes(error.code)) throw error
+      if (!reached || !isTransient(error)) throw error
       if (failures === 0) ui.warn(`${error.message}; trying again until it answers`)
       const wait = Math.min(FIRST_WAIT_MS * 2 ** failures++, LONGEST_WAIT_MS)
-      await clock.sleep(error.code === 'rate_limited' ? Math.max(wait, QUOTA_MS) : wait)
+      await clock.sleep(error.code === 'rate_limited' ? Math.max(wait, EVENTS_RATE_LIMIT_PAUSE_MS) : wait)
       continue
     }
-    await clock.sleep(LOOK_MS)
+    await clock.sleep(EVENTS_PAUSE_MS)
   }
 }
 
 /** The place behind the newest event that passes the filters, or behind that of a sequence. */
-export async function placeOf(client: Client, filters: Filters, wanted: number | 'now'): Promise<Place> {
+export async function eventPosition(
+  client: Client,
+  filters: FollowFilters,
+  wanted: number | 'now',
+): Promise<EventPosition> {
   if (wanted === 0) return { sequence: 0 }
-  const newest = (await client.events.list(query(filters, 'desc', 1))).data[0]
+  const newest = (await client.events.list(eventQuery(filters, 'desc', 1))).data[0]
   if (newest === undefined) return { sequence: wanted === 'now' ? 0 : wanted }
   const sequence = wanted === 'now' ? newest.sequence : wanted
-  // Times only find a cursor to start from: whether it lies before the place is told by sequence, as clocks are set back.
+  // A time only finds a cursor to start from. Clocks are set back, so the sequence decides whether it lies before the position.
   for (let back = 1; back < newest.created; back *= 2) {
     const created_after = String(newest.created - back)
-    const { data, meta } = await client.events.list({ ...query(filters, 'asc', 1), created_after })
+    const { data, meta } = await client.events.list({ ...eventQuery(filters, 'asc', 1), created_after })
     if (data[0] !== undefined && data[0].sequence <= sequence && meta.next_cursor !== null) {
       return { sequence, cursor: meta.next_cursor }
     }
@@ -86,7 +93,7 @@ export async function placeOf(client: Client, filters: Filters, wanted: number |
   return { sequence }
 }
 
-function query({ type, resource_type, resource_id }: Filters, order: 'asc' | 'desc', limit: number) {
+function eventQuery({ type, resource_type, resource_id }: FollowFilters, order: 'asc' | 'desc', limit: number) {
   return {
     order,
     limit: String(limit),

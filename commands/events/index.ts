@@ -1,7 +1,7 @@
 /** `svc events`: what happened, as it is stored and delivered. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choice, type Input, type Noun, required, text, verb } from '../command.ts'
+import { type CommandInput, choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { listOutcome, listVerb, recordVerb } from '../reads.ts'
 import { tail } from './tail.ts'
 
@@ -11,11 +11,11 @@ export const eventsNoun: Noun = {
       about: 'List stored events, newest first',
       at: paths.events.list,
       filters: {
-        type: text('Only those of this type; `svc events types` lists them') as Input<EventType | undefined>,
+        type: text('Only those of this type; `svc events types` lists them') as CommandInput<EventType | undefined>,
         resource_type: text('Only those of this kind of resource', { placeholder: 'KIND' }),
         resource_id: text('Only those of this resource', { placeholder: 'ID' }),
         created_after: text('Only those after this moment, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
-        order: choice(['asc', 'desc'], 'asc: oldest first, to follow new ones by cursor'),
+        order: choiceOf(['asc', 'desc'], 'asc: oldest first, to follow new ones by cursor'),
       },
       columns: ['sequence', 'id', 'type', 'created', 'data'],
       table: (events) => ({

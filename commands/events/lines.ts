@@ -1,24 +1,24 @@
-/** Events as they come, one a line: JSON for programs, words for a person. */
+/** Events as they come, one a line: JSON for programs, text for a person. */
 import type { Event } from '../../src/api/events.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { terminal } from '../terminal.ts'
-import { cleaned, jsonText } from '../ui/render.ts'
+import { jsonText, printable } from '../ui/render.ts'
 
-export interface Lines {
+export interface EventLines {
   /** Whether a person reads them. */
   readable: boolean
-  /** Prints `data` as one line of JSON, or `words` for a person. */
-  print(data: unknown, words: string): void
+  /** Prints `data` as one line of JSON, or `text` for a person. */
+  print(data: unknown, text: string): void
 }
 
 /** A stream has no closing bracket: with `-o json` and `-o plain` each line is a document of its own. */
-export async function openLines({ settings }: Pick<Session, 'settings'>): Promise<Lines> {
+export async function openEventLines({ settings }: Pick<Session, 'settings'>): Promise<EventLines> {
   const format = (await settings.list()).find(({ name }) => name === 'output')?.value
   const readable = format === 'table'
   return {
     readable,
-    print(data, words) {
-      terminal().stdout.write(`${readable ? cleaned(words) : jsonText(data, 0)}\n`)
+    print(data, text) {
+      terminal().stdout.write(`${readable ? printable(text) : jsonText(data, 0)}\n`)
     },
   }
 }

@@ -1,9 +1,9 @@
 /** `svc events tail`: new events as they happen, until Ctrl-C. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type Input, integer, text, verb } from '../command.ts'
-import { follow, placeOf } from './follow.ts'
-import { eventLine, openLines } from './lines.ts'
+import { type CommandInput, integer, text, verb } from '../command.ts'
+import { eventPosition, followEvents } from './follow.ts'
+import { eventLine, openEventLines } from './lines.ts'
 
 export const tail = verb({
   about: 'Follow new events until stopped',
@@ -11,7 +11,7 @@ export const tail = verb({
     'Looks every second. With -o json and -o plain every event is one line of JSON. A lost connection or a daemon that starts again is waited for, and said on stderr; no event is missed or repeated.',
   calls: [paths.events.list],
   flags: {
-    type: text('Only those of this type; `svc events types` lists them') as Input<EventType | undefined>,
+    type: text('Only those of this type; `svc events types` lists them') as CommandInput<EventType | undefined>,
     resource_type: text('Only those of this kind of resource', { placeholder: 'KIND' }),
     resource_id: text('Only those of this resource', { placeholder: 'ID' }),
     since: integer('Start behind the event of this sequence, 0 for all (default: with what is new)', {
@@ -21,10 +21,10 @@ export const tail = verb({
   },
   examples: ['svc events tail', 'svc events tail --type pool.live --since 0 --json'],
   async run({ since, ...filters }, session) {
-    const lines = await openLines(session)
-    const place = await placeOf(session.client, filters, since ?? 'now')
+    const lines = await openEventLines(session)
+    const place = await eventPosition(session.client, filters, since ?? 'now')
     session.ui.note(`Following the events after sequence ${place.sequence}; Ctrl-C ends this.`)
-    for await (const { event } of follow(session, filters, place)) lines.print(event, eventLine(event))
+    for await (const { event } of followEvents(session, filters, place)) lines.print(event, eventLine(event))
     return { data: undefined }
   },
 })

@@ -1,55 +1,57 @@
-/** `svc fees claim --all`: every pool that holds fees, one after another; what fails is told and stays for the next run. */
+/** `svc fees claim --all`: every pool that holds fees, one after another; what fails is reported and stays for the next run. */
 import type { FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import { ApiError } from '../../src/errors.ts'
-import { LAMPORT_DIGITS, rawUnits, solOf } from '../amounts.ts'
-import { type Outcome, type Session, sessionWith } from '../command.ts'
-import { platformAddress } from '../signing/by-platform.ts'
-import { confirmOn } from '../signing/sign-and-submit.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
+import type { CommandOutcome } from '../command.ts'
+import { type Session, sessionWith } from '../session.ts'
+import { confirmOn } from '../signing/confirm.ts'
+import { platformAddress } from '../signing/platform-wallet.ts'
 import { EXIT } from '../ui/problem.ts'
-import { cleaned } from '../ui/render.ts'
-import { claimHere, claimSigned, type OneClaimFlags, prepare } from './one-claim.ts'
+import { printable } from '../ui/render.ts'
+import { type ClaimRunFlags, claimFees, prepareClaim } from './one-claim.ts'
 
-export type AllFlags = OneClaimFlags & { kind?: FeeClaimKind | undefined; signed: boolean; min?: string | undefined }
+export type ClaimAllFlags = ClaimRunFlags & { kind?: FeeClaimKind | undefined; min?: string | undefined }
 
-interface Row {
+interface ClaimRow {
   pool_address: string
   symbol: string | null
   kind: FeeClaimKind
-  /** Lamports; null where it could not be told. */
+  /** Lamports; null where nobody knows it. */
   estimated_quote: string | null
   signature: string | null
   status: 'to claim' | 'claimed' | 'submitted' | 'failed'
   error: string | null
 }
 
-const PAGE = '100'
-const [EVERY, TAKEN] = ['fees', 'There is nothing to claim'] as const
+const POOLS_PER_PAGE = '100'
+/** How the API begins to say so. */
+const NOTHING_TO_CLAIM = 'There is nothing to claim'
 
-/** Runs are apart: each asks the chain what is still there, so that nothing has to be remembered between them. */
+/** Each run asks the chain what is still there, so that nothing has to be remembered between two runs. */
 export async function claimAll(
   session: Session,
-  input: AllFlags,
+  input: ClaimAllFlags,
   splits: readonly Split[] | undefined,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const { ui, wallet } = session
-  const least = input.min === undefined ? 0n : rawUnits(input.min, LAMPORT_DIGITS, '--min')
+  const least = input.min === undefined ? 0n : rawUnits(input.min, LAMPORT_DECIMALS, '--min')
   const kind = splits === undefined ? input.kind : 'dbc'
   const payer = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
-  const rows = await found(session, { kind, least, payer })
+  const rows = await claimableFees(session, { kind, least, payer })
   const open = rows.filter(({ status }) => status === 'to claim')
   if (input.dry_run || open.length === 0) {
-    return outcomeOf(rows, open.length === 0 ? [] : ['Nothing was signed, and nothing was sent.'])
+    return claimsOutcome(rows, open.length === 0 ? [] : ['Nothing was signed, and nothing was sent.'])
   }
-  const what = `Claim ${kind === 'surplus' ? 'the surplus' : EVERY} of ${countOf(open)}, ${solOf(sumOf(open))} SOL together`
+  const question = `Claim ${kind === 'surplus' ? 'the surplus' : 'fees'} of ${countOf(open)}, ${solOf(sumOf(open))} SOL together`
   await ui.preview([
-    what,
+    question,
     ...open.map(
       ({ pool_address, kind, estimated_quote }) =>
         `  ${pool_address}  ${kind.padEnd(7)}  ${solText(estimated_quote)} SOL`,
     ),
   ])
-  await confirmOn(session, what, await session.cluster())
+  await confirmOn(session, question, await session.cluster())
   const quiet = sessionWith(session, {
     ui: {
       ...ui,
@@ -61,23 +63,22 @@ export async function claimAll(
   })
   for (const [i, row] of open.entries()) {
     ui.note(`${i + 1} of ${open.length}  ${row.pool_address}  ${row.kind}`)
-    session.lastWords(`${i} of ${open.length} were tried; run it again for those that are left`)
+    session.setInterruptNote(`${i} of ${open.length} were tried; run it again for those that are left`)
     Object.assign(row, await claimOne(quiet, input, row, splits))
   }
-  session.lastWords(null)
-  return outcomeOf(rows)
+  session.setInterruptNote(null)
+  return claimsOutcome(rows)
 }
 
-/** Whatever goes wrong with one pool is that pool's. */
+/** Whatever goes wrong with one pool stands in its row, and the others go on. */
 async function claimOne(
   session: Session,
-  input: AllFlags,
-  { pool_address: address, kind }: Row,
+  input: ClaimAllFlags,
+  { pool_address: address, kind }: ClaimRow,
   splits: readonly Split[] | undefined,
-): Promise<Partial<Row>> {
+): Promise<Partial<ClaimRow>> {
   try {
-    const run = input.signed ? claimSigned : claimHere
-    const { data } = await run(session, input, { address, kind, splits })
+    const { data } = await claimFees(session, input, { address, kind, splits })
     const { signature, estimated_quote, lifecycle } = data as {
       signature: string
       estimated_quote: string
@@ -85,34 +86,37 @@ async function claimOne(
     }
     return { signature, estimated_quote, status: lifecycle === 'submitted' ? 'submitted' : 'claimed' }
   } catch (error) {
-    return failed(error)
+    return failedClaim(error)
   }
 }
 
-function failed(error: unknown): Pick<Row, 'status' | 'error' | 'signature'> {
+function failedClaim(error: unknown): Pick<ClaimRow, 'status' | 'error' | 'signature'> {
   if (!(error instanceof ApiError)) throw error
   const { signature } = error.details ?? {}
   return { status: 'failed', error: error.message, signature: typeof signature === 'string' ? signature : null }
 }
 
-interface Search {
+interface ClaimSearch {
   kind: FeeClaimKind | undefined
   least: bigint
   payer: string
 }
 
-/** Every claim there is to make, of every page; what the list does not tell is asked for pool by pool. */
-async function found(session: Session, search: Search): Promise<Row[]> {
-  const rows: Row[] = []
+/** Every claim there is to make, of every page of pools; what the list leaves open is asked pool by pool. */
+async function claimableFees(session: Session, search: ClaimSearch): Promise<ClaimRow[]> {
+  const rows: ClaimRow[] = []
   let cursor: string | undefined
-  let seen = 0
+  let read = 0
   do {
-    const { data, meta } = await session.client.pools.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    const { data, meta } = await session.client.pools.list({
+      limit: POOLS_PER_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
     for (const pool of data) {
-      session.ui.progress('Reading pools')(++seen, 0)
+      session.ui.progress('Reading pools')(++read, 0)
       for (const kind of kindsOf(pool)) {
         if (search.kind !== undefined && kind !== search.kind) continue
-        const row = await rowOf(session, pool, kind, search)
+        const row = await claimRowOf(session, pool, kind, search)
         if (row !== null && (row.status === 'failed' || BigInt(row.estimated_quote ?? 0) >= search.least))
           rows.push(row)
       }
@@ -129,9 +133,14 @@ function kindsOf({ type, status }: Pool): readonly FeeClaimKind[] {
 }
 
 /** Null where there is nothing to claim. */
-async function rowOf(session: Session, pool: Pool, kind: FeeClaimKind, { payer }: Search): Promise<Row | null> {
+async function claimRowOf(
+  session: Session,
+  pool: Pool,
+  kind: FeeClaimKind,
+  { payer }: ClaimSearch,
+): Promise<ClaimRow | null> {
   const { address: pool_address, symbol } = pool
-  const row: Row = {
+  const row: ClaimRow = {
     pool_address,
     symbol,
     kind,
@@ -150,7 +159,7 @@ async function rowOf(session: Session, pool: Pool, kind: FeeClaimKind, { payer }
     if (metrics.surplus_status !== 'available') return null
   }
   try {
-    const { estimated_quote = '0' } = await prepare(
+    const { estimated_quote = '0' } = await prepareClaim(
       session,
       { address: pool_address, kind, splits: undefined },
       payer,
@@ -160,20 +169,21 @@ async function rowOf(session: Session, pool: Pool, kind: FeeClaimKind, { payer }
     )
     return { ...row, estimated_quote }
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'bad_request' && error.message.startsWith(TAKEN)) return null
-    return { ...row, ...failed(error) }
+    if (error instanceof ApiError && error.code === 'bad_request' && error.message.startsWith(NOTHING_TO_CLAIM))
+      return null
+    return { ...row, ...failedClaim(error) }
   }
 }
 
-const countOf = (rows: readonly Row[]) => {
+const countOf = (rows: readonly ClaimRow[]) => {
   const pools = new Set(rows.map(({ pool_address }) => pool_address)).size
   return `${pools} pool${pools === 1 ? '' : 's'}`
 }
-const sumOf = (rows: readonly Row[]) => rows.reduce((sum, row) => sum + BigInt(row.estimated_quote ?? 0), 0n)
+const sumOf = (rows: readonly ClaimRow[]) => rows.reduce((sum, row) => sum + BigInt(row.estimated_quote ?? 0), 0n)
 const solText = (lamports: string | null) => (lamports === null ? '-' : solOf(BigInt(lamports)))
 
-function outcomeOf(rows: readonly Row[], notes: readonly string[] = []): Outcome {
-  const of = (status: Row['status']) => rows.filter((row) => row.status === status)
+function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = []): CommandOutcome {
+  const of = (status: ClaimRow['status']) => rows.filter((row) => row.status === status)
   const [open, claimed, submitted, broken] = [of('to claim'), of('claimed'), of('submitted'), of('failed')]
   const parts = [
     ...(open.length === 0 ? [] : [`${open.length} to claim, ${solOf(sumOf(open))} SOL`]),
@@ -193,15 +203,15 @@ function outcomeOf(rows: readonly Row[], notes: readonly string[] = []): Outcome
       columns,
       rows: rows.map((row) => [row.pool_address, row.kind, row.estimated_quote, row.signature, row.status, row.error]),
     },
-    ...(rows.length === 0 ? { text: 'No pool holds fees to claim.' } : { table: tableOf(rows) }),
-    ...(broken.length === 0 ? {} : { text: broken.map(faultLine).join('\n') }),
+    ...(rows.length === 0 ? { text: 'No pool holds fees to claim.' } : { table: claimsTable(rows) }),
+    ...(broken.length === 0 ? {} : { text: broken.map(failureLine).join('\n') }),
     notes: [...(rows.length === 0 ? [] : [`${parts.join('; ')}.`]), ...notes],
     exitCode: broken.length === 0 ? EXIT.done : EXIT.failed,
   }
 }
 
 /** Amounts in SOL; why one failed has a line of its own below. */
-const tableOf = (rows: readonly Row[]) => ({
+const claimsTable = (rows: readonly ClaimRow[]) => ({
   columns: ['pool', 'symbol', 'kind', 'sol', 'status', 'signature'],
   rows: rows.map(({ pool_address, symbol, kind, estimated_quote, status, signature }) => [
     pool_address,
@@ -213,4 +223,4 @@ const tableOf = (rows: readonly Row[]) => ({
   ]),
 })
 
-const faultLine = ({ pool_address, kind, error }: Row) => `${pool_address} ${kind}: ${cleaned(error ?? '')}`
+const failureLine = ({ pool_address, kind, error }: ClaimRow) => `${pool_address} ${kind}: ${printable(error ?? '')}`

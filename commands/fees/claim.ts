@@ -1,34 +1,34 @@
 /** `svc fees claim`: what a pool owes the partner, taken by your keypair or the platform wallet, split or whole. */
 import type { Split } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choice, flag, list, text, type Values, verb } from '../command.ts'
+import { choiceOf, type InputValues, listOf, text, toggle, verb } from '../command.ts'
 import { SIGNING } from '../signing/flags.ts'
 import { usage } from '../ui/problem.ts'
 import { claimAll } from './claim-all.ts'
-import { claimHere, claimSigned, type Wanted } from './one-claim.ts'
+import { claimFees } from './one-claim.ts'
 import { readSplits } from './splits.ts'
 
-const flags = {
-  kind: choice(['dbc', 'damm_v2', 'surplus'], 'What is claimed (default dbc; with --all every kind)'),
-  split: list('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
+const claimFlags = {
+  kind: choiceOf(['dbc', 'damm_v2', 'surplus'], 'What is claimed (default dbc; with --all every kind)'),
+  split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
   split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
-  signed: flag('The platform wallet pays and signs, instead of your keypair'),
-  all: flag('Claim from every pool that holds fees'),
+  signed: toggle('The platform wallet pays and signs, instead of your keypair'),
+  all: toggle('Claim from every pool that holds fees'),
   min: text('With --all: least SOL that is worth a claim', { placeholder: 'SOL' }),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
   ...SIGNING,
 }
-export type ClaimFlags = Values<typeof flags>
+export type ClaimFlags = InputValues<typeof claimFlags>
 
 const { submit, get, simulate } = paths.transactions
 
-export const claim = verb({
+export const claimPoolFees = verb({
   about: 'Claim the fees of a pool, or of all',
   details:
     'The fees belong to the partner of the pool: its keypair must sign, or the platform wallet with --signed. --all goes on after a failure, ends with a table, and exits with 1 when any failed; a second run claims only what is still there.',
   calls: [paths.feeClaims.create, paths.pools.list, simulate, submit, get, paths.signer.get],
   args: { pool: text('Address of the pool; not with --all') },
-  flags,
+  flags: claimFlags,
   examples: [
     'svc fees claim <pool> --signed',
     'svc fees claim <pool> --split <address>:7500,<address>:2500 -k partner.json',
@@ -36,14 +36,13 @@ export const claim = verb({
   ],
   async run({ pool, ...input }, session) {
     const splits = await readSplits(input.split, input.split_file)
-    checkFlags(pool, input, splits)
+    checkClaimFlags(pool, input, splits)
     if (pool === undefined) return claimAll(session, input, splits)
-    const wanted: Wanted = { address: pool, kind: input.kind ?? 'dbc', splits }
-    return (input.signed ? claimSigned : claimHere)(session, input, wanted)
+    return claimFees(session, input, { address: pool, kind: input.kind ?? 'dbc', splits })
   },
 })
 
-function checkFlags(pool: string | undefined, input: ClaimFlags, splits: readonly Split[] | undefined): void {
+function checkClaimFlags(pool: string | undefined, input: ClaimFlags, splits: readonly Split[] | undefined): void {
   if (input.all === (pool !== undefined)) {
     throw usage('give either the address of a pool or --all', { param: '<pool>' })
   }

@@ -3,11 +3,11 @@ import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { metricsOutcome } from '../pools/record.ts'
 import { listVerb } from '../reads.ts'
-import { claim } from './claim.ts'
+import { claimPoolFees } from './claim.ts'
 
 export const feesNoun: Noun = {
   verbs: {
-    claim,
+    claim: claimPoolFees,
     history: listVerb({
       about: 'List fee claims, newest first',
       at: [paths.feeClaims.list, paths.feeClaims.listByPool],

@@ -1,30 +1,30 @@
 /** One claim of fees: built, shown, signed by your keypair or the platform wallet, and waited for. */
 import type { FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
-import { LAMPORT_DIGITS, solOf } from '../amounts.ts'
-import type { Outcome, Session } from '../command.ts'
-import { dryOf, type SigningFlags } from '../signing/flags.ts'
-import { pair } from '../signing/preview.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
-import { signByPlatform } from '../signing/sign-by-platform.ts'
+import { LAMPORT_DECIMALS, solOf } from '../amounts.ts'
+import type { CommandOutcome } from '../command.ts'
+import type { Session } from '../session.ts'
+import { dryRunField, type SigningFlags } from '../signing/flags.ts'
+import { previewLine } from '../signing/preview.ts'
+import { runSigned } from '../signing/run.ts'
 import { failure } from '../ui/problem.ts'
 
-export type OneClaimFlags = SigningFlags & { idempotency_key?: string | undefined }
+export type ClaimRunFlags = SigningFlags & { signed: boolean; idempotency_key?: string | undefined }
 
-export interface Wanted {
+export interface FeeClaimRequest {
   address: string
   kind: FeeClaimKind
   splits: readonly Split[] | undefined
 }
-export type Prepared = Omit<FeeClaimCreated, 'tx'> & { transaction: string }
+export type PreparedClaim = Omit<FeeClaimCreated, 'tx'> & { transaction: string }
 
 /** An unsigned claim: what it would take, and the transaction that does it. */
-export async function prepare(
+export async function prepareClaim(
   { client }: Session,
-  { splits, ...wanted }: Wanted,
+  { splits, ...claim }: FeeClaimRequest,
   payer: string,
   dry: { dry_run?: true } = {},
-): Promise<Prepared> {
-  const body = { ...wanted, ...dry, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
+): Promise<PreparedClaim> {
+  const body = { ...claim, ...dry, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
   const { tx, ...data } = (await client.feeClaims.create(body)).data
   if (tx.mode === 'unsigned') return { ...data, transaction: tx.transaction }
   throw failure('the API answered with a signed claim, though none was asked for', {
@@ -32,55 +32,54 @@ export async function prepare(
   })
 }
 
-export const whatOf = ({ address, kind, splits }: Wanted) =>
+const claimQuestion = ({ address, kind, splits }: FeeClaimRequest) =>
   `Claim the ${kind === 'surplus' ? 'surplus' : 'fees'} of ${address}${splits === undefined ? '' : `, split ${splits.length} ways`}`
 
-const shownOf = ({ pool_address, kind, estimated_quote }: Omit<FeeClaimCreated, 'tx'>) => ({
+const claimFields = ({ pool_address, kind, estimated_quote }: Omit<FeeClaimCreated, 'tx'>) => ({
   pool_address,
   kind,
   ...(estimated_quote === undefined ? {} : { estimated_quote }),
 })
 
 /** The amount, and each share of it rounded down: the API gives what that leaves to some of them. */
-function amountLines({ estimated_quote }: { estimated_quote?: string | undefined }, { splits }: Wanted): string[] {
+function amountLines(
+  { estimated_quote }: { estimated_quote?: string | undefined },
+  { splits }: FeeClaimRequest,
+): string[] {
   if (estimated_quote === undefined) return []
   const amount = BigInt(estimated_quote)
   return [
-    pair('claims', `${solOf(amount)} SOL`),
+    previewLine('claims', `${solOf(amount)} SOL`),
     ...(splits ?? []).map(
       ({ recipient, bps }) => `    ${recipient}  ${bps / 100} %  ~${solOf((amount * BigInt(bps)) / 10_000n)} SOL`,
     ),
   ]
 }
 
-/** Signed by the local keypair, which must be the partner. */
-export function claimHere(session: Session, input: OneClaimFlags, wanted: Wanted): Promise<Outcome> {
-  return signAndSubmit<Prepared>(session, input, {
-    what: whatOf(wanted),
-    build: async (payer) => ({ data: await prepare(session, wanted, payer, dryOf(input)) }),
-    preview: (data) => amountLines(data, wanted),
-    show: shownOf,
-    decimals: () => ({ estimated_quote: LAMPORT_DIGITS }),
-  })
-}
-
-/** Shown by an unsigned build of the same claim, then signed by the platform wallet. */
-export function claimSigned(session: Session, input: OneClaimFlags, wanted: Wanted): Promise<Outcome> {
-  const { splits, ...body } = wanted
-  return signByPlatform<Prepared>(session, input, {
-    what: whatOf(wanted),
-    // Only the signed request is to leave something.
-    build: (payer) => prepare(session, wanted, payer, { dry_run: true }),
-    async sign(payer, options) {
-      const { data } = await session.client.feeClaims.create(
-        { ...body, payer, mode: 'signed', ...(splits === undefined ? {} : { splits: [...splits] }) },
-        options,
-      )
-      if (data.tx.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-      return { signature: data.tx.signature, shown: shownOf(data) }
+/** Signed by the local keypair, which must be the partner, or by the platform wallet. */
+export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClaimRequest): Promise<CommandOutcome> {
+  const { splits, ...body } = claim
+  const decimals = { estimated_quote: LAMPORT_DECIMALS }
+  return runSigned<PreparedClaim>(session, input, {
+    what: claimQuestion(claim),
+    async build(payer) {
+      // Where the platform wallet signs, this build is only shown: nothing of it may be stored.
+      return { data: await prepareClaim(session, claim, payer, input.signed ? { dry_run: true } : dryRunField(input)) }
     },
-    preview: (data) => amountLines(data, wanted),
-    show: shownOf,
-    decimals: { estimated_quote: LAMPORT_DIGITS },
+    preview: (data) => amountLines(data, claim),
+    show: claimFields,
+    decimals: () => decimals,
+    platform: (payer) => ({
+      what: claimQuestion(claim),
+      async sign(options) {
+        const { data } = await session.client.feeClaims.create(
+          { ...body, payer, mode: 'signed', ...(splits === undefined ? {} : { splits: [...splits] }) },
+          options,
+        )
+        if (data.tx.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
+        return { signature: data.tx.signature, show: () => claimFields(data) }
+      },
+      decimals,
+    }),
   })
 }

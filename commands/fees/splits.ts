@@ -4,7 +4,7 @@ import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
-const WHOLE = 10_000
+const TOTAL_BPS = 10_000
 const [FEWEST, MOST] = [2, 10]
 
 /** Undefined where neither is given. Usage problems name the item, or the line and column. */
@@ -19,7 +19,7 @@ export async function readSplits(
   return splitsIn(await readText(file), file === '-' ? 'standard input' : file)
 }
 
-/** Of `ADDR:BPS` items. */
+/** Reads `ADDR:BPS` items. Throws a usage problem that names the item. */
 export function splitsOf(items: readonly string[]): Split[] {
   const shown = '--split'
   const splits = items.map((item, i) => {
@@ -30,10 +30,10 @@ export function splitsOf(items: readonly string[]): Split[] {
     }
     return { where, recipient: recipientOf(address, where, shown), bps: bpsOf(bps, where, shown) }
   })
-  return checked(splits, shown, shown)
+  return checkedSplits(splits, shown, shown)
 }
 
-/** Of lines `address,bps`; a heading, blank lines and lines that begin with # are passed over. */
+/** Reads lines `address,bps`; a heading, blank lines and lines that begin with # are passed over. Throws a usage problem that names line and column. */
 export function splitsIn(text: string, name: string): Split[] {
   const shown = '--split-file'
   const splits = text
@@ -42,9 +42,9 @@ export function splitsIn(text: string, name: string): Split[] {
     .flatMap((line, i) => {
       if (line.trim() === '' || line.trimStart().startsWith('#')) return []
       const cells = line.split(',').map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
+      const [address = '', bps = ''] = cells
       if (cells.some((cell) => /^(address|recipient|wallet|bps)$/i.test(cell))) {
-        if (/^(address|recipient|wallet)$/i.test(cells[0]!) && /^bps$/i.test(cells[1] ?? '') && cells.length === 2)
-          return []
+        if (/^(address|recipient|wallet)$/i.test(address) && /^bps$/i.test(bps) && cells.length === 2) return []
         throw usage(`${name}: line ${i + 1}: the heading must be address,bps`, { param: shown })
       }
       if (cells.length !== 2) {
@@ -54,9 +54,9 @@ export function splitsIn(text: string, name: string): Split[] {
       }
       const at = (column: number) => `${name}: line ${i + 1}, column ${column}`
       const where = `${name}: line ${i + 1}`
-      return [{ where, recipient: recipientOf(cells[0]!, at(1), shown), bps: bpsOf(cells[1]!, at(2), shown) }]
+      return [{ where, recipient: recipientOf(address, at(1), shown), bps: bpsOf(bps, at(2), shown) }]
     })
-  return checked(splits, shown, name)
+  return checkedSplits(splits, shown, name)
 }
 
 function recipientOf(text: string, where: string, param: string): string {
@@ -66,13 +66,13 @@ function recipientOf(text: string, where: string, param: string): string {
 
 function bpsOf(text: string, where: string, param: string): number {
   const bps = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (bps >= 1 && bps <= WHOLE) return bps
-  throw usage(`${where}: bps must be a whole number from 1 to ${WHOLE}, not ${JSON.stringify(text.slice(0, 24))}`, {
+  if (bps >= 1 && bps <= TOTAL_BPS) return bps
+  throw usage(`${where}: bps must be a whole number from 1 to ${TOTAL_BPS}, not ${JSON.stringify(text.slice(0, 24))}`, {
     param,
   })
 }
 
-function checked(splits: readonly (Split & { where: string })[], param: string, name: string): Split[] {
+function checkedSplits(splits: readonly (Split & { where: string })[], param: string, name: string): Split[] {
   const first = new Map<string, string>()
   for (const { recipient, where } of splits) {
     const earlier = first.get(recipient)
@@ -83,9 +83,9 @@ function checked(splits: readonly (Split & { where: string })[], param: string, 
     throw usage(`${name}: a split has ${FEWEST} to ${MOST} recipients, not ${splits.length}`, { param })
   }
   const sum = splits.reduce((total, { bps }) => total + bps, 0)
-  if (sum !== WHOLE) {
-    const off = sum < WHOLE ? `${WHOLE - sum} too little` : `${sum - WHOLE} too much`
-    throw usage(`${name}: bps must sum to exactly ${WHOLE}, and come to ${sum}: ${off}`, { param })
+  if (sum !== TOTAL_BPS) {
+    const off = sum < TOTAL_BPS ? `${TOTAL_BPS - sum} too little` : `${sum - TOTAL_BPS} too much`
+    throw usage(`${name}: bps must sum to exactly ${TOTAL_BPS}, and come to ${sum}: ${off}`, { param })
   }
   return splits.map(({ recipient, bps }) => ({ recipient, bps }))
 }

@@ -4,14 +4,14 @@ import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { inWhole } from '../amounts.ts'
-import { flag, integer, type Outcome, required, text, verb } from '../command.ts'
+import { type CommandOutcome, integer, required, text, toggle, verb } from '../command.ts'
 import { usage } from '../ui/problem.ts'
 import { csvFlags, hashTree, readRecipients } from './recipients.ts'
 import { storeTree } from './store-tree.ts'
-import { readKey, summaryOf } from './summary.ts'
+import { readKey, treeSummary } from './summary.ts'
 import { shardFile, writeTreeFile } from './tree-file.ts'
 
-export const build = verb({
+export const buildTreeOfCsv = verb({
   about: 'Build the tree of a CSV; no network or database unless --persist',
   details:
     'FILE has one wallet,amount a line (header optional; - reads standard input). Every fault is printed as FILE:LINE:COLUMN: what, the first 100 of them.',
@@ -24,9 +24,9 @@ export const build = verb({
       max: MAX_AIRDROP_COUNT,
     }),
     ...csvFlags,
-    persist: flag('Store the tree, so that the API serves its proofs'),
-    replace: flag('With --persist: replace a stored tree of the same id and another root'),
-    shard: flag(`Cut the list into consecutive trees of at most ${MAX_STORED_LEAVES} leaves`),
+    persist: toggle('Store the tree, so that the API serves its proofs'),
+    replace: toggle('With --persist: replace a stored tree of the same id and another root'),
+    shard: toggle(`Cut the list into consecutive trees of at most ${MAX_STORED_LEAVES} leaves`),
     out: text('Write the whole tree with every proof as JSON', { placeholder: 'FILE' }),
   },
   examples: [
@@ -51,21 +51,22 @@ export const build = verb({
     const records: TreeRecord[] = []
     for (const [i, part] of parts.entries()) {
       const tree = hashTree(part, ui)
-      let record = summaryOf(tree, mint, first + i)
+      let record = treeSummary(tree, mint, first + i)
       if (persist) record = await storeTree(session, tree, record, replace)
       if (out !== undefined) await writeTreeFile(shard ? shardFile(out, first + i) : out, tree, record)
       records.push(record)
     }
-    return shard ? shardsOutcome(records, csv.decimals) : treeOutcome(records[0]!, csv.decimals)
+    const [record] = records
+    return shard || record === undefined ? shardsOutcome(records, csv.decimals) : treeOutcome(record, csv.decimals)
   },
 })
 
-const treeOutcome = (record: TreeRecord, decimals: number | undefined): Outcome => ({
+const treeOutcome = (record: TreeRecord, decimals: number | undefined): CommandOutcome => ({
   data: record,
   ...(decimals === undefined ? {} : { record: inWhole({ ...record }, { total: decimals }) }),
 })
 
-function shardsOutcome(records: readonly TreeRecord[], decimals: number | undefined): Outcome {
+function shardsOutcome(records: readonly TreeRecord[], decimals: number | undefined): CommandOutcome {
   const columns = ['airdrop_count', 'id', 'root', 'leaf_count', 'total', 'persisted'] as const
   const rowsOf = (shown: readonly Record<string, unknown>[]) => ({
     columns,

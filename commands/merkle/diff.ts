@@ -7,20 +7,21 @@ import { type EntryList, totalAmount } from '../../src/merkle/entry-list.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
-import { flag, type Outcome, type Rows, required, type Session, text, verb } from '../command.ts'
+import { type CommandOutcome, type Rows, required, text, toggle, verb } from '../command.ts'
+import type { Session } from '../session.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
-import { readStoredList } from './stored-list.ts'
+import { fetchStoredList } from './stored-list.ts'
 
 /** What differs; amounts are raw units. */
-export interface Comparison {
+export interface ListComparison {
   added: { wallet: string; amount: string }[]
   removed: { wallet: string; amount: string }[]
   changed: { wallet: string; before: string; after: string }[]
   unchanged: number
   reordered: boolean
 }
-export interface Side {
+export interface ListSummary {
   source: string
   root: string
   leaf_count: number
@@ -35,22 +36,25 @@ export const diff = verb({
   flags: {
     ...csvFlags,
     before_decimals: text('Decimals of the CSV A where they are others than those of B, or raw', { placeholder: 'N' }),
-    exit_code: flag('Exit 1 when the roots differ'),
+    exit_code: toggle('Exit 1 when the roots differ'),
   },
   examples: ['svc merkle diff old.csv new.csv --exit-code', 'svc merkle diff TREE_ID recipients.csv'],
   async run({ a, b, before_decimals, exit_code, ...csv }, session) {
     if (a === '-' && b === '-') throw usage('only one of the two lists can come from standard input')
-    const decimals = before_decimals === undefined ? csv.decimals : decimalsOf(before_decimals)
+    const decimals = before_decimals === undefined ? csv.decimals : beforeDecimals(before_decimals)
     const before = await readSide(a, { ...csv, decimals }, session)
     const after = await readSide(b, csv, session)
     // Whole tokens of two kinds would hide the very change that they are compared for.
     const shown = decimals === csv.decimals ? csv.decimals : undefined
-    return outcome(sideOf(a, before), sideOf(b, after), compare(before, after), { exit_code, decimals: shown })
+    return diffOutcome(listSummary(a, before), listSummary(b, after), compareLists(before, after), {
+      exit_code,
+      decimals: shown,
+    })
   },
 })
 
 /** Undefined reads raw units, as no --decimals does. */
-function decimalsOf(typed: string): number | undefined {
+function beforeDecimals(typed: string): number | undefined {
   if (typed === 'raw') return undefined
   if (/^\d{1,2}$/.test(typed) && Number(typed) <= MAX_DECIMALS) return Number(typed)
   throw usage(`--before-decimals must be a number from 0 to ${MAX_DECIMALS}, or raw, not "${typed}"`, {
@@ -58,16 +62,16 @@ function decimalsOf(typed: string): number | undefined {
   })
 }
 
-/** A file of that name wins. */
+/** Whether it is the id of a stored tree; a file of that name wins. */
 const isStored = (given: string) => decodeTreeId(given) !== undefined && !existsSync(given)
 
 async function readSide(given: string, csv: CsvChoices, session: Session): Promise<EntryList> {
   if (!isStored(given)) return (await readRecipients(given, csv, session.ui)).list
   const { data: tree } = await session.client.merkleTrees.get({ id: given })
-  return readStoredList(session, given, tree.leaf_count)
+  return fetchStoredList(session, given, tree.leaf_count)
 }
 
-export function compare(before: EntryList, after: EntryList): Comparison {
+export function compareLists(before: EntryList, after: EntryList): ListComparison {
   const { added, removed, changed, unchanged, reordered } = diffLists(before, after)
   const plain = ({ wallet, amount }: { wallet: string; amount: bigint }) => ({ wallet, amount: String(amount) })
   return {
@@ -79,7 +83,7 @@ export function compare(before: EntryList, after: EntryList): Comparison {
   }
 }
 
-function sideOf(source: string, list: EntryList): Side {
+function listSummary(source: string, list: EntryList): ListSummary {
   return {
     source,
     root: toHex(buildTree(list).root),
@@ -88,13 +92,18 @@ function sideOf(source: string, list: EntryList): Side {
   }
 }
 
-interface Telling {
+interface DiffOptions {
   exit_code: boolean
   /** Known of both sides; undefined shows raw units. */
   decimals: number | undefined
 }
 
-function outcome(before: Side, after: Side, comparison: Comparison, { exit_code, decimals }: Telling): Outcome {
+function diffOutcome(
+  before: ListSummary,
+  after: ListSummary,
+  comparison: ListComparison,
+  { exit_code, decimals }: DiffOptions,
+): CommandOutcome {
   const { added, removed, changed, unchanged, reordered } = comparison
   const same = before.root === after.root
   const summary = `${added.length} added, ${removed.length} removed, ${changed.length} changed, ${unchanged} unchanged`
@@ -103,7 +112,7 @@ function outcome(before: Side, after: Side, comparison: Comparison, { exit_code,
     rows: differenceRows(comparison),
     table: differenceRows(comparison, decimals),
     notes: [
-      `${summary}; total ${amountIn(before.total, decimals)} → ${amountIn(after.total, decimals)}${decimals === undefined ? ' raw units' : ''}`,
+      `${summary}; total ${amountText(before.total, decimals)} → ${amountText(after.total, decimals)}${decimals === undefined ? ' raw units' : ''}`,
       ...(reordered ? ['The wallets in both stand in another order, which changes the root too.'] : []),
       same ? `Same root: ${before.root}` : `Root ${before.root} → ${after.root}`,
     ],
@@ -112,8 +121,8 @@ function outcome(before: Side, after: Side, comparison: Comparison, { exit_code,
 }
 
 /** One row for each wallet that is not the same in both; amounts in whole tokens where the decimals are known. */
-export function differenceRows({ removed, changed, added }: Comparison, decimals?: number): Rows {
-  const shown = (amount: string) => amountIn(amount, decimals)
+export function differenceRows({ removed, changed, added }: ListComparison, decimals?: number): Rows {
+  const shown = (amount: string) => amountText(amount, decimals)
   return {
     columns: ['', 'wallet', 'before', 'after'],
     rows: [
@@ -124,5 +133,5 @@ export function differenceRows({ removed, changed, added }: Comparison, decimals
   }
 }
 
-const amountIn = (raw: string, decimals: number | undefined) =>
+const amountText = (raw: string, decimals: number | undefined) =>
   decimals === undefined ? raw : decimalOf(BigInt(raw), decimals)

@@ -23,12 +23,14 @@ export const proof = verb({
     'svc merkle proof --id ID --wallet WALLET',
   ],
   async run({ file, wallet, id, mint, ...csv }, { client, ui }) {
-    if ((file === undefined) === (id === undefined)) throw usage('give either the CSV as FILE or --id of a stored tree')
+    const either = 'give either the CSV as FILE or --id of a stored tree'
+    if (file !== undefined && id !== undefined) throw usage(either)
     if (id !== undefined) return { data: (await client.merkleTrees.proof({ id, wallet })).data }
+    if (file === undefined) throw usage(either)
     if (mint === undefined) throw usage('--mint is required with FILE', { param: '--mint' })
     readKey(mint, '--mint')
     const key = readKey(wallet, '--wallet')
-    const { list } = await readRecipients(file!, csv, ui)
+    const { list } = await readRecipients(file, csv, ui)
     const index = findWallet(list, key)
     if (index < 0) throw new Problem('not_found', `${wallet} is not among the ${list.count} wallets of ${file}`)
     const tree = hashTree(list, ui)

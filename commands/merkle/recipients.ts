@@ -5,7 +5,7 @@ import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
 import type { BuildProgress } from '../../src/merkle/progress.ts'
 import { buildTree, type MerkleTree } from '../../src/merkle/tree.ts'
-import { choice, integer } from '../command.ts'
+import { choiceOf, integer } from '../command.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
@@ -16,14 +16,14 @@ export const csvFlags = {
     min: 0,
     max: MAX_DECIMALS,
   }),
-  duplicates: choice(['reject', 'sum'], 'A wallet that stands twice: an error (default), or summed'),
+  duplicates: choiceOf(['reject', 'sum'], 'A wallet that stands twice: an error (default), or summed'),
 }
 export interface CsvChoices {
   decimals: number | undefined
   duplicates: 'reject' | 'sum' | undefined
 }
 
-/** Below this many rows nobody waits. */
+/** A list with fewer rows is read before anybody would look at a progress bar. */
 const PROGRESS_FROM = 50_000
 
 export interface Recipients {
@@ -40,7 +40,7 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
   const name = file === '-' ? 'stdin' : file
   try {
     if (isTreeFile(bytes)) return readTreeFile(bytes, name)
-    const read = readCsv(bytes, { name, decimals, duplicates: duplicates ?? 'reject', onProgress: progressOf(ui) })
+    const read = readCsv(bytes, { name, decimals, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) })
     return { ...read, hasDecimals: true }
   } catch (error) {
     if (error instanceof MerkleInputError) throw inputProblem(error)
@@ -53,13 +53,13 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
 /** Hashes the tree, with progress over 50,000 rows. */
 export function hashTree(list: EntryList, ui: Ui): MerkleTree {
   try {
-    return buildTree(list, { onProgress: progressOf(ui) })
+    return buildTree(list, { onProgress: treeProgress(ui) })
   } finally {
     ui.clear()
   }
 }
 
-function progressOf(ui: Ui): BuildProgress {
+function treeProgress(ui: Ui): BuildProgress {
   const bars = { read: ui.progress('Reading'), hash: ui.progress('Hashing') }
   return (done, total, stage) => {
     if (total > PROGRESS_FROM) bars[stage](done, total)

@@ -2,7 +2,7 @@
 import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 
 /** Answers the stored record; a failure where the server came to another root. */

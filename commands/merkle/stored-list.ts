@@ -1,16 +1,20 @@
 /** The whole list behind a stored tree, fetched page by page. */
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
-import type { Session } from '../command.ts'
+import type { Session } from '../session.ts'
 
-const PAGE = '100'
+const ENTRIES_PER_PAGE = '100'
 
 /** Reads every wallet and amount of the tree, in leaf order. */
-export async function readStoredList({ client, ui }: Session, id: string, leafCount: number): Promise<EntryList> {
+export async function fetchStoredList({ client, ui }: Session, id: string, leafCount: number): Promise<EntryList> {
   const bar = ui.progress(`Reading ${id}`)
   const entries: { wallet: string; amount: bigint }[] = []
   let cursor: string | undefined
   do {
-    const page = await client.merkleTrees.entries({ id, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    const page = await client.merkleTrees.entries({
+      id,
+      limit: ENTRIES_PER_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
     for (const { wallet, amount } of page.data) entries.push({ wallet, amount: BigInt(amount) })
     bar(entries.length, leafCount)
     cursor = page.meta.next_cursor ?? undefined

@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { required, text } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
 
-export const list = listVerb({
+export const listTrees = listVerb({
   about: 'List stored trees, newest first',
   at: paths.merkleTrees.list,
   filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
@@ -11,14 +11,14 @@ export const list = listVerb({
   call: (client, query) => client.merkleTrees.list(query),
 })
 
-export const get = recordVerb({
+export const getTreeVerb = recordVerb({
   about: 'Read one stored tree',
   at: paths.merkleTrees.get,
   args: { id: required(text('Id of the tree')) },
   call: (client, input) => client.merkleTrees.get(input),
 })
 
-export const entries = listVerb({
+export const listTreeEntries = listVerb({
   about: 'List the wallets and amounts of a stored tree, in leaf order',
   at: paths.merkleTrees.entries,
   args: { id: required(text('Id of the tree')) },

@@ -19,7 +19,7 @@ export async function writeTreeFile(file: string, tree: MerkleTree, record: Tree
       const stream = createWriteStream(draft, { flags: 'wx' })
       const done = finished(stream)
       done.catch(() => {})
-      for (const chunk of chunks(tree, record)) {
+      for (const chunk of treeFileChunks(tree, record)) {
         if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), done])
       }
       stream.end()
@@ -37,7 +37,7 @@ export function shardFile(file: string, airdropCount: number): string {
   return `${file.slice(0, at)}.${airdropCount}${file.slice(at)}`
 }
 
-function* chunks(tree: MerkleTree, record: TreeRecord): Generator<string> {
+function* treeFileChunks(tree: MerkleTree, record: TreeRecord): Generator<string> {
   const head = JSON.stringify({ format: 'svc-merkle-tree/1', ...record }, undefined, 2)
   yield `${head.slice(0, -2)},\n  "claims": [\n`
   const { count } = tree.list

@@ -3,15 +3,16 @@ import { paths } from '../../src/api/paths.ts'
 import { type EntryList, listHash } from '../../src/merkle/entry-list.ts'
 import { scaledList } from '../../src/merkle/scaled-list.ts'
 import { buildTree, hashFromHex, toHex, verifyProof } from '../../src/merkle/tree.ts'
-import { list, type Outcome, type Session, text, verb } from '../command.ts'
+import { type CommandOutcome, listOf, text, verb } from '../command.ts'
+import type { Session } from '../session.ts'
 import { readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
-import { type Comparison, compare, differenceRows } from './diff.ts'
+import { compareLists, differenceRows, type ListComparison } from './diff.ts'
 import { type CsvChoices, csvFlags, hashTree, readRecipients } from './recipients.ts'
-import { readStoredList } from './stored-list.ts'
+import { fetchStoredList } from './stored-list.ts'
 import { readKey } from './summary.ts'
 
-export const verify = verb({
+export const verifyTree = verb({
   about: 'Check a list against a root, or one proof; exit 0 yes, 1 no',
   details:
     'With FILE: builds its tree and compares the root with --root. Without: checks one proof, given as --proof FILE (the JSON that `svc merkle proof -o json` prints) or as --wallet, --amount and --siblings. Give --root from a source you trust: a proof file proves nothing about its own root.',
@@ -26,7 +27,7 @@ export const verify = verb({
     proof: text('JSON file of one proof, or -', { placeholder: 'FILE' }),
     wallet: text('Wallet of the proof', { placeholder: 'WALLET' }),
     amount: text('Amount of the proof in raw units', { placeholder: 'DIGITS' }),
-    siblings: list('Hashes of the proof, leaf to root', { placeholder: 'HEX,…' }),
+    siblings: listOf('Hashes of the proof, leaf to root', { placeholder: 'HEX,…' }),
   },
   examples: [
     'svc merkle verify recipients.csv --root "$(cat root.txt)"',
@@ -40,7 +41,8 @@ export const verify = verb({
       return verifyList(file, { root, id }, csv, session)
     }
     if (id !== undefined) throw usage('--id goes with FILE', { param: '--id' })
-    if (proof !== undefined) return verifyOne({ ...(await readProof(proof)), ...(root === undefined ? {} : { root }) })
+    if (proof !== undefined)
+      return verifyOne({ ...(await readProofFile(proof)), ...(root === undefined ? {} : { root }) })
     if (!single) throw usage('give the CSV as FILE, or --proof FILE')
     return verifyOne({ wallet, amount, proof: siblings ?? [], root })
   },
@@ -51,7 +53,7 @@ interface Against {
   id: string | undefined
 }
 
-async function verifyList(file: string, against: Against, csv: CsvChoices, session: Session): Promise<Outcome> {
+async function verifyList(file: string, against: Against, csv: CsvChoices, session: Session): Promise<CommandOutcome> {
   const { ui, client } = session
   const stored = against.id === undefined ? null : (await client.merkleTrees.get({ id: against.id })).data
   const expected = toHex(readHash(against.root ?? stored?.root, '--root'))
@@ -64,7 +66,7 @@ async function verifyList(file: string, against: Against, csv: CsvChoices, sessi
     return { data, text: `Yes: ${rows} has the root ${root}; its canonical list has the SHA-256 ${list_sha256}.` }
   const no = `No: ${rows} has the root ${root}, expected ${expected}.`
   if (stored !== null && stored.root === expected) {
-    const comparison = compare(await readStoredList(session, stored.id, stored.leaf_count), list)
+    const comparison = compareLists(await fetchStoredList(session, stored.id, stored.leaf_count), list)
     return { data: { ...data, ...comparison }, text: [no, ...whereLines(comparison)].join('\n'), exitCode: EXIT.failed }
   }
   const other = hasDecimals ? otherReading(list, csv.decimals, expected) : null
@@ -82,8 +84,8 @@ async function verifyList(file: string, against: Against, csv: CsvChoices, sessi
 
 const SHOWN = 20
 
-/** What is not as in the stored list, the first of it. */
-function whereLines(comparison: Comparison): string[] {
+/** The first differences from the stored list. */
+function whereLines(comparison: ListComparison): string[] {
   const { rows } = differenceRows(comparison)
   const { added, removed, changed, reordered } = comparison
   const lines = rows.slice(0, SHOWN).map(([sign, wallet, before, after]) => {
@@ -128,7 +130,7 @@ interface GivenProof {
   root?: unknown
 }
 
-function verifyOne({ wallet, amount, proof, root }: GivenProof): Outcome {
+function verifyOne({ wallet, amount, proof, root }: GivenProof): CommandOutcome {
   if (typeof wallet !== 'string') throw usage('the wallet is missing', { param: '--wallet' })
   if (typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) {
     throw usage('the amount must be raw units, digits only', { param: '--amount' })
@@ -147,7 +149,7 @@ function verifyOne({ wallet, amount, proof, root }: GivenProof): Outcome {
 }
 
 /** Takes the bare proof or a whole answer of the API. */
-async function readProof(file: string): Promise<GivenProof> {
+async function readProofFile(file: string): Promise<GivenProof> {
   try {
     const parsed = JSON.parse(await readText(file))
     const found = parsed?.data ?? parsed

@@ -3,9 +3,9 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
-import { dryOf, SIGNING } from '../signing/flags.ts'
-import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
+import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
 import { mintAll } from './mint-all.ts'
 
@@ -41,21 +41,18 @@ export const nftsNoun: Noun = {
           return mintAll(session, flags, { file: from, journal, collection, platform_id })
         }
         if (journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
-        for (const [flag, value] of Object.entries({ '--name': name, '--uri': uri })) {
-          if (value === undefined) {
-            throw usage(`${flag} is missing`, { param: flag, next: 'give --name and --uri, or a CSV with --from' })
-          }
-        }
-        return signAndSubmit<NftCreated>(session, flags, {
+        if (name === undefined) throw missingFlag('--name')
+        if (uri === undefined) throw missingFlag('--uri')
+        return runSigned<NftCreated>(session, flags, {
           what: `Mint ${name} into ${collection}`,
           build: (payer) =>
             session.client.nfts.create({
-              ...dryOf(flags),
+              ...dryRunField(flags),
               payer,
               platform_id,
               collection,
-              name: name!,
-              uri: uri!,
+              name,
+              uri,
               ...(owner === undefined ? {} : { owner }),
             }),
           show: ({ asset }) => ({ asset, collection }),
@@ -73,11 +70,11 @@ export const nftsNoun: Noun = {
         const { collection, name, status } = (await session.client.nfts.get({ asset })).data
         if (status === 'burned') throw usage(`${asset} is burned already`, { param: '<asset>' })
         if (collection === null) throw usage(`${asset} is in no collection`, { param: '<asset>' })
-        return signAndSubmit(session, flags, {
+        return runSigned(session, flags, {
           what: `Burn ${name === '' ? asset : name} for good`,
-          build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...dryOf(flags) }),
-          async show(_, landed) {
-            const now = landed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
+          build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...dryRunField(flags) }),
+          async show(_, confirmed) {
+            const now = confirmed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
             return { asset, collection, ...now }
           },
         })
@@ -101,3 +98,6 @@ export const nftsNoun: Noun = {
     }),
   },
 }
+
+const missingFlag = (name: string) =>
+  usage(`${name} is missing`, { param: name, next: 'give --name and --uri, or a CSV with --from' })

@@ -1,14 +1,19 @@
 /** What became of every row of a list, as records, as a table and in sums. */
-import type { Outcome } from '../command.ts'
+import type { CommandOutcome } from '../command.ts'
 import { EXIT } from '../ui/problem.ts'
-import type { Row } from './list-plan.ts'
-import type { List } from './mint-rows.ts'
+import type { MintRow } from './list-plan.ts'
+import type { MintList } from './mint-rows.ts'
 
-/** A longer list is told by its sums, unless it is asked for as JSON or plain. */
+/** Of a longer list only the sums are shown, unless it is asked for as JSON or plain. */
 const LISTED_ROWS = 40
 
-export function outcomeOf(rows: readonly Row[], list: List, journal: string, notes: readonly string[] = []): Outcome {
-  const count = (status: Row['status']) => rows.filter((row) => row.status === status).length
+export function mintListOutcome(
+  rows: readonly MintRow[],
+  list: MintList,
+  journal: string,
+  notes: readonly string[] = [],
+): CommandOutcome {
+  const count = (status: MintRow['status']) => rows.filter((row) => row.status === status).length
   const [minted, already, submitted, left] = [
     count('minted'),
     count('there already'),
@@ -56,5 +61,6 @@ export function outcomeOf(rows: readonly Row[], list: List, journal: string, not
   }
 }
 
-/** Before the journal is kept an address is anybody's guess. */
-const addressIn = ({ asset }: Pick<Row, 'asset'>, status: Row['status']) => (status === 'to mint' ? null : asset)
+/** Before the journal is written the seed of the addresses is not settled. */
+const addressIn = ({ asset }: Pick<MintRow, 'asset'>, status: MintRow['status']) =>
+  status === 'to mint' ? null : asset

@@ -1,18 +1,20 @@
 /** `svc nfts mint --from`: every row of a CSV minted once, however often the command is interrupted and run again. */
-import { decimalOf, LAMPORT_DIGITS } from '../amounts.ts'
-import type { Outcome, Session } from '../command.ts'
+import { solOf } from '../amounts.ts'
+import type { CommandOutcome } from '../command.ts'
 import { readKey } from '../merkle/summary.ts'
+import type { Session } from '../session.ts'
+import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import type { SigningFlags } from '../signing/flags.ts'
-import { failureLines, pair } from '../signing/preview.ts'
-import { confirmOn, faultOf, refuseUnasked, wouldFail } from '../signing/sign-and-submit.ts'
+import { failureLines, previewLine } from '../signing/preview.ts'
+import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { EXIT, usage } from '../ui/problem.ts'
-import { planRows } from './journal.ts'
-import { outcomeOf } from './list-outcome.ts'
-import { keyed, plan, type Row, refuseGone } from './list-plan.ts'
-import { bodyOf, type List, mintOpen } from './mint-rows.ts'
+import { mintListOutcome } from './list-outcome.ts'
+import { type MintRow, planMints, refuseGone, withAddresses } from './list-plan.ts'
+import { keyRows, mintJournal } from './mint-journal.ts'
+import { type MintList, mintBody, mintOpen } from './mint-rows.ts'
 import { readRows } from './rows.ts'
 
-export async function mintAll(session: Session, flags: SigningFlags, list: List): Promise<Outcome> {
+export async function mintAll(session: Session, flags: SigningFlags, list: MintList): Promise<CommandOutcome> {
   if (flags.build_only) throw usage('--build-only prints one transaction; with --from there are many')
   if (list.file === '-') {
     throw usage('--from needs a file: a list from standard input could not be read again', { param: '--from' })
@@ -20,29 +22,31 @@ export async function mintAll(session: Session, flags: SigningFlags, list: List)
   readKey(list.collection, '--collection')
   const parsed = await readRows(list.file)
   const payer = await session.wallet.address(flags.keypair)
-  if (!flags.dry_run) refuseUnasked(session, await session.cluster())
+  if (!flags.dry_run) refuseUnconfirmable(session, await session.cluster())
   const { name } = await requireAuthority(session, list.collection, payer)
-  const journal = list.journal ?? `${list.file}.mint.json`
-  const run = { collection: list.collection, payer, cluster: await session.cluster() }
-  const foreseen = await plan(session, journal, planRows(journal, run, parsed, false))
-  const open = foreseen.filter(({ status }) => status === 'to mint')
+  const journal = mintJournal(list.journal ?? `${list.file}.mint.json`)
+  const terms = { collection: list.collection, payer, cluster: await session.cluster() }
+  const planned = await planMints(session, journal.file, keyRows(journal, terms, parsed, { write: false }))
+  const open = planned.filter(({ status }) => status === 'to mint')
   const [first] = open
-  if (first === undefined) return outcomeOf(foreseen, list, journal)
+  if (first === undefined) return mintListOutcome(planned, list, journal.file)
 
-  const what = `Mint ${open.length} NFT${open.length === 1 ? '' : 's'} into ${name}`
-  const isFine = await previewed(session, what, { list, payer, rows: foreseen, first, journal, isDry: flags.dry_run })
+  const question = `Mint ${open.length} NFT${open.length === 1 ? '' : 's'} into ${name}`
+  const preview = { list, payer, rows: planned, first, journal: journal.file, isDryRun: flags.dry_run }
+  const wouldSucceed = await previewMints(session, question, preview)
   if (flags.dry_run) {
     const notes = ['Nothing was signed with your keypair, and nothing was sent.']
-    const outcome = outcomeOf(foreseen, list, journal, notes)
-    return isFine ? outcome : { ...outcome, exitCode: EXIT.failed }
+    const outcome = mintListOutcome(planned, list, journal.file, notes)
+    return wouldSucceed ? outcome : { ...outcome, exitCode: EXIT.failed }
   }
-  await confirmOn(session, what, await session.cluster())
-  // Nothing is written before it is known that no row was lost meanwhile.
-  const { gone, sentAt } = planRows(journal, run, parsed, false)
-  await refuseGone(session, journal, await keyed(session, gone), sentAt)
-  const rows = await plan(session, journal, { ...planRows(journal, run, parsed, true), gone: [] }, foreseen)
+  await confirmOn(session, question, await session.cluster())
+  // The journal is written only once it is known that the file has lost no row meanwhile.
+  const { gone, sentAt } = keyRows(journal, terms, parsed, { write: false })
+  await refuseGone(session, journal.file, await withAddresses(session, gone), sentAt)
+  const keyed = { ...keyRows(journal, terms, parsed, { write: true }), gone: [] }
+  const rows = await planMints(session, journal.file, keyed, planned)
   await mintOpen(session, flags, { list, payer, journal }, rows)
-  return outcomeOf(rows, list, journal)
+  return mintListOutcome(rows, list, journal.file)
 }
 
 /** Before anything is written: a list cannot be minted with signatures that are missing. */
@@ -56,43 +60,39 @@ async function requireAuthority({ client }: Session, address: string, payer: str
   })
 }
 
-interface Preview {
-  list: List
+interface MintPreview {
+  list: MintList
   payer: string
-  rows: readonly Row[]
-  first: Row
+  rows: readonly MintRow[]
+  first: MintRow
   journal: string
-  isDry: boolean
+  isDryRun: boolean
 }
 
-/** What one costs, measured by a run of the first, and all of them; false where that run failed. */
-async function previewed(
+/** Shows what one costs, measured by a simulation of the first, and what all cost; false where that simulation failed. */
+async function previewMints(
   session: Session,
-  what: string,
-  { list, payer, rows, first, journal, isDry }: Preview,
+  question: string,
+  { list, payer, rows, first, journal, isDryRun }: MintPreview,
 ): Promise<boolean> {
-  const { client, wallet, ui } = session
-  const { transaction } = (await client.nfts.create({ ...bodyOf(list, payer, first), dry_run: true })).data
-  const { data: simulation } = await client.transactions.simulate({ transaction })
+  const { transaction } = (await session.client.nfts.create({ ...mintBody(list, payer, first), dry_run: true })).data
+  const forecast = await forecastOf(session, transaction, payer)
+  const { cluster, simulation, fault } = forecast
   const open = rows.filter(({ status }) => status === 'to mint').length
   const change = simulation.balance_changes.find(({ address, mint }) => address === payer && mint === null)
   const cost = change === undefined ? null : -BigInt(change.change)
-  const fault = await faultOf(session, transaction, simulation)
-  await ui.preview([
-    what,
-    pair('cluster', (await session.cluster()) ?? 'only the API knows'),
-    pair('signer', payer),
-    pair('rows', `${rows.length}, of which ${rows.length - open} are there already`),
-    pair(
+  await session.ui.preview([
+    question,
+    previewLine('cluster', cluster ?? 'only the API knows'),
+    previewLine('signer', payer),
+    previewLine('rows', `${rows.length}, of which ${rows.length - open} are there already`),
+    previewLine(
       'cost',
-      cost === null ? 'not known' : `${sol(cost)} SOL for the next, ${sol(cost * BigInt(open))} SOL or so in all`,
+      cost === null ? 'not known' : `${solOf(cost)} SOL for the next, ${solOf(cost * BigInt(open))} SOL or so in all`,
     ),
-    pair('journal', journal),
+    previewLine('journal', journal),
     ...(fault === null ? [] : failureLines(simulation, fault)),
   ])
-  if (fault === null || isDry) return fault === null
-  const content = await wallet.decode(transaction)
-  throw wouldFail(fault, { cluster: await session.cluster(), signer: payer, content, simulation })
+  if (fault === null || isDryRun) return fault === null
+  throw wouldFail(forecast, fault)
 }
-
-const sol = (lamports: bigint) => decimalOf(lamports, LAMPORT_DIGITS)

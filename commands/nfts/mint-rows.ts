@@ -3,26 +3,31 @@
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type Session, sessionWith } from '../command.ts'
+import { type Session, sessionWith } from '../session.ts'
+import { trackedField } from '../signing/built-transactions.ts'
 import type { SigningFlags } from '../signing/flags.ts'
-import { follow } from '../signing/following.ts'
-import { didFail } from '../signing/sign-and-submit.ts'
-import { submitSigned } from '../signing/submitting.ts'
-import { failure } from '../ui/problem.ts'
-import { touch } from './journal.ts'
-import { AGAIN_MS, QUOTA_MS, type Row } from './list-plan.ts'
+import { followTransaction, RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
+import { submitSigned } from '../signing/requests.ts'
+import { transactionFailure } from '../signing/run-failures.ts'
+import { signCompletely } from '../signing/signatures.ts'
+import { type MintRow, ROW_RETRY_MS } from './list-plan.ts'
+import type { MintJournal } from './mint-journal.ts'
 
-export interface List {
+export interface MintList {
   file: string
   journal: string | undefined
   collection: string
   platform_id: string
 }
 
-/** Rows under way at once. */
-const WIDTH = 8
+/** Rows that are minted at once. */
+const CONCURRENT_ROWS = 8
 
-export const bodyOf = ({ collection, platform_id }: List, payer: string, { name, uri, owner, asset }: Row) => ({
+export const mintBody = (
+  { collection, platform_id }: MintList,
+  payer: string,
+  { name, uri, owner, asset }: MintRow,
+) => ({
   payer,
   platform_id,
   collection,
@@ -32,28 +37,28 @@ export const bodyOf = ({ collection, platform_id }: List, payer: string, { name,
   asset,
 })
 
-/** Some at a time; the first that fails for good lets no other begin. */
+/** Mints some rows at a time; after the first that fails for good no other begins. */
 export async function mintOpen(
   session: Session,
   flags: SigningFlags,
-  { list, payer, journal }: { list: List; payer: string; journal: string },
-  rows: readonly Row[],
+  { list, payer, journal }: { list: MintList; payer: string; journal: MintJournal },
+  rows: readonly MintRow[],
 ): Promise<void> {
   const open = rows.filter(({ status }) => status === 'to mint')
   const done = () => rows.filter(({ status }) => status !== 'to mint').length
   const bar = session.ui.progress('Minting')
-  // Each row's last words are the list's.
+  // The whole list has one preview, one progress bar and one note for Ctrl-C.
   const quiet = sessionWith(session, {
     ui: { ...session.ui, preview: async () => undefined, waiting: () => undefined },
-    lastWords: () => undefined,
+    setInterruptNote: () => undefined,
   })
   const waiting = [...open]
   let isStopped = false
   const worker = async () => {
     for (let row = waiting.shift(); row !== undefined && !isStopped; row = waiting.shift()) {
       try {
-        touch(journal, session.clock.now())
-        row.status = await mintOne(quiet, flags, bodyOf(list, payer, row), row)
+        journal.touch(session.clock.now())
+        row.status = await mintOne(quiet, flags, mintBody(list, payer, row), row)
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         isStopped = true
@@ -62,11 +67,11 @@ export async function mintOpen(
       bar(done(), rows.length)
     }
   }
-  session.lastWords('What was sent may have landed; run the same command again for the rest')
+  session.setInterruptNote('What was sent may have landed; run the same command again for the rest')
   try {
-    await Promise.all(Array.from({ length: Math.min(WIDTH, open.length) }, worker))
+    await Promise.all(Array.from({ length: Math.min(CONCURRENT_ROWS, open.length) }, worker))
   } finally {
-    session.lastWords(null)
+    session.setInterruptNote(null)
     session.ui.clear()
   }
 }
@@ -74,28 +79,29 @@ export async function mintOpen(
 async function mintOne(
   session: Session,
   flags: SigningFlags,
-  body: ReturnType<typeof bodyOf>,
-  row: Row,
-): Promise<Row['status']> {
+  body: ReturnType<typeof mintBody>,
+  row: MintRow,
+): Promise<MintRow['status']> {
   for (let tries = 0; ; ) {
     try {
       const { data } = await session.client.nfts.create(body)
-      return await sent(session, flags, data, row)
+      return await sendMint(session, flags, data, row)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      // One that an earlier run had sent may have landed meanwhile.
-      if (error.code !== 'rate_limited' && (await isThere(session, row))) return 'there already'
-      const pause = error.code === 'rate_limited' ? QUOTA_MS : AGAIN_MS[tries++]
-      if (pause === undefined || !isPassing(error)) throw error
+      // What an earlier run has sent may be confirmed by now.
+      if (error.code !== 'rate_limited' && (await isOnChain(session, row))) return 'there already'
+      const pause = error.code === 'rate_limited' ? RATE_LIMIT_PAUSE_MS : ROW_RETRY_MS[tries++]
+      if (pause === undefined || !mayDifferNextTime(error)) throw error
       await session.clock.sleep(pause)
     }
   }
 }
 
-/** What may come out differently the next time: a fault on the way, or a transaction that did not land in time. */
-const isPassing = ({ code }: ApiError) => code === 'internal_error' || code === 'rate_limited' || code === 'conflict'
+/** What may end differently the next time: a fault on the way, or a transaction that expired. */
+const mayDifferNextTime = ({ code }: ApiError) =>
+  code === 'internal_error' || code === 'rate_limited' || code === 'conflict'
 
-async function isThere({ client }: Session, { asset }: Row): Promise<boolean> {
+async function isOnChain({ client }: Session, { asset }: MintRow): Promise<boolean> {
   try {
     const { accounts } = (await client.accounts.batchFetch({ addresses: [asset] })).data
     return accounts[0]?.owner === PROGRAMS.core.id
@@ -105,24 +111,19 @@ async function isThere({ client }: Session, { asset }: Row): Promise<boolean> {
   }
 }
 
-async function sent(
+async function sendMint(
   session: Session,
   { keypair, wait = 'confirmed' }: SigningFlags,
   data: NftCreated,
-  { secretKey }: Row,
-): Promise<Row['status']> {
-  const { transaction, signature, missing } = await session.wallet.sign(data.transaction, {
+  { secretKey }: MintRow,
+): Promise<MintRow['status']> {
+  const { transaction, signature } = await signCompletely(session, data.transaction, {
     keypair,
     secretKeys: [secretKey],
   })
-  if (signature === null || missing.length > 0) throw failure(`not signed by ${missing.join(', ')}`)
-  const { tracked_resource } = data
-  await submitSigned(session, signature, {
-    transaction,
-    ...(tracked_resource === undefined ? {} : { tracked_resource }),
-  })
+  await submitSigned(session, signature, { transaction, ...trackedField(data) })
   if (wait === 'none') return 'submitted'
-  const landed = await follow(session, signature, wait)
-  if (landed.lifecycle === 'failed') throw await didFail(session, data.transaction, landed)
+  const confirmed = await followTransaction(session, signature, wait)
+  if (confirmed.lifecycle === 'failed') throw await transactionFailure(session, data.transaction, confirmed)
   return 'minted'
 }

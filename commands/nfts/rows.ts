@@ -11,11 +11,11 @@ export interface NftRow {
   line: number
 }
 
-const COLUMNS = ['name', 'uri', 'owner'] as const
-type Column = (typeof COLUMNS)[number]
+const NFT_COLUMNS = ['name', 'uri', 'owner'] as const
+type NftColumn = (typeof NFT_COLUMNS)[number]
 const MAX_FAULTS = 100
 
-interface Fault {
+interface NftRowFault {
   offset: number
   message: string
 }
@@ -23,13 +23,13 @@ interface Fault {
 /** Throws a usage problem with one `FILE:LINE:COLUMN: what` a line, the first hundred of them. */
 export async function readRows(file: string): Promise<NftRow[]> {
   const bytes = await readBytes(file)
-  const check = await checks()
-  const faults: Fault[] = []
+  const check = await nftRowChecks()
+  const faults: NftRowFault[] = []
   const rows: (Omit<NftRow, 'line'> & { offset: number })[] = []
   const scanner = new CsvScanner(bytes, { comments: false })
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
-  if (isUtf16) throw problem(file, bytes, [{ offset: 0, message: 'the file is UTF-16; save it as "CSV UTF-8"' }])
-  let places: Record<Column, number> | undefined
+  if (isUtf16) throw rowsProblem(file, bytes, [{ offset: 0, message: 'the file is UTF-16; save it as "CSV UTF-8"' }])
+  let places: Record<NftColumn, number> | undefined
   while (scanner.next()) {
     if (scanner.fault !== undefined) {
       faults.push(scanner.fault)
@@ -37,9 +37,9 @@ export async function readRows(file: string): Promise<NftRow[]> {
     }
     if (places === undefined) {
       const separator = otherSeparator(scanner)
-      if (separator !== null) throw problem(file, bytes, [separator])
+      if (separator !== null) throw rowsProblem(file, bytes, [separator])
       const header = headerOf(scanner)
-      if (header !== null && 'message' in header) throw problem(file, bytes, [header])
+      if (header !== null && 'message' in header) throw rowsProblem(file, bytes, [header])
       places = header ?? { name: 0, uri: 1, owner: scanner.cells > 2 ? 2 : -1 }
       if (header !== null) continue
     }
@@ -47,27 +47,29 @@ export async function readRows(file: string): Promise<NftRow[]> {
     if (row !== null) rows.push(row)
   }
   if (rows.length === 0 && faults.length === 0) faults.push({ offset: 0, message: 'no rows; a row is name,uri' })
-  if (faults.length > 0) throw problem(file, bytes, faults)
+  if (faults.length > 0) throw rowsProblem(file, bytes, faults)
   const lines = locate(
     bytes,
     rows.map(({ offset }) => offset),
   )
-  return rows.map(({ offset, ...row }) => ({ ...row, line: lines.get(offset)!.line }))
+  return rows.map(({ offset, ...row }) => ({ ...row, line: lines.get(offset)?.line ?? 0 }))
 }
 
-type Checks = Record<Column | 'row', (row: { name: string; uri: string; owner: string }) => string | undefined>
+type NftRowChecks = Record<NftColumn | 'row', (row: { name: string; uri: string; owner: string }) => string | undefined>
 
 /** The API's own, so that a row that passes here is not refused halfway. */
-async function checks(): Promise<Checks> {
+async function nftRowChecks(): Promise<NftRowChecks> {
   const [{ assetTexts, checkTextSize, nft }, { z }] = await Promise.all([
     import('../../src/api/nfts.ts'),
     import('@hono/zod-openapi'),
   ])
-  const said = (schema: { safeParse(value: unknown): { error?: { issues: { message: string }[] } | undefined } }) => {
+  const firstIssue = (schema: {
+    safeParse(value: unknown): { error?: { issues: { message: string }[] } | undefined }
+  }) => {
     return (value: unknown) => schema.safeParse(value).error?.issues[0]?.message
   }
-  const [name, uri, owner] = [said(assetTexts.name), said(assetTexts.uri), said(nft.shape.asset)]
-  const row = said(z.object(assetTexts).superRefine(checkTextSize))
+  const [name, uri, owner] = [firstIssue(assetTexts.name), firstIssue(assetTexts.uri), firstIssue(nft.shape.asset)]
+  const row = firstIssue(z.object(assetTexts).superRefine(checkTextSize))
   return {
     name: (of) => name(of.name),
     uri: (of) => uri(of.uri),
@@ -77,63 +79,63 @@ async function checks(): Promise<Checks> {
 }
 
 /** Spreadsheets of many countries write others. */
-function otherSeparator(scanner: CsvScanner): Fault | null {
+function otherSeparator(scanner: CsvScanner): NftRowFault | null {
   if (scanner.cells > 1) return null
-  const found = [';', '\t', '|'].find((separator) => scanner.text(0).includes(separator))
-  if (found === undefined) return null
-  const shown = found === '\t' ? 'tabs' : `"${found}"`
+  const separator = [';', '\t', '|'].find((separator) => scanner.text(0).includes(separator))
+  if (separator === undefined) return null
+  const shown = separator === '\t' ? 'tabs' : `"${separator}"`
   return {
-    offset: scanner.starts[0]!,
+    offset: scanner.starts[0] ?? 0,
     message: `cells are separated by commas, not by ${shown}: save it as "CSV UTF-8"`,
   }
 }
 
 /** Null where the first record is a row. */
-function headerOf(scanner: CsvScanner): Record<Column, number> | Fault | null {
+function headerOf(scanner: CsvScanner): Record<NftColumn, number> | NftRowFault | null {
   const names = Array.from({ length: scanner.cells }, (_, i) => scanner.text(i).toLowerCase())
   if (!names.includes('name') && !names.includes('uri')) return null
   const places = { name: -1, uri: -1, owner: -1 }
   for (const [i, name] of names.entries()) {
-    const offset = scanner.starts[i]!
-    if (!COLUMNS.includes(name as Column)) {
+    const offset = scanner.starts[i] ?? 0
+    if (!NFT_COLUMNS.includes(name as NftColumn)) {
       return { offset, message: `"${name}" is no column; they are name, uri and owner` }
     }
-    if (places[name as Column] >= 0) return { offset, message: `the column ${name} stands twice` }
-    places[name as Column] = i
+    if (places[name as NftColumn] >= 0) return { offset, message: `the column ${name} stands twice` }
+    places[name as NftColumn] = i
   }
   const missing = (['name', 'uri'] as const).find((column) => places[column] < 0)
   return missing === undefined
     ? places
-    : { offset: scanner.starts[0]!, message: `the header has no column ${missing}; they are name, uri and owner` }
+    : { offset: scanner.starts[0] ?? 0, message: `the header has no column ${missing}; they are name, uri and owner` }
 }
 
 /** Null for a row of nothing but commas, and for one at fault. */
 function readRow(
   scanner: CsvScanner,
-  places: Record<Column, number>,
+  places: Record<NftColumn, number>,
   bytes: Uint8Array,
-  check: Checks,
-  faults: Fault[],
+  check: NftRowChecks,
+  faults: NftRowFault[],
 ): (Omit<NftRow, 'line'> & { offset: number }) | null {
   const { cells, starts, ends } = scanner
-  const at = (column: Column) => (places[column] >= 0 && places[column] < cells ? places[column] : -1)
-  const cell = (column: Column) => (at(column) < 0 ? '' : textOf(scanner, at(column), bytes))
+  const at = (column: NftColumn) => (places[column] >= 0 && places[column] < cells ? places[column] : -1)
+  const cell = (column: NftColumn) => (at(column) < 0 ? '' : nftCellText(scanner, at(column), bytes))
   const row = { name: cell('name'), uri: cell('uri'), owner: cell('owner') }
   if (Array.from({ length: cells }, (_, i) => scanner.isEmpty(i)).every(Boolean)) return null
   const width = Object.values(places).filter((place) => place >= 0).length
   if (cells > width) {
     const header = places.owner < 0 && cells === 3 ? ', or begin the file with name,uri,owner' : ''
     const message = `${cells} cells where there are ${width} columns; put a text with a comma in quotes${header}`
-    faults.push({ offset: starts[width]!, message })
+    faults.push({ offset: starts[width] ?? 0, message })
     return null
   }
   let isFine = true
-  const refuse = (column: Column, message: string) => {
+  const refuse = (column: NftColumn, message: string) => {
     isFine = false
-    const offset = at(column) < 0 ? ends[cells - 1]! : starts[at(column)]!
+    const offset = (at(column) < 0 ? ends[cells - 1] : starts[at(column)]) ?? 0
     faults.push({ offset, message: `the ${column} ${message}` })
   }
-  for (const column of COLUMNS) {
+  for (const column of NFT_COLUMNS) {
     if (column !== 'owner' && row[column] === '') refuse(column, 'is missing')
     else if (row[column].includes('\uFFFD')) refuse(column, 'is not UTF-8')
     else {
@@ -148,19 +150,19 @@ function readRow(
 }
 
 /** Quotes that are doubled within a quoted cell are one. */
-function textOf(scanner: CsvScanner, cell: number, bytes: Uint8Array): string {
+function nftCellText(scanner: CsvScanner, cell: number, bytes: Uint8Array): string {
   const text = scanner.text(cell)
-  return isQuoted(scanner, cell, bytes) ? text.replaceAll('""', '"') : text
+  return isQuotedCell(scanner, cell, bytes) ? text.replaceAll('""', '"') : text
 }
 
 /** Blanks inside of the quotes are trimmed too. */
-function isQuoted({ starts }: CsvScanner, cell: number, bytes: Uint8Array): boolean {
-  let at = starts[cell]! - 1
+function isQuotedCell({ starts }: CsvScanner, cell: number, bytes: Uint8Array): boolean {
+  let at = (starts[cell] ?? 0) - 1
   while (at >= 0 && (bytes[at] === 32 || bytes[at] === 9)) at--
   return bytes[at] === 34
 }
 
-function problem(file: string, bytes: Uint8Array, faults: readonly Fault[]) {
+function rowsProblem(file: string, bytes: Uint8Array, faults: readonly NftRowFault[]) {
   const sorted = [...faults].sort((a, b) => a.offset - b.offset)
   const shown = sorted.slice(0, MAX_FAULTS)
   const places = locate(
@@ -168,9 +170,9 @@ function problem(file: string, bytes: Uint8Array, faults: readonly Fault[]) {
     shown.map(({ offset }) => offset),
   )
   const lines = shown.map(({ offset, message }) => {
-    const { line, column } = places.get(offset)!
+    const { line, column } = places.get(offset) ?? { line: 0, column: 0 }
     return `${file}:${line}:${column}: ${message}`
   })
   if (sorted.length > shown.length) lines.push(`… and ${sorted.length - shown.length} more`)
-  return usage(lines[0]!, { lines, details: { issue_count: sorted.length, issues: lines } })
+  return usage(lines[0] ?? file, { lines, details: { issue_count: sorted.length, issues: lines } })
 }

@@ -1,38 +1,37 @@
 /** `svc pools create`: a token launched with its pool, signed here or by the platform wallet, until it is live. */
 import { paths } from '../../src/api/paths.ts'
-import type { PoolCreated } from '../../src/api/pools.ts'
-import { LAMPORT_DIGITS, rawUnits } from '../amounts.ts'
-import { choice, flag, type Outcome, required, type Session, text, type Values, verb } from '../command.ts'
-import { platformAddress, signedOnce } from '../signing/by-platform.ts'
-import { dryOf, SIGNING } from '../signing/flags.ts'
-import { follow } from '../signing/following.ts'
-import { confirmOn, didFail } from '../signing/sign-and-submit.ts'
-import { signAndSubmitSeveral } from '../signing/sign-several.ts'
+import type { Pool, PoolCreated } from '../../src/api/pools.ts'
+import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
+import { type CommandOutcome, choiceOf, type InputValues, required, text, toggle, verb } from '../command.ts'
+import type { Session } from '../session.ts'
+import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
+import { runSigned } from '../signing/run.ts'
 import { readBytes } from '../ui/files.ts'
-import { failure, usage } from '../ui/problem.ts'
-import { summaryOf, untilLive } from './verify.ts'
+import { usage } from '../ui/problem.ts'
+import { poolSummary, untilLive } from './verify.ts'
 
-const url = { placeholder: 'URL' }
-const flags = {
+const URL_VALUE = { placeholder: 'URL' }
+const createFlags = {
   name: required(text('Name: 1 to 20 letters, digits or spaces')),
   symbol: required(text('Symbol: 1 to 10 letters or digits')),
   image: required(text('Image of the token: PNG, JPEG, GIF or WebP; - for standard input', { placeholder: 'FILE' })),
-  type: choice(['dbc', 'damm_v2'], 'Launch curve (dbc, the default), or a pool of the whole supply (damm_v2)'),
-  unlocked_liquidity: flag(
+  type: choiceOf(['dbc', 'damm_v2'], 'Launch curve (dbc, the default), or a pool of the whole supply (damm_v2)'),
+  unlocked_liquidity: toggle(
     'With damm_v2: the creator can take the liquidity out at any time; otherwise it is locked for good',
   ),
   preset: text('Curve, see `svc pools presets`', { placeholder: 'NAME' }),
   buy: text("SOL that the creator's first buy spends", { placeholder: 'SOL' }),
   description: text('Description, up to 500 characters'),
-  website: text('Website', url),
-  twitter: text('Profile on X', url),
-  telegram: text('Group or channel on Telegram', url),
-  bundle: flag('Send the transactions as a bundle; so is done by itself where relay-url is set'),
-  signed: flag('The platform wallet creates it and signs, instead of your keypair'),
+  website: text('Website', URL_VALUE),
+  twitter: text('Profile on X', URL_VALUE),
+  telegram: text('Group or channel on Telegram', URL_VALUE),
+  bundle: toggle('Send the transactions as a bundle; so is done by itself where relay-url is set'),
+  signed: toggle('The platform wallet creates it and signs, instead of your keypair'),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
   ...SIGNING,
 }
-type Given = Values<typeof flags>
+type CreateFlags = InputValues<typeof createFlags>
 
 const { submit, get, simulate } = paths.transactions
 
@@ -41,83 +40,91 @@ export const create = verb({
   details:
     'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next; it ends when the pool is live.',
   calls: [paths.pools.create, simulate, submit, get, paths.pools.verify, paths.pools.presets, paths.signer.get],
-  flags,
+  flags: createFlags,
   examples: [
     'svc pools create --name "My Token" --symbol MTK --image logo.png --buy 0.5',
     'svc pools create --name Test --symbol TST --image logo.png --preset standard --dry-run -k id.json',
     'svc pools create --name Test --symbol TST --image logo.png --signed --yes',
   ],
-  run: async (input, session) => (input.signed ? createSigned : createHere)(input, session),
+  run: async (input, session) => (input.signed ? launchPoolByPlatform : launchPool)(input, session),
 })
 
-async function createHere(input: Given, session: Session): Promise<Outcome> {
-  if (input.idempotency_key !== undefined) throw onlySigned('--idempotency-key')
-  const body = await bodyOf(input)
-  return signAndSubmitSeveral<PoolCreated>(session, input, {
-    what: whatOf(input),
-    build: (creator) => session.client.pools.create({ ...body, creator, ...dryOf(input) }),
+async function launchPool(input: CreateFlags, session: Session): Promise<CommandOutcome> {
+  if (input.idempotency_key !== undefined) {
+    throw usage('--idempotency-key is for --signed', { param: '--idempotency-key' })
+  }
+  const body = await poolBody(input)
+  return runSigned<PoolCreated>(session, input, {
+    what: poolQuestion(input),
+    build: (creator) => session.client.pools.create({ ...body, creator, ...dryRunField(input) }),
     secretKeys: ({ required_signers: keys }) => [
       keys.base_mint_secret_key,
       keys.config_secret_key,
       keys.position_nft_secret_key ?? [],
       keys.platform_position_nft_secret_key ?? [],
     ],
-    goOn: ({ pool }) =>
+    recovery: ({ pool }) =>
       `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, the rest can no longer land after about two minutes: launch it anew`,
-    async show(data, landed) {
-      const { address } = data.pool
-      const signatures = landed?.map(({ signature }) => signature)
-      const pool = signatures === undefined ? data.pool : await untilLive(session, address, signatures)
-      return { ...summaryOf(pool), ...liquidityOf(data), ...(await presetOf(session, input)) }
+    async show(data, confirmed) {
+      if (confirmed === null) return { ...launchFields(data.pool, data), ...(await presetName(session, input)) }
+      return liveFields(
+        session,
+        input,
+        data,
+        confirmed.map(({ signature }) => signature),
+      )
     },
   })
 }
 
-async function createSigned(input: Given, session: Session): Promise<Outcome> {
+/** Shown without a simulation: what the platform wallet signs is built by the same request that signs it. */
+async function launchPoolByPlatform(input: CreateFlags, session: Session): Promise<CommandOutcome> {
   for (const name of ['dry_run', 'build_only', 'bundle', 'keypair'] as const) {
     if (input[name])
       throw usage(`--${name.replace('_', '-')} is for launches that your own keypair signs, not for --signed`)
   }
-  const body = await bodyOf(input)
+  const body = await poolBody(input)
   const creator = await platformAddress(session)
-  await session.ui.preview([whatOf(input), `  creator   ${creator} (the platform wallet)`])
-  await confirmOn(session, whatOf(input), await session.cluster())
-  const key = input.idempotency_key ?? crypto.randomUUID()
-  const { data } = await signedOnce(session, key, (options) =>
-    session.client.pools.create({ ...body, creator, mode: 'signed' }, options),
-  )
-  const signatures = data.signatures ?? []
-  const last = signatures.at(-1)
-  if (last === undefined) throw failure('the API answered without signatures: it did not sign')
-  if (input.wait === 'none') {
-    return { data: { ...summaryOf(data.pool), ...liquidityOf(data), signatures, lifecycle: 'submitted' } }
-  }
-  const landed = await follow(session, last, input.wait ?? 'confirmed')
-  if (landed.lifecycle === 'failed') throw await didFail(session, data.transactions.at(-1) ?? '', landed)
-  const { lifecycle, slot } = landed
-  const pool = await untilLive(session, data.pool.address, signatures)
-  const shown = { ...summaryOf(pool), ...liquidityOf(data), ...(await presetOf(session, input)) }
-  return { data: { ...shown, signatures, lifecycle, slot } }
+  const what = poolQuestion(input)
+  await session.ui.preview([what, `  creator   ${creator} (the platform wallet)`])
+  return sendByPlatform(session, input, {
+    what,
+    async sign(options) {
+      const { data } = await session.client.pools.create({ ...body, creator, mode: 'signed' }, options)
+      const signatures = data.signatures ?? []
+      return {
+        signatures,
+        transaction: data.transactions.at(-1) ?? '',
+        show: (confirmed) =>
+          confirmed === null ? launchFields(data.pool, data) : liveFields(session, input, data, signatures),
+      }
+    },
+  })
 }
 
-const onlySigned = (shown: string) => usage(`${shown} is for --signed`, { param: shown })
+const launchFields = (pool: Pool, created: PoolCreated) => ({ ...poolSummary(pool), ...liquidityOf(created) })
 
-function whatOf({ name, symbol, buy, type, unlocked_liquidity }: Given): string {
+async function liveFields(session: Session, input: CreateFlags, created: PoolCreated, signatures: readonly string[]) {
+  const pool = await untilLive(session, created.pool.address, signatures)
+  return { ...launchFields(pool, created), ...(await presetName(session, input)) }
+}
+
+function poolQuestion({ name, symbol, buy, type, unlocked_liquidity }: CreateFlags): string {
   const liquidity = unlocked_liquidity ? 'left to its creator' : 'locked for good'
   const pool = type === 'damm_v2' ? ` in a pool of its own (liquidity ${liquidity})` : ''
   return `Launch ${name} (${symbol})${pool}${buy === undefined ? '' : ` and buy for ${buy} SOL`}`
 }
 
-/** Of a `damm_v2` pool: whether its liquidity is locked, and which part of the position is the platform's. */
+/** Fields of a `damm_v2` pool: whether its liquidity is locked, and which part of the position is the platform's. */
 function liquidityOf({ lock_liquidity, platform_position_percentage: percentage }: PoolCreated) {
   if (lock_liquidity === undefined) return {}
   return { lock_liquidity, ...(percentage ? { platform_position_percentage: percentage } : {}) }
 }
 
 /** The name of the curve; where none is given, the configured one, as far as it can be read. */
-async function presetOf({ client }: Session, { preset }: Given): Promise<{ preset?: string }> {
+async function presetName({ client }: Session, { preset }: CreateFlags): Promise<{ preset?: string }> {
   if (preset !== undefined) return { preset }
-  // By now the launch may have landed: nothing that is only told must make it look failed.
+  // By now the launch may be confirmed: a name that is only shown must not make it look failed.
   const presets = await client.pools.presets().then(
     ({ data }) => data,
     () => [],
@@ -126,7 +133,7 @@ async function presetOf({ client }: Session, { preset }: Given): Promise<{ prese
   return name === undefined ? {} : { preset: name }
 }
 
-async function bodyOf(input: Given) {
+async function poolBody(input: CreateFlags) {
   const { name, symbol, image, type, preset, buy, description, website, twitter, telegram, unlocked_liquidity } = input
   if (unlocked_liquidity && type !== 'damm_v2') {
     throw usage('--unlocked-liquidity is for --type damm_v2', { param: '--unlocked-liquidity' })
@@ -152,9 +159,9 @@ async function bodyOf(input: Given) {
 
 /** The API takes SOL as a number; one that a number does not hold to the lamport is refused, not rounded. */
 function solNumber(sol: string): number {
-  const lamports = rawUnits(sol, LAMPORT_DIGITS, '--buy')
+  const lamports = rawUnits(sol, LAMPORT_DECIMALS, '--buy')
   const amount = Number(sol)
-  if (rawUnits(amount.toFixed(LAMPORT_DIGITS), LAMPORT_DIGITS, '--buy') !== lamports) {
+  if (rawUnits(amount.toFixed(LAMPORT_DECIMALS), LAMPORT_DECIMALS, '--buy') !== lamports) {
     throw usage(`--buy has more digits than can be sent exactly`, { param: '--buy' })
   }
   return amount

@@ -1,6 +1,6 @@
 /** `svc pools`: tokens launched on a curve, traded and followed until they migrate. */
 import { paths } from '../../src/api/paths.ts'
-import { choice, type Noun, required, text, verb } from '../command.ts'
+import { choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { listVerb } from '../reads.ts'
 import { create } from './create.ts'
 import { presets } from './presets.ts'
@@ -8,10 +8,10 @@ import { progress } from './progress.ts'
 import { metricsOutcome, poolOutcome } from './record.ts'
 import { percentOf } from './state.ts'
 import { swap } from './swap.ts'
-import { verify } from './verify.ts'
+import { poolVerifyVerb } from './verify.ts'
 import { watch } from './watch.ts'
 
-const args = { address: required(text('Address of the pool')) }
+const POOL_ADDRESS = { address: required(text('Address of the pool')) }
 
 export const poolsNoun: Noun = {
   verbs: {
@@ -20,8 +20,8 @@ export const poolsNoun: Noun = {
       about: 'List pools, newest first',
       at: paths.pools.list,
       filters: {
-        status: choice(['pending', 'live', 'migration_triggered', 'migrated', 'failed'], 'Only those in this state'),
-        type: choice(['dbc', 'damm_v2'], 'Only launch curves, or only migrated pools'),
+        status: choiceOf(['pending', 'live', 'migration_triggered', 'migrated', 'failed'], 'Only those in this state'),
+        type: choiceOf(['dbc', 'damm_v2'], 'Only launch curves, or only migrated pools'),
         creator: text('Only those of this wallet', { placeholder: 'WALLET' }),
       },
       columns: ['address', 'type', 'symbol', 'status', 'curve_progress', 'base_mint', 'created_at'],
@@ -43,17 +43,17 @@ export const poolsNoun: Noun = {
       about: 'Read one pool',
       details: 'Also one that is on chain and was not launched here.',
       calls: [paths.pools.get],
-      args,
+      args: POOL_ADDRESS,
       run: async (input, { client }) => poolOutcome((await client.pools.get(input)).data),
     }),
     progress,
     fees: verb({
       about: 'Read the fees a pool holds for the partner',
       calls: [paths.pools.feeMetrics],
-      args,
+      args: POOL_ADDRESS,
       run: async (input, { client }) => metricsOutcome((await client.pools.feeMetrics(input)).data),
     }),
-    verify,
+    verify: poolVerifyVerb,
     presets,
     swap,
     watch,

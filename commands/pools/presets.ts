@@ -2,10 +2,9 @@
 
 import { paths } from '../../src/api/paths.ts'
 import type { PoolPreset } from '../../src/api/pools.ts'
-import { LAMPORT_DIGITS } from '../amounts.ts'
-import { flag, verb } from '../command.ts'
-import { drawCurve, shortOf, sqrtPriceOf } from '../ui/curve.ts'
-import { columnsOf } from './width.ts'
+import { LAMPORT_DECIMALS } from '../amounts.ts'
+import { toggle, verb } from '../command.ts'
+import { drawCurve, drawingWidth, shortOf, sqrtPriceFromText } from '../ui/curve.ts'
 
 const columns = [
   'name',
@@ -23,35 +22,35 @@ export const presets = verb({
   about: 'List the curves that pools can be launched with',
   details: 'Caps, prices and the threshold that fills the curve are in SOL; the supply is in whole tokens.',
   calls: [paths.pools.presets],
-  flags: { curve: flag('Draw them') },
+  flags: { curve: toggle('Draw them') },
   examples: ['svc pools presets --curve'],
   async run({ curve }, { client }) {
     const { data } = await client.pools.presets()
-    const rows = { columns, rows: data.map(rowOf) }
+    const rows = { columns, rows: data.map(presetRow) }
     const { name = '' } = data.find(({ is_default }) => is_default) ?? {}
     const notes = [
       `Without --preset, \`svc pools create\` takes ${name}; the file \`pools.presets\` names adds others.`,
     ]
-    if (curve) return { data, rows, text: data.map(drawn).join('\n\n'), notes }
-    const table = { columns: ['name', 'supply', 'cap', 'threshold', 'price', 'fee'], rows: data.map(cellsOf) }
+    if (curve) return { data, rows, text: data.map(drawnPreset).join('\n\n'), notes }
+    const table = { columns: ['name', 'supply', 'cap', 'threshold', 'price', 'fee'], rows: data.map(presetCells) }
     return { data, rows, table, notes }
   },
 })
 
-function rowOf(preset: PoolPreset): unknown[] {
+function presetRow(preset: PoolPreset): unknown[] {
   const { name, total_supply, decimals, initial_market_cap, migration_market_cap, fee } = preset
-  const threshold = shortOf(BigInt(preset.migration_threshold), LAMPORT_DIGITS)
+  const threshold = shortOf(BigInt(preset.migration_threshold), LAMPORT_DECIMALS)
   const prices = [shortPrice(preset.initial_price), shortPrice(preset.migration_price)]
-  return [name, total_supply, decimals, initial_market_cap, migration_market_cap, threshold, ...prices, feeOf(fee)]
+  return [name, total_supply, decimals, initial_market_cap, migration_market_cap, threshold, ...prices, presetFee(fee)]
 }
 
-/** Narrow enough for 80 columns. */
-function cellsOf(preset: PoolPreset): string[] {
-  const [name, supply, , start, end, threshold, first, last, fee] = rowOf(preset).map(String)
-  return [name!, supply!, `${start} → ${end}`, threshold!, `${first} → ${last}`, fee!]
+/** Joins columns so that the table fits 80 characters. */
+function presetCells(preset: PoolPreset): string[] {
+  const [name, supply, , start, end, threshold, first, last, fee] = presetRow(preset)
+  return [name, supply, `${start} → ${end}`, threshold, `${first} → ${last}`, fee].map(String)
 }
 
-const feeOf = ({ starting_bps, ending_bps, duration_seconds }: PoolPreset['fee']) =>
+const presetFee = ({ starting_bps, ending_bps, duration_seconds }: PoolPreset['fee']) =>
   starting_bps === ending_bps
     ? `${starting_bps / 100} %`
     : `${starting_bps / 100} → ${ending_bps / 100} % in ${duration_seconds} s`
@@ -61,10 +60,10 @@ function shortPrice(price: string): string {
   return shortOf(BigInt(whole + fraction), fraction.length)
 }
 
-function drawn(preset: PoolPreset): string {
+function drawnPreset(preset: PoolPreset): string {
   const { name, is_default, decimals, total_supply, initial_market_cap, migration_market_cap, fee } = preset
   const shape = {
-    start: sqrtPriceOf(preset.initial_price, decimals),
+    start: sqrtPriceFromText(preset.initial_price, decimals),
     points: preset.curve.map(({ sqrt_price, liquidity }) => ({
       sqrtPrice: BigInt(sqrt_price),
       liquidity: BigInt(liquidity),
@@ -73,7 +72,7 @@ function drawn(preset: PoolPreset): string {
   }
   return [
     `${name}${is_default ? ' (default)' : ''}`,
-    `${total_supply} tokens, market cap ${initial_market_cap} → ${migration_market_cap} SOL, fee ${feeOf(fee)}`,
-    ...drawCurve(shape, null, columnsOf()),
+    `${total_supply} tokens, market cap ${initial_market_cap} → ${migration_market_cap} SOL, fee ${presetFee(fee)}`,
+    ...drawCurve(shape, null, drawingWidth()),
   ].join('\n')
 }

@@ -1,12 +1,11 @@
 /** `svc pools progress`: the curve of a pool and where the pool stands on it. */
 import { paths } from '../../src/api/paths.ts'
 import type { CurveProgress, Pool } from '../../src/api/pools.ts'
-import { LAMPORT_DIGITS } from '../amounts.ts'
+import { LAMPORT_DECIMALS } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
-import { drawCurve, shortOf } from '../ui/curve.ts'
-import { cleaned } from '../ui/render.ts'
-import { percentOf, stateOf } from './state.ts'
-import { columnsOf } from './width.ts'
+import { drawCurve, drawingWidth, shortOf } from '../ui/curve.ts'
+import { printable } from '../ui/render.ts'
+import { percentOf, poolState } from './state.ts'
 
 export const progress = verb({
   about: 'Draw the curve of a pool and how far it is filled',
@@ -17,7 +16,7 @@ export const progress = verb({
   async run({ address }, { client }) {
     const { data } = await client.pools.curveProgress({ address })
     const { data: pool } = await client.pools.get({ address })
-    const drawn = progressLines(pool, data, columnsOf())
+    const drawn = progressLines(pool, data, drawingWidth())
     return drawn === null ? { data } : { data, text: drawn.join('\n') }
   },
 })
@@ -28,13 +27,13 @@ export function progressLines(
   { progress, migration_market_cap_usd: usd }: Pick<CurveProgress, 'progress' | 'migration_market_cap_usd'>,
   width: number,
 ): string[] | null {
-  const { price, curve } = stateOf(pool)
+  const { price, curve } = poolState(pool)
   if (curve === null) return null
   const { raised, threshold, shape } = curve
-  const name = pool.symbol === null ? '' : `${cleaned(pool.symbol)}  `
+  const name = pool.symbol === null ? '' : `${printable(pool.symbol)}  `
   const cap = usd === undefined ? '' : `  migrates at a market cap of ${Math.floor(usd)} USD`
   return [
-    `${name}${pool.status}  ${percentOf(progress)}  ${shortOf(raised, LAMPORT_DIGITS)} of ${shortOf(threshold, LAMPORT_DIGITS)} SOL`,
+    `${name}${pool.status}  ${percentOf(progress)}  ${shortOf(raised, LAMPORT_DECIMALS)} of ${shortOf(threshold, LAMPORT_DECIMALS)} SOL`,
     `price ${price ?? 'unknown'} SOL${cap}`,
     '',
     ...drawCurve(shape, raised, width),

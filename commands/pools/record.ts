@@ -1,17 +1,17 @@
 /** Pools and their fees for a person: everything but the raw state of the chain, which is for scripts. */
 import type { Pool, PoolFeeMetrics } from '../../src/api/pools.ts'
 import { solOf } from '../amounts.ts'
-import type { Outcome } from '../command.ts'
+import type { CommandOutcome } from '../command.ts'
 import { percentOf } from './state.ts'
-import { summaryOf } from './verify.ts'
+import { poolSummary } from './verify.ts'
 
-export function poolOutcome(pool: Pool): Outcome {
+export function poolOutcome(pool: Pool): CommandOutcome {
   const { quote_mint, created_at, metadata, curve_progress } = pool
   const progress = curve_progress === null ? {} : { curve_progress: percentOf(curve_progress) }
-  return { data: pool, record: { ...summaryOf(pool), ...progress, quote_mint, created_at, metadata }, notes: [RAW] }
+  return { data: pool, record: { ...poolSummary(pool), ...progress, quote_mint, created_at, metadata }, notes: [RAW] }
 }
 
-export function metricsOutcome(metrics: PoolFeeMetrics): Outcome {
+export function metricsOutcome(metrics: PoolFeeMetrics): CommandOutcome {
   const { raw, partner_quote_fee, ...rest } = metrics
   return {
     data: metrics,

@@ -1,18 +1,18 @@
 /** `svc pools swap`: a buy or a sell on a pool of either family, quoted, signed here and submitted. */
 import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
-import { decimalOf, LAMPORT_DIGITS, rawUnits, solOf } from '../amounts.ts'
+import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
 import { integer, required, text, verb } from '../command.ts'
-import { dryOf, SIGNING } from '../signing/flags.ts'
-import { pair } from '../signing/preview.ts'
-import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { previewLine } from '../signing/preview.ts'
+import { runSigned } from '../signing/run.ts'
 import { mintState } from '../token-state.ts'
 import { shortOf } from '../ui/curve.ts'
 import { usage } from '../ui/problem.ts'
-import { stateOf } from './state.ts'
+import { poolState } from './state.ts'
 
 const { submit, get, simulate } = paths.transactions
-const SLIPPAGE_BPS = 100
+const DEFAULT_SLIPPAGE_BPS = 100
 
 export const swap = verb({
   about: 'Buy or sell on a pool',
@@ -22,38 +22,41 @@ export const swap = verb({
   flags: {
     buy: text('SOL to spend', { placeholder: 'SOL' }),
     sell: text('Whole tokens to sell, like 1000 or 0.5', { placeholder: 'TOKENS' }),
-    slippage_bps: integer(`How much less than quoted is taken, in hundredths of a percent (default ${SLIPPAGE_BPS})`, {
-      min: 0,
-      max: 10_000,
-    }),
+    slippage_bps: integer(
+      `How much less than quoted is taken, in hundredths of a percent (default ${DEFAULT_SLIPPAGE_BPS})`,
+      {
+        min: 0,
+        max: 10_000,
+      },
+    ),
     ...SIGNING,
   },
   examples: ['svc pools swap <address> --buy 0.5', 'svc pools swap <address> --sell 1000 --slippage-bps 50 --dry-run'],
-  async run({ address, buy, sell, slippage_bps = SLIPPAGE_BPS, ...flags }, session) {
+  async run({ address, buy, sell, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
     if ((buy === undefined) === (sell === undefined)) {
       throw usage('give either --buy (SOL) or --sell (whole tokens)', { param: '--buy' })
     }
     const side = buy === undefined ? 'sell' : 'buy'
-    const lamports = buy === undefined ? null : positive(rawUnits(buy, LAMPORT_DIGITS, '--buy'), '--buy')
+    const lamports = buy === undefined ? null : positive(rawUnits(buy, LAMPORT_DECIMALS, '--buy'), '--buy')
     const { data: pool } = await session.client.pools.get({ address })
-    const { decimals: known, feesInSol } = stateOf(pool)
+    const { decimals: known, feesInSol } = poolState(pool)
     const decimals = known ?? (await mintState(session, pool.base_mint)).decimals
-    const amount = lamports ?? positive(rawUnits(sell!, decimals, '--sell'), '--sell')
+    const amount = lamports ?? positive(rawUnits(sell ?? '', decimals, '--sell'), '--sell')
     const name = pool.symbol ?? pool.base_mint
-    return signAndSubmit<PoolSwap & { transaction: string }>(session, flags, {
+    return runSigned<PoolSwap & { transaction: string }>(session, flags, {
       what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} SOL`,
       async build(payer) {
-        const body = { address, payer, side, amount: String(amount), slippage_bps, ...dryOf(flags) } as const
+        const body = { address, payer, side, amount: String(amount), slippage_bps, ...dryRunField(flags) } as const
         const { data } = await session.client.pools.swap(body)
         return { data: { ...data, transaction: data.tx.transaction } }
       },
       decimals: () => {
-        const [paid, received] = side === 'buy' ? [LAMPORT_DIGITS, decimals] : [decimals, LAMPORT_DIGITS]
+        const [paid, received] = side === 'buy' ? [LAMPORT_DECIMALS, decimals] : [decimals, LAMPORT_DECIMALS]
         return {
           amount_in: paid,
           estimated_out: received,
           minimum_out: received,
-          fee: feesInSol ? LAMPORT_DIGITS : received,
+          fee: feesInSol ? LAMPORT_DECIMALS : received,
         }
       },
       preview: (data) => quoteLines(data, { decimals, name, feesInSol, slippage_bps }),
@@ -74,7 +77,7 @@ function positive(units: bigint, shown: string): bigint {
   throw usage(`${shown} must be more than 0`, { param: shown })
 }
 
-interface Shown {
+interface QuoteUnits {
   decimals: number
   name: string
   feesInSol: boolean
@@ -82,7 +85,10 @@ interface Shown {
 }
 
 /** In, out, the least that is taken, the fee, and the price that comes to. */
-export function quoteLines(quote: Omit<PoolSwap, 'tx'>, { decimals, name, feesInSol, slippage_bps }: Shown): string[] {
+export function quoteLines(
+  quote: Omit<PoolSwap, 'tx'>,
+  { decimals, name, feesInSol, slippage_bps }: QuoteUnits,
+): string[] {
   const { side, amount_in, estimated_out, minimum_out, fee } = quote
   const sol = (units: string) => `${solOf(BigInt(units))} SOL`
   const tokens = (units: string) => `${decimalOf(BigInt(units), decimals)} ${name}`
@@ -91,16 +97,16 @@ export function quoteLines(quote: Omit<PoolSwap, 'tx'>, { decimals, name, feesIn
   const charged = feesInSol ? sol : received
   const [lamports, units] = side === 'buy' ? [amount_in, estimated_out] : [estimated_out, amount_in]
   return [
-    pair('pays', paid(amount_in)),
-    pair('receives', received(estimated_out)),
-    pair('at least', `${received(minimum_out)} (${slippage_bps / 100} % less)`),
-    pair('pool fee', charged(fee)),
-    pair('price', `${priceOfTrade(BigInt(lamports), BigInt(units), decimals)} SOL for one, fee included`),
+    previewLine('pays', paid(amount_in)),
+    previewLine('receives', received(estimated_out)),
+    previewLine('at least', `${received(minimum_out)} (${slippage_bps / 100} % less)`),
+    previewLine('pool fee', charged(fee)),
+    previewLine('price', `${priceOfTrade(BigInt(lamports), BigInt(units), decimals)} SOL for one, fee included`),
   ]
 }
 
 function priceOfTrade(lamports: bigint, units: bigint, decimals: number): string {
   if (units === 0n) return 'no'
   const scale = 24
-  return shortOf((lamports * 10n ** BigInt(scale + decimals - LAMPORT_DIGITS)) / units, scale)
+  return shortOf((lamports * 10n ** BigInt(scale + decimals - LAMPORT_DECIMALS)) / units, scale)
 }

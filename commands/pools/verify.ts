@@ -1,14 +1,15 @@
 /** `svc pools verify`, and waiting until a pool is live. */
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
-import { ApiError } from '../../src/errors.ts'
-import { required, type Session, text, verb } from '../command.ts'
-import { EXIT, failure } from '../ui/problem.ts'
-import { stateOf } from './state.ts'
+import type { ApiError } from '../../src/errors.ts'
+import { required, text, verb } from '../command.ts'
+import type { Session } from '../session.ts'
+import { EXIT, failure, isTransient } from '../ui/problem.ts'
+import { poolState } from './state.ts'
 
-const [LOOK_MS, PATIENCE_MS] = [1_000, 60_000]
+const [VERIFY_PAUSE_MS, LIVE_TIMEOUT_MS] = [1_000, 60_000]
 
-export const verify = verb({
+export const poolVerifyVerb = verb({
   about: 'Check on chain that a pool is live',
   details: 'A pool that is pending becomes live by it. Exit code 1 while it is not on chain.',
   calls: [paths.pools.verify],
@@ -17,7 +18,7 @@ export const verify = verb({
     const { data } = await client.pools.verify({ address })
     const { verified, pool } = data
     const note = isRefused(pool)
-      ? `On chain, and failed all the same: ${REFUSED}.`
+      ? `On chain, and failed all the same: ${TICKER_TAKEN}.`
       : 'Not on chain: when none of its transactions lands any more, launch it anew with `svc pools create`.'
     return {
       data,
@@ -31,9 +32,9 @@ export const verify = verb({
   },
 })
 
-const REFUSED = 'another pool has its ticker, and `svc events list --type pool.failed` tells which'
+const TICKER_TAKEN = 'another pool has its ticker, and `svc events list --type pool.failed` tells which'
 
-/** On chain, and yet not live: the second with its ticker. */
+/** A pool is on chain and yet not live when it is the second with its ticker. */
 const isRefused = ({ status, state }: Pool) => status === 'failed' && state !== null && state !== undefined
 
 /** Asks until the chain has what the signatures made; a failure with the way on after a minute. */
@@ -43,41 +44,40 @@ export async function untilLive(
   signatures: readonly string[],
 ): Promise<Pool> {
   const start = clock.now()
-  let trouble: ApiError | undefined
+  let lastError: ApiError | undefined
   try {
     for (;;) {
       try {
         const { data } = await client.pools.verify({ address })
         if (data.verified) return data.pool
         if (isRefused(data.pool)) {
-          throw failure(`the pool ${address} landed, and failed all the same: ${REFUSED}`, {
+          throw failure(`the pool ${address} landed, and failed all the same: ${TICKER_TAKEN}`, {
             details: { pool_address: address, signatures },
           })
         }
       } catch (error) {
-        const passing = error instanceof ApiError && ['internal_error', 'rate_limited'].includes(error.code)
-        if (!passing) throw error
-        trouble = error
+        if (!isTransient(error)) throw error
+        lastError = error
       }
-      if (clock.now() - start >= PATIENCE_MS) {
-        const why = trouble === undefined ? '' : ` (${trouble.message})`
-        throw failure(`the pool ${address} is not live after ${PATIENCE_MS / 1000} seconds${why}`, {
+      if (clock.now() - start >= LIVE_TIMEOUT_MS) {
+        const why = lastError === undefined ? '' : ` (${lastError.message})`
+        throw failure(`the pool ${address} is not live after ${LIVE_TIMEOUT_MS / 1000} seconds${why}`, {
           next: `\`svc pools verify ${address}\` looks again`,
           details: { pool_address: address, signatures },
         })
       }
       ui.waiting(`waiting until ${address} is live`)
-      await clock.sleep(LOOK_MS)
+      await clock.sleep(VERIFY_PAUSE_MS)
     }
   } finally {
     ui.waiting(null)
   }
 }
 
-/** What a person wants to know of a pool at first. */
-export function summaryOf(pool: Pool): Record<string, unknown> {
+/** The fields of a pool that a person wants to know first. */
+export function poolSummary(pool: Pool): Record<string, unknown> {
   const { address, type, status, base_mint, name, symbol, creator, config, metadata_uri, curve_progress } = pool
-  const { price } = stateOf(pool)
+  const { price } = poolState(pool)
   return {
     address,
     type,

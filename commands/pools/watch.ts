@@ -2,19 +2,17 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
-import { ApiError } from '../../src/errors.ts'
-import { LAMPORT_DIGITS } from '../amounts.ts'
+import { LAMPORT_DECIMALS } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import { type Output, terminal } from '../terminal.ts'
-import { shortOf } from '../ui/curve.ts'
-import { EXIT } from '../ui/problem.ts'
+import { drawingWidth, shortOf } from '../ui/curve.ts'
+import { EXIT, isTransient } from '../ui/problem.ts'
 import { progressLines } from './progress.ts'
-import { percentOf, stateOf } from './state.ts'
-import { columnsOf } from './width.ts'
+import { percentOf, poolState } from './state.ts'
 
-const LOOK_MS = 2_000
-const QUOTA_MS = 5_000
-const ENDS: readonly string[] = ['migrated', 'failed']
+const WATCH_PAUSE_MS = 2_000
+const WATCH_RATE_LIMIT_PAUSE_MS = 5_000
+const FINAL_STATUSES: readonly string[] = ['migrated', 'failed']
 
 export const watch = verb({
   about: 'Follow a pool until it has migrated',
@@ -26,33 +24,32 @@ export const watch = verb({
   async run({ address }, session) {
     const { client, clock, ui } = session
     const screen = ui.interactive ? liveScreen(terminal().stderr) : null
-    session.lastWords(null)
-    let said = ''
+    session.setInterruptNote(null)
+    let lastLine = ''
     for (;;) {
-      let pause = LOOK_MS
+      let pause = WATCH_PAUSE_MS
       try {
         const { data } = await client.pools.get({ address })
         const line = changeLine(data)
         const time = new Date(clock.now()).toISOString()
-        if (screen !== null) screen.draw([...drawn(data, line), '', `${time}  Ctrl-C ends this`])
-        else if (line !== said) ui.note(`${time}  ${line}`)
-        said = line
-        if (ENDS.includes(data.status) || data.type === 'damm_v2') {
+        if (screen !== null) screen.draw([...watchLines(data, line), '', `${time}  Ctrl-C ends this`])
+        else if (line !== lastLine) ui.note(`${time}  ${line}`)
+        lastLine = line
+        if (FINAL_STATUSES.includes(data.status) || data.type === 'damm_v2') {
           screen?.end()
           return {
-            data: ended(data),
+            data: poolWithoutState(data),
             notes: await nextPool(client, data),
             exitCode: data.status === 'failed' ? EXIT.failed : EXIT.done,
           }
         }
       } catch (error) {
         // Once it was seen, a node or an API that fails for a while is only waited for.
-        const passing = error instanceof ApiError && ['internal_error', 'rate_limited'].includes(error.code)
-        if (!passing || said === '') throw error
+        if (!isTransient(error) || lastLine === '') throw error
         const line = `not read: ${error.message}`
-        if (screen === null && line !== said) ui.note(`${new Date(clock.now()).toISOString()}  ${line}`)
-        if (screen === null) said = line
-        pause = error.code === 'rate_limited' ? QUOTA_MS : LOOK_MS
+        if (screen === null && line !== lastLine) ui.note(`${new Date(clock.now()).toISOString()}  ${line}`)
+        if (screen === null) lastLine = line
+        pause = error.code === 'rate_limited' ? WATCH_RATE_LIMIT_PAUSE_MS : WATCH_PAUSE_MS
       }
       await clock.sleep(pause)
     }
@@ -61,27 +58,27 @@ export const watch = verb({
 
 /** State, share, SOL and price: a change of any of them is worth a line. */
 export function changeLine(pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve_progress'>): string {
-  const { price, curve } = stateOf(pool)
+  const { price, curve } = poolState(pool)
   return [
     pool.status,
     ...(pool.curve_progress === null ? [] : [percentOf(pool.curve_progress)]),
     ...(curve === null
       ? []
-      : [`${shortOf(curve.raised, LAMPORT_DIGITS)} of ${shortOf(curve.threshold, LAMPORT_DIGITS)} SOL`]),
+      : [`${shortOf(curve.raised, LAMPORT_DECIMALS)} of ${shortOf(curve.threshold, LAMPORT_DECIMALS)} SOL`]),
     ...(price === null ? [] : [`price ${price} SOL`]),
   ].join('  ')
 }
 
-const drawn = (pool: Pool, line: string) =>
-  progressLines(pool, { progress: pool.curve_progress ?? 0 }, columnsOf(terminal().stderr)) ?? [line]
+const watchLines = (pool: Pool, line: string) =>
+  progressLines(pool, { progress: pool.curve_progress ?? 0 }, drawingWidth(terminal().stderr)) ?? [line]
 
-/** Without the raw state: that is for `svc pools get`. */
-function ended(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
+/** The pool without its raw state, which `svc pools get` shows. */
+function poolWithoutState(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
   const { state, fee_metrics, ...rest } = pool
   return rest
 }
 
-/** Where a migrated token trades from now on; nothing where no record tells. */
+/** Where a migrated token trades from now on; empty where no record names that pool. */
 async function nextPool(client: Client, { status, base_mint, creator }: Pool): Promise<string[]> {
   if (status !== 'migrated') return []
   const { data } = await client.pools.list({ type: 'damm_v2', limit: '100', ...(creator === null ? {} : { creator }) })
@@ -96,7 +93,7 @@ function liveScreen(stream: Output) {
   return {
     draw(lines: readonly string[]) {
       // A line that wraps would be counted as one, and leave its rest behind.
-      const cut = lines.map((line) => line.slice(0, Math.max(1, columnsOf(stream) - 1)))
+      const cut = lines.map((line) => line.slice(0, Math.max(1, drawingWidth(stream) - 1)))
       stream.write(`${up()}${cut.join('\n')}\n`)
       height = cut.length
     },

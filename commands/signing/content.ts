@@ -1,9 +1,9 @@
 /** A decoded transaction for a person: who signs, and every instruction with its accounts. */
-import type { Outcome } from '../command.ts'
-import { pair } from './preview.ts'
+import type { CommandOutcome } from '../command.ts'
+import { previewLine } from './preview.ts'
 import type { TransactionContent } from './wallet.ts'
 
-export function contentOutcome(content: TransactionContent): Outcome {
+export function contentOutcome(content: TransactionContent): CommandOutcome {
   const { version, signature, fee_payer, recent_blockhash, size, signers, instructions } = content
   const head = [
     ['version', String(version)],
@@ -15,9 +15,9 @@ export function contentOutcome(content: TransactionContent): Outcome {
   return {
     data: content,
     text: [
-      ...head.map(([name, value]) => pair(name, value).slice(2)),
+      ...head.map(([name, value]) => previewLine(name, value).slice(2)),
       'signatures',
-      ...signers.map(({ address, signature }) => pair(signature, address)),
+      ...signers.map(({ address, signature }) => previewLine(signature, address)),
       ...instructions.flatMap(({ program, name, accounts, data }, i) => [
         `instruction ${i}: ${name === null ? program : `${name} (${program})`}`,
         ...accounts.map(

@@ -1,5 +1,5 @@
 /** The flags of every command that signs. */
-import { choice, flag, text, type Values } from '../command.ts'
+import { choiceOf, type InputValues, text, toggle } from '../command.ts'
 
 export const KEYPAIR = text("Keypair file to sign with (default: the Solana CLI's)", {
   placeholder: 'FILE',
@@ -8,14 +8,14 @@ export const KEYPAIR = text("Keypair file to sign with (default: the Solana CLI'
 export const WAITS = ['none', 'confirmed', 'finalized'] as const
 export type Wait = (typeof WAITS)[number]
 
-export const WAIT = choice(WAITS, 'Wait until it is confirmed (default) or finalized, or none')
+export const WAIT = choiceOf(WAITS, 'Wait until it is confirmed (default) or finalized, or none')
 
 export const SIGNING = {
   keypair: KEYPAIR,
-  dry_run: flag('Stop after the simulation: nothing is signed, sent or stored'),
-  build_only: flag('Print the unsigned transaction and who must sign it'),
+  dry_run: toggle('Stop after the simulation: nothing is signed, sent or stored'),
+  build_only: toggle('Print the unsigned transaction and who must sign it'),
   wait: WAIT,
 }
-/** What a build is sent with: of a dry run nothing stays behind. Older daemons need not know the field otherwise. */
-export const dryOf = ({ dry_run }: { dry_run: boolean }): { dry_run?: true } => (dry_run ? { dry_run: true } : {})
-export type SigningFlags = Values<typeof SIGNING>
+/** The field that keeps a dry run from storing anything; left out otherwise, because older daemons do not know it. */
+export const dryRunField = ({ dry_run }: { dry_run: boolean }): { dry_run?: true } => (dry_run ? { dry_run: true } : {})
+export type SigningFlags = InputValues<typeof SIGNING>

@@ -1,79 +1,97 @@
 /** What a transaction would do, in lines for a person: cost, rent, and whose balance changes by how much. */
 import type { Simulation } from '../../src/api/transactions.ts'
-import { decimalOf, LAMPORT_DIGITS, solOf } from '../amounts.ts'
-import { cleaned } from '../ui/render.ts'
+import { decimalOf, LAMPORT_DECIMALS, solOf } from '../amounts.ts'
+import { printable } from '../ui/render.ts'
+import type { Forecast } from './run-failures.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
-
-export interface Previewed {
-  /** Null where only the API knows. */
-  cluster: string | null
-  signer: string
-  content: TransactionContent
-  simulation: Simulation
-}
 
 const LOG_LINES = 8
 
-export function previewLines(what: string, { cluster, signer, content, simulation }: Previewed): string[] {
-  const programs = [...new Set(content.instructions.map(({ name, program }) => name ?? program))]
+export interface RunPreview {
+  /** Lines of the command, before what the run would change. */
+  preview?: readonly string[] | undefined
+  /** Transactions after the first one, which cannot be simulated before it is confirmed. */
+  later: readonly TransactionContent[]
+  bundle: boolean
+}
+
+/** `what` is going to happen, on which cluster, signed by whom, what it changes, and why it would fail. */
+export function runLines(what: string, forecast: Forecast, { preview = [], later, bundle }: RunPreview): string[] {
+  const { cluster, signer, content, simulation, fault } = forecast
+  const how = bundle
+    ? 'as a bundle: all land in one slot, or none'
+    : 'one after another, each confirmed before the next'
   return [
     what,
-    pair('cluster', cluster ?? 'only the API knows'),
-    pair('signer', signer),
-    ...(content.fee_payer === signer ? [] : [pair('fee payer', content.fee_payer)]),
-    pair('programs', programs.join(', ')),
+    ...preview,
+    previewLine('cluster', cluster ?? 'only the API knows'),
+    previewLine('signer', signer),
+    ...(content.fee_payer === signer ? [] : [previewLine('fee payer', content.fee_payer)]),
+    ...(later.length === 0
+      ? []
+      : [previewLine('sends', `${later.length + 1} transactions, ${how}`), previewLine('first', '')]),
+    previewLine('programs', programsIn(content)),
     ...effectLines(simulation, signer),
+    ...later.flatMap((one, i) => [
+      previewLine(i === 0 ? 'then' : '', ''),
+      previewLine('programs', programsIn(one)),
+      previewLine('changes', 'cannot be told before the one before it has landed'),
+    ]),
+    ...(fault === null ? [] : failureLines(simulation, fault)),
   ]
 }
+
+const programsIn = ({ instructions }: TransactionContent) =>
+  [...new Set(instructions.map(({ name, program }) => name ?? program))].join(', ')
 
 /** Fee, rent and balance changes; those of `own` come first. */
 export function effectLines({ err, fee, balance_changes: changes }: Simulation, own?: string): string[] {
   const failed = err !== null && err !== undefined
-  const rows = [...changes].sort((a, b) => rank(a, own) - rank(b, own))
+  const rows = [...changes].sort((a, b) => changeRank(a, own) - changeRank(b, own))
   const opened = changes.filter(({ created, mint, space }) => created && mint === null && space > 0)
-  const rent = opened.reduce((sum, { after, space }) => sum + least(BigInt(after), rentFor(space)), 0n)
+  const rent = opened.reduce((sum, { after, space }) => sum + smallerOf(BigInt(after), rentExemptLamports(space)), 0n)
   return [
-    pair('fee', fee === null ? 'not known' : `${solOf(BigInt(fee))} SOL`),
-    ...(failed ? [] : [pair('rent', rentOf(opened.length, rent))]),
+    previewLine('fee', fee === null ? 'not known' : `${solOf(BigInt(fee))} SOL`),
+    ...(failed ? [] : [previewLine('rent', rentText(opened.length, rent))]),
     ...(failed || rows.length === 0
       ? []
-      : [pair('changes', ''), ...rows.map((change) => `    ${changed(change, own)}`)]),
+      : [previewLine('changes', ''), ...rows.map((change) => `    ${changeText(change, own)}`)]),
   ]
 }
 
 /** Why a run failed: its meaning, what the node says and the end of the log. */
 export function failureLines({ err, logs }: Simulation, { program, message, hint }: Explanation): string[] {
   return [
-    pair('failed', cleaned(program === null ? message : `${program}: ${message}`)),
-    ...(hint === null ? [] : [pair('hint', cleaned(hint))]),
-    pair('error', cleaned(JSON.stringify(err))),
+    previewLine('failed', printable(program === null ? message : `${program}: ${message}`)),
+    ...(hint === null ? [] : [previewLine('hint', printable(hint))]),
+    previewLine('error', printable(JSON.stringify(err))),
     ...(logs.length === 0
       ? []
-      : [pair('log', logs.length > LOG_LINES ? `the last ${LOG_LINES} of ${logs.length} lines` : '')]),
-    ...logs.slice(-LOG_LINES).map((line) => `    ${cleaned(line)}`),
+      : [previewLine('log', logs.length > LOG_LINES ? `the last ${LOG_LINES} of ${logs.length} lines` : '')]),
+    ...logs.slice(-LOG_LINES).map((line) => `    ${printable(line)}`),
   ]
 }
 
-type Change = Simulation['balance_changes'][number]
+type PreviewedChange = Simulation['balance_changes'][number]
 
-export const pair = (name: string, value: string) => `  ${name.padEnd(10)}${value}`.trimEnd()
+export const previewLine = (name: string, value: string) => `  ${name.padEnd(10)}${value}`.trimEnd()
 
 /** Lamports that keep so many bytes rent-exempt: the cluster's rate of two years, with 128 bytes for the account itself. */
-const rentFor = (space: number) => BigInt(space + 128) * 6_960n
-const least = (a: bigint, b: bigint) => (a < b ? a : b)
+const rentExemptLamports = (space: number) => BigInt(space + 128) * 6_960n
+const smallerOf = (a: bigint, b: bigint) => (a < b ? a : b)
 
-function rentOf(accounts: number, lamports: bigint): string {
+function rentText(accounts: number, lamports: bigint): string {
   if (accounts === 0) return 'none: no account is made'
   return `${solOf(lamports)} SOL in ${accounts} new account${accounts === 1 ? '' : 's'}`
 }
 
-function rank({ address, owner, mint }: Change, own: string | undefined): number {
+function changeRank({ address, owner, mint }: PreviewedChange, own: string | undefined): number {
   return (own !== undefined && (address === own || owner === own) ? 0 : 2) + (mint === null ? 0 : 1)
 }
 
-function changed(change: Change, own: string | undefined): string {
+function changeText(change: PreviewedChange, own: string | undefined): string {
   const { address, owner, mint, decimals, before, after, created, closed } = change
-  const digits = mint === null ? LAMPORT_DIGITS : (decimals ?? 0)
+  const digits = mint === null ? LAMPORT_DECIMALS : (decimals ?? 0)
   const unit = mint === null ? 'SOL' : `${decimals === null ? 'raw units ' : ''}of ${mint}`
   const amount = decimalOf(BigInt(change.change), digits)
   const whose = address === own ? ' (you)' : owner === null ? '' : owner === own ? ' (yours)' : ` (of ${owner})`

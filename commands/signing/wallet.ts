@@ -16,14 +16,16 @@ export interface Wallet {
 }
 export interface SigningKeys {
   keypair?: string | undefined
-  /** Of keys that the API made for this transaction: 64 integers each. */
+  /** Secret keys that the API made for this transaction, 64 integers each. */
   secretKeys?: readonly (readonly number[])[] | undefined
   /** False signs with `secretKeys` alone. */
   own?: boolean
+  /** Leaves out those of `secretKeys` that are no signers of this transaction; otherwise they are a failure. */
+  skipsOthers?: boolean
 }
 export interface SignedTransaction {
   transaction: string
-  /** What the transaction is called; null until its fee payer has signed. */
+  /** The first signature, which is the transaction's id; null until its fee payer has signed. */
   signature: string | null
   signed: string[]
   missing: string[]

@@ -1,13 +1,15 @@
 /** What the columns of a table hold, and how wide each is where all of them must fit a width. */
 import stringWidth from 'fast-string-width'
 
-export interface Column {
+export interface TableColumn {
+  /** Place of its cells in each row. */
+  index: number
   heading: string
-  /** As wide as its widest cell or its heading. */
+  /** Width of its widest cell or its heading. */
   natural: number
-  /** The same with its heading broken between its words. */
+  /** Width of its widest cell, with its heading broken between words. */
   narrow: number
-  /** As narrow as it may become: by cutting the middle of addresses, breaking text, breaking the heading. */
+  /** Smallest width: with addresses cut in the middle, and text and heading broken. */
   least: number
   /** Its cells stand at the right edge. */
   isNumber: boolean
@@ -16,7 +18,10 @@ export interface Column {
   isAddress: boolean
 }
 
-/** Between columns. */
+/** A column with the characters that it gets. */
+export type FittedColumn = TableColumn & { width: number }
+
+/** Blanks between two columns. */
 export const GAP = 2
 /** Five characters of each end, and the sign between them. */
 const LEAST_ADDRESS = 11
@@ -28,21 +33,21 @@ const PRINTABLE = /^[\x20-\x7e]*$/
 const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
 const NUMBER = /^(?:-?\d+(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
 const DATE = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|-?)$/
-/** What is pasted elsewhere as it stands. */
+/** URLs and paths: people paste them elsewhere as they stand. */
 const PASTED = /^(?:https?:\/\/|\/)./
 const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
 
 /** Columns on a terminal, East Asian and emoji widths included. */
-export const widthOf = (text: string): number => (PRINTABLE.test(text) ? text.length : stringWidth(text))
+export const textWidth = (text: string): number => (PRINTABLE.test(text) ? text.length : stringWidth(text))
 
 /** Looks at every cell once. The first column of addresses is what its rows are called by, and stays whole. */
-export function columnsOf(headings: readonly string[], rows: readonly (readonly string[])[]): Column[] {
+export function tableColumns(headings: readonly string[], rows: readonly (readonly string[])[]): TableColumn[] {
   let isNamed = false
-  return headings.map((heading, i) => {
+  return headings.map((heading, index) => {
     let [widest, widestPasted, hasSpace, isAddress, isNumber, isDate] = [1, 0, false, true, true, true]
     for (const row of rows) {
-      const cell = row[i]!
-      widest = Math.max(widest, widthOf(cell))
+      const cell = row[index] ?? ''
+      widest = Math.max(widest, textWidth(cell))
       hasSpace ||= cell.includes(' ')
       isAddress &&= ADDRESS.test(cell)
       isNumber &&= NUMBER.test(cell)
@@ -57,6 +62,7 @@ export function columnsOf(headings: readonly string[], rows: readonly (readonly 
     const shortest = isWhole ? widest : Math.max(widestPasted, Math.min(widest, isAddress ? LEAST_ADDRESS : LEAST_TEXT))
     const longestWord = Math.max(0, ...heading.split(' ').map(({ length }) => length))
     return {
+      index,
       heading,
       natural: Math.max(widest, heading.length),
       narrow: Math.max(widest, longestWord),
@@ -69,17 +75,18 @@ export function columnsOf(headings: readonly string[], rows: readonly (readonly 
 }
 
 /** The width of each column: headings give way first, then the widest columns, none below its least. Null where that is not enough. */
-export function fitted(columns: readonly Column[], width: number): number[] | null {
+export function fittedColumns(columns: readonly TableColumn[], width: number): FittedColumn[] | null {
   const room = width - GAP * (columns.length - 1)
-  const naturals = columns.map(({ natural }) => natural)
-  if (sum(naturals) <= room) return naturals
-  const capped = (cap: number) => columns.map(({ narrow, least }) => Math.max(least, Math.min(narrow, cap)))
-  if (sum(capped(0)) > room) return null
+  const naturals = columns.map((column) => ({ ...column, width: column.natural }))
+  if (totalWidth(naturals) <= room) return naturals
+  const capped = (cap: number) =>
+    columns.map((column) => ({ ...column, width: Math.max(column.least, Math.min(column.narrow, cap)) }))
+  if (totalWidth(capped(0)) > room) return null
   let cap = 0
-  while (cap < room && sum(capped(cap + 1)) <= room) cap++
+  while (cap < room && totalWidth(capped(cap + 1)) <= room) cap++
   return capped(cap)
 }
 
 const widestPastedIn = (cell: string) =>
-  cell.split(' ').reduce((most, word) => (PASTED.test(word) ? Math.max(most, widthOf(word)) : most), 0)
-const sum = (widths: readonly number[]) => widths.reduce((total, one) => total + one, 0)
+  cell.split(' ').reduce((most, word) => (PASTED.test(word) ? Math.max(most, textWidth(word)) : most), 0)
+const totalWidth = (columns: readonly FittedColumn[]) => columns.reduce((total, { width }) => total + width, 0)

@@ -1,22 +1,26 @@
 /** Draws a launch curve as text: the price of the token over the SOL that was raised, and where a pool stands. */
-import { decimalOf, LAMPORT_DIGITS } from '../amounts.ts'
+import { decimalOf, LAMPORT_DECIMALS } from '../amounts.ts'
+import { type Output, terminal } from '../terminal.ts'
 
 /** Prices are the program's: square roots of raw quote for one raw unit, times 2^64. */
-export interface Curve {
+export interface CurveShape {
   start: bigint
   /** Ends of its segments in rising order, each with the liquidity that reaches there. */
   points: readonly { sqrtPrice: bigint; liquidity: bigint }[]
-  /** Of the token. */
+  /** Decimals of the token. */
   decimals: number
 }
+
+/** Columns that a drawing may have: the terminal's, or 80 where the answer goes elsewhere. */
+export const drawingWidth = (stream: Output = terminal().stdout): number => stream.columns ?? 80
 
 const ROWS = 10
 const [NARROWEST, WIDEST] = [40, 110]
 const EIGHTHS = ' ▁▂▃▄▅▆▇█'
-const DIGITS = 4
+const LABEL_DIGITS = 4
 
 /** Lamports that fill the curve, to within a lamport a segment. */
-export const raisedInAll = ({ start, points }: Curve): bigint =>
+export const raisedInAll = ({ start, points }: CurveShape): bigint =>
   points.reduce(
     ({ sum, from }, { sqrtPrice, liquidity }) => ({
       sum: sum + ((liquidity * (sqrtPrice - from)) >> 128n),
@@ -26,7 +30,7 @@ export const raisedInAll = ({ start, points }: Curve): bigint =>
   ).sum
 
 /** Square root of the price once so many lamports are in; the ends beyond the ends. */
-export function sqrtPriceAt({ start, points }: Curve, lamports: bigint): bigint {
+export function sqrtPriceAt({ start, points }: CurveShape, lamports: bigint): bigint {
   let [from, rest] = [start, lamports < 0n ? 0n : lamports]
   for (const { sqrtPrice, liquidity } of points) {
     const holds = (liquidity * (sqrtPrice - from)) >> 128n
@@ -40,17 +44,17 @@ export function sqrtPriceAt({ start, points }: Curve, lamports: bigint): bigint 
 /** SOL for one whole token, as decimal text of so many digits, rounded: a square root holds a little less than the price. */
 export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6): string {
   const scale = 40
-  const price = (sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - LAMPORT_DIGITS)) >> 128n
+  const price = (sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - LAMPORT_DECIMALS)) >> 128n
   const excess = price.toString().length - digits
   const half = excess > 0 ? 5n * 10n ** BigInt(excess - 1) : 0n
   return shortOf(price + half, scale, digits)
 }
 
-/** What a price written as decimal text is as a square root; 0 for no price. */
-export function sqrtPriceOf(price: string, decimals: number): bigint {
+/** The square root, times 2^64, of a price that is written as decimal text; 0 for no price. */
+export function sqrtPriceFromText(price: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = price.split('.')
-  const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(LAMPORT_DIGITS)
-  return squareRoot(scaled / 10n ** BigInt(fraction.length + decimals))
+  const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(LAMPORT_DECIMALS)
+  return integerRoot(scaled / 10n ** BigInt(fraction.length + decimals))
 }
 
 /** Raw units as decimal text of the first so many digits, rounded down; whole units are never cut. */
@@ -65,10 +69,13 @@ export function shortOf(raw: bigint, decimals: number, digits = 6): string {
  * Lines of at most `width` columns. `raised` is where a pool stands: what is behind it is filled; null draws the curve
  * alone.
  */
-export function drawCurve(curve: Curve, raised: bigint | null, width: number): string[] {
+export function drawCurve(curve: CurveShape, raised: bigint | null, width: number): string[] {
   const total = raisedInAll(curve)
   const end = curve.points.at(-1)?.sqrtPrice ?? curve.start
-  const [lowest, highest] = [priceOf(curve.start, curve.decimals, DIGITS), priceOf(end, curve.decimals, DIGITS)]
+  const [lowest, highest] = [
+    priceOf(curve.start, curve.decimals, LABEL_DIGITS),
+    priceOf(end, curve.decimals, LABEL_DIGITS),
+  ]
   const margin = Math.max(lowest.length, highest.length)
   const columns = Math.max(8, Math.min(Math.max(width, NARROWEST), WIDEST) - margin - 3)
   const at = raised === null || total === 0n ? null : columnOf(raised, total, columns)
@@ -93,8 +100,8 @@ export function drawCurve(curve: Curve, raised: bigint | null, width: number): s
 const columnOf = (raised: bigint, total: bigint, columns: number) =>
   Number(((raised < total ? raised : total) * BigInt(columns - 1)) / total)
 
-/** In eighths of a row, at least one. */
-function heightOf({ start }: Curve, end: bigint, sqrtPrice: bigint): number {
+/** Height of the curve at this price, in eighths of a row, at least one. */
+function heightOf({ start }: CurveShape, end: bigint, sqrtPrice: bigint): number {
   const [least, most] = [start * start, end * end]
   if (most <= least) return 1
   return 1 + Number(((sqrtPrice * sqrtPrice - least) * BigInt(ROWS * 8 - 1)) / (most - least))
@@ -104,21 +111,21 @@ function cellOf(height: number, row: number, x: number, at: number | null): stri
   const eighths = height - row * 8
   const isTop = eighths > 0 && eighths <= 8
   if (x === at && isTop) return '●'
-  if (at !== null && x <= at) return EIGHTHS[Math.max(0, Math.min(8, eighths))]!
+  if (at !== null && x <= at) return EIGHTHS.charAt(Math.max(0, Math.min(8, eighths)))
   return isTop ? '·' : ' '
 }
 
 /** Zero, where the pool stands and what fills the curve, as far as they do not touch. */
 function scaleOf(total: bigint, raised: bigint | null, at: number | null, columns: number): string {
-  const last = `${shortOf(total, LAMPORT_DIGITS, DIGITS)} SOL raised`
+  const last = `${shortOf(total, LAMPORT_DECIMALS, LABEL_DIGITS)} SOL raised`
   const room = columns - last.length
-  const here = raised === null || at === null ? '' : shortOf(raised, LAMPORT_DIGITS, DIGITS)
+  const here = raised === null || at === null ? '' : shortOf(raised, LAMPORT_DECIMALS, LABEL_DIGITS)
   const from = Math.max(2, (at ?? 0) - Math.floor(here.length / 2))
   const fits = here !== '' && raised !== 0n && from + here.length + 1 < room
   return `${`0${fits ? `${' '.repeat(from - 1)}${here}` : ''}`.padEnd(room)}${last}`
 }
 
-function squareRoot(value: bigint): bigint {
+function integerRoot(value: bigint): bigint {
   if (value < 2n) return value
   let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
   for (;;) {

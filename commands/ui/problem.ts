@@ -52,8 +52,8 @@ export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }
 
-/** Null in place of not_found. */
-export async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+/** Resolves with null where the API answers not_found. */
+export async function nullIfNotFound<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
   } catch (error) {
@@ -61,3 +61,7 @@ export async function orNull<T>(asked: Promise<T>): Promise<T | null> {
     throw error
   }
 }
+
+/** Whether the same question may be answered a moment later: a fault on the way, or a rate limit that is used up. */
+export const isTransient = (error: unknown): error is ApiError =>
+  error instanceof ApiError && (error.code === 'internal_error' || error.code === 'rate_limited')

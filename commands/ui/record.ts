@@ -1,11 +1,11 @@
 /** Lays a record out field by field: a name, and beside it a value that is never cut. */
 import { wrapAnsi } from 'fast-wrap-ansi'
-import { widthOf } from './columns.ts'
-import type { Paint } from './table.ts'
+import { textWidth } from './columns.ts'
+import type { Paint } from './paint.ts'
+import { INDENT } from './table.ts'
 
-/** What a value is left of the line at least; below that it begins under its name. */
-const LEAST = 24
-const INDENT = '  '
+/** A value with less room than this beside its name begins on the line below. */
+const LEAST_BESIDE = 24
 
 /** Lines of the fields; text is broken between words, and what is one word stays one. */
 export function recordLines(
@@ -19,39 +19,39 @@ export function recordLines(
     const beside = `${bold(name)}${' '.repeat(names - name.length)}${INDENT}`
     if (value === '') return [`${beside}${dim('-')}`]
     if (value.includes('\n')) return [bold(name), ...value.split('\n').map((line) => `${INDENT}${line}`)]
-    if (widthOf(value) <= room) return [`${beside}${value}`]
-    const lines = room < LEAST ? [] : wrapped(value, room)
+    if (textWidth(value) <= room) return [`${beside}${value}`]
+    const lines = room < LEAST_BESIDE ? [] : wrappedLines(value, room)
     // A word that is longer than the room beside the name begins further left.
-    if (lines.length === 0 || lines.some((line) => widthOf(line) > room)) {
-      return [bold(name), ...wrapped(value, width - INDENT.length).map((line) => `${INDENT}${line}`)]
+    if (lines.length === 0 || lines.some((line) => textWidth(line) > room)) {
+      return [bold(name), ...wrappedLines(value, width - INDENT.length).map((line) => `${INDENT}${line}`)]
     }
     return lines.map((line, i) => (i === 0 ? `${beside}${line}` : `${' '.repeat(names + INDENT.length)}${line}`))
   })
 }
 
 /** Lines of a text that was laid out already: those too long go on below where their text began. */
-export function hanging(text: string, width: number): string {
+export function hangingText(text: string, width: number): string {
   return text
     .split('\n')
     .flatMap((line) => {
-      if (widthOf(line) <= width) return [line]
+      if (textWidth(line) <= width) return [line]
       const [lead = ''] = /^\s*(?:\S+(?: \S+){0,2} {2,})?/.exec(line) ?? []
-      const isLong = widthOf(lead) > width / 2
-      const indent = isLong ? /^ */.exec(line)![0].length + INDENT.length : widthOf(lead)
+      const isLong = textWidth(lead) > width / 2
+      const indent = isLong ? line.search(/[^ ]|$/) + INDENT.length : textWidth(lead)
       // A beginning that leaves no room for a word has its own lines.
-      if (isLong && widthOf(lead) + widthOf(/^\S*/.exec(line.slice(lead.length))![0]) > width) {
+      if (isLong && textWidth(lead) + textWidth(line.slice(lead.length).split(/\s/, 1)[0] ?? '') > width) {
         const margin = ' '.repeat(indent)
-        const begun = wrapped(lead.trim(), width - indent).map(
+        const begun = wrappedLines(lead.trim(), width - indent).map(
           (one, i) => `${i === 0 ? margin.slice(INDENT.length) : margin}${one}`,
         )
-        return [...begun, ...wrapped(line.slice(lead.length), width - indent).map((one) => `${margin}${one}`)]
+        return [...begun, ...wrappedLines(line.slice(lead.length), width - indent).map((one) => `${margin}${one}`)]
       }
-      const [first = '', ...rest] = wrapped(line.slice(lead.length), width - widthOf(lead))
-      const more = rest.length === 0 ? [] : wrapped(rest.join(' '), width - indent)
+      const [first = '', ...rest] = wrappedLines(line.slice(lead.length), width - textWidth(lead))
+      const more = rest.length === 0 ? [] : wrappedLines(rest.join(' '), width - indent)
       return [`${lead}${first}`, ...more.map((one) => `${' '.repeat(indent)}${one}`)]
     })
     .join('\n')
 }
 
-const wrapped = (text: string, width: number): string[] =>
+const wrappedLines = (text: string, width: number): string[] =>
   wrapAnsi(text, Math.max(1, width), { hard: false }).split('\n')

@@ -1,101 +1,102 @@
 /** Renders an outcome as text for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated fields. */
-import type { Outcome, Rows } from '../command.ts'
-import type { Paint } from './table.ts'
+import type { CommandOutcome, Rows } from '../command.ts'
+import { fieldLines } from './field-lines.ts'
+import type { Paint } from './paint.ts'
 import { localTime, momentIn, zonedTime } from './times.ts'
-
-export type { Paint } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'plain'] as const
 export type Format = (typeof FORMATS)[number]
 
-export interface Look {
+export interface RenderOptions {
   paint: Paint
   /** Columns of the terminal; Infinity where the answer goes elsewhere, and nothing has to give way. */
   width: number
 }
 
 /** Text that ends with a line break, or nothing. */
-export async function render(outcome: Outcome, format: Format, look: Look): Promise<string> {
+export async function render(outcome: CommandOutcome, format: Format, look: RenderOptions): Promise<string> {
   if (format === 'json') return `${jsonText(outcome.data)}\n`
-  if (format === 'plain') return plain(outcome)
+  if (format === 'plain') return plainText(outcome)
   if (outcome.text !== undefined) {
-    const above = outcome.table === undefined ? '' : `${await table(outcome.table, look)}\n`
-    return `${above}${await fitting(outcome.text, look.width)}\n`
+    const above = outcome.table === undefined ? '' : `${await tableText(outcome.table, look)}\n`
+    return `${above}${await fittingText(outcome.text, look.width)}\n`
   }
   const rows = outcome.table ?? outcome.rows
-  if (outcome.record !== undefined || rows === undefined) return record(outcome.record ?? outcome.data, look)
-  return table(rows, look)
+  if (outcome.record !== undefined || rows === undefined) return recordText(outcome.record ?? outcome.data, look)
+  return tableText(rows, look)
 }
 
 /** Lines that were laid out already, as far as they are too long for the terminal. */
-export async function fitting(text: string, width: number): Promise<string> {
+export async function fittingText(text: string, width: number): Promise<string> {
   const clean = multiline(text)
-  return width === Number.POSITIVE_INFINITY ? clean : (await import('./record.ts')).hanging(clean, width)
+  return width === Number.POSITIVE_INFINITY ? clean : (await import('./record.ts')).hangingText(clean, width)
 }
 
-function plain({ data, rows }: Outcome): string {
-  const lines = rows?.rows ?? fields(data)
-  return lines.map((cells) => `${cells.map((cell) => escaped(show(cell))).join('\t')}\n`).join('')
+function plainText({ data, rows }: CommandOutcome): string {
+  const lines = rows?.rows ?? recordEntries(data)
+  return lines.map((cells) => `${cells.map((cell) => escapedCell(valueText(cell))).join('\t')}\n`).join('')
 }
 
-async function table({ columns, rows }: Rows, { paint, width }: Look): Promise<string> {
+async function tableText({ columns, rows }: Rows, { paint, width }: RenderOptions): Promise<string> {
   if (rows.length === 0) return ''
   const { tableLines } = await import('./table.ts')
-  const headings = columns.map(title)
-  const cells = rows.map((row) => row.map((value, i) => cell(columns[i]!, value)))
+  const headings = columns.map(headingOf)
+  const cells = rows.map((row) => row.map((value, i) => cellText(columns[i] ?? '', value)))
   const lines = tableLines(headings, cells, width, paint)
   if (lines !== null) return `${lines.join('\n')}\n`
-  const records = await Promise.all(rows.map((row) => record(fieldsOf(columns, row), { paint, width })))
+  const records = await Promise.all(rows.map((row) => recordText(fieldsOfRow(columns, row), { paint, width })))
   return records.join('\n')
 }
 
-const fieldsOf = (columns: readonly string[], row: readonly unknown[]) =>
+const fieldsOfRow = (columns: readonly string[], row: readonly unknown[]) =>
   Object.fromEntries(columns.map((column, i) => [column, row[i]]))
 
-async function record(data: unknown, { paint, width }: Look): Promise<string> {
-  const shown = fields(data).map(([name, value]) => [title(name), field(name, value, width)] as const)
+async function recordText(data: unknown, { paint, width }: RenderOptions): Promise<string> {
+  const shown = recordEntries(data).map(([name, value]) => [headingOf(name), fieldText(name, value, width)] as const)
   if (width !== Number.POSITIVE_INFINITY) {
     const { recordLines } = await import('./record.ts')
     return `${recordLines(shown, width, paint).join('\n')}\n`
   }
-  const names = Math.max(0, ...shown.map(([name]) => name.length))
-  return shown.map(([name, value]) => `${paint.bold(name.padEnd(names))}  ${value || paint.dim('-')}\n`).join('')
+  return fieldLines(shown, paint)
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
-function fields(data: unknown): [string, unknown][] {
+function recordEntries(data: unknown): [string, unknown][] {
   if (typeof data !== 'object' || data === null) return [['value', data]]
   return Object.entries(data)
 }
 
-const title = (column: string) => column.replaceAll('_', ' ').toUpperCase()
+const headingOf = (column: string) => column.replaceAll('_', ' ').toUpperCase()
 
-/** Null is empty; a list of words is joined, anything deeper is compact JSON. */
-function show(value: unknown, comma = ','): string {
+/** Null is an empty text, a list of texts is joined, and anything deeper is compact JSON. */
+function valueText(value: unknown, comma = ','): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(comma)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** A value for a person: a moment as a date of this place, a list with room between its words. */
-function cell(name: string, value: unknown): string {
+function cellText(name: string, value: unknown): string {
   const moment = momentIn(name, value)
-  return cleaned(moment === null ? show(value, ', ') : localTime(moment))
+  return printable(moment === null ? valueText(value, ', ') : localTime(moment))
 }
 
-/** Of a record: what is deeper than a list and too long for a line is indented, a line for each of its fields. */
-function field(name: string, value: unknown, width: number): string {
+/** A value of a record: one that is deeper than a list and too long for a line is indented JSON. */
+function fieldText(name: string, value: unknown, width: number): string {
   const moment = momentIn(name, value)
   if (moment !== null) return zonedTime(moment)
-  const line = cell(name, value)
+  const line = cellText(name, value)
   // A comma beside what is copied would be copied with it.
   if (Array.isArray(value) && value.length > 1 && !/^[[{]/.test(line) && line.length > width)
-    return value.map((one) => cell(name, one)).join('\n')
+    return value.map((one) => cellText(name, one)).join('\n')
   if (typeof value !== 'object' || value === null || !/^[[{]/.test(line) || line.length <= width / 2) return line
-  return JSON.stringify(value, undefined, 2).split('\n').map(cleaned).join('\n')
+  return JSON.stringify(value, undefined, 2).split('\n').map(printable).join('\n')
 }
 
 /** One field of a line: tabs, line breaks and backslashes are escaped as in JSON. */
-const escaped = (text: string) => cleaned(text.replace(/[\\\t\n\r]/g, (found) => ESCAPES[found]!))
+const escapedCell = (text: string) =>
+  printable(text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character))
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
 /** What a terminal obeys, or a reader does not see: control, direction and other invisible characters, separators of lines, halves of pairs. */
@@ -103,10 +104,10 @@ const UNPRINTABLE =
   /[\p{Cc}\p{Cs}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
 
 /** Names on chain are anybody's text: what a terminal obeys must not reach one. */
-export const cleaned = (text: string) => text.replace(UNPRINTABLE, '\ufffd')
+export const printable = (text: string) => text.replace(UNPRINTABLE, '\ufffd')
 
-/** The same, its line breaks kept. */
-export const multiline = (text: string) => text.split('\n').map(cleaned).join('\n')
+/** Like `printable`, but line breaks stay. */
+export const multiline = (text: string) => text.split('\n').map(printable).join('\n')
 
 /** JSON that may be shown on a terminal: the same value to whoever parses it, the line breaks between its parts kept. */
 export const jsonText = (value: unknown, indent = 2): string =>

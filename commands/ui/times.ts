@@ -10,7 +10,7 @@ export function localTime(moment: string | number): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`
 }
 
-/** The same with the distance from UTC, for a moment that stands alone: `2026-11-22 07:31:20 +01:00`. */
+/** Date, time and distance from UTC, for a moment that stands alone: `2026-11-22 07:31:20 +01:00`. */
 export function zonedTime(moment: string | number): string {
   const date = new Date(moment)
   if (Number.isNaN(date.getTime())) return String(moment)

@@ -1,11 +1,12 @@
 /** The terminal as commands see it: the answer on stdout, everything else on stderr, questions only where a person sits. */
-import type { Outcome } from '../command.ts'
+import type { CommandOutcome } from '../command.ts'
 import { type Output, terminal } from '../terminal.ts'
+import type { Paint } from './paint.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
-import { cleaned, type Format, fitting, multiline, type Paint, render } from './render.ts'
+import { type Format, fittingText, multiline, printable, render } from './render.ts'
 
-/** Of a terminal that does not say its width, and of any that says nonsense. */
+/** Columns of a terminal that does not say its width, and the fewest that are believed. */
 const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
 
 export interface Ui {
@@ -13,7 +14,7 @@ export interface Ui {
   /** Whether `confirm` can be answered: by a person, or by `--yes` beforehand. */
   readonly confirmable: boolean
   /** Prints the answer. */
-  show(outcome: Outcome): Promise<void>
+  show(outcome: CommandOutcome): Promise<void>
   note(text: string): void
   warn(text: string): void
   /** Several lines for a person about what is to happen; a script that reads JSON gets none, so that stderr is an error or nothing. */
@@ -53,7 +54,7 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
     interactive,
     confirmable: interactive || yes,
     async show(outcome) {
-      const text = await render(outcome, await format(), { paint: paint.out, width: widthOf(stdout) })
+      const text = await render(outcome, await format(), { paint: paint.out, width: terminalWidth(stdout) })
       progress.clear()
       if (text !== '') stdout.write(text)
       for (const note of outcome.notes ?? []) say(paint.err.dim(multiline(note)))
@@ -61,10 +62,10 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
     note: (text) => say(paint.err.dim(multiline(text))),
     warn: (text) => say(`${paint.err.yellow('warning:')} ${multiline(text)}`),
     async preview(lines) {
-      if (interactive || (await format()) !== 'json') say(await fitting(lines.join('\n'), widthOf(stderr)))
+      if (interactive || (await format()) !== 'json') say(await fittingText(lines.join('\n'), terminalWidth(stderr)))
     },
-    progress: (label) => progress.bar(cleaned(label)),
-    waiting: (text) => progress.waiting(text === null ? null : cleaned(text)),
+    progress: (label) => progress.bar(printable(label)),
+    waiting: (text) => progress.waiting(text === null ? null : printable(text)),
     clear: progress.clear,
     async confirm(question) {
       if (yes) return
@@ -85,6 +86,6 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
   }
 }
 
-/** Of a terminal; what goes elsewhere has room for everything. */
-const widthOf = (stream: Output) =>
+/** Columns of a terminal; what goes elsewhere has room for everything. */
+const terminalWidth = (stream: Output) =>
   stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY

@@ -1,23 +1,23 @@
 /** Sends one event to a URL as a delivery would be sent, a few times where it fails. */
 import type { Event } from '../../src/api/events.ts'
-import type { Clock } from '../command.ts'
+import type { SessionClock } from '../session.ts'
 import { usage } from '../ui/problem.ts'
 import { signedHeaders } from './signature.ts'
 
-const TIMEOUT_MS = 10_000
+const FORWARD_TIMEOUT_MS = 10_000
 /** Milliseconds before each further attempt. */
-const PAUSES_MS = [500, 1_000, 2_000]
+const FORWARD_RETRY_MS = [500, 1_000, 2_000]
 
 export interface Forwarded {
   delivered: boolean
   attempts: number
-  /** Of the last attempt; null where there was no answer. */
+  /** HTTP status of the last attempt; null where there was no answer. */
   status: number | null
   error: string | null
   duration_ms: number
 }
 
-export interface Target {
+export interface ForwardTarget {
   url: URL
   secrets: readonly string[]
 }
@@ -35,18 +35,18 @@ export function targetUrl(text: string): URL {
 
 /** Resolves when a 2xx came or no attempt is left; `onRetry` hears of every attempt that failed before that. */
 export async function forward(
-  { url, secrets }: Target,
+  { url, secrets }: ForwardTarget,
   event: Event,
-  clock: Clock,
+  clock: SessionClock,
   onRetry: (failed: string, pauseMs: number) => void,
 ): Promise<Forwarded> {
   const body = JSON.stringify(event)
   for (let attempts = 1; ; attempts++) {
     const start = clock.now()
     const headers = signedHeaders(event.id, body, secrets, start)
-    const { status, error } = await post(url, headers, body)
+    const { status, error } = await postDelivery(url, headers, body)
     const delivered = status !== null && status >= 200 && status < 300
-    const pause = PAUSES_MS[attempts - 1]
+    const pause = FORWARD_RETRY_MS[attempts - 1]
     if (delivered || pause === undefined) {
       return { delivered, attempts, status, error, duration_ms: clock.now() - start }
     }
@@ -56,7 +56,7 @@ export async function forward(
 }
 
 /** The status as soon as the headers are there; a redirect is not followed. */
-async function post(
+async function postDelivery(
   url: URL,
   headers: Record<string, string>,
   body: string,
@@ -72,22 +72,22 @@ async function post(
         'content-length': String(Buffer.byteLength(body)),
         'user-agent': 'svc-webhooks',
       },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
     })
     sent.on('response', (answer) => {
       resolve({ status: answer.statusCode ?? null, error: null })
       answer.on('error', () => undefined)
       answer.destroy()
     })
-    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ status: null, error: wordsOf(error) }))
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ status: null, error: deliveryFault(error) }))
     sent.end(body)
   })
 }
 
-const WORDS: Record<string, string> = {
+const DELIVERY_FAULTS: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'it closed the connection',
   ENOTFOUND: 'there is no such host',
-  ABORT_ERR: `no answer in ${TIMEOUT_MS / 1000} seconds`,
+  ABORT_ERR: `no answer in ${FORWARD_TIMEOUT_MS / 1000} seconds`,
 }
-const wordsOf = ({ code, message }: NodeJS.ErrnoException) => WORDS[code ?? ''] ?? message
+const deliveryFault = ({ code, message }: NodeJS.ErrnoException) => DELIVERY_FAULTS[code ?? ''] ?? message

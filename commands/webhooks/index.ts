@@ -1,53 +1,58 @@
 /** `svc webhooks`: where events are pushed, what was tried, and the secrets that sign it. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choice, integer, list, type Noun, required, type Session, text, verb } from '../command.ts'
+import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
+import type { Session } from '../session.ts'
 import { usage } from '../ui/problem.ts'
-import { listen } from './listen.ts'
-import { verify } from './verify.ts'
+import { listenToEvents } from './listen.ts'
+import { verifyDelivery } from './verify.ts'
 
-const at = paths.webhookSubscriptions
-const args = { id: required(text('Id of the subscription')) }
-const url = text('Where events are posted', { placeholder: 'URL' })
-const EVENTS = 'Event types, or * for all; `svc events types` lists them'
-const TYPES = { placeholder: 'TYPE,…' }
-const events = list<EventType | '*'>(EVENTS, TYPES)
+const webhookPaths = paths.webhookSubscriptions
+const SUBSCRIPTION_ID = { id: required(text('Id of the subscription')) }
+const RECEIVER_URL = text('Where events are posted', { placeholder: 'URL' })
+const ENABLED_EVENTS = 'Event types, or * for all; `svc events types` lists them'
+const TYPES_VALUE = { placeholder: 'TYPE,…' }
+const ENABLED_EVENTS_FLAG = listOf<EventType | '*'>(ENABLED_EVENTS, TYPES_VALUE)
 const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
 
 export const webhooksNoun: Noun = {
   verbs: {
     subscribe: verb({
       about: 'Subscribe a URL to events; prints the signing secret, this once',
-      calls: [at.create],
+      calls: [webhookPaths.create],
       args: { receiver: text('Where events are posted (required, here or as --url)') },
-      flags: { url, events: list<EventType | '*'>(`${EVENTS}; required`, TYPES) },
+      flags: { url: RECEIVER_URL, events: listOf<EventType | '*'>(`${ENABLED_EVENTS}; required`, TYPES_VALUE) },
       examples: ['svc webhooks subscribe https://example.com/hooks --events pool.live,airdrop.claimed'],
       async run({ receiver, url, events }, { client, ui }) {
         if (receiver !== undefined && url !== undefined) throw usage('give the URL once: as argument or as --url')
-        const wanted = await asked(ui, receiver ?? url, events)
-        const { data } = await client.webhookSubscriptions.create(wanted)
+        const subscription = await askedSubscription(ui, receiver ?? url, events)
+        const { data } = await client.webhookSubscriptions.create(subscription)
         return { data, notes: [SECRET_ONCE] }
       },
     }),
     list: listVerb({
       about: 'List subscriptions, newest first',
-      at: at.list,
-      filters: { active: choice(['true', 'false'], 'Only active ones, or only the others') },
+      at: webhookPaths.list,
+      filters: { active: choiceOf(['true', 'false'], 'Only active ones, or only the others') },
       columns: ['id', 'url', 'enabled_events', 'active', 'secret_preview', 'disabled_reason'],
       call: (client, query) => client.webhookSubscriptions.list(query),
     }),
     get: recordVerb({
       about: 'Read one subscription',
-      at: at.get,
-      args,
+      at: webhookPaths.get,
+      args: SUBSCRIPTION_ID,
       call: (client, input) => client.webhookSubscriptions.get(input),
     }),
     update: verb({
       about: 'Change the URL or the events of a subscription, or switch it',
-      calls: [at.update],
-      args,
-      flags: { url, events, active: choice(['true', 'false'], 'Switch deliveries on or off') },
+      calls: [webhookPaths.update],
+      args: SUBSCRIPTION_ID,
+      flags: {
+        url: RECEIVER_URL,
+        events: ENABLED_EVENTS_FLAG,
+        active: choiceOf(['true', 'false'], 'Switch deliveries on or off'),
+      },
       async run({ id, url, events, active }, { client }) {
         if (url === undefined && events === undefined && active === undefined) {
           throw usage('nothing to change: give --url, --events or --active')
@@ -62,8 +67,8 @@ export const webhooksNoun: Noun = {
     }),
     delete: verb({
       about: 'Remove a subscription',
-      calls: [at.delete],
-      args,
+      calls: [webhookPaths.delete],
+      args: SUBSCRIPTION_ID,
       async run({ id }, { client, ui }) {
         await ui.confirm(`Remove the subscription ${id}? Events will no longer be sent to its URL.`)
         return { data: (await client.webhookSubscriptions.delete({ id })).data, text: `Removed ${id}.` }
@@ -71,36 +76,36 @@ export const webhooksNoun: Noun = {
     }),
     test: recordVerb({
       about: 'Send webhook.test_event to a subscription',
-      at: at.test,
-      args,
+      at: webhookPaths.test,
+      args: SUBSCRIPTION_ID,
       call: (client, input) => client.webhookSubscriptions.test(input),
     }),
     deliveries: listVerb({
       about: 'List every attempt to deliver, newest first',
-      at: at.deliveries,
-      args,
+      at: webhookPaths.deliveries,
+      args: SUBSCRIPTION_ID,
       columns: ['id', 'event_id', 'attempt', 'status', 'response_code', 'duration_ms', 'error', 'next_attempt_at'],
       call: (client, query) => client.webhookSubscriptions.deliveries(query),
     }),
     replay: verb({
       about: 'Deliver events again: those named, or all since a moment',
-      calls: [at.replay],
-      args,
+      calls: [webhookPaths.replay],
+      args: SUBSCRIPTION_ID,
       flags: {
-        events: list('Ids of the events', { placeholder: 'ID,…' }),
+        events: listOf('Ids of the events', { placeholder: 'ID,…' }),
         since: text('All events since then, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
       },
       examples: ['svc webhooks replay <id> --since 2026-11-21T00:00:00Z'],
       async run({ id, events, since }, { client }) {
         if ((events === undefined) === (since === undefined)) throw usage('give either --events or --since')
-        const which = events === undefined ? { since: since! } : { event_ids: events }
+        const which = events === undefined ? { since: since ?? '' } : { event_ids: events }
         return { data: (await client.webhookSubscriptions.replay({ id, ...which })).data }
       },
     }),
     rotate: verb({
       about: 'Replace the signing secret; prints the new one, this once',
-      calls: [at.rotateSecret],
-      args,
+      calls: [webhookPaths.rotateSecret],
+      args: SUBSCRIPTION_ID,
       flags: {
         overlap_hours: integer(
           'Hours the old secret signs too (default 24), as at most five earlier ones may; 0 ends every earlier one now',
@@ -113,22 +118,23 @@ export const webhooksNoun: Noun = {
         return { data, notes: [SECRET_ONCE] }
       },
     }),
-    listen,
-    verify,
+    listen: listenToEvents,
+    verify: verifyDelivery,
   },
 }
 
 /** A URL that may stand in two places cannot be declared as required: what is missing is asked for here. */
-async function asked(ui: Session['ui'], url: string | undefined, events: (EventType | '*')[] | undefined) {
+async function askedSubscription(ui: Session['ui'], url: string | undefined, events: (EventType | '*')[] | undefined) {
   const missing = [...(url === undefined ? ['--url'] : []), ...(events === undefined ? ['--events'] : [])]
-  if (missing.length > 0 && !ui.interactive) {
+  const [first] = missing
+  if (first !== undefined && !ui.interactive) {
     throw usage(`missing ${missing.join(', ')}`, {
-      param: missing[0]!,
+      param: first,
       next: '`svc webhooks subscribe --help` shows what it takes',
     })
   }
   const check = (answer: string) => (answer.trim() === '' ? 'This is required' : undefined)
   const receiver = url ?? (await ui.ask({ message: 'Where events are posted', check }))
-  const types = events ?? ((await ui.ask({ message: EVENTS, check })).split(',') as EventType[])
+  const types = events ?? ((await ui.ask({ message: ENABLED_EVENTS, check })).split(',') as EventType[])
   return { url: receiver, enabled_events: types.map((type) => type.trim() as EventType | '*') }
 }

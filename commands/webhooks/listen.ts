@@ -2,23 +2,24 @@
 import type { Event } from '../../src/api/events.ts'
 import { paths } from '../../src/api/paths.ts'
 import type { Client } from '../../src/client.ts'
-import { list, type Session, text, verb } from '../command.ts'
-import { follow, type Place, placeOf } from '../events/follow.ts'
-import { eventLine, type Lines, openLines } from '../events/lines.ts'
+import { listOf, text, verb } from '../command.ts'
+import { type EventPosition, eventPosition, followEvents } from '../events/follow.ts'
+import { type EventLines, eventLine, openEventLines } from '../events/lines.ts'
+import type { Session } from '../session.ts'
 import { sourceOf } from '../state-file.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { forward, type Target, targetUrl } from './forward.ts'
-import { placeFile, readPlace, writePlace } from './place-file.ts'
-import { makeSecret, readSecrets } from './secret.ts'
+import { type ForwardTarget, forward, targetUrl } from './forward.ts'
+import { positionFile, readPosition, writePosition } from './place-file.ts'
+import { makeSessionSecret, readSecrets } from './secret.ts'
 
-export const listen = verb({
+export const listenToEvents = verb({
   about: 'Follow events until stopped, and forward each to a URL, signed',
   details:
     'Forwards one event after another, as a delivery of its own: body, X-Service-Signature and Standard Webhooks headers. An attempt that fails is repeated three times in 3.5 seconds; then the event is reported and the next one follows. Where it stopped is kept below $XDG_STATE_HOME/svc/listen, for each API and --forward-to, and the next start goes on there.',
   calls: [paths.events.list, paths.service.eventTypes],
   flags: {
     forward_to: text('Where each event is posted; http and local addresses are allowed', { placeholder: 'URL' }),
-    events: list('Only these types (default: all); `svc events types` lists them', { placeholder: 'TYPE,…' }),
+    events: listOf('Only these types (default: all); `svc events types` lists them', { placeholder: 'TYPE,…' }),
     secret_file: text('File (0600) with the signing secret (default: one is made and printed)', {
       placeholder: 'FILE',
     }),
@@ -36,27 +37,32 @@ export const listen = verb({
     if (secret_file !== undefined && forward_to === undefined)
       throw usage('--secret-file signs what --forward-to sends')
     const url = forward_to === undefined ? null : targetUrl(forward_to)
-    const secrets = secret_file === undefined ? [makeSecret()] : readSecrets(secret_file)
-    const file = state_file ?? placeFile(await sourceOf(session), url?.href ?? null)
-    const start = await startOf(client, from, file)
-    const wanted = await wantedTypes(client, events)
-    writePlace(file, start)
+    const secrets = secret_file === undefined ? [makeSessionSecret()] : readSecrets(secret_file)
+    const file = state_file ?? positionFile(await sourceOf(session), url?.href ?? null)
+    const start = await listenStart(client, from, file)
+    const types = await wantedTypes(client, events)
+    writePosition(file, start)
     if (url !== null && secret_file === undefined) ui.note(`Signing secret of this session: ${secrets[0]}`)
     ui.note(`Following the events after sequence ${start.sequence}; Ctrl-C ends this.`)
     const target = url === null ? null : { url, secrets }
-    const lines = await openLines(session)
+    const lines = await openEventLines(session)
     let { sequence } = start
-    for await (const { event, place } of follow(session, {}, start)) {
+    for await (const { event, place } of followEvents(session, {}, start)) {
       if (event.sequence > sequence + 1) ui.warn(`events ${sequence + 1} to ${event.sequence - 1} are no longer stored`)
       sequence = event.sequence
-      if (wanted === null || wanted.has(event.type)) await pass(session, lines, target, event)
-      writePlace(file, place)
+      if (types === null || types.has(event.type)) await passOn(session, lines, target, event)
+      writePosition(file, place)
     }
     return { data: undefined }
   },
 })
 
-async function pass({ clock, ui }: Session, lines: Lines, target: Target | null, event: Event): Promise<void> {
+async function passOn(
+  { clock, ui }: Session,
+  lines: EventLines,
+  target: ForwardTarget | null,
+  event: Event,
+): Promise<void> {
   if (lines.readable || target === null) lines.print(event, eventLine(event))
   if (target === null) return
   const outcome = await forward(target, event, clock, (failed, pause) =>
@@ -69,22 +75,22 @@ async function pass({ clock, ui }: Session, lines: Lines, target: Target | null,
   ui.warn(`event ${event.sequence} (${event.id}) was not accepted in ${attempts} attempts: ${said}; going on`)
 }
 
-/** What `--from` says, else where the last run stopped, else now. */
-async function startOf(client: Client, from: string | undefined, file: string): Promise<Place> {
+/** The position that `--from` names, else where the last run stopped, else now. */
+async function listenStart(client: Client, from: string | undefined, file: string): Promise<EventPosition> {
   if (from !== undefined && !/^(now|start|\d{1,15})$/.test(from)) {
     throw usage(`--from must be a sequence, now or start, not "${from}"`, { param: '--from' })
   }
-  if (from !== undefined) return placeOf(client, {}, from === 'now' ? 'now' : from === 'start' ? 0 : Number(from))
-  const kept = readPlace(file)
-  if (kept === null) return placeOf(client, {}, 'now')
+  if (from !== undefined) return eventPosition(client, {}, from === 'now' ? 'now' : from === 'start' ? 0 : Number(from))
+  const stored = readPosition(file)
+  if (stored === null) return eventPosition(client, {}, 'now')
   const newest = (await client.events.list({ order: 'desc', limit: '1' })).data[0]?.sequence ?? 0
-  if (newest >= kept.sequence) return kept
-  throw failure(`the last run stopped behind event ${kept.sequence}, but the newest is ${newest}: another database`, {
+  if (newest >= stored.sequence) return stored
+  throw failure(`the last run stopped behind event ${stored.sequence}, but the newest is ${newest}: another database`, {
     next: 'say where to start: --from start, --from now or --from SEQ',
   })
 }
 
-/** Null is all; a type that does not exist would be waited for in vain. */
+/** Null stands for all types; one that does not exist is refused, as it would be waited for in vain. */
 async function wantedTypes(client: Client, events: readonly string[] | undefined): Promise<Set<string> | null> {
   if (events === undefined || events.includes('*')) return null
   const known = new Set<string>((await client.service.eventTypes()).data.map(({ type }) => type))

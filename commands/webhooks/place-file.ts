@@ -1,15 +1,15 @@
 /** The place up to which `svc webhooks listen` is done, in a file that outlives it. */
 import { existsSync, readFileSync } from 'node:fs'
-import type { Place } from '../events/follow.ts'
+import type { EventPosition } from '../events/follow.ts'
 import { stateFile, writeStateFile } from '../state-file.ts'
 import { reason } from '../ui/files.ts'
 import { failure } from '../ui/problem.ts'
 
 /** Below the XDG state folder; one place for each API (or data folder) and target. */
-export const placeFile = (source: string, target: string | null): string => stateFile('listen', [source, target])
+export const positionFile = (source: string, target: string | null): string => stateFile('listen', [source, target])
 
-/** Null where nothing was kept yet. */
-export function readPlace(file: string): Place | null {
+/** Null where no run has written one. */
+export function readPosition(file: string): EventPosition | null {
   if (!existsSync(file)) return null
   try {
     const { sequence, cursor } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
@@ -20,7 +20,7 @@ export function readPlace(file: string): Place | null {
 }
 
 /** Replaces the file in one step, so that a crash leaves the place before or the place after. */
-export function writePlace(file: string, place: Place): void {
+export function writePosition(file: string, place: EventPosition): void {
   try {
     writeStateFile(file, place)
   } catch (error) {

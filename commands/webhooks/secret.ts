@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { FileFault, readOwn } from '../../src/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
 
-export const makeSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+export const makeSessionSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 /** One secret a line, as a rotation needs; refuses a file that others can read, and what is no secret. */
 export function readSecrets(file: string): string[] {

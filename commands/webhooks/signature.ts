@@ -4,21 +4,21 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** Seconds that a delivery's time may lie behind, or ahead of a clock that is wrong. */
 export const TOLERANCE_S = 300
 
-export const HEADERS = {
+export const SIGNATURE_HEADERS = {
   service: 'x-service-signature',
   id: 'webhook-id',
   timestamp: 'webhook-timestamp',
   standard: 'webhook-signature',
 } as const
 
-type Body = string | Uint8Array
+type DeliveryBody = string | Uint8Array
 
 /** Hex HMAC-SHA256 over `<t>.<body>`; the key is the UTF-8 of the whole secret. */
-const serviceMac = (secret: string, t: string, body: Body) =>
+const serviceMac = (secret: string, t: string, body: DeliveryBody) =>
   createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
 
 /** Base64 HMAC-SHA256 over `<id>.<t>.<body>`; the key is what stands in base64 after `whsec_`. */
-const standardMac = (secret: string, id: string, t: string, body: Body) =>
+const standardMac = (secret: string, id: string, t: string, body: DeliveryBody) =>
   createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
     .update(`${id}.${t}.`)
     .update(body)
@@ -33,15 +33,15 @@ export function signedHeaders(
 ): Record<string, string> {
   const t = String(Math.floor(now / 1000))
   return {
-    [HEADERS.service]: [`t=${t}`, ...secrets.map((secret) => `v1=${serviceMac(secret, t, body)}`)].join(','),
-    [HEADERS.id]: id,
-    [HEADERS.timestamp]: t,
-    [HEADERS.standard]: secrets.map((secret) => `v1,${standardMac(secret, id, t, body)}`).join(' '),
+    [SIGNATURE_HEADERS.service]: [`t=${t}`, ...secrets.map((secret) => `v1=${serviceMac(secret, t, body)}`)].join(','),
+    [SIGNATURE_HEADERS.id]: id,
+    [SIGNATURE_HEADERS.timestamp]: t,
+    [SIGNATURE_HEADERS.standard]: secrets.map((secret) => `v1,${standardMac(secret, id, t, body)}`).join(' '),
   }
 }
 
 /** One scheme's verdict; `reason` is null where it is valid. */
-export interface Check {
+export interface SignatureCheck {
   header: string
   valid: boolean
   reason: string | null
@@ -55,47 +55,56 @@ export function checkSignatures(
   body: Uint8Array,
   secrets: readonly string[],
   now: number,
-): Check[] {
-  const checks: Check[] = []
-  const { service, id, timestamp, standard } = HEADERS
-  if (headers[service] !== undefined) checks.push(checkService(headers[service], body, secrets, now))
+): SignatureCheck[] {
+  const checks: SignatureCheck[] = []
+  const { service, id, timestamp, standard } = SIGNATURE_HEADERS
+  if (headers[service] !== undefined) checks.push(checkServiceSignature(headers[service], body, secrets, now))
   if (headers[standard] !== undefined) {
     const missing = [id, timestamp].filter((name) => !headers[name])
     checks.push(
       missing.length > 0
         ? verdict(standard, `it cannot be checked without ${missing.join(' and ')}`, null)
-        : checkStandard(headers as Record<string, string>, body, secrets, now),
+        : checkStandardSignature(headers, body, secrets, now),
     )
   }
   return checks
 }
 
-function checkService(header: string, body: Uint8Array, secrets: readonly string[], now: number): Check {
+function checkServiceSignature(
+  header: string,
+  body: Uint8Array,
+  secrets: readonly string[],
+  now: number,
+): SignatureCheck {
   const parts = header.split(',').map((part) => part.trim().split(/=(.*)/s))
   const t = parts.find(([name]) => name === 't')?.[1] ?? ''
   const given = parts.filter(([name]) => name === 'v1').map(([, value]) => (value ?? '').toLowerCase())
   if (!/^\d{1,12}$/.test(t) || given.length === 0)
-    return verdict(HEADERS.service, 'it is not t=<seconds>,v1=<hex>', null)
-  const matches = (text: Body) => secrets.some((secret) => anyEqual(given, serviceMac(secret, t, text)))
-  return verdict(HEADERS.service, reasonOf(matches, body, Number(t), now), ageOf(Number(t), now))
+    return verdict(SIGNATURE_HEADERS.service, 'it is not t=<seconds>,v1=<hex>', null)
+  const matches = (text: DeliveryBody) => secrets.some((secret) => anyEqual(given, serviceMac(secret, t, text)))
+  return verdict(SIGNATURE_HEADERS.service, refusalReason(matches, body, Number(t), now), ageOf(Number(t), now))
 }
 
-function checkStandard(
-  headers: Record<string, string>,
+function checkStandardSignature(
+  headers: Readonly<Record<string, string>>,
   body: Uint8Array,
   secrets: readonly string[],
   now: number,
-): Check {
-  const [id, t] = [headers[HEADERS.id]!, headers[HEADERS.timestamp]!]
-  const given = headers[HEADERS.standard]!.split(/\s+/).filter((part) => part.startsWith('v1,'))
+): SignatureCheck {
+  const {
+    [SIGNATURE_HEADERS.id]: id = '',
+    [SIGNATURE_HEADERS.timestamp]: t = '',
+    [SIGNATURE_HEADERS.standard]: signatures = '',
+  } = headers
+  const given = signatures.split(/\s+/).filter((part) => part.startsWith('v1,'))
   if (!/^\d{1,12}$/.test(t) || given.length === 0)
-    return verdict(HEADERS.standard, 'it is not v1,<base64> with a time in seconds', null)
+    return verdict(SIGNATURE_HEADERS.standard, 'it is not v1,<base64> with a time in seconds', null)
   const macs = given.map((part) => part.slice('v1,'.length))
-  const matches = (text: Body) => secrets.some((secret) => anyEqual(macs, standardMac(secret, id, t, text)))
-  return verdict(HEADERS.standard, reasonOf(matches, body, Number(t), now), ageOf(Number(t), now))
+  const matches = (text: DeliveryBody) => secrets.some((secret) => anyEqual(macs, standardMac(secret, id, t, text)))
+  return verdict(SIGNATURE_HEADERS.standard, refusalReason(matches, body, Number(t), now), ageOf(Number(t), now))
 }
 
-const verdict = (header: string, reason: string | null, age_seconds: number | null): Check => ({
+const verdict = (header: string, reason: string | null, age_seconds: number | null): SignatureCheck => ({
   header,
   valid: reason === null,
   reason,
@@ -104,15 +113,20 @@ const verdict = (header: string, reason: string | null, age_seconds: number | nu
 
 const ageOf = (t: number, now: number) => Math.floor(now / 1000) - t
 
-function reasonOf(matches: (body: Body) => boolean, body: Uint8Array, t: number, now: number): string | null {
+function refusalReason(
+  matches: (body: DeliveryBody) => boolean,
+  body: Uint8Array,
+  t: number,
+  now: number,
+): string | null {
   if (!matches(body)) return changeOf(matches, body) ?? 'another secret signed it, or the body was changed'
   const age = ageOf(t, now)
   if (age > TOLERANCE_S) return `the timestamp is ${age} seconds old, at most ${TOLERANCE_S} are accepted`
   return -age > TOLERANCE_S ? `the timestamp is ${-age} seconds ahead: compare the clocks` : null
 }
 
-/** The two changes that a receiver's own code makes to a body, told from a wrong secret. */
-function changeOf(matches: (body: Body) => boolean, body: Uint8Array): string | null {
+/** Recognises the two changes that a receiver's own code makes to a body, which look like a wrong secret. */
+function changeOf(matches: (body: DeliveryBody) => boolean, body: Uint8Array): string | null {
   const text = Buffer.from(body).toString('utf8')
   const bare = text.replace(/\r?\n$/, '')
   if (bare !== text && matches(bare)) return 'the body was changed: a line break was added at its end'
@@ -124,8 +138,8 @@ function changeOf(matches: (body: Body) => boolean, body: Uint8Array): string | 
 }
 
 /** Compares with all, in constant time. */
-function anyEqual(given: readonly string[], wanted: string): boolean {
-  const bytes = Buffer.from(wanted)
+function anyEqual(given: readonly string[], expected: string): boolean {
+  const bytes = Buffer.from(expected)
   let found = false
   for (const text of given) {
     const other = Buffer.from(text)

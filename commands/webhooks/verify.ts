@@ -3,11 +3,11 @@ import { required, text, verb } from '../command.ts'
 import { readBytes, readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { readSecrets } from './secret.ts'
-import { checkSignatures, HEADERS } from './signature.ts'
+import { checkSignatures, SIGNATURE_HEADERS } from './signature.ts'
 
-const VALUE = { placeholder: 'VALUE' }
+const HEADER_VALUE = { placeholder: 'VALUE' }
 
-export const verify = verb({
+export const verifyDelivery = verb({
   about: 'Check the signature of a delivery read from standard input',
   details:
     'The body must be the bytes as they came. Headers come from a file of `Name: value` lines or from flags; every signature among them must be right, and at most 5 minutes old. Exit 0 is valid, 1 is not.',
@@ -18,22 +18,22 @@ export const verify = verb({
       }),
     ),
     headers_file: text('File with the headers as they came, a line each', { placeholder: 'FILE' }),
-    signature: text('Value of X-Service-Signature', VALUE),
-    webhook_id: text('Value of webhook-id', VALUE),
-    webhook_timestamp: text('Value of webhook-timestamp', VALUE),
-    webhook_signature: text('Value of webhook-signature', VALUE),
+    signature: text('Value of X-Service-Signature', HEADER_VALUE),
+    webhook_id: text('Value of webhook-id', HEADER_VALUE),
+    webhook_timestamp: text('Value of webhook-timestamp', HEADER_VALUE),
+    webhook_signature: text('Value of webhook-signature', HEADER_VALUE),
   },
   examples: ['svc webhooks verify --secret-file secret --headers-file headers.txt < body.json'],
   async run({ secret_file, headers_file, signature, webhook_id, webhook_timestamp, webhook_signature }, { clock }) {
     const secrets = readSecrets(secret_file)
     const headers = {
-      ...(headers_file === undefined ? {} : headersOf(await readText(headers_file))),
-      ...given(HEADERS.service, signature),
-      ...given(HEADERS.id, webhook_id),
-      ...given(HEADERS.timestamp, webhook_timestamp),
-      ...given(HEADERS.standard, webhook_signature),
+      ...(headers_file === undefined ? {} : headersInText(await readText(headers_file))),
+      ...headerField(SIGNATURE_HEADERS.service, signature),
+      ...headerField(SIGNATURE_HEADERS.id, webhook_id),
+      ...headerField(SIGNATURE_HEADERS.timestamp, webhook_timestamp),
+      ...headerField(SIGNATURE_HEADERS.standard, webhook_signature),
     }
-    if (headers[HEADERS.service] === undefined && headers[HEADERS.standard] === undefined) {
+    if (headers[SIGNATURE_HEADERS.service] === undefined && headers[SIGNATURE_HEADERS.standard] === undefined) {
       throw usage('there is no signature to check', {
         next: 'give --headers-file, --signature, or --webhook-signature with --webhook-id and --webhook-timestamp',
       })
@@ -57,10 +57,12 @@ export const verify = verb({
   },
 })
 
-const given = (name: string, value: string | undefined) => (value === undefined ? {} : { [name]: value })
+const headerField = (name: string, value: string | undefined) => (value === undefined ? {} : { [name]: value })
 
 /** `Name: value` lines as tools print them; other lines, such as `POST /hooks HTTP/1.1`, are passed over. */
-function headersOf(text: string): Record<string, string> {
-  const lines = text.split(/\r?\n/).map((line) => /^[>< ]*([A-Za-z0-9-]+):\s*(.*?)\s*$/.exec(line))
-  return Object.fromEntries(lines.flatMap((found) => (found ? [[found[1]!.toLowerCase(), found[2]!]] : [])))
+function headersInText(text: string): Record<string, string> {
+  const lines = text.split(/\r?\n/).map((line) => /^[>< ]*([A-Za-z0-9-]+):\s*(.*?)\s*$/.exec(line) ?? [])
+  return Object.fromEntries(
+    lines.flatMap(([, name, value]) => (name && value !== undefined ? [[name.toLowerCase(), value]] : [])),
+  )
 }

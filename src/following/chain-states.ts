@@ -38,8 +38,8 @@ export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned
 }
 
 /**
- * Reads what the transitions ask for. Those of which something cannot be read are left out, with the `fault` that kept
- * them: they wait for the next look, and must not hold up the rest.
+ * Reads what the transitions ask for. A transition of which something cannot be read is left out, with the `fault` of the
+ * reading: it waits for the next look, and must not hold up the rest.
  */
 export async function readChainStates(
   chain: Chain,

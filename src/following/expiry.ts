@@ -14,9 +14,9 @@ const BLOCKHASH_LIFE_SLOTS = 150
 /** How far behind the node may have been that was asked first: a blockhash that it had not seen yet reads as gone. */
 const NODE_LAG_SLOTS = 100
 const NONCES_PER_CALL = 100
-/** Rows by which each round begins further on. */
+/** Each round begins so many rows further on than the one before. */
 const ROWS_PER_TURN = 97
-/** Calls that are kept back: two for the last look, the others for sending. */
+/** Calls that are left for what comes after: two for the last look, the others for sending. */
 const RESERVED_CALLS = 5
 
 /** A transaction whose blockhash or nonce was read as gone, with the finalized slot of that reading. */

@@ -85,7 +85,7 @@ async function readTransitions(
   return { slot, statuses, planned }
 }
 
-/** Reads what the confirmed ones did; where the budget does not reach for their states, they stay as they are until the next look. */
+/** Reads what the confirmed transactions did; those whose states the budget does not cover stay as they are until the next look. */
 async function withEffects(services: FollowingServices, transitions: readonly PlannedTransition[], budget: Budget) {
   const { store, chain } = services
   const genesis = await chain.genesisHash()
@@ -115,7 +115,7 @@ async function withEffects(services: FollowingServices, transitions: readonly Pl
   return { planned, faults }
 }
 
-/** No node has shown it yet; one of a bundle that the relay has given up counts as well. */
+/** No node has shown the transaction yet; one of a bundle that the relay has given up counts as well. */
 const isUnseen = (row: FollowedTransaction) =>
   row.lifecycle === 'submitted' || (row.lifecycle === 'failed' && !wasSeen(row))
 const wasSeen = ({ confirmation_status }: FollowedTransaction) => confirmation_status !== null

@@ -12,9 +12,9 @@ import type { FollowingServices } from './services.ts'
 export const ROUND_CALLS = 40
 /** The share of the calls that may go into looking: the rest is for proving ends and for sending. */
 const LOOK_SHARE = 0.8
-/** Where a round is half full the next ones must have room for what this one had not. */
+/** A round that is half full makes its transactions wait longer, so that the next ones have room for the others. */
 const BUSY_WAIT_MS = 4_500
-/** A look at one transaction and what may come of it. */
+/** Calls for a look at one transaction, and for what may come of it. */
 const CALLS_FOR_ONE = 6
 
 export interface FollowRoundOptions {
@@ -32,7 +32,7 @@ export async function followDue(
   services: FollowingServices,
   { signal, calls = ROUND_CALLS }: FollowRoundOptions = {},
 ): Promise<void> {
-  // One call is kept for the genesis hash, which is asked of a node once.
+  // One call is left for the genesis hash, which is asked of a node once.
   const budget = createBudget(calls - 1)
   const limit = Math.floor(calls * LOOK_SHARE) * STATUSES_PER_CALL
   const { db } = services.store

@@ -1,4 +1,4 @@
-/** Sends the stored bytes of transactions that were not seen yet, again and again, each from one process at a time. */
+/** Sends the stored bytes of transactions that no node has shown yet, repeatedly, each from one process at a time. */
 import { relayOf } from '../chain/relay.ts'
 import { broadcast } from '../chain/sending.ts'
 import { bundleIdOf } from '../solana/bundles.ts'
@@ -11,7 +11,7 @@ export const FIRST_SEND_MS = 2_000
 const LONGEST_SEND_WAIT_MS = 16_000
 /** Sends under way at once. */
 const PARALLEL_SENDS = 8
-/** By then a blockhash has expired, and a durable nonce is in no hurry. */
+/** By then a blockhash has expired. A durable nonce does not expire, and is sent seldom from then on. */
 const BLOCKHASH_LIFE_MS = 150_000
 export const NONCE_SEND_WAIT_MS = 60_000
 

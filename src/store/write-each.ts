@@ -12,7 +12,7 @@ export interface RowFault<R> {
   error: unknown
 }
 
-/** Rows of one transaction: a process that waits for the locks of many would be told that the database is busy. */
+/** Rows of one transaction: a process that waits for the locks of more would fail with "database is busy". */
 const ROWS_PER_WRITE = 64
 
 type WriteRows<R> = (tx: Tx, rows: readonly R[]) => Promise<void>

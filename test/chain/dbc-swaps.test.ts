@@ -25,6 +25,12 @@ const order = (pool: DbcPool, side: 'buy' | 'sell', amount: bigint, minimumOut =
   recentBlockhash: GOLDEN_BLOCKHASH,
 })
 
+/** After many sales a thousandth of what is held may be worth less than a lamport. */
+function nullIfTooLittle(error: unknown): null {
+  if (!String(error).includes('nothing would come out')) throw error
+  return null
+}
+
 describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
   for (const [what, changes] of Object.entries({
     'a steady fee': {},
@@ -50,7 +56,8 @@ describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and 
         const holds = held(pool, TRADER)
         const amount = side === 'buy' ? (3n * SOL * part) / 1_000n : (holds * part) / 1_000n
         if (amount === 0n) continue
-        const quote = await quoteSwap(connection, pool, { side, amount })
+        const quote = await quoteSwap(connection, pool, { side, amount }).catch(nullIfTooLittle)
+        if (quote === null) continue
         const before = lamports(addressOf(TRADER))
         const { baseReserve, quoteReserve } = pool
         const fees = feesOf(pool)

@@ -69,6 +69,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   expect(server.faults).toEqual([])
+  // It would try to connect again for ever.
+  ;(connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close()
   await server.stop()
 })
 

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Initializing, initialize, termsOf } from '../../commands/airdrops/initialize.ts'
-import { keptFile } from '../../commands/airdrops/kept.ts'
-import { countsOf, launch } from '../../commands/airdrops/launch.ts'
-import { status } from '../../commands/airdrops/status.ts'
-import type { Session } from '../../commands/command.ts'
+import { initializeAirdrop, type LaunchOptions, launchTermsOf } from '../../commands/airdrops/initialize.ts'
+import { countsOf, launchAirdrops } from '../../commands/airdrops/launch.ts'
+import { launchJournal } from '../../commands/airdrops/launch-journal.ts'
+import { airdropStatus } from '../../commands/airdrops/status.ts'
+import type { Session } from '../../commands/session.ts'
 import type { MerkleTree } from '../../src/api/merkle-trees.ts'
 import {
   addressOf,
@@ -22,7 +22,7 @@ import { startPlatform } from '../support/platform-wallet.ts'
 import { clientOf, type Requester } from '../support/request.ts'
 
 const record = { id: 'tree', mint: 'mint', airdrop_count: 1, root: 'ab', total: '5', leaf_count: 1 } as MerkleTree
-const how: Initializing = {
+const how: LaunchOptions = {
   payer: { address: 'payer', tokenAccount: 'account' },
   signed: true,
   keypair: undefined,
@@ -52,7 +52,7 @@ function platform(fates: string[]) {
   const session = {
     cluster: async () => 'embedded',
     settings: { list: async () => [{ name: 'data-dir', value: '/data' }] },
-    lastWords: () => undefined,
+    setInterruptNote: () => undefined,
     clock: {
       now: () => now,
       sleep: async (ms: number) => {
@@ -112,9 +112,9 @@ describe('a launch by the platform wallet', () => {
   it('asks under the same key after an interruption, and forgets it in the end', async () => {
     const wallet = platform([])
     wallet.loseNext()
-    await expect(initialize(wallet.session, how, record)).rejects.toThrow('killed')
+    await expect(initializeAirdrop(wallet.session, how, record)).rejects.toThrow('killed')
     expect(files()).toHaveLength(1)
-    const { signature } = await initialize(wallet.session, how, record)
+    const { signature } = await initializeAirdrop(wallet.session, how, record)
     expect(new Set(wallet.asked).size).toBe(1)
     expect(signature).toBe('sig-0')
     expect(files()).toEqual([])
@@ -122,47 +122,49 @@ describe('a launch by the platform wallet', () => {
 
   it('asks under another key once what was signed is proven to have failed, in this run and in the next', async () => {
     const wallet = platform(['failed', 'failed', 'failed', 'failed', 'confirmed'])
-    await expect(initialize(wallet.session, how, record)).rejects.toThrow('was not put on chain in 4 tries')
+    await expect(initializeAirdrop(wallet.session, how, record)).rejects.toThrow('was not put on chain in 4 tries')
     expect(new Set(wallet.asked).size).toBe(4)
-    expect(await initialize(wallet.session, how, record)).toMatchObject({ signature: 'sig-4', missing: 0n })
+    expect(await initializeAirdrop(wallet.session, how, record)).toMatchObject({ signature: 'sig-4', missing: 0n })
   })
 })
 
 describe('what an earlier run began on other terms', () => {
-  const other = { ...termsOf(how, record), clawback_after_days: 365, payer: 'stranger' }
+  const other = { ...launchTermsOf(how, record), clawback_after_days: 365, payer: 'stranger' }
   it('is not sent, and stands in the way while it may still land', async () => {
     const wallet = platform([])
-    const file = await keptFile(wallet.session, record)
-    file.write({ transaction: 'AAAA', signature: 'sig-x', terms: other })
+    const journal = await launchJournal(wallet.session, record)
+    journal.write({ transaction: 'AAAA', signature: 'sig-x', terms: other })
     wallet.ends.set('sig-x', 'submitted')
-    const terms = termsOf(how, record)
-    expect(file.read(terms)).toBeNull()
-    await expect(file.refuseOther(terms)).rejects.toThrow('on other terms (payer stranger, root ab, clawback after 365')
+    const terms = launchTermsOf(how, record)
+    expect(journal.read(terms)).toBeNull()
+    await expect(journal.refuseOtherTerms(terms)).rejects.toThrow(
+      'on other terms (payer stranger, root ab, clawback after 365',
+    )
     expect(files()).toHaveLength(1)
     for (const end of ['failed', 'unknown']) {
-      file.write({ transaction: 'AAAA', signature: 'sig-x', terms: other })
+      journal.write({ transaction: 'AAAA', signature: 'sig-x', terms: other })
       wallet.ends.set('sig-x', end)
-      await file.refuseOther(terms)
+      await journal.refuseOtherTerms(terms)
       expect(files()).toEqual([])
     }
   })
 
   it('under a key of which nothing came back is waited for until no blockhash of then lives', async () => {
     const wallet = platform([])
-    const file = await keptFile(wallet.session, record)
-    file.write({ key: 'k', signature: null, terms: other })
-    await expect(file.refuseOther(termsOf(how, record))).rejects.toThrow('may still land')
+    const journal = await launchJournal(wallet.session, record)
+    journal.write({ key: 'k', signature: null, terms: other })
+    await expect(journal.refuseOtherTerms(launchTermsOf(how, record))).rejects.toThrow('may still land')
     wallet.later(185_000)
-    await file.refuseOther(termsOf(how, record))
+    await journal.refuseOtherTerms(launchTermsOf(how, record))
     expect(files()).toEqual([])
   })
 
   it('is told apart by every one of them, and nothing secret is kept', async () => {
     const { session } = platform([])
-    const file = await keptFile(session, record)
-    const terms = termsOf(how, record)
-    file.write({ key: 'k', signature: null, terms })
-    expect(file.read(terms)).toMatchObject({ key: 'k' })
+    const journal = await launchJournal(session, record)
+    const terms = launchTermsOf(how, record)
+    journal.write({ key: 'k', signature: null, terms })
+    expect(journal.read(terms)).toMatchObject({ key: 'k' })
     for (const change of [
       { payer: 'x' },
       { root: 'x' },
@@ -170,7 +172,7 @@ describe('what an earlier run began on other terms', () => {
       { clawback_after_days: 1 },
       { signed: false },
     ]) {
-      expect(file.read({ ...terms, ...change }), JSON.stringify(change)).toBeNull()
+      expect(journal.read({ ...terms, ...change }), JSON.stringify(change)).toBeNull()
     }
     const kept = readFileSync(join(folder, 'svc/launches', files()[0]!), 'utf8')
     expect(JSON.parse(kept)).toEqual({ key: 'k', signature: null, terms })
@@ -193,7 +195,7 @@ async function misplaced(fund_amount = '1000') {
       wallet: { address: async () => addressOf(payer) },
       cluster: async () => 'mainnet-beta',
       settings: { list: async () => [{ name: 'data-dir', value: all.dataDir }] },
-      lastWords: () => undefined,
+      setInterruptNote: () => undefined,
       ui: {
         interactive: false,
         confirmable: false,
@@ -205,7 +207,7 @@ async function misplaced(fund_amount = '1000') {
       },
     } as unknown as Session
     const input = { file, mint, again: false, signed: false, dry_run: false, replace: false, ...more }
-    const { data, notes, exitCode } = await launch.run(input as never, session)
+    const { data, notes, exitCode } = await launchAirdrops.run(input as never, session)
     const [row] = data as { id: string; root: string; funded: boolean; missing: string }[]
     return { row: row!, said: [...said, ...(notes ?? [])].join('\n'), exitCode }
   }
@@ -227,7 +229,7 @@ describe.skipIf(lacksDistributor)(
       expect(plan.said).not.toMatch(/lacks|another airdrop_count/)
       await expect(run()).rejects.toThrow('is another list')
       expect(await ok('GET', path)).toMatchObject({ status: 'tree_built', on_chain_root: root, vault_balance: '1000' })
-      const shown = await status.run({ id: plan.row.id } as never, { client: clientOf(request) } as Session)
+      const shown = await airdropStatus.run({ id: plan.row.id } as never, { client: clientOf(request) } as Session)
       expect(shown.text).toMatch(/^IN THE VAULT +0\.001$/m)
       expect(shown.text).not.toContain('%')
 

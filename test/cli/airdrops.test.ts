@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requireExpected } from '../../commands/airdrops/expected-build.ts'
 import { prefixLength } from '../../commands/airdrops/export.ts'
 import { isOwnOnChain } from '../../commands/airdrops/own.ts'
-import { isFunded, type Part, stateOf } from '../../commands/airdrops/parts.ts'
+import { chainStateOf, isFunded, type LaunchPart } from '../../commands/airdrops/parts.ts'
 import { decimalOf } from '../../commands/amounts.ts'
 import type { TransactionContent } from '../../commands/signing/wallet.ts'
 import type { Airdrop } from '../../src/api/airdrops.ts'
@@ -101,8 +101,8 @@ describe('whose an airdrop on chain is', () => {
   it('is funded where its vault holds what can still be claimed, and to be funded only where that comes back', () => {
     const held = { vault: 'vault', vault_balance: '3', vault_lacks: '2', claimed_amount: '5', note: 'lacks' }
     const state = (more: object = {}, total = '10') =>
-      stateOf({ ...airdrop, ...held, ...more } as Airdrop, payer, { total })
-    const funded = (...args: Parameters<typeof state>) => isFunded(state(...args) as Part)
+      chainStateOf({ ...airdrop, ...held, ...more } as Airdrop, payer, { total })
+    const funded = (...args: Parameters<typeof state>) => isFunded(state(...args) as LaunchPart)
     expect(state()).toMatchObject({ missing: 2n, fundableVault: 'vault', note: 'lacks' })
     expect(state({ vault_lacks: null })).toMatchObject({ missing: 2n, fundableVault: null })
     expect(state({ admin: 'another' })).toMatchObject({ missing: 2n, fundableVault: null })

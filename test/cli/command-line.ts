@@ -18,6 +18,7 @@ export interface Ran {
 }
 export interface RunOptions {
   env?: Record<string, string>
+  /** Where settings are looked for. Inside the test's process, files that a command names are below the home all the same. */
   cwd?: string
   input?: string | Uint8Array
   /** In milliseconds; none unless given. */

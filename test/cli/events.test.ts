@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { follow, type Place, placeOf } from '../../commands/events/follow.ts'
+import { type EventPosition, eventPosition, followEvents } from '../../commands/events/follow.ts'
 import { type Client, createClient } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import { appendEvents } from '../../src/store/events.ts'
@@ -113,12 +113,17 @@ describe('a follower', () => {
   }
 
   /** Until `count` events came; pauses take no time but call `onPause`. */
-  async function run(client: Client, place: Place, count: number, onPause: (ms: number) => unknown = () => undefined) {
+  async function run(
+    client: Client,
+    place: EventPosition,
+    count: number,
+    onPause: (ms: number) => unknown = () => undefined,
+  ) {
     const said: string[] = []
     const ui = { note: (text: string) => said.push(text), warn: (text: string) => said.push(text) }
     const clock = { now: () => 0, sleep: async (ms: number) => void (await onPause(ms)) }
     const got: number[] = []
-    for await (const { event } of follow({ client, clock, ui } as never, {}, place)) {
+    for await (const { event } of followEvents({ client, clock, ui } as never, {}, place)) {
       got.push(event.sequence)
       if (got.length === count) break
     }
@@ -164,13 +169,13 @@ describe('a follower', () => {
   ])('finds its place wherever it is, with clocks that run %s', async (_, age) => {
     const { client, asked, add } = await source(900, age)
     for (const wanted of [0, 1, 450, 899, 900]) {
-      const place = await placeOf(client, {}, wanted)
+      const place = await eventPosition(client, {}, wanted)
       const { got } = await run(client, place, 5, () => add(5))
       expect(got).toEqual(upTo(wanted + 5, wanted + 1))
     }
     if (age !== later) return
     const before = asked.length
-    expect((await placeOf(client, {}, 'now')).sequence).toBeGreaterThanOrEqual(905)
+    expect((await eventPosition(client, {}, 'now')).sequence).toBeGreaterThanOrEqual(905)
     expect(asked.length - before).toBeLessThan(5)
   })
 

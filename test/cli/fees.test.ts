@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Session } from '../../commands/command.ts'
 import { claimAll } from '../../commands/fees/claim-all.ts'
 import { splitsIn, splitsOf } from '../../commands/fees/splits.ts'
+import type { Session } from '../../commands/session.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
@@ -111,7 +111,7 @@ function owed(claims: Record<string, string | Error>, fees: Record<string, unkno
   }
   const session = {
     cluster: async () => 'embedded',
-    lastWords: () => undefined,
+    setInterruptNote: () => undefined,
     clock: { now: () => 0, sleep: async () => undefined },
     wallet: {
       decode: async () => ({ instructions: [], fee_payer: 'platform' }),

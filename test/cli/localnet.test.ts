@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { solOf } from '../../commands/amounts.ts'
-import { lamportsOf } from '../../commands/localnet.ts'
+import { lamportsInput } from '../../commands/localnet.ts'
 import { openLocalChain } from '../../src/localnet/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
@@ -77,10 +77,10 @@ describe('an amount of SOL', () => {
   it('is read and written exactly, to the last lamport of a u64', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }), (lamports) => {
-        expect(lamportsOf(solOf(lamports))).toBe(lamports)
+        expect(lamportsInput(solOf(lamports))).toBe(lamports)
       }),
     )
-    expect(['1', '1.5', '0.000000001', '007.10', '18446744073.709551615'].map(lamportsOf)).toEqual([
+    expect(['1', '1.5', '0.000000001', '007.10', '18446744073.709551615'].map(lamportsInput)).toEqual([
       1_000_000_000n,
       1_500_000_000n,
       1n,

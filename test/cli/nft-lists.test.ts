@@ -1,7 +1,7 @@
 /** What of a list of NFTs is to be minted, against an API that is busy or far away. */
 import { describe, expect, it } from 'vitest'
-import type { Session } from '../../commands/command.ts'
-import { plan } from '../../commands/nfts/list-plan.ts'
+import { planMints } from '../../commands/nfts/list-plan.ts'
+import type { Session } from '../../commands/session.ts'
 import { ApiError } from '../../src/errors.ts'
 
 /** Answers after these faults; addresses are the first byte of their seeds. */
@@ -40,7 +40,7 @@ const quota = () => new ApiError('rate_limited', 'Too many requests this minute'
 describe('a list', () => {
   it('waits for its quota and asks a lost read again, batch by batch', async () => {
     const { session, asked, waits } = api([quota(), quota(), new ApiError('internal_error', 'gone')], ['a3'])
-    const planned = await plan(session, 'j', { rows: rows(150), gone: [], sentAt: 0 })
+    const planned = await planMints(session, 'j', { rows: rows(150), gone: [], sentAt: 0 })
     expect(asked.map(({ length }) => length)).toEqual([100, 50])
     expect(waits).toEqual([5_000, 5_000, 1_000])
     expect(planned.filter(({ status }) => status === 'there already').map(({ name }) => name)).toEqual(['n3'])
@@ -48,18 +48,20 @@ describe('a list', () => {
 
   it('asks only for what was not there before, and remembers what is there now', async () => {
     const { session, asked } = api([], ['a1'])
-    const before = await plan(session, 'j', { rows: rows(3), gone: [], sentAt: 0 })
+    const before = await planMints(session, 'j', { rows: rows(3), gone: [], sentAt: 0 })
     const later = api([], ['a1', 'a2'])
-    await plan(later.session, 'j', { rows: rows(3), gone: [], sentAt: 0 }, before)
+    await planMints(later.session, 'j', { rows: rows(3), gone: [], sentAt: 0 }, before)
     expect([asked, later.asked]).toEqual([[['a0', 'a1', 'a2']], [['a0', 'a2']]])
     expect(before.map(({ status }) => status)).toEqual(['to mint', 'there already', 'there already'])
   })
 
   it('gives up on a quota that does not come back, and on any other refusal at once', async () => {
     const busy = api(Array.from({ length: 20 }, quota), [])
-    await expect(plan(busy.session, 'j', { rows: rows(1), gone: [], sentAt: 0 })).rejects.toThrow('Too many requests')
+    await expect(planMints(busy.session, 'j', { rows: rows(1), gone: [], sentAt: 0 })).rejects.toThrow(
+      'Too many requests',
+    )
     const refused = api([new ApiError('forbidden', 'Invalid or revoked API key')], [])
-    await expect(plan(refused.session, 'j', { rows: rows(1), gone: [], sentAt: 0 })).rejects.toThrow('revoked')
+    await expect(planMints(refused.session, 'j', { rows: rows(1), gone: [], sentAt: 0 })).rejects.toThrow('revoked')
     expect(refused.waits).toEqual([])
   })
 
@@ -67,9 +69,11 @@ describe('a list', () => {
     const gone = [{ name: 'old', assetSeed: Uint8Array.of(9) }]
     const early = api([], [])
     const soon = { rows: rows(1), gone, sentAt: 999_000 }
-    await expect(plan(early.session, 'j', soon)).rejects.toThrow('"old" of an earlier run is not in the CSV any more')
+    await expect(planMints(early.session, 'j', soon)).rejects.toThrow(
+      '"old" of an earlier run is not in the CSV any more',
+    )
     const minted = api([], ['a9'])
-    await expect(plan(minted.session, 'j', { ...soon, sentAt: 0 })).rejects.toThrow('"old" was minted (a9)')
-    expect(await plan(api([], []).session, 'j', { ...soon, sentAt: 1 })).toHaveLength(1)
+    await expect(planMints(minted.session, 'j', { ...soon, sentAt: 0 })).rejects.toThrow('"old" was minted (a9)')
+    expect(await planMints(api([], []).session, 'j', { ...soon, sentAt: 1 })).toHaveLength(1)
   })
 })

@@ -6,11 +6,11 @@ import { execa } from 'execa'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWallet } from '../../bin/wallet.ts'
-import type { Session } from '../../commands/command.ts'
-import { percentOf, stateOf } from '../../commands/pools/state.ts'
+import { percentOf, poolState } from '../../commands/pools/state.ts'
 import { quoteLines } from '../../commands/pools/swap.ts'
-import { signAndSubmitSeveral } from '../../commands/signing/sign-several.ts'
-import { drawCurve, priceOf, raisedInAll, shortOf, sqrtPriceAt, sqrtPriceOf } from '../../commands/ui/curve.ts'
+import type { Session } from '../../commands/session.ts'
+import { runSigned } from '../../commands/signing/run.ts'
+import { drawCurve, priceOf, raisedInAll, shortOf, sqrtPriceAt, sqrtPriceFromText } from '../../commands/ui/curve.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
@@ -133,7 +133,11 @@ describe('a curve', () => {
       '0',
       '0.000000007',
     ])
-    expect([sqrtPriceOf('0.01', 9), sqrtPriceOf('4', 9), sqrtPriceOf('0', 6)]).toEqual([Q / 10n, 2n * Q, 0n])
+    expect([sqrtPriceFromText('0.01', 9), sqrtPriceFromText('4', 9), sqrtPriceFromText('0', 6)]).toEqual([
+      Q / 10n,
+      2n * Q,
+      0n,
+    ])
   })
 })
 
@@ -156,7 +160,7 @@ describe('the state of a pool', () => {
   })
 
   it('gives the curve up to the price where it migrates', () => {
-    const { curve, price, feesInSol } = stateOf({ type: 'dbc', state: state() })
+    const { curve, price, feesInSol } = poolState({ type: 'dbc', state: state() })
     expect({ price, feesInSol }).toEqual({ price: '0.015625', feesInSol: true })
     expect(curve).toEqual({
       raised: 1000n,
@@ -175,8 +179,8 @@ describe('the state of a pool', () => {
   it.each([null, 'text', {}, { pool: 1, config: [] }, state({ sqrtStartPrice: 12 }), state({ tokenDecimal: null })])(
     'that is %j makes no curve and no failure',
     (state) => {
-      expect(stateOf({ type: 'dbc', state }).curve).toBeNull()
-      expect(stateOf({ type: 'damm_v2', state }).curve).toBeNull()
+      expect(poolState({ type: 'dbc', state }).curve).toBeNull()
+      expect(poolState({ type: 'damm_v2', state }).curve).toBeNull()
     },
   )
 
@@ -269,7 +273,7 @@ function launch({
         now += ms
       },
     },
-    lastWords: () => undefined,
+    setInterruptNote: () => undefined,
     cluster: async () => 'embedded',
     settings: { list: async () => [{ name: 'relay-url', value: relay }] },
     ui: {
@@ -297,14 +301,14 @@ function launch({
   }
   const tracked_resource = { resource_type: 'pool', resource_id: 'p', related_events: ['pool.live' as const] }
   const run = (more: object = {}) =>
-    signAndSubmitSeveral(
+    runSigned(
       session as unknown as Session,
       { keypair, dry_run: false, build_only: false, bundle: false, wait: undefined, ...more },
       {
         what: 'Launch X',
         build: async () => ({ data: { transactions, tracked_resource } }),
         secretKeys: () => [[...mint.secretKey], [...config.secretKey], []],
-        goOn: () => '`svc pools verify p`',
+        recovery: () => '`svc pools verify p`',
         show: (_, landed) => ({ landed: landed?.length ?? null }),
       },
     )

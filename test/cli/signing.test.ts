@@ -13,8 +13,9 @@ import {
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createWallet } from '../../bin/wallet.ts'
-import type { Session } from '../../commands/command.ts'
-import { type Built, type SignedCommand, signAndSubmit } from '../../commands/signing/sign-and-submit.ts'
+import type { Session } from '../../commands/session.ts'
+import type { BuiltTransactions } from '../../commands/signing/built-transactions.ts'
+import { runSigned, type SignedRun } from '../../commands/signing/run.ts'
 import { Cancelled, failure } from '../../commands/ui/problem.ts'
 import { memo, someone } from '../support/local-chain.ts'
 
@@ -162,7 +163,7 @@ function setting({
   const session = {
     wallet,
     clock: { now: () => now, sleep },
-    lastWords: (text: string | null) => {
+    setInterruptNote: (text: string | null) => {
       if (text !== null) words = text
     },
     cluster: async () => cluster,
@@ -220,7 +221,7 @@ function setting({
       },
     },
   }
-  const command: SignedCommand<Built & { secret: number[] }> = {
+  const command: SignedRun<BuiltTransactions & { secret: number[] }> = {
     what: 'Create the token X',
     async build(address: string) {
       did.push('build')
@@ -240,7 +241,7 @@ function setting({
     passed: () => now,
     words: () => words,
     submitted: () => VersionedTransaction.deserialize(Buffer.from(submitted, 'base64')),
-    run: (more: object = {}) => signAndSubmit(session as unknown as Session, { ...flags, ...more }, command),
+    run: (more: object = {}) => runSigned(session as unknown as Session, { ...flags, ...more }, command),
   }
 }
 

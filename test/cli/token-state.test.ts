@@ -3,15 +3,15 @@ import * as spl from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { payerOf } from '../../commands/airdrops/own.ts'
-import { type Part, requireTokens } from '../../commands/airdrops/parts.ts'
-import type { Session } from '../../commands/command.ts'
+import { type LaunchPart, requireLaunchTokens } from '../../commands/airdrops/parts.ts'
+import type { Session } from '../../commands/session.ts'
 import { mintState, tokenBalance } from '../../commands/token-state.ts'
 import { addressOf, airdropsOn } from '../support/airdrops.ts'
 import { knowsAll, startDas } from '../support/das-server.ts'
 import { clientOf } from '../support/request.ts'
 import { startService } from '../support/service.ts'
 
-const need = (total: string) => [{ record: { total } }] as Part[]
+const need = (total: string) => [{ record: { total } }] as LaunchPart[]
 
 async function opened() {
   const provider = await startDas(knowsAll)
@@ -45,7 +45,7 @@ describe('with a metadata provider, a command', () => {
     const [holder, other] = [wallet(), wallet()]
     const mint = mintFor(holder, 5n)
     const ask = async (payer: Keypair, total: string, of = mint, decimals?: number) =>
-      requireTokens(session, {
+      requireLaunchTokens(session, {
         mint: of,
         payer: await payerOf(session, addressOf(payer), of),
         parts: need(total),

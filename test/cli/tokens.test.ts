@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { supplyOf } from '../../commands/tokens.ts'
+import { supplyInput } from '../../commands/tokens.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { commandLine, onTerminal } from './command-line.ts'
@@ -56,8 +56,8 @@ describe('a supply', () => {
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.nat(9), (units, decimals) => {
         const text = units.toString().padStart(decimals + 1, '0')
         const whole = `${text.slice(0, text.length - decimals)}${decimals === 0 ? '' : `.${text.slice(text.length - decimals)}`}`
-        expect(supplyOf(whole, undefined, decimals)).toBe(units.toString())
-        expect(supplyOf(undefined, units.toString(), decimals)).toBe(units.toString())
+        expect(supplyInput(whole, undefined, decimals)).toBe(units.toString())
+        expect(supplyInput(undefined, units.toString(), decimals)).toBe(units.toString())
       }),
     )
   })

@@ -13,21 +13,30 @@ import { postgresSchema } from '../../src/store/postgres.ts'
 import type { Tables } from '../../src/store/schema.ts'
 import { sqliteSchema } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
+import { copyMigrated } from './migrated.ts'
 import type { PostgresServer } from './postgres-server.ts'
 
 export interface TestDatabase {
   kind: Store['kind']
+  /** Options of a database at the latest schema, without rows. */
+  migrated(): Promise<StoreOptions>
   /** Options of a database that holds nothing yet; its files end with the test that asked. */
   fresh(): Promise<StoreOptions>
 }
 
 export const sqlite: TestDatabase = {
   kind: 'sqlite',
+  async migrated() {
+    const dataDir = temporaryFolder()
+    await copyMigrated(dataDir)
+    return { dataDir }
+  },
   fresh: async () => ({ dataDir: temporaryFolder() }),
 }
 
 export const postgres = (server: PostgresServer): TestDatabase => ({
   kind: 'postgres',
+  migrated: async () => ({ dataDir: temporaryFolder(), databaseUrl: await server.createMigratedDatabase() }),
   fresh: async () => ({ dataDir: temporaryFolder(), databaseUrl: await server.createDatabase() }),
 })
 
@@ -38,11 +47,11 @@ export async function opened(options: StoreOptions): Promise<Store> {
   return store
 }
 
-export const freshStore = async (database: TestDatabase): Promise<Store> => opened(await database.fresh())
+export const freshStore = async (database: TestDatabase): Promise<Store> => opened(await database.migrated())
 
 /** Two stores on one fresh database, as two processes have them, with every connection open: what races, races at once. */
 export async function twoStores(database: TestDatabase): Promise<[Store, Store]> {
-  const options = await database.fresh()
+  const options = await database.migrated()
   const stores: [Store, Store] = [await opened(options), await opened(options)]
   await Promise.all(stores.flatMap((store) => numbers(10).map(() => store.ping())))
   return stores

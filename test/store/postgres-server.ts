@@ -1,9 +1,12 @@
 /** Databases on the one PostgreSQL server of a test run, which is launched when the first file asks for it. */
 import { rmSync } from 'node:fs'
 import { createServer, connect as openSocket } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+
 import { json } from 'node:stream/consumers'
 import pg from 'pg'
+import { openStore } from '../../src/store/open.ts'
 import { launchPostgres, type PostgresAddress } from './postgres-launch.ts'
 
 /** Path of the socket on which the runner tells its workers where the server is. */
@@ -12,6 +15,8 @@ const SOCKET_VARIABLE = 'SVC_TEST_POSTGRES_SOCKET'
 export interface PostgresServer {
   /** URL of a new, empty database. */
   createDatabase(): Promise<string>
+  /** URL of a new database at the latest schema, without rows. */
+  createMigratedDatabase(): Promise<string>
   password: string
   /** Drops the databases that were made; the server goes on for other files. */
   stop(): Promise<void>
@@ -29,19 +34,34 @@ export async function startPostgres(): Promise<PostgresServer | { missing: strin
   await admin.connect()
   admin.on('error', () => undefined)
   const databases: string[] = []
+  const create = async (template: string) => {
+    const name = `svc_${process.pid}_${++made}`
+    await admin.query(`create database ${name} template ${template}`)
+    databases.push(name)
+    return new URL(`/${name}`, url).href
+  }
   return {
     password,
-    async createDatabase() {
-      const name = `svc_${process.pid}_${++made}`
-      await admin.query(`create database ${name}`)
-      databases.push(name)
-      return new URL(`/${name}`, url).href
+    createDatabase: () => create('template1'),
+    async createMigratedDatabase() {
+      migrated ??= migrate(admin, url)
+      return create(await migrated)
     },
     async stop() {
       for (const name of databases) await admin.query(`drop database ${name} with (force)`)
       await admin.end()
     },
   }
+}
+
+let migrated: Promise<string> | undefined
+
+/** Makes the template of this process's migrated databases; it goes with the server. */
+async function migrate(admin: pg.Client, url: string): Promise<string> {
+  const name = `svc_migrated_${process.pid}`
+  await admin.query(`create database ${name}`)
+  await (await openStore({ dataDir: tmpdir(), databaseUrl: new URL(`/${name}`, url).href })).close()
+  return name
 }
 
 /** How many databases this process has made; their names differ from those of the other workers by its id. */

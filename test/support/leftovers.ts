@@ -2,6 +2,9 @@
 import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
+/** Below the folder of the run: what its files share. It goes with the run. */
+export const SHARED_FOLDER = 'shared'
+
 export interface RunningProcess {
   pid: number
   parent: number

@@ -1,12 +1,12 @@
 /** Before and after a test run: gives it a temporary folder of its own, and fails it when a process or a file is left there. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { buildSync } from 'esbuild'
 import { offerPostgres } from '../store/postgres-server.ts'
-import { clear, entriesOf, processesNaming, startOf } from './leftovers.ts'
+import { clear, entriesOf, processesNaming, SHARED_FOLDER, startOf } from './leftovers.ts'
 
 /** With the id of the run's process and the moment it began, so that the next run knows a dead one's. */
 const PREFIX = 'svc-run-'
@@ -18,6 +18,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-${startOf(process.pid) ?? 0}-`))
   // PostgreSQL runs as another user and must reach its own folder below.
   chmodSync(folder, 0o755)
+  mkdirSync(join(folder, SHARED_FOLDER))
   const reaper = startReaper(folder)
   const before = process.env.TMPDIR
   process.env.TMPDIR = folder
@@ -27,8 +28,7 @@ export default async function setup(): Promise<() => Promise<void>> {
     if (before === undefined) delete process.env.TMPDIR
     else process.env.TMPDIR = before
     const processes = await processesLeft(folder)
-    // tsx keeps compiled files below the temporary folder, for its next start.
-    const files = entriesOf(folder).filter((name) => name !== REAPER_FILE && !/^tsx-\d+$/.test(name))
+    const files = entriesOf(folder).filter((name) => !isExpected(name))
     reaper.kill('SIGKILL')
     await clear(folder)
     const left = [...processes.map(({ pid, command }) => `process ${pid} (${command})`), ...files]
@@ -48,6 +48,9 @@ async function processesLeft(folder: string) {
 }
 
 const REAPER_FILE = 'reaper.mjs'
+
+/** What the run itself made; tsx keeps compiled files below the temporary folder, for its next start. */
+const isExpected = (name: string) => [REAPER_FILE, SHARED_FOLDER].includes(name) || /^tsx-\d+$/.test(name)
 
 function startReaper(folder: string): ChildProcess {
   const script = join(folder, REAPER_FILE)

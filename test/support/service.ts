@@ -1,5 +1,5 @@
 /** The whole app in this process, over a database of its own, with a clock that stands until it is moved. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -9,6 +9,7 @@ import { type Config, loadConfig, type SettingName } from '../../src/config.ts'
 import type { Log } from '../../src/log.ts'
 import { mintApiKey } from '../../src/operations/api-keys/mint-api-key.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
+import { copyMigrated } from '../store/migrated.ts'
 import { PROGRAMS_DIR } from './programs.ts'
 import { type Requester, requester } from './request.ts'
 
@@ -68,6 +69,7 @@ export async function openService(options: ServiceOptions & { dataDir: string })
     ...loadConfig({ flags: { 'data-dir': dataDir, 'programs-dir': PROGRAMS_DIR, ...settings }, env: {}, cwd: dataDir }),
     production,
   }
+  if (config.values['database-url'] === undefined && readdirSync(dataDir).length === 0) await copyMigrated(dataDir)
   const services: OpenServices = { ...(await openServices(config, log)), clock, resolve: async () => [PUBLIC_ADDRESS] }
   const operator = await operatorKey(services)
   const app = await createApp(services)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { Keypair, SystemProgram, TransactionMessage } from '@solana/web3.js'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { startWorkers, type Workers } from '../../daemon/workers/frame.ts'
 import { transactionWatcherWorker } from '../../daemon/workers/transaction-watcher.ts'
@@ -178,3 +178,29 @@ export async function startWatcher(
   timing.clear()
   return { workers, timing, chain, config }
 }
+
+const twice = (names: readonly string[]) => names.filter((name, i) => i > 0 && name === names[i - 1])
+/** Names that stand in the list more than once. */
+export const repeated = (names: readonly string[]) => twice(names.toSorted())
+
+/** Type and resource of every event in its order; their sequence must have no gap. */
+export async function eventNames(store: Store): Promise<string[]> {
+  const rows = await store.db
+    .selectFrom('events')
+    .select(['type', 'resource_id', 'sequence'])
+    .orderBy('sequence')
+    .execute()
+  expect(rows.findIndex(({ sequence }, n) => sequence !== n + 1)).toBe(-1)
+  return rows.map(({ type, resource_id }) => `${type} ${resource_id}`)
+}
+/** How many transactions are still followed. */
+export const unended = async (store: Store) =>
+  Number(
+    (
+      await store.db
+        .selectFrom('transactions')
+        .select((row) => row.fn.countAll().as('count'))
+        .where('next_check_at', 'is not', null)
+        .executeTakeFirstOrThrow()
+    ).count,
+  )

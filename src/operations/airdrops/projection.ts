@@ -77,7 +77,7 @@ async function writeDistributor(
   return [unstoredDraft(effects, 'airdrop.initialized', id, object, effects.transaction.genesis)]
 }
 
-/** The proof tells whether it is a claim of the stored tree: a distributor's account is not in the message. */
+/** The proof shows whether it is a claim of the stored tree: a distributor's account is not in the message. */
 async function writeClaim(
   tx: Tx,
   effects: AirdropEffects,

@@ -175,7 +175,7 @@ function isOfStake(
   return holder !== null && (holder === owner || holder === wallet)
 }
 
-/** Freezing what is frozen passes too, and is no stake again; a plugin is added once. */
+/** The program accepts freezing a frozen asset, which is no second stake; a plugin is added once. */
 const isRepeatedFreeze = (change: FreezeChange, place: AssetPlace, stake: Row<'stakes'> | null): boolean =>
   change.kind === 'frozen' &&
   !change.isNew &&

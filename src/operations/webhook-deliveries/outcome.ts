@@ -13,10 +13,10 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 /** Most attempts of an event. */
 export const MOST_ATTEMPTS = RETRY_DELAYS_MS.length + 1
 
-export type AttemptOutcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_at: number } | { state: 'held' }
+export type DeliveryOutcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_at: number } | { state: 'held' }
 
 /** `attempt` counts from 1; the delay runs from when it began. */
-export function attemptOutcome(attempt: number, startedAt: number, succeeded: boolean): AttemptOutcome {
+export function deliveryOutcome(attempt: number, startedAt: number, succeeded: boolean): DeliveryOutcome {
   if (succeeded) return { state: 'delivered' }
   const delay = RETRY_DELAYS_MS[attempt - 1]
   if (delay === undefined) return { state: 'held' }

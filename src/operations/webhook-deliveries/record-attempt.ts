@@ -4,7 +4,7 @@ import { newId } from '../../store/id.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
 import { type Queued, resumeHeld, settleQueued } from '../../store/webhook-queue.ts'
 import { lockWebhookSubscription, type SubscriptionRow, switchOff } from '../../store/webhook-subscriptions.ts'
-import { attemptOutcome, MOST_ATTEMPTS } from './outcome.ts'
+import { deliveryOutcome, MOST_ATTEMPTS } from './outcome.ts'
 import type { SendResult } from './send.ts'
 
 type RecordServices = Pick<Services, 'store' | 'clock' | 'log'>
@@ -18,7 +18,7 @@ export async function recordAttempt(
 ): Promise<void> {
   const attempts = queued.attempts + 1
   const succeeded = error === null
-  const outcome = attemptOutcome(attempts, startedAt, succeeded)
+  const outcome = deliveryOutcome(attempts, startedAt, succeeded)
   const next = outcome.state === 'waiting' ? outcome.next_attempt_at : null
   await store.write(async (tx) => {
     // The subscription is locked before its queue, as by whoever switches or deletes it: neither sees the other's half.

@@ -100,7 +100,7 @@ async function postWebhook(
   return { status: answer.statusCode, freed }
 }
 
-/** Kept connections are told apart by what was checked when they were dialled: the policy and the resolver. */
+/** Open connections are kept apart by what was checked when they were dialled: the policy and the resolver. */
 const agents = { private: new WeakMap<Resolve, Promise<Agent>>(), public: new WeakMap<Resolve, Promise<Agent>>() }
 
 function agentFor(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {

@@ -136,5 +136,5 @@ const askSystem: Resolve = async (name) => {
 
 const askPublicly = askNameServers()
 
-/** The same function every time: kept connections are told apart by it. */
+/** The same function every time: open connections are kept apart by it. */
 export const resolverFor = (allowPrivate: boolean): Resolve => (allowPrivate ? askSystem : askPublicly)

@@ -1,7 +1,7 @@
 /** The flags of whoever calls for a platform: its name, and what it takes. */
 import { integer, text } from '../command.ts'
 
-/** Where the command line is nobody's platform. */
+/** The platform that stands in records where --platform-id names none. */
 export const DEFAULT_PLATFORM = 'svc'
 export const PLATFORM_ID = text(
   `Name of the platform that this is for, 1 to 64 characters (default ${DEFAULT_PLATFORM})`,

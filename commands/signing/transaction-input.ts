@@ -1,20 +1,20 @@
 /** Transactions as they are typed: base64, `@FILE`, `-`, or the JSON that a build or a signing printed. */
+import type { TrackedResource } from '../../src/api/envelope.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
-import type { TrackedResource } from './sign-and-submit.ts'
 
-export interface Given {
+export interface TransactionInput {
   transaction: string
-  /** From a printed build; the API checks it. */
+  /** Taken from a printed build; the API checks it. */
   tracked_resource?: TrackedResource
 }
 
 /** Throws a usage problem for a file that cannot be read and for JSON without a transaction. */
-export async function readTransaction(given: string): Promise<Given> {
+export async function readTransaction(given: string): Promise<TransactionInput> {
   const file = given === '-' ? '-' : given.startsWith('@') ? given.slice(1) : undefined
   const text = file === undefined ? given : (await readText(file)).trim()
   if (!text.startsWith('{')) return { transaction: text }
-  const { transaction, tracked_resource } = parsed(text)
+  const { transaction, tracked_resource } = printedJson(text)
   if (typeof transaction !== 'string') {
     throw usage(`${file === undefined ? '<transaction>' : given} is JSON without a transaction`, {
       param: '<transaction>',
@@ -26,7 +26,7 @@ export async function readTransaction(given: string): Promise<Given> {
   }
 }
 
-function parsed(text: string): Record<string, unknown> {
+function printedJson(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>
   } catch {

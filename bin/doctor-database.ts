@@ -1,0 +1,122 @@
+/** Whether the files of a data folder are whole: the database with its encryption key, and the embedded chain's file. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DoctorCheck } from '../commands/session.ts'
+import { type Config, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
+import type { Store } from '../src/store/store.ts'
+import { errorText, failedCheck, passedCheck } from './doctor-checks.ts'
+
+const CHAIN_FILE = 'chain.db'
+
+/** Opens it as a command would; a data folder that does not exist yet is left alone. */
+export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
+  const databaseUrl = config.values['database-url']
+  if (databaseUrl === undefined && !hasDatabase(config.dataDir)) return [noDatabase(config)]
+  const { openStore } = await import('../src/store/open.ts')
+  let store: Awaited<ReturnType<typeof openStore>>
+  try {
+    store = await openStore({ dataDir: config.dataDir, databaseUrl })
+    await store.ping()
+  } catch (error) {
+    return [
+      failedCheck(
+        'database',
+        errorText(error),
+        databaseUrl === undefined ? 'as said there; another --data-dir starts afresh' : 'check SVC_DATABASE_URL',
+      ),
+    ]
+  }
+  try {
+    const sick = await sickness(store, config)
+    if (sick !== undefined) return [sick]
+    const { openVault } = await import('../src/store/vault.ts')
+    const { requireInstallation } = await import('../src/store/installation.ts')
+    const opened = passedCheck('database', `${store.kind} opens, is whole and takes writes`)
+    const keyText = config.values['encryption-key']
+    const none = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
+    try {
+      const place = { store, dataDir: config.dataDir, keyGiven: keyText !== undefined }
+      if (none && store.kind === 'sqlite' && (await requireInstallation(place)) === null) {
+        return [opened, passedCheck('encryption key', 'made on first use')]
+      }
+      const { fingerprint } = await openVault({ store, dataDir: config.dataDir, keyText })
+      return [opened, passedCheck('encryption key', `fits this database (fingerprint ${fingerprint})`)]
+    } catch (error) {
+      return [
+        opened,
+        failedCheck('encryption key', errorText(error), 'bring together what belongs together, as said there'),
+      ]
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+/** A missing database is made on first use; keys beside it mean that there was one before. */
+function noDatabase({ dataDir }: Config): DoctorCheck {
+  const keys = [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE].filter((name) => existsSync(join(dataDir, name)))
+  if (keys.length === 0) return passedCheck('database', 'SQLite, made on first use')
+  const named = keys.join(' and ')
+  return failedCheck(
+    'database',
+    `${join(dataDir, DATABASE_FILE)} is missing, and ${named} beside it tell of one`,
+    `restore it from a backup, or remove ${named} to begin anew`,
+  )
+}
+
+/** Every page of a file is read, and something is written that leaves nothing behind. */
+async function sickness(store: Store, { dataDir }: Config): Promise<DoctorCheck | undefined> {
+  if (store.kind === 'sqlite') {
+    const { checkFile } = await import('../src/store/sqlite.ts')
+    const [first, ...more] = (await checkFile(join(dataDir, DATABASE_FILE))) ?? []
+    if (first !== undefined) return damaged('database', join(dataDir, DATABASE_FILE), first, more.length)
+  }
+  const { probeWrite } = await import('../src/store/settings.ts')
+  try {
+    await store.write(probeWrite)
+    return undefined
+  } catch (error) {
+    const { FAULT_WORDS, databaseFault } = await import('../src/store/faults.ts')
+    const fault = databaseFault(error)
+    const why = fault === null ? errorText(error) : FAULT_WORDS[fault]
+    return failedCheck(
+      'database',
+      `${store.kind} opens, but takes no write: ${why}`,
+      'make room, or make it writable again',
+    )
+  }
+}
+
+function damaged(check: string, file: string, first: string, more: number): DoctorCheck {
+  const rest = more === 0 ? '' : ` (and ${more} more)`
+  return failedCheck(
+    check,
+    `${file} is damaged: ${first.split('\n').join(' ')}${rest}`,
+    'stop the daemon and restore the file from a backup',
+  )
+}
+
+/** The embedded chain's file, where there is one. */
+export async function chainFileChecks({ dataDir }: Config): Promise<DoctorCheck[]> {
+  const file = join(dataDir, CHAIN_FILE)
+  if (!existsSync(file)) return []
+  const { checkFile } = await import('../src/store/sqlite.ts')
+  const found = await checkFile(file)
+  if (found === null) return [passedCheck('chain file', `${file} is in use; looked at when nobody serves it`)]
+  const [first, ...more] = found
+  return [
+    first === undefined
+      ? passedCheck('chain file', `${file} is whole`)
+      : damaged('chain file', file, first, more.length),
+  ]
+}
+
+/** True also for a folder that cannot be read: opening the database then says why. */
+function hasDatabase(dataDir: string): boolean {
+  if (!existsSync(dataDir)) return false
+  try {
+    return readdirSync(dataDir).some((name) => name !== CHAIN_FILE && /\.(db|sqlite3?)$/.test(name))
+  } catch {
+    return true
+  }
+}

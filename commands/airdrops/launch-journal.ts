@@ -1,0 +1,104 @@
+/** What a launch has begun: one journal for each airdrop, on the disk before anything is sent, so that the next run goes on with it. */
+import { accessSync, constants } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { TrackedResource } from '../../src/api/envelope.ts'
+import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { Session } from '../session.ts'
+import { RunJournal, SIGNED_EXPIRY_MS } from '../signing/journal.ts'
+import { makeStateFolder, sourceOf, stateFile, stateFolder } from '../state-file.ts'
+import { reason } from '../ui/files.ts'
+import { failure, usage } from '../ui/problem.ts'
+
+/** What the person agreed to; another value of any of it makes another transaction. */
+export interface LaunchTerms {
+  payer: string
+  root: string
+  platform_id: string
+  /** Null takes the API's default. */
+  clawback_after_days: number | null
+  /** Whether the platform wallet signs. */
+  signed: boolean
+}
+
+/** A transaction that the keypair has signed. */
+export interface SignedLaunch {
+  transaction: string
+  signature: string
+  tracked_resource?: TrackedResource | undefined
+}
+/** The idempotency key under which the platform wallet is asked for a signature, and that signature once it is known. */
+export interface RequestedLaunch {
+  key: string
+  signature: string | null
+}
+export type LaunchEntry = (SignedLaunch | RequestedLaunch) & { terms: LaunchTerms }
+
+const LAUNCHES_FOLDER = 'launches'
+
+export interface LaunchJournal {
+  /** Null where no earlier run has begun it on these terms. */
+  read(terms: LaunchTerms): LaunchEntry | null
+  write(entry: LaunchEntry): void
+  remove(): void
+  /** Throws a failure while what an earlier run began on other terms may still be confirmed. */
+  refuseOtherTerms(terms: LaunchTerms): Promise<void>
+}
+
+/** The journal of the airdrop with this id, whatever list it has. */
+export async function launchJournal(session: Session, { id }: Pick<TreeRecord, 'id'>): Promise<LaunchJournal> {
+  const file = stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id])
+  const journal = new RunJournal<LaunchEntry>(file, { parse: launchEntryOf })
+  return {
+    read(terms) {
+      const entry = journal.read()
+      return entry !== null && isDeepStrictEqual(entry.terms, terms) ? entry : null
+    },
+    write(entry) {
+      makeStateFolder(LAUNCHES_FOLDER)
+      journal.write(entry)
+    },
+    remove: () => journal.remove(),
+    async refuseOtherTerms(terms) {
+      const entry = journal.read()
+      if (entry === null || isDeepStrictEqual(entry.terms, terms)) return
+      if (!(await mayBeConfirmed(session, entry, journal.touchedAt()))) return journal.remove()
+      const { payer, clawback_after_days: days, root } = entry.terms
+      throw failure(
+        `an earlier run began the airdrop ${id} on other terms (payer ${payer}, root ${root}, clawback after ${days ?? 'the default'} days), and it may still land`,
+        {
+          next: 'run it again in three minutes, or on those terms',
+          details: { id, terms: entry.terms, signature: entry.signature },
+        },
+      )
+    },
+  }
+}
+
+/** Throws a usage problem where no journal can be written: what was signed could then be signed again. */
+export function requireLaunchFolder(): void {
+  const folder = stateFolder(LAUNCHES_FOLDER)
+  try {
+    makeStateFolder(LAUNCHES_FOLDER)
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw usage(`what is signed cannot be kept in ${folder}: ${reason(error)}`, {
+      next: 'set XDG_STATE_HOME to a folder that can be written',
+    })
+  }
+}
+
+async function mayBeConfirmed(
+  { client, clock }: Session,
+  { signature }: LaunchEntry,
+  writtenAt: number,
+): Promise<boolean> {
+  if (signature === null) return clock.now() - writtenAt < SIGNED_EXPIRY_MS
+  const { lifecycle } = (await client.transactions.get({ signature })).data
+  return lifecycle === 'submitted' || lifecycle === 'processing'
+}
+
+function launchEntryOf(value: unknown): LaunchEntry | null {
+  const entry = value as Partial<RequestedLaunch & SignedLaunch & { terms: LaunchTerms }> | null
+  const hasBegun = typeof entry?.key === 'string' || typeof entry?.transaction === 'string'
+  return hasBegun && typeof entry.terms?.payer === 'string' ? (value as LaunchEntry) : null
+}

@@ -1,0 +1,15 @@
+/** What the API answers to a request that builds: unsigned transactions, and what is tracked once they are confirmed. */
+import type { TrackedResource } from '../../src/api/envelope.ts'
+
+/** One transaction, or several in the order in which they must be confirmed. */
+export type BuiltTransactions = { tracked_resource?: TrackedResource | undefined } & (
+  | { transaction: string }
+  | { transactions: readonly string[] }
+)
+
+/** The field of a submitted body or a printed answer; left out where nothing is tracked. */
+export const trackedField = ({ tracked_resource }: { tracked_resource?: TrackedResource | undefined }) =>
+  tracked_resource === undefined ? {} : { tracked_resource }
+
+export const transactionsOf = (built: BuiltTransactions): readonly string[] =>
+  'transactions' in built ? built.transactions : [built.transaction]

@@ -1,0 +1,31 @@
+/** Asking the person before anything is sent, on every cluster where a mistake costs something. */
+import type { Session } from '../session.ts'
+import { usage } from '../ui/problem.ts'
+
+/** Clusters whose SOL is worth nothing: nobody is asked. */
+const FREE_CLUSTERS: readonly (string | null)[] = ['embedded', 'devnet', 'testnet', 'localhost']
+
+/** Asks on mainnet, and on any cluster that is not known to be free; without a terminal `--yes` must have been given. */
+export async function confirmOn(session: Session, question: string, cluster: string | null): Promise<void> {
+  if (FREE_CLUSTERS.includes(cluster)) return
+  refuseUnconfirmable(session, cluster)
+  await session.ui.confirm(`${question} on ${cluster ?? 'the cluster of the API'}?`)
+}
+
+/** Checked before anything is asked of the API, and again once it is known which cluster answers. */
+export function refuseUnconfirmable({ ui }: Session, cluster: string | null): void {
+  if (FREE_CLUSTERS.includes(cluster) || ui.confirmable) return
+  throw usage(`this would be sent to ${cluster ?? 'a cluster that only the API knows'}`, {
+    param: '--yes',
+    next: 'without a terminal, confirm it with --yes; --dry-run shows what it would do',
+  })
+}
+
+/** Throws a usage problem where others than the keypair at hand must sign. */
+export function refuseOtherSigners(missing: readonly string[], signer: string): void {
+  const others = missing.filter((address) => address !== signer)
+  if (others.length === 0) return
+  throw usage(`${others.join(', ')} must sign this too`, {
+    next: 'use --build-only, then `svc tx sign` with each keypair, then `svc tx submit`',
+  })
+}

@@ -1,0 +1,63 @@
+/** What the platform wallet signs: confirmed by the person, signed under an idempotency key, and followed. */
+import type { Transaction } from '../../src/api/transactions.ts'
+import type { CommandOutcome } from '../command.ts'
+import type { Session } from '../session.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { confirmOn } from './confirm.ts'
+import type { Wait } from './flags.ts'
+import { followTransaction } from './following.ts'
+import { requestPlatformSignature } from './requests.ts'
+import { transactionFailure } from './run-failures.ts'
+import { sentOutcome } from './run-outcomes.ts'
+
+/** One signature, or those of several transactions in the order in which they were sent. */
+export type PlatformAnswer = ({ signature: string } | { signatures: readonly string[] }) & {
+  /** Bytes of the last transaction, which explain its failure. */
+  transaction?: string | undefined
+  /** Fields that the answer starts with; `confirmed` is null where nothing was waited for. */
+  show(confirmed: Transaction | null): Promise<Record<string, unknown>> | Record<string, unknown>
+}
+
+export interface PlatformRequest {
+  /** What it does, as the start of a question. */
+  what: string
+  sign(options: { idempotencyKey: string }): Promise<PlatformAnswer>
+  /** Decimals of those fields that are raw units: a person reads whole tokens and SOL. */
+  decimals?: Readonly<Record<string, number>>
+}
+
+export interface PlatformFlags {
+  wait?: Wait | undefined
+  idempotency_key?: string | undefined
+}
+
+/** Throws a usage problem where no signer is configured. */
+export async function platformAddress({ client }: Session): Promise<string> {
+  const { address } = (await client.signer.get()).data
+  if (address !== null) return address
+  throw usage('no signer is configured, and --signed needs the platform wallet', {
+    param: '--signed',
+    next: 'svc config set signer keypair (docs/signer.md), or sign with your own keypair',
+  })
+}
+
+/** `transaction` is the unsigned build that was previewed; it explains a failure where the answer has no bytes. */
+export async function sendByPlatform(
+  session: Session,
+  { wait = 'confirmed', idempotency_key = crypto.randomUUID() }: PlatformFlags,
+  request: PlatformRequest,
+  transaction?: string,
+): Promise<CommandOutcome> {
+  await confirmOn(session, request.what, await session.cluster())
+  const answer = await requestPlatformSignature(session, idempotency_key, request.sign)
+  const signatures = 'signature' in answer ? { signature: answer.signature } : { signatures: answer.signatures }
+  const last = 'signature' in answer ? answer.signature : answer.signatures.at(-1)
+  if (last === undefined) throw failure('the API answered without signatures: it did not sign')
+  const { decimals } = request
+  if (wait === 'none') return sentOutcome(await answer.show(null), undefined, { signatures, decimals })
+  const confirmed = await followTransaction(session, last, wait)
+  if (confirmed.lifecycle === 'failed') {
+    throw await transactionFailure(session, answer.transaction ?? transaction, confirmed)
+  }
+  return sentOutcome(await answer.show(confirmed), confirmed, { signatures, decimals })
+}

@@ -1,0 +1,96 @@
+/** Requests that must be carried out once: submitting signed bytes, and asking the platform wallet for a signature. */
+import type { Client } from '../../src/client.ts'
+import { ApiError } from '../../src/errors.ts'
+import type { Session } from '../session.ts'
+import { failure } from '../ui/problem.ts'
+
+type SubmitBody = Parameters<Client['transactions']['submit']>[0]
+type SubmitAnswer = Awaited<ReturnType<Client['transactions']['submit']>>['data']
+
+/** Pauses between two attempts, in milliseconds; the idempotency key makes it safe to ask again. */
+const SUBMIT_PAUSES_MS = [500, 2_000] as const
+const PLATFORM_PAUSES_MS = [500, 2_000, 5_000] as const
+
+interface RequestOnce<T> {
+  idempotencyKey: string
+  pauses: readonly number[]
+  /** Shown while an answer is awaited. */
+  waiting: string
+  /** Shown when Ctrl-C ends the command meanwhile. */
+  interrupted: string
+  call(options: { idempotencyKey: string }): Promise<T>
+  /** Whether an internal error that the API answered leaves open what happened; otherwise it is thrown as it is. */
+  answeredErrorIsOpen: boolean
+  /** The failure for a request of which nobody knows how it ended. */
+  unknownResult(error: ApiError): Error
+}
+
+async function requestOnce<T>(session: Session, request: RequestOnce<T>): Promise<T> {
+  const { idempotencyKey, pauses, answeredErrorIsOpen } = request
+  session.setInterruptNote(request.interrupted)
+  try {
+    for (let attempt = 0; ; attempt++) {
+      session.ui.waiting(request.waiting)
+      try {
+        return await request.call({ idempotencyKey })
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        const isAnswered = error.code === 'internal_error' && 'envelope' in error
+        if (!isResultOpen(error, attempt) || (isAnswered && !answeredErrorIsOpen)) throw error
+        const pause = pauses[attempt]
+        if (pause === undefined || isAnswered) throw request.unknownResult(error)
+        await session.clock.sleep(pause)
+      }
+    }
+  } finally {
+    session.ui.waiting(null)
+    session.setInterruptNote(null)
+  }
+}
+
+/** After an attempt whose answer was lost, a conflict means that it still runs, and a refused retry means nothing. */
+const isResultOpen = ({ code }: ApiError, attempt: number) =>
+  code === 'internal_error' || (attempt > 0 && (code === 'conflict' || code === 'rate_limited'))
+
+/** Submits under a fresh idempotency key. `signature` is that of the first transaction in `body`. */
+export async function submitSigned(session: Session, signature: string, body: SubmitBody): Promise<SubmitAnswer> {
+  await session.ui.preview([`signature ${signature}`])
+  return requestOnce(session, {
+    idempotencyKey: crypto.randomUUID(),
+    pauses: SUBMIT_PAUSES_MS,
+    waiting: 'submitting',
+    interrupted: `Perhaps submitted: see \`svc tx status ${signature}\``,
+    call: async (options) => (await session.client.transactions.submit(body, options)).data,
+    answeredErrorIsOpen: true,
+    unknownResult(error) {
+      const { envelope } = error as { envelope?: { meta?: { request_id?: string } } }
+      const requestId = envelope?.meta?.request_id
+      return failure(`${error.message}; whether ${signature} was sent is not known`, {
+        next: `\`svc tx status ${signature}\` tells`,
+        details: { ...error.details, signature, ...(requestId === undefined ? {} : { request_id: requestId }) },
+        cause: error,
+      })
+    },
+  })
+}
+
+/** Asks the platform wallet for a signature. The failure of a request whose end is not known names its key. */
+export const requestPlatformSignature = <T>(
+  session: Session,
+  idempotencyKey: string,
+  call: (options: { idempotencyKey: string }) => Promise<T>,
+): Promise<T> =>
+  requestOnce(session, {
+    idempotencyKey,
+    pauses: PLATFORM_PAUSES_MS,
+    waiting: 'the platform wallet signs',
+    interrupted: `Perhaps signed: see \`svc audit list\`, or repeat it with --idempotency-key ${idempotencyKey}`,
+    call,
+    answeredErrorIsOpen: false,
+    unknownResult: (error) =>
+      failure(`${error.message}; whether it was signed is not known`, {
+        next: `repeat it with --idempotency-key ${idempotencyKey}: it is done once`,
+        details: { ...error.details, idempotency_key: idempotencyKey },
+        cause: error,
+      }),
+  })

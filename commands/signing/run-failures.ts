@@ -1,0 +1,62 @@
+/** What stops a signed run: a simulation that failed, and a transaction that failed on chain. */
+import type { Simulation, Transaction } from '../../src/api/transactions.ts'
+import type { Session } from '../session.ts'
+import { failure } from '../ui/problem.ts'
+import type { Explanation, TransactionContent } from './wallet.ts'
+
+/** What a simulation of the first transaction shows before anything is signed. */
+export interface Forecast {
+  /** Null where only the API knows the cluster. */
+  cluster: string | null
+  signer: string
+  content: TransactionContent
+  simulation: Simulation
+  /** Why the simulation failed; null where it succeeded. */
+  fault: Explanation | null
+}
+
+/** Reads and simulates an unsigned transaction. */
+export async function forecastOf(session: Session, transaction: string, signer: string): Promise<Forecast> {
+  const content = await session.wallet.decode(transaction)
+  const { data: simulation } = await session.client.transactions.simulate({ transaction })
+  const cluster = await session.cluster()
+  return { cluster, signer, content, simulation, fault: await simulationFault(session, transaction, simulation) }
+}
+
+/** Null where the simulation succeeded. */
+export async function simulationFault(
+  { wallet }: Session,
+  transaction: string,
+  { err, logs }: Simulation,
+): Promise<Explanation | null> {
+  return err === null || err === undefined ? null : wallet.explain(transaction, err, logs)
+}
+
+/** How programs and the runtime report a lack of SOL. */
+const LACKS_SOL = /AccountNotFound|InsufficientFunds|insufficient (lamports|funds)/
+
+/** The failure of a run whose simulation failed: nothing was signed. */
+export function wouldFail({ cluster, signer, simulation }: Forecast, fault: Explanation) {
+  const { err, logs } = simulation
+  const lacksSol = LACKS_SOL.test(`${JSON.stringify(err)} ${logs.join(' ')}`)
+  const money = cluster === 'embedded' ? `\`svc localnet airdrop ${signer} 10\`` : `send SOL to ${signer}`
+  return failure(`it would fail, so nothing was sent: ${sentenceOf(fault)}`, {
+    next: lacksSol ? `give the signer SOL: ${money}` : (fault.hint ?? '--dry-run shows the run again'),
+    details: { err, logs: logs.slice(-20) },
+  })
+}
+
+/** The failure of a transaction that failed on chain or has expired; without its bytes the error stays unexplained. */
+export async function transactionFailure(
+  { wallet }: Session,
+  transaction: string | undefined,
+  { signature, err }: Pick<Transaction, 'signature' | 'err'>,
+) {
+  const fault = transaction === undefined ? null : await wallet.explain(transaction, err, null)
+  return failure(`${signature} failed: ${fault === null ? JSON.stringify(err) : sentenceOf(fault)}`, {
+    next: fault?.hint ?? `\`svc tx status ${signature}\` shows its error`,
+    details: { signature, err },
+  })
+}
+
+const sentenceOf = ({ program, message }: Explanation) => (program === null ? message : `${program}: ${message}`)

@@ -1,0 +1,68 @@
+/** What a signed run answers: unsigned transactions, a dry run, or what was sent and how far it has come. */
+import type { Transaction } from '../../src/api/transactions.ts'
+import { inWhole } from '../amounts.ts'
+import type { CommandOutcome } from '../command.ts'
+import { EXIT } from '../ui/problem.ts'
+import { type BuiltTransactions, trackedField } from './built-transactions.ts'
+import type { Forecast } from './run-failures.ts'
+import type { SignedTransaction } from './wallet.ts'
+
+type AnswerFields = Record<string, unknown>
+
+/** Signatures of returned keys are in place, so that nothing secret has to be printed. */
+export function unsignedOutcome(
+  built: BuiltTransactions,
+  partial: readonly SignedTransaction[],
+  fields: AnswerFields = {},
+): CommandOutcome {
+  const transactions = partial.map(({ transaction }) => transaction)
+  const missing_signers = [...new Set(partial.flatMap(({ missing }) => missing))]
+  const signed_by = [...new Set(partial.flatMap(({ signed }) => signed))]
+  const isSeries = 'transactions' in built
+  const [first] = transactions
+  return {
+    data: {
+      ...fields,
+      ...(transactions.length === 1 ? { transaction: first } : {}),
+      ...(isSeries ? { transactions } : {}),
+      signed_by,
+      missing_signers,
+      ...trackedField(built),
+    },
+    rows: { columns: ['transaction'], rows: transactions.map((transaction) => [transaction]) },
+    text: transactions.join('\n'),
+    notes: [`Must still be signed by ${missing_signers.join(', ')}: ${nextSteps(isSeries, transactions.length)}`],
+  }
+}
+
+function nextSteps(isSeries: boolean, count: number): string {
+  if (!isSeries) return 'svc tx sign, then svc tx submit; its blockhash lasts about a minute.'
+  const order = count > 1 ? ' in this order, each confirmed before the next, or --bundle' : ''
+  return `svc tx sign for each, then svc tx submit${order}; the blockhash lasts about a minute.`
+}
+
+export function dryRunOutcome(
+  built: BuiltTransactions,
+  { cluster, signer, simulation, fault }: Forecast,
+  lines: readonly string[],
+  { fields = {}, note }: { fields?: AnswerFields | undefined; note: string },
+): CommandOutcome {
+  const count = 'transactions' in built ? { transactions: built.transactions.length } : {}
+  return {
+    data: { ...fields, cluster, signer, ...count, ...simulation },
+    text: lines.join('\n'),
+    notes: [note],
+    exitCode: fault === null ? EXIT.done : EXIT.failed,
+  }
+}
+
+/** `last` is the transaction that was waited for; undefined where nothing was. */
+export function sentOutcome(
+  fields: AnswerFields = {},
+  last: Transaction | undefined,
+  { signatures, decimals = {} }: { signatures: AnswerFields; decimals?: Readonly<Record<string, number>> | undefined },
+): CommandOutcome {
+  const progress = last === undefined ? { lifecycle: 'submitted' } : { lifecycle: last.lifecycle, slot: last.slot }
+  const data = { ...fields, ...signatures, ...progress }
+  return { data, record: inWhole(data, decimals) }
+}

@@ -1,0 +1,115 @@
+/** One signed run of a command: prepare, preview, confirm, sign, submit and follow, by the person's keypair or the platform wallet. */
+import type { Transaction } from '../../src/api/transactions.ts'
+import type { CommandOutcome } from '../command.ts'
+import type { Session } from '../session.ts'
+import { usage } from '../ui/problem.ts'
+import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
+import { confirmOn, refuseOtherSigners, refuseUnconfirmable } from './confirm.ts'
+import type { SigningFlags } from './flags.ts'
+import { type PlatformRequest, platformAddress, sendByPlatform } from './platform-wallet.ts'
+import { runLines } from './preview.ts'
+import { forecastOf, wouldFail } from './run-failures.ts'
+import { dryRunOutcome, sentOutcome, unsignedOutcome } from './run-outcomes.ts'
+import { hasRelay, sendAll } from './sending.ts'
+import { type CompleteTransaction, signCompletely, signReturnedKeys } from './signatures.ts'
+
+export interface SignedRun<D extends BuiltTransactions> {
+  /** What it does, as the start of a question: `Create the token MTK`. */
+  what: string | ((data: D) => string)
+  build(payer: string): Promise<{ data: D }>
+  /** Keys of the answer that sign too; of several transactions, each where it is a signer. */
+  secretKeys?(data: D): readonly (readonly number[])[]
+  /** Shown before what a run would change: a quote, or who gets what. */
+  preview?(data: D): readonly string[]
+  /** Fields that the answer starts with; `confirmed` is null where nothing was sent or waited for. */
+  show?(data: D, confirmed: readonly Transaction[] | null): Promise<Record<string, unknown>> | Record<string, unknown>
+  /** Decimals of those fields of `show` that are raw units: a person reads whole tokens and SOL. */
+  decimals?(data: D): Readonly<Record<string, number>>
+  /** What to do where only some of several transactions are known to be confirmed. */
+  recovery?(data: D): string
+  /** The same request with `mode: signed`; only commands with the flag --signed have one. */
+  platform?(payer: string): PlatformRequest
+}
+
+export type RunFlags = SigningFlags & {
+  bundle?: boolean
+  signed?: boolean
+  idempotency_key?: string | undefined
+}
+
+/** Runs a command with the flags of `SIGNING`; its answer ends with the signatures and the lifecycle. */
+export async function runSigned<D extends BuiltTransactions>(
+  session: Session,
+  flags: RunFlags,
+  run: SignedRun<D>,
+): Promise<CommandOutcome> {
+  if (flags.dry_run && flags.build_only) throw usage('give either --dry-run or --build-only')
+  const { platform } = run
+  if (flags.signed && platform !== undefined) return runByPlatform(session, flags, { ...run, platform })
+  const signer = await session.wallet.address(flags.keypair)
+  if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
+
+  const { data } = await run.build(signer)
+  const partial = await signReturnedKeys(session, data, run.secretKeys?.(data))
+  if (flags.build_only) return unsignedOutcome(data, partial, await run.show?.(data, null))
+
+  const bundle = 'transactions' in data && (flags.bundle === true || (await hasRelay(session)))
+  const { what, lines, forecast } = await previewOf(session, run, data, { signer, bundle })
+  if (flags.dry_run) {
+    const fields = 'transactions' in data ? await run.show?.(data, null) : {}
+    return dryRunOutcome(data, forecast, lines, {
+      fields,
+      note: 'Nothing was signed with your keypair, and nothing was sent.',
+    })
+  }
+  await session.ui.preview(lines)
+  if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
+  for (const { missing } of partial) refuseOtherSigners(missing, signer)
+  await confirmOn(session, what, forecast.cluster)
+
+  const signed: CompleteTransaction[] = []
+  for (const { transaction } of partial) signed.push(await signCompletely(session, transaction, flags))
+  const recovery = run.recovery?.(data) ?? ''
+  const confirmed = await sendAll(session, signed, { built: data, wait: flags.wait, bundle, recovery })
+  const signatures = signed.map(({ signature }) => signature)
+  return sentOutcome(await run.show?.(data, confirmed), confirmed?.at(-1), {
+    signatures: 'transactions' in data ? { signatures } : { signature: signatures[0] },
+    decimals: run.decimals?.(data),
+  })
+}
+
+/** The platform wallet signs; what is previewed is an unsigned build of the same request with that wallet as payer. */
+async function runByPlatform<D extends BuiltTransactions>(
+  session: Session,
+  flags: RunFlags,
+  run: SignedRun<D> & Required<Pick<SignedRun<D>, 'platform'>>,
+): Promise<CommandOutcome> {
+  const payer = await platformAddress(session)
+  const request = run.platform(payer)
+  // What an earlier run began under this key may be confirmed by now, and only the signed request still knows it.
+  if (flags.idempotency_key !== undefined && !flags.dry_run) return sendByPlatform(session, flags, request)
+  const { data } = await run.build(payer)
+  const { lines, forecast } = await previewOf(session, run, data, { signer: payer, bundle: false })
+  if (flags.dry_run) {
+    return dryRunOutcome(data, forecast, lines, {
+      fields: await run.show?.(data, null),
+      note: 'Nothing was signed, and nothing was sent.',
+    })
+  }
+  await session.ui.preview(lines)
+  return sendByPlatform(session, flags, request, transactionsOf(data).at(-1))
+}
+
+/** Only the first of several transactions can be simulated before any is sent. */
+async function previewOf<D extends BuiltTransactions>(
+  session: Session,
+  run: SignedRun<D>,
+  data: D,
+  { signer, bundle }: { signer: string; bundle: boolean },
+) {
+  const [first = '', ...later] = transactionsOf(data)
+  const what = typeof run.what === 'string' ? run.what : run.what(data)
+  const forecast = await forecastOf(session, first, signer)
+  const contents = await Promise.all(later.map((transaction) => session.wallet.decode(transaction)))
+  return { what, forecast, lines: runLines(what, forecast, { preview: run.preview?.(data), later: contents, bundle }) }
+}

@@ -1,0 +1,106 @@
+/** Signed transactions of one run on their way: one after another, each in need of the one before it, or as a bundle. */
+import type { Transaction } from '../../src/api/transactions.ts'
+import { ApiError } from '../../src/errors.ts'
+import { type Session, sessionWith } from '../session.ts'
+import { failure } from '../ui/problem.ts'
+import { type BuiltTransactions, trackedField } from './built-transactions.ts'
+import type { Wait } from './flags.ts'
+import { followTransaction } from './following.ts'
+import { submitSigned } from './requests.ts'
+import { transactionFailure } from './run-failures.ts'
+import type { CompleteTransaction } from './signatures.ts'
+
+export interface SendOptions {
+  built: BuiltTransactions
+  wait?: Wait | undefined
+  /** All of them are executed in one slot, or none. */
+  bundle: boolean
+  /** What to do where only some are known to be confirmed. */
+  recovery: string
+}
+
+/** Answers the transactions once they have come as far as `wait` says; null where nothing is waited for. */
+export const sendAll = (
+  session: Session,
+  signed: readonly CompleteTransaction[],
+  options: SendOptions,
+): Promise<Transaction[] | null> => (options.bundle ? sendAsBundle : sendInOrder)(session, signed, options)
+
+/** Whether this machine's settings name a relay; those of a daemon elsewhere are not known here, so `--bundle` says it then. */
+export async function hasRelay({ settings }: Session): Promise<boolean> {
+  const rows = await settings.list()
+  const isSet = (setting: string) => (rows.find(({ name }) => name === setting)?.value ?? null) !== null
+  return isSet('relay-url') && !isSet('api')
+}
+
+async function sendAsBundle(
+  session: Session,
+  signed: readonly CompleteTransaction[],
+  { built, wait = 'confirmed', recovery }: SendOptions,
+): Promise<Transaction[] | null> {
+  const signatures = signed.map(({ signature }) => signature)
+  await submitSigned(session, signatures[0] ?? '', {
+    bundle: true,
+    signed_transactions: signed.map(({ transaction }) => transaction),
+    ...trackedField(built),
+  })
+  if (wait === 'none') return null
+  const confirmed: Transaction[] = []
+  for (const [i, { signature, transaction }] of signed.entries()) {
+    const one = await followTransaction(session, signature, wait)
+    if (one.lifecycle === 'failed') {
+      const { message } = await transactionFailure(session, transaction, one)
+      throw failure(`transaction ${i + 1} of the bundle of ${signed.length}: ${message}`, {
+        next: recovery,
+        details: { signatures, err: one.err },
+      })
+    }
+    confirmed.push(one)
+  }
+  return confirmed
+}
+
+/** What is tracked goes with the last one: it is there once all are confirmed. */
+async function sendInOrder(
+  session: Session,
+  signed: readonly CompleteTransaction[],
+  { built, wait = 'confirmed', recovery }: SendOptions,
+): Promise<Transaction[] | null> {
+  const confirmed: Transaction[] = []
+  for (const [i, { signature, transaction }] of signed.entries()) {
+    const isLast = i === signed.length - 1
+    const place = `transaction ${i + 1} of ${signed.length}`
+    try {
+      const warning = isLast ? session : withInterruptNote(session, `${place}: ${recovery}`)
+      await submitSigned(warning, signature, { transaction, ...(isLast ? trackedField(built) : {}) })
+      if (isLast && wait === 'none') return null
+      const one = await followTransaction(warning, signature, isLast && wait !== 'none' ? wait : 'confirmed')
+      if (one.lifecycle === 'failed') throw await transactionFailure(session, transaction, one)
+      confirmed.push(one)
+    } catch (error) {
+      if (!(error instanceof ApiError) || signed.length === 1) throw error
+      throw stoppedAt(error, place, { signature, before: confirmed.map((one) => one.signature), recovery })
+    }
+  }
+  return confirmed
+}
+
+/** Ctrl-C between two of them leaves the rest unsent. */
+const withInterruptNote = (session: Session, more: string): Session =>
+  sessionWith(session, {
+    setInterruptNote: (text) => session.setInterruptNote(text === null ? null : `${text}\n${more}`),
+  })
+
+/** Names what is confirmed: that much was paid for, and cannot be taken back. */
+function stoppedAt(
+  error: ApiError,
+  place: string,
+  { signature, before, recovery }: { signature: string; before: readonly string[]; recovery: string },
+) {
+  const past = before.length === 0 ? 'none before it' : `landed before it: ${before.join(', ')}`
+  return failure(`${place}: ${error.message} (${past})`, {
+    next: recovery,
+    details: { ...error.details, landed: before, signature },
+    cause: error,
+  })
+}

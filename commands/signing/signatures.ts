@@ -1,0 +1,40 @@
+/** Signatures made here: those of keys that a build returned, and that of the person's keypair. */
+import type { Session } from '../session.ts'
+import { failure } from '../ui/problem.ts'
+import type { BuiltTransactions } from './built-transactions.ts'
+import type { SignedTransaction } from './wallet.ts'
+
+type SecretKey = readonly number[]
+
+/** A transaction in base64 that all of its signers have signed. */
+export interface CompleteTransaction {
+  transaction: string
+  signature: string
+}
+
+/** Signs with the keypair and with `secretKeys`. Throws a failure where another signature is still missing. */
+export async function signCompletely(
+  { wallet }: Session,
+  unsigned: string,
+  { keypair, secretKeys }: { keypair?: string | undefined; secretKeys?: readonly SecretKey[] },
+): Promise<CompleteTransaction> {
+  const { transaction, signature, missing } = await wallet.sign(unsigned, { keypair, secretKeys })
+  if (signature === null || missing.length > 0) throw failure(`not signed by ${missing.join(', ')}`)
+  return { transaction, signature }
+}
+
+/**
+ * Signs with the keys that a build returned, and not with the person's keypair. All keys of a single transaction must be
+ * its signers; of several transactions each signs where it is one, and empty keys are left out.
+ */
+export async function signReturnedKeys(
+  { wallet }: Session,
+  built: BuiltTransactions,
+  keys: readonly SecretKey[] = [],
+): Promise<SignedTransaction[]> {
+  if ('transaction' in built) return [await wallet.sign(built.transaction, { secretKeys: keys, own: false })]
+  const secretKeys = keys.filter(({ length }) => length > 0)
+  return Promise.all(
+    built.transactions.map((transaction) => wallet.sign(transaction, { secretKeys, own: false, skipsOthers: true })),
+  )
+}

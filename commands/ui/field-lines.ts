@@ -1,0 +1,13 @@
+/** Fields of a record as lines of plain text: names of one width, and beside each its value. */
+import type { Paint } from './paint.ts'
+
+const PLAIN: Paint = { bold: (text) => text, dim: (text) => text }
+
+/** An empty value is shown as a dash. Nothing is broken, however long it is. */
+export function fieldLines(
+  fields: readonly (readonly [name: string, value: string])[],
+  { bold, dim } = PLAIN,
+): string[] {
+  const width = Math.max(0, ...fields.map(([name]) => name.length))
+  return fields.map(([name, value]) => `${bold(name.padEnd(width))}  ${value || dim('-')}`)
+}

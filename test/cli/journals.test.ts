@@ -1,0 +1,49 @@
+/** Journals of resumable runs: on the disk before anything is sent, and read again as earlier versions wrote them. */
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { keyRows, mintJournal } from '../../commands/nfts/mint-journal.ts'
+import { RunJournal } from '../../commands/signing/journal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-journals-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const numbers = (file: string) =>
+  new RunJournal<number>(join(folder, file), { parse: (value) => (typeof value === 'number' ? value : null) })
+
+describe('a journal', () => {
+  it('is begun by one of two runs, and read by both', () => {
+    const [first, second] = [numbers('both.json'), numbers('both.json')]
+    expect([first.begin(1), second.begin(2), first.read()]).toEqual([1, 1, 1])
+    expect(statSync(first.file).mode & 0o777).toBe(0o600)
+    second.write(3)
+    expect(first.read()).toBe(3)
+    first.remove()
+    expect([second.read(), second.touchedAt()]).toEqual([null, 0])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('counts as none where the file holds something else', () => {
+    const journal = numbers('other.json')
+    writeFileSync(journal.file, 'not JSON')
+    expect(journal.read()).toBeNull()
+    journal.remove()
+  })
+
+  it('of a list that an earlier version began leads to the same keys', () => {
+    const file = join(folder, 'list.csv.mint.json')
+    const terms = { collection: 'collection', payer: 'payer', cluster: 'embedded' }
+    const seed = '07'.repeat(32)
+    const rows = [{ name: '#1', uri: 'https://example.com/1.json', owner: null, line: 2 }]
+    const written = { version: 1, ...terms, seed, rows: [['#1', 'https://example.com/1.json', 'payer']] }
+    writeFileSync(file, `${JSON.stringify(written, undefined, 2)}\n`)
+    const keyed = keyRows(mintJournal(file), terms, rows, { write: true })
+    expect(keyed.gone).toEqual([])
+    expect(keyed.rows.map(({ owner, assetSeed }) => [owner, Buffer.from(assetSeed).toString('hex')])).toEqual([
+      ['payer', '719453f1e97e63a679e49efa8b204f344f65918c07136333144733cd3c369d0a'],
+    ])
+    expect(() => keyRows(mintJournal(file), { ...terms, payer: 'other' }, rows, { write: false })).toThrow(
+      'was begun with the keypair payer, not other',
+    )
+  })
+})
