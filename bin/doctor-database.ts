@@ -76,8 +76,8 @@ async function sickness(store: Store, { dataDir }: Config): Promise<DoctorCheck 
     await store.write(probeWrite)
     return undefined
   } catch (error) {
-    const { FAULT_WORDS, faultOf } = await import('../src/store/faults.ts')
-    const fault = faultOf(error)
+    const { FAULT_WORDS, databaseFault } = await import('../src/store/faults.ts')
+    const fault = databaseFault(error)
     const why = fault === null ? errorText(error) : FAULT_WORDS[fault]
     return failedCheck(
       'database',

@@ -1,7 +1,7 @@
 /** The client's transport over the wire: `node:http`, because loading global fetch costs a command more than its request. */
 import type { Agent, RequestOptions } from 'node:http'
 import { failure, usage } from '../commands/ui/problem.ts'
-import type { Request, Response, Transport } from '../src/client.ts'
+import type { ClientRequest, Response, Transport } from '../src/client.ts'
 
 /** Silence for this long is a failure. */
 const HTTP_TIMEOUT_MS = 60_000
@@ -48,7 +48,7 @@ function exchangeOverHttp(
   request: HttpSend,
   url: URL,
   options: RequestOptions & { agent: Agent },
-  body: Request['body'],
+  body: ClientRequest['body'],
 ): Promise<Response> {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /** `svc accounts`: what the chain holds at an address. */
 
-import type { Account } from '../src/api/accounts.ts'
+import type { AccountRecord } from '../src/api/accounts.ts'
 import { paths } from '../src/api/paths.ts'
 import { LAMPORT_DECIMALS, wholeOf } from './amounts.ts'
 import { listOf, type Noun, required, text, verb } from './command.ts'
@@ -40,7 +40,7 @@ export const accountsNoun: Noun = {
   },
 }
 
-const accountCells = (address: string, account: Account | null, columns: readonly (keyof Account)[]) => [
+const accountCells = (address: string, account: AccountRecord | null, columns: readonly (keyof AccountRecord)[]) => [
   address,
   wholeOf(account?.lamports, LAMPORT_DECIMALS),
   ...columns.map((column) => account?.[column]),

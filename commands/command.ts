@@ -1,5 +1,5 @@
 /** What a command is: inputs declared as data and one function; parsing, prompts, help and the reference come from the declaration. */
-import type { At } from '../src/api/paths.ts'
+import type { RoutePath } from '../src/api/paths.ts'
 import type { Session } from './session.ts'
 
 /** One flag or positional argument. Keys are written like API fields (`per_minute`) and shown as `--per-minute`. */
@@ -94,7 +94,7 @@ export interface Verb {
   about: string
   details?: string
   /** API routes that this command calls. */
-  calls: readonly At[]
+  calls: readonly RoutePath[]
   args: CommandInputs
   flags: CommandInputs
   examples: readonly string[]
@@ -111,7 +111,7 @@ export function verb<
 >(definition: {
   about: string
   details?: string
-  calls?: readonly At[]
+  calls?: readonly RoutePath[]
   args?: A
   flags?: F
   examples?: readonly string[]

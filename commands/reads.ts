@@ -1,6 +1,6 @@
 /** The two shapes that most commands have: a paged list with filters, and one record. */
-import type { At } from '../src/api/paths.ts'
-import type { Answer, Client, ListMeta } from '../src/client.ts'
+import type { RoutePath } from '../src/api/paths.ts'
+import type { Client, ClientAnswer, ListMeta } from '../src/client.ts'
 import {
   type CommandInputs,
   type CommandOutcome,
@@ -37,7 +37,7 @@ export function listVerb<
   F extends CommandInputs = Record<never, never>,
 >(definition: {
   about: string
-  at: At | readonly At[]
+  at: RoutePath | readonly RoutePath[]
   args?: A
   filters?: F
   columns: readonly (keyof Row & string)[]
@@ -45,12 +45,12 @@ export function listVerb<
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
   /** Reads all pages, unless --limit or --cursor ask for one: the question has one whole answer. */
   whole?: boolean
-  call(client: Client, query: InputValues<A> & InputValues<F> & Paging): Promise<Answer<Row[], ListMeta>>
+  call(client: Client, query: InputValues<A> & InputValues<F> & Paging): Promise<ClientAnswer<Row[], ListMeta>>
 }): Verb {
   const { about, at, args, filters, columns, table, whole = false, call } = definition
   return verb<CommandInputs, CommandInputs>({
     about,
-    calls: (typeof at[0] === 'string' ? [at] : at) as readonly At[],
+    calls: (typeof at[0] === 'string' ? [at] : at) as readonly RoutePath[],
     ...(args ? { args } : {}),
     flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING) },
     async run(input, session) {
@@ -59,7 +59,7 @@ export function listVerb<
       const all = everything || (whole && limit === undefined && cursor === undefined)
       const items: Row[] = []
       let next = cursor
-      let answer: Answer<Row[], ListMeta>
+      let answer: ClientAnswer<Row[], ListMeta>
       do {
         const paging: Paging = next === undefined ? {} : { cursor: next }
         if (limit !== undefined || all) paging.limit = String(limit ?? FULL_PAGE)
@@ -104,7 +104,7 @@ export function recordVerb<
   F extends CommandInputs = Record<never, never>,
 >(definition: {
   about: string
-  at: At
+  at: RoutePath
   args?: A
   flags?: F
   examples?: readonly string[]

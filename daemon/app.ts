@@ -5,7 +5,7 @@ import { type ApiError, notFound } from '../src/errors.ts'
 import { createKernel, type Kernel } from './kernel.ts'
 import type { Metrics } from './metrics.ts'
 import { type Mount, mountOn } from './mount.ts'
-import { errorAnswer, jsonResponse } from './pipeline/answer.ts'
+import { errorResponse, jsonResponse } from './pipeline/answer.ts'
 import { requestIdOf } from './pipeline/request-id.ts'
 import { assets } from './routes/assets.ts'
 import { documentation } from './routes/documentation.ts'
@@ -26,16 +26,16 @@ export async function createApp(services: Services, { metrics }: { metrics?: Met
   const hono = new Hono()
   const mount: Mount = mountOn(hono, kernel)
   mountRoutes(mount)
-  documentation(hono, (request, fault) => refuse(kernel, request, fault))
+  documentation(hono, (request, fault) => refuseRoute(kernel, request, fault))
   operations(hono, kernel)
   assets(hono, kernel)
   hono.all('/v1', (c) => firstVersion(kernel, c.req.raw))
   hono.all('/v1/*', (c) => firstVersion(kernel, c.req.raw))
-  hono.notFound((c) => refuse(kernel, c.req.raw, unknownRoute(c.req.raw, mount.methodsOf)))
-  hono.onError((error, c) => refuse(kernel, c.req.raw, error))
+  hono.notFound((c) => refuseRoute(kernel, c.req.raw, unknownRoute(c.req.raw, mount.methodsOf)))
+  hono.onError((error, c) => refuseRoute(kernel, c.req.raw, error))
   return {
     fetch: async (request) => hono.fetch(request),
-    refuse: (error) => refuse(kernel, new Request(NOWHERE), error),
+    refuse: (error) => refuseRoute(kernel, new Request(NOWHERE), error),
     close: () => kernel.limiter.close(),
   }
 }
@@ -43,9 +43,14 @@ export async function createApp(services: Services, { metrics }: { metrics?: Met
 /** Stands for the address of a request that has none. */
 const NOWHERE = 'http://localhost'
 
-function refuse(kernel: Kernel, request: Request, thrown: unknown, headers: Record<string, string> = {}): Response {
+function refuseRoute(
+  kernel: Kernel,
+  request: Request,
+  thrown: unknown,
+  headers: Record<string, string> = {},
+): Response {
   const named = requestIdOf(request)
-  const { status, body } = errorAnswer(kernel, named.fault ?? thrown, named.id, new URL(request.url).origin)
+  const { status, body } = errorResponse(kernel, named.fault ?? thrown, named.id, new URL(request.url).origin)
   return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': named.id })
 }
 
@@ -65,7 +70,7 @@ const DEPRECATED_SINCE = 1767225600
 function firstVersion(kernel: Kernel, request: Request): Response {
   const { pathname } = new URL(request.url)
   const successor = pathname.replace(/^\/v1/, '/v2')
-  return refuse(kernel, request, notFound(`Version 1 is no longer served; use ${successor}`), {
+  return refuseRoute(kernel, request, notFound(`Version 1 is no longer served; use ${successor}`), {
     Deprecation: `@${DEPRECATED_SINCE}`,
     Link: '</v2>; rel="successor-version"',
   })

@@ -13,7 +13,7 @@ const FAULTS: Record<string, string> = {
 }
 
 /** How often Node looks for clients that are too slow; its own half minute would add to every bound. */
-const LOOK_MS = 1_000
+const SILENCE_CHECK_MS = 1_000
 /** A connection on which nothing moves: its client takes no answer. The longest request has its answer in half of that. */
 const SILENCE_MS = 300_000
 
@@ -29,7 +29,7 @@ export function createHttpServer(app: App, { values }: Pick<Config, 'values'>): 
       requireHostHeader: false,
       headersTimeout: Math.min(values['header-timeout-seconds'] * 1_000, requestTimeout),
       requestTimeout,
-      connectionsCheckingInterval: LOOK_MS,
+      connectionsCheckingInterval: SILENCE_CHECK_MS,
     },
     oneAtATime((request, response) => void listener(request, response)),
   )

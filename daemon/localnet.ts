@@ -9,7 +9,7 @@ import { type LocalnetServer, serveLocalnet } from '../src/localnet/server.ts'
 import type { Log } from '../src/log.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
-import { unusable } from './unusable-address.ts'
+import { unusableAddress } from './unusable-address.ts'
 
 export interface ServedChain {
   rpcUrl: string
@@ -25,7 +25,7 @@ export async function serveChain(config: Config, chain: Chain, log: Log): Promis
   const unlock = await lockFolder(config.dataDir, 'chain')
   if (unlock === undefined) return servedElsewhere(chainOwner(config.dataDir), config.dataDir)
   try {
-    const { server, notes } = await listen(config, chain, log)
+    const { server, notes } = await listenForRpc(config, chain, log)
     const release = claimChain(config.dataDir, { rpc_url: server.url, ws_url: server.wsUrl })
     chain.servedAt({ rpcUrl: server.url, wsUrl: server.wsUrl })
     const warning = exposure(config.values['rpc-host'], server.url)
@@ -55,13 +55,17 @@ function exposure(host: string, url: string): string | undefined {
 }
 
 function servedElsewhere(owner: ChainOwner | undefined, dataDir: string): ServedChain {
-  if (owner === undefined) throw inUse(dataDir, owner)
+  if (owner === undefined) throw chainInUse(dataDir, owner)
   const { rpc_url: rpcUrl, ws_url: wsUrl, pid } = owner
   return { rpcUrl, wsUrl, notes: [`The embedded chain is served by process ${pid}`], close: async () => {} }
 }
 
 /** The default port may give way to another; one that was asked for may not. */
-async function listen(config: Config, chain: Chain, log: Log): Promise<{ server: LocalnetServer; notes: string[] }> {
+async function listenForRpc(
+  config: Config,
+  chain: Chain,
+  log: Log,
+): Promise<{ server: LocalnetServer; notes: string[] }> {
   const { 'rpc-host': host, 'rpc-port': port } = config.values
   const isDefault = config.origins['rpc-port'] === 'default'
   const options = {
@@ -74,7 +78,7 @@ async function listen(config: Config, chain: Chain, log: Log): Promise<{ server:
   try {
     return { server: await serveLocalnet({ ...options, port: wanted }), notes: [] }
   } catch (error) {
-    if ((error as Error).name !== 'PortInUse') throw unusable(error as NodeJS.ErrnoException, host, 'rpc-host')
+    if ((error as Error).name !== 'PortInUse') throw unusableAddress(error as NodeJS.ErrnoException, host, 'rpc-host')
     const taken = `Port ${(error as Error & { port: number }).port} of ${host} is taken`
     if (!isDefault) throw conflict(`${taken}; choose another with --rpc-port, or 0 for any`)
     const server = await serveLocalnet({ ...options, port: 0 })
@@ -93,9 +97,9 @@ export async function serveLocalnetAlone(config: Config): Promise<ServingChain> 
   const log = createLog(config)
   const chain = openChain({ ...config, values: { ...config.values, url: 'embedded' } }, { log })
   const owner = chainOwner(config.dataDir)
-  if (owner !== undefined) throw inUse(config.dataDir, owner)
+  if (owner !== undefined) throw chainInUse(config.dataDir, owner)
   const served = await serveChain(config, chain, log)
-  if (served === undefined) throw inUse(config.dataDir, undefined)
+  if (served === undefined) throw chainInUse(config.dataDir, undefined)
   log.info({ rpc_url: served.rpcUrl, data_dir: config.dataDir }, 'embedded chain is listening')
   let closing: Promise<void> | undefined
   const close = () => {
@@ -109,7 +113,7 @@ export async function serveLocalnetAlone(config: Config): Promise<ServingChain> 
   return { ...served, close, closed }
 }
 
-function inUse(dataDir: string, owner: ChainOwner | undefined) {
+function chainInUse(dataDir: string, owner: ChainOwner | undefined) {
   const who = owner === undefined ? 'another process' : `process ${owner.pid}, at ${owner.rpc_url}`
   return conflict(`The embedded chain of ${dataDir} is served by ${who}; stop that, or choose another --data-dir`)
 }

@@ -6,7 +6,7 @@ import { makeOwnDatabase } from '../src/files.ts'
 
 const LOCK_FILES = { daemon: DAEMON_LOCK_FILE, chain: CHAIN_LOCK_FILE } as const
 /** Longer than anybody looks whether it is held. */
-const PATIENCE_MS = 100
+const LOCK_TIMEOUT_MS = 100
 
 /** Takes the folder; answers how to give it back, or undefined where another process has it. */
 export async function lockFolder(
@@ -16,7 +16,7 @@ export async function lockFolder(
   const { default: Database } = await import('better-sqlite3')
   const file = join(folder, LOCK_FILES[what])
   makeOwnDatabase(file)
-  const database = new Database(file, { timeout: PATIENCE_MS })
+  const database = new Database(file, { timeout: LOCK_TIMEOUT_MS })
   try {
     database.exec('BEGIN EXCLUSIVE')
     return () => void database.close()

@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import type { AnyRoute, Result } from '../src/api/route.ts'
 import type { Context } from '../src/context.ts'
 import type { Kernel } from './kernel.ts'
-import { answer, type Handler, type Operation, type Prepare } from './pipeline/pipeline.ts'
+import { answerRequest, type Handler, type Operation, type Prepare } from './pipeline/pipeline.ts'
 
 export interface Mount {
   <R extends AnyRoute>(route: R, operation: Operation<R>): void
@@ -22,7 +22,7 @@ export function mountOn(hono: Hono, kernel: Kernel): Mount {
   const mount = (route: AnyRoute, operation: Handler['operation'], prepare?: Prepare<unknown>) => {
     const handler: Handler = { route, operation, ...(prepare ? { prepare } : {}) }
     hono.on(route.method.toUpperCase(), route.path.replace(/\{(\w+)\}/g, ':$1'), (c) =>
-      answer(kernel, handler, c.req.raw, c.req.param()),
+      answerRequest(kernel, handler, c.req.raw, c.req.param()),
     )
     mounted.push({
       method: route.method.toUpperCase(),

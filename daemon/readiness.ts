@@ -1,28 +1,32 @@
 /** Whether this process can do its work: a database that takes writes, a chain that answers, workers that get on. */
 
-import { FAULT_WORDS, faultOf } from '../src/store/faults.ts'
+import { databaseFault, FAULT_WORDS } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'
 import { withTimeout } from '../src/timing.ts'
 import type { Kernel } from './kernel.ts'
 
-type Part = 'database' | 'rpc' | 'workers'
+type ReadinessPart = 'database' | 'rpc' | 'workers'
 
 export interface Readiness {
   ready: boolean
-  checks: Record<Part, 'ok' | 'failing'>
+  checks: Record<ReadinessPart, 'ok' | 'failing'>
   /** Why a check fails, in words that name no file and no URL; absent where all is well. */
-  reasons?: Partial<Record<Part, string>>
+  reasons?: Partial<Record<ReadinessPart, string>>
 }
 
 type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending'>
 
 /** Asks database and chain at most once a second, however many ask for it. */
 export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
-  const [database, rpc] = [seldom(() => databaseFault(kernel)), seldom(() => rpcFault(kernel))]
+  const [database, rpc] = [seldom(() => storeFault(kernel)), seldom(() => rpcFault(kernel))]
   return async () => {
     const [ofDatabase, ofRpc] = await Promise.all([database(), rpc()])
-    const faults: Record<Part, string | null> = { database: ofDatabase, rpc: ofRpc, workers: workersFault(kernel) }
-    const parts = Object.entries(faults) as [Part, string | null][]
+    const faults: Record<ReadinessPart, string | null> = {
+      database: ofDatabase,
+      rpc: ofRpc,
+      workers: workersFault(kernel),
+    }
+    const parts = Object.entries(faults) as [ReadinessPart, string | null][]
     const failing = parts.flatMap(([part, reason]) => (reason === null ? [] : [[part, reason] as const]))
     const checks = Object.fromEntries(parts.map(([part, reason]) => [part, reason === null ? 'ok' : 'failing']))
     return {
@@ -35,18 +39,18 @@ export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
 
 const ASK_AGAIN_MS = 1_000
 /** A write that waits longer than this waits for something that is wrong. */
-const PROBE_MS = 5_000
+const READINESS_TIMEOUT_MS = 5_000
 
 /** A read, a write that leaves nothing, and what every statement before has met. */
-async function databaseFault({ store, log, ending }: ReadyKernel): Promise<string | null> {
+async function storeFault({ store, log, ending }: ReadyKernel): Promise<string | null> {
   try {
-    await withTimeout(PROBE_MS, ending, async () => {
+    await withTimeout(READINESS_TIMEOUT_MS, ending, async () => {
       await store.ping()
       await store.write(probeWrite)
     })
   } catch (error) {
     log.error({ err: error }, 'the database does not answer or takes no write')
-    const fault = store.fault() ?? faultOf(error)
+    const fault = store.fault() ?? databaseFault(error)
     return fault === null ? 'the database does not answer, or takes no write in time' : FAULT_WORDS[fault]
   }
   const fault = store.fault()

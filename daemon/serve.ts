@@ -17,7 +17,7 @@ import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
-import { unusable } from './unusable-address.ts'
+import { unusableAddress } from './unusable-address.ts'
 import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
 import { clockRepairWorker } from './workers/clock-repair.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
@@ -38,7 +38,7 @@ const WORKERS = [
   clockRepairWorker,
 ]
 
-export interface Serving {
+export interface RunningDaemon {
   url: string
   /** Cluster that it works on, as it may be shown. */
   cluster: string
@@ -51,7 +51,7 @@ export interface Serving {
 }
 
 /** Starts the daemon; resolves when it listens. Throws conflict when one runs on this data folder already. */
-export async function serve(config: Config): Promise<Serving> {
+export async function serve(config: Config): Promise<RunningDaemon> {
   const log = createLog(config)
   const services = await openServices(config, log)
   let localnet: ServedChain | undefined
@@ -68,7 +68,7 @@ export async function serve(config: Config): Promise<Serving> {
     const app = await createApp({ ...services, workers: states, wake }, { metrics })
     const server = createHttpServer(app, config)
     localnet = await serveChain(config, services.chain, log)
-    const url = await listen(server, config)
+    const url = await listenForHttp(server, config)
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
     await releaseDeadLeases(services)
@@ -98,13 +98,13 @@ export async function serve(config: Config): Promise<Serving> {
   }
 }
 
-async function listen(server: Server, config: Config): Promise<string> {
+async function listenForHttp(server: Server, config: Config): Promise<string> {
   const { host, port } = config.values
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
         reject(conflict(`Port ${port} of ${host} is taken; choose another with --port, or 0 for any`))
-      else reject(unusable(error, host, 'host'))
+      else reject(unusableAddress(error, host, 'host'))
     })
     server.listen(port, host, resolve)
   })

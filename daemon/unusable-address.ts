@@ -11,7 +11,7 @@ const WHY: Record<string, (host: HostSetting) => string> = {
 }
 
 /** A host or port that cannot be listened on, with the way out; any other error as it is. */
-export function unusable(error: NodeJS.ErrnoException, host: string, setting: HostSetting): Error {
+export function unusableAddress(error: NodeJS.ErrnoException, host: string, setting: HostSetting): Error {
   const why = WHY[error.code ?? '']
   return why === undefined ? error : internal(`cannot listen on ${host}: ${why(setting)}`, { cause: error })
 }

@@ -1,12 +1,12 @@
 /** The typed client of the API: `client.pools.create(input)` over any transport. */
 
 import type { api } from './api/index.ts'
-import { type At, paths } from './api/paths.ts'
+import { paths, type RoutePath } from './api/paths.ts'
 import type { AnyRoute, CallInput, Data } from './api/route.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { pause, SECOND_MS } from './timing.ts'
 
-export interface Request {
+export interface ClientRequest {
   method: string
   /** Path and query, starting with a slash. */
   path: string
@@ -19,34 +19,38 @@ export interface Response {
   body: string
 }
 /** Sends one request; `app.fetch` in the same process or `node:http` over the wire. */
-export type Transport = (request: Request) => Promise<Response>
+export type Transport = (request: ClientRequest) => Promise<Response>
 
 export interface CallOptions {
   idempotencyKey?: string
   requestId?: string
 }
-export interface Meta {
+export interface AnswerMeta {
   request_id: string
   external_uid?: string
   metadata?: Record<string, string>
 }
-export interface ListMeta extends Meta {
+export interface ListMeta extends AnswerMeta {
   has_more: boolean
   next_cursor: string | null
   count: number
 }
-export interface Answer<T, M = Meta> {
+export interface ClientAnswer<T, M = AnswerMeta> {
   data: T
   meta: M
 }
 
-type Api = typeof api
-type Call<R extends AnyRoute> = (
+type ApiRoutes = typeof api
+type ClientCall<R extends AnyRoute> = (
   ...args: Record<never, never> extends CallInput<R>
     ? [input?: CallInput<R>, options?: CallOptions]
     : [input: CallInput<R>, options?: CallOptions]
-) => Promise<R extends { list: true } ? Answer<Data<R>[], ListMeta> : Answer<Data<R>>>
-export type Client = { [N in keyof Api]: { [V in keyof Api[N]]: Api[N][V] extends AnyRoute ? Call<Api[N][V]> : never } }
+) => Promise<R extends { list: true } ? ClientAnswer<Data<R>[], ListMeta> : ClientAnswer<Data<R>>>
+export type Client = {
+  [N in keyof ApiRoutes]: {
+    [V in keyof ApiRoutes[N]]: ApiRoutes[N][V] extends AnyRoute ? ClientCall<ApiRoutes[N][V]> : never
+  }
+}
 
 /** Error answer of the API, with the envelope as it came. */
 export class ApiFailure extends ApiError {
@@ -69,7 +73,7 @@ export function createClient(transport: Transport, bearer?: string): Client {
   const nouns = Object.entries(paths).map(([noun, verbs]) => [
     noun,
     Object.fromEntries(
-      Object.entries(verbs as Record<string, At>).map(([verb, at]) => [
+      Object.entries(verbs as Record<string, RoutePath>).map(([verb, at]) => [
         verb,
         (input: Record<string, unknown> = {}, options: CallOptions = {}) => call(transport, bearer, at, input, options),
       ]),
@@ -84,7 +88,7 @@ const WALK_PATIENCE_S = 120
 async function call(
   transport: Transport,
   bearer: string | undefined,
-  [method, template]: At,
+  [method, template]: RoutePath,
   input: Record<string, unknown>,
   options: CallOptions,
 ): Promise<unknown> {
@@ -107,7 +111,12 @@ async function call(
     headers['content-type'] = 'application/json'
     body = JSON.stringify(rest)
   }
-  const request: Request = { method: method.toUpperCase(), path, headers, ...(body === undefined ? {} : { body }) }
+  const request: ClientRequest = {
+    method: method.toUpperCase(),
+    path,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  }
   let response = await transport(request)
   for (let waited = 0; response.status === 429 && input.cursor !== undefined; ) {
     const seconds = Number(response.headers['retry-after'] ?? Number.NaN)

@@ -63,8 +63,9 @@ export function parseSetting(name: SettingName, raw: unknown, origin: string): V
   if (setting.kind === 'list') {
     const items = typeof raw === 'string' ? raw.split(',').filter(Boolean) : raw
     if (!Array.isArray(items) || !items.every((item) => typeof item === 'string')) return fail('a list')
-    if (setting.pattern && !items.every((item) => setting.pattern!.is.test(item))) {
-      return fail(`a list of ${setting.pattern.about}`)
+    const { pattern } = setting
+    if (pattern && !items.every((item) => pattern.is.test(item))) {
+      return fail(`a list of ${pattern.about}`)
     }
     return items as never
   }

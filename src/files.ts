@@ -53,7 +53,7 @@ export interface ReadOptions {
   trusted?: boolean
 }
 
-const MAX_BYTES = 65_536
+const MAX_READ_BYTES = 65_536
 const WRITABLE = 0o022
 const OPEN = 0o077
 const STICKY = 0o1000
@@ -61,19 +61,19 @@ const ROOT = 0
 
 /** The text of a small file. Throws FileFault; every check is of the file that was opened, not of its name. */
 export function readOwn(file: string, options: ReadOptions = {}): string {
-  const { secret = false, maxBytes = MAX_BYTES, folder = 'safe', trusted = false } = options
+  const { secret = false, maxBytes = MAX_READ_BYTES, folder = 'safe', trusted = false } = options
   // A pipe without a writer would block the opening itself.
-  const descriptor = open(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  const descriptor = openOwn(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = fstatSync(descriptor)
-    if (!stats.isFile()) throw fault('content', file, 'is not a file', 'name a file, or remove what stands there')
+    if (!stats.isFile()) throw fileFault('content', file, 'is not a file', 'name a file, or remove what stands there')
     if (!trusted) {
       refuseExposed(file, stats, secret ? OPEN : WRITABLE)
       if (folder === 'own') requireOwnFolder(dirname(resolve(file)))
       else refuseReplaceable(file)
     }
     if (stats.size > maxBytes) {
-      throw fault('content', file, `has ${stats.size} bytes, too many`, 'check what it is')
+      throw fileFault('content', file, `has ${stats.size} bytes, too many`, 'check what it is')
     }
     return readFileSync(descriptor, 'utf8')
   } finally {
@@ -109,7 +109,7 @@ function requireOwnFolder(folder: string, name = `the folder ${folder}`, choice 
   if (stranger !== undefined) throw refuse(stranger, `run: chown ${process.getuid?.()} ${folder}`)
   if ((stats.mode & WRITABLE) !== 0) {
     throw refuse(
-      `can be written by others (mode ${shown(stats)}), who could have put anything there`,
+      `can be written by others (mode ${shownMode(stats)}), who could have put anything there`,
       `look through it and run: chmod ${choice === '' ? 'go-w' : '700'} ${folder}`,
     )
   }
@@ -171,7 +171,6 @@ export async function replaceWith(file: string, write: (draft: string) => Promis
 }
 
 const draftOf = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
-
 function syncFolderOf(file: string): void {
   const descriptor = openSync(dirname(file), 'r')
   try {
@@ -186,12 +185,12 @@ function closeToOthers(file: string): void {
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (stats === undefined) return
   if (stats.isSymbolicLink()) throw linkFault(file)
-  if (!stats.isFile()) throw fault('content', file, 'is not a file', 'remove it, or choose another --data-dir')
+  if (!stats.isFile()) throw fileFault('content', file, 'is not a file', 'remove it, or choose another --data-dir')
   refuseExposed(file, stats, WRITABLE)
   if ((stats.mode & OPEN) !== 0) chmodSync(file, 0o600)
 }
 
-function open(file: string, flags: number): number {
+function openOwn(file: string, flags: number): number {
   try {
     return openSync(file, flags | constants.O_NOFOLLOW)
   } catch (error) {
@@ -201,15 +200,16 @@ function open(file: string, flags: number): number {
 
 function openingFault(file: string, error: NodeJS.ErrnoException): Error {
   const { code } = error
-  if (code === 'ENOENT' || code === 'ENOTDIR') return fault('missing', file, 'does not exist', 'check its name')
+  if (code === 'ENOENT' || code === 'ENOTDIR') return fileFault('missing', file, 'does not exist', 'check its name')
   // FreeBSD says EMLINK where others say ELOOP.
   if (code === 'ELOOP' || code === 'EMLINK') return linkFault(file)
-  if (code === 'EISDIR') return fault('content', file, 'is not a file', 'remove what stands there')
+  if (code === 'EISDIR') return fileFault('content', file, 'is not a file', 'remove what stands there')
   const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it does not open')
-  return fault('unreadable', file, `cannot be read: ${why}`, 'make it readable for this user alone')
+  return fileFault('unreadable', file, `cannot be read: ${why}`, 'make it readable for this user alone')
 }
 
-const linkFault = (file: string) => fault('exposed', file, 'is a symbolic link', `use the file itself${behind(file)}`)
+const linkFault = (file: string) =>
+  fileFault('exposed', file, 'is a symbolic link', `use the file itself${behind(file)}`)
 
 function behind(link: string): string {
   try {
@@ -221,10 +221,10 @@ function behind(link: string): string {
 
 function refuseExposed(file: string, stats: Stats, refused: number): void {
   const stranger = strangerOf(stats)
-  if (stranger !== undefined) throw fault('exposed', file, stranger, `chown ${process.getuid?.()} ${file}`)
+  if (stranger !== undefined) throw fileFault('exposed', file, stranger, `chown ${process.getuid?.()} ${file}`)
   if ((stats.mode & refused) === 0) return
   const [verb, repair] = refused === OPEN ? ['read', '600'] : ['written', 'go-w']
-  throw fault('exposed', file, `can be ${verb} by others (mode ${shown(stats)})`, `chmod ${repair} ${file}`)
+  throw fileFault('exposed', file, `can be ${verb} by others (mode ${shownMode(stats)})`, `chmod ${repair} ${file}`)
 }
 
 /** In a folder like /tmp nobody but a file's owner can replace it; in any other that others write, anybody can. */
@@ -234,9 +234,9 @@ function refuseReplaceable(file: string): void {
   const stranger = stats.uid === ROOT ? undefined : strangerOf(stats)
   const open = (stats.mode & WRITABLE) !== 0 && (stats.mode & STICKY) === 0
   if (stranger === undefined && !open) return
-  const what = stranger ?? `can be written by others (mode ${shown(stats)})`
+  const what = stranger ?? `can be written by others (mode ${shownMode(stats)})`
   const next = stranger === undefined ? `chmod go-w ${folder}` : 'move it into a folder of this user'
-  throw fault('exposed', file, `is in a folder that ${what}`, next)
+  throw fileFault('exposed', file, `is in a folder that ${what}`, next)
 }
 
 /** Nothing on a system without user ids. */
@@ -245,7 +245,7 @@ function strangerOf({ uid }: Stats): string | undefined {
   return user === undefined || uid === user ? undefined : `belongs to another user (uid ${uid}, not ${user})`
 }
 
-const shown = ({ mode }: Stats) => (mode & 0o777).toString(8)
+const shownMode = ({ mode }: Stats) => (mode & 0o777).toString(8)
 
-const fault = (kind: FaultKind, file: string, what: string, next: string) =>
+const fileFault = (kind: FaultKind, file: string, what: string, next: string) =>
   new FileFault(kind, /^(?:can|has)/.test(what) ? `${file} ${what}` : `cannot read ${file}: it ${what}`, what, next)

@@ -7,5 +7,5 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-const nothing = () => {}
-export const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+const discard = () => {}
+export const silentLog: Log = { debug: discard, info: discard, warn: discard, error: discard }

@@ -17,8 +17,8 @@ export interface Project {
 export function readProject(cwd: string, home: string, trusted: boolean): Project | undefined {
   const file = searched(resolve(cwd), home)
     .map((folder) => join(folder, PROJECT_FILE))
-    .find(isThere)
-  return file === undefined ? undefined : { file, settings: settingsIn(file, textOf(file, trusted)) }
+    .find(isInFolder)
+  return file === undefined ? undefined : { file, settings: settingsIn(file, projectText(file, trusted)) }
 }
 
 /** The working folder and those above it, up to the edge of its repository or the home; where neither is above, it alone. */
@@ -29,7 +29,7 @@ function searched(cwd: string, home: string): string[] {
     // At the root everybody else's folders begin, even where it is somebody's home.
     if (dirname(folder) === folder) return [cwd]
     folders.push(folder)
-    if (folder === edge || isThere(join(folder, '.git'))) return folders
+    if (folder === edge || isInFolder(join(folder, '.git'))) return folders
   }
 }
 
@@ -42,7 +42,7 @@ function realPath(path: string): string {
 }
 
 /** Also a link that leads nowhere: it is refused, not passed over. */
-function isThere(file: string): boolean {
+function isInFolder(file: string): boolean {
   try {
     lstatSync(file)
     return true
@@ -51,7 +51,7 @@ function isThere(file: string): boolean {
   }
 }
 
-function textOf(file: string, trusted: boolean): string {
+function projectText(file: string, trusted: boolean): string {
   try {
     return readOwn(file, { folder: 'own', trusted })
   } catch (error) {
@@ -75,12 +75,12 @@ function settingsIn(file: string, text: string): Record<string, unknown> {
     throw new ConfigError(`${file} must hold a JSON object`)
   for (const [name, value] of Object.entries(parsed)) {
     if (!isSetting(name)) throw new ConfigError(`${file} has an unknown setting: ${name}; it can hold ${allowed()}`)
-    refuse(file, name, value)
+    refuseProject(file, name, value)
   }
   return parsed as Record<string, unknown>
 }
 
-function refuse(file: string, name: SettingName, value: unknown): void {
+function refuseProject(file: string, name: SettingName, value: unknown): void {
   const { project, projectWords, secret, urlOr = [] }: Setting = SETTINGS[name]
   const own = secret ? '' : `, or run \`svc config set ${name} …\``
   const wayOut = `set ${environmentName(name)} instead${own}`

@@ -110,7 +110,7 @@ function urlNeedles(text: string): Needle[] {
   const below = url.pathname + url.search + url.hash
   const [, authority = url.host, tail = below] = /^[^:]+:\/\/([^/?#]*)(.*)$/s.exec(text) ?? []
   const host = authority.slice(authority.lastIndexOf('@') + 1)
-  const parts = partsOf(url)
+  const parts = secretParts(url)
   const whole = [authority + tail, host + tail, url.host + below]
     .map((form) => form.replace(/\/$/, ''))
     .filter((form) => form !== host && form !== url.host)
@@ -131,7 +131,7 @@ function urlNeedles(text: string): Needle[] {
 }
 
 /** Path segments and values of the query, as they are written in the URL. */
-function partsOf({ pathname, search, hash }: URL): string[] {
+function secretParts({ pathname, search, hash }: URL): string[] {
   const values = search
     .slice(1)
     .split('&')

@@ -1,7 +1,7 @@
 /** Token metadata from a provider: a real server that knows one asset and misbehaves on demand. */
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readAsset } from '../src/chain/metadata-provider.ts'
+import { readProviderAsset } from '../src/chain/metadata-provider.ts'
 import type { ApiError } from '../src/errors.ts'
 import { type DasHandler as Handler, dasAnswer as rpc, startDas } from './support/das-server.ts'
 import { startService } from './support/service.ts'
@@ -24,7 +24,7 @@ async function serve(handler: Handler) {
 
 async function faultOf(handler: Handler, limitMs?: number): Promise<{ error: ApiError; host: string }> {
   const { url, host } = await serve(handler)
-  const error = await readAsset(url, KNOWN, limitMs === undefined ? {} : { limitMs }).then(
+  const error = await readProviderAsset(url, KNOWN, limitMs === undefined ? {} : { limitMs }).then(
     () => expect.unreachable(),
     (thrown: ApiError) => thrown,
   )
@@ -34,21 +34,21 @@ async function faultOf(handler: Handler, limitMs?: number): Promise<{ error: Api
 describe('a metadata provider', () => {
   it('gives the asset it knows, asked as the standard says', async () => {
     const { url, seen } = await serve(provider)
-    expect(await readAsset(url, KNOWN)).toEqual(ASSET)
+    expect(await readProviderAsset(url, KNOWN)).toEqual(ASSET)
     expect(JSON.parse(seen[0]!.body)).toEqual({ jsonrpc: '2.0', id: 'svc', method: 'getAsset', params: { id: KNOWN } })
     expect(seen[0]!.authorization).toBe(`Basic ${Buffer.from(`user:${SECRET}`).toString('base64')}`)
   })
 
   it('gives nothing for what it does not know, whichever way it says so', async () => {
-    expect(await readAsset((await serve(provider)).url, UNKNOWN)).toBeNull()
-    expect(await readAsset((await serve(() => rpc({ result: null }))).url, KNOWN)).toBeNull()
+    expect(await readProviderAsset((await serve(provider)).url, UNKNOWN)).toBeNull()
+    expect(await readProviderAsset((await serve(() => rpc({ result: null }))).url, KNOWN)).toBeNull()
     const status = await serve(() => ({ status: 404, ...rpc({ error: notFound }) }))
-    expect(await readAsset(status.url, KNOWN)).toBeNull()
+    expect(await readProviderAsset(status.url, KNOWN)).toBeNull()
   })
 
   it('keeps whole numbers exact that a JSON number cannot hold', async () => {
     const text = String.raw`{"result":{"supply":18446744073709551615,"low":-9007199254740993,"safe":9007199254740991,"price":0.12345678901234567890,"text":"\"x\" 18446744073709551615","18446744073709551615":[1e3]}}`
-    expect(await readAsset((await serve(() => ({ text }))).url, KNOWN)).toEqual({
+    expect(await readProviderAsset((await serve(() => ({ text }))).url, KNOWN)).toEqual({
       supply: '18446744073709551615',
       low: '-9007199254740993',
       safe: 9007199254740991,

@@ -6,7 +6,7 @@ import { type Signer, SignerUnavailable } from '../src/chain/signer/index.ts'
 import type { Services } from '../src/context.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
-import { decodeTransaction } from '../src/solana/messages.ts'
+import { decodeWireTransaction } from '../src/solana/messages.ts'
 import type { Store } from '../src/store/store.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { SOL } from './support/local-chain.ts'
@@ -95,7 +95,7 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
   /** Those that landed, with an error or without, by their step. */
   const migrationsOf = (pool: string) =>
     base.landed.flatMap(({ raw, err }) =>
-      dbcChangesIn(decodeTransaction(raw).message)
+      dbcChangesIn(decodeWireTransaction(raw).message)
         .filter((change) => change.kind === 'migration' && change.pool === pool)
         .map((change) => [change.kind === 'migration' && change.step, err]),
     )

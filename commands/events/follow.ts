@@ -1,5 +1,5 @@
 /** Follows GET /v2/events in order, through lost connections, without a gap and without a repetition. */
-import type { EventType } from '../../src/api/envelope.ts'
+import type { EventType } from '../../src/api/event-types.ts'
 import type { Event } from '../../src/api/events.ts'
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'

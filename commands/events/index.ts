@@ -1,5 +1,5 @@
 /** `svc events`: what happened, as it is stored and delivered. */
-import type { EventType } from '../../src/api/envelope.ts'
+import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandInput, choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { listOutcome, listVerb, recordVerb } from '../reads.ts'

@@ -1,5 +1,5 @@
 /** `svc events tail`: new events as they happen, until Ctrl-C. */
-import type { EventType } from '../../src/api/envelope.ts'
+import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandInput, integer, text, verb } from '../command.ts'
 import { eventPosition, followEvents } from './follow.ts'

@@ -3,7 +3,7 @@ import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { readCsv } from '../../src/merkle/csv.ts'
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
-import type { Progress } from '../../src/merkle/progress.ts'
+import type { BuildProgress } from '../../src/merkle/progress.ts'
 import { buildTree, type MerkleTree } from '../../src/merkle/tree.ts'
 import { choiceOf, integer } from '../command.ts'
 import { readBytes } from '../ui/files.ts'
@@ -59,7 +59,7 @@ export function hashTree(list: EntryList, ui: Ui): MerkleTree {
   }
 }
 
-function treeProgress(ui: Ui): Progress {
+function treeProgress(ui: Ui): BuildProgress {
   const bars = { read: ui.progress('Reading'), hash: ui.progress('Hashing') }
   return (done, total, stage) => {
     if (total > PROGRESS_FROM) bars[stage](done, total)

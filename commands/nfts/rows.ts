@@ -59,7 +59,7 @@ type NftRowChecks = Record<NftColumn | 'row', (row: { name: string; uri: string;
 
 /** The API's own, so that a row that passes here is not refused halfway. */
 async function nftRowChecks(): Promise<NftRowChecks> {
-  const [{ assetTexts, fitting, nft }, { z }] = await Promise.all([
+  const [{ assetTexts, checkTextSize, nft }, { z }] = await Promise.all([
     import('../../src/api/nfts.ts'),
     import('@hono/zod-openapi'),
   ])
@@ -69,7 +69,7 @@ async function nftRowChecks(): Promise<NftRowChecks> {
     return (value: unknown) => schema.safeParse(value).error?.issues[0]?.message
   }
   const [name, uri, owner] = [firstIssue(assetTexts.name), firstIssue(assetTexts.uri), firstIssue(nft.shape.asset)]
-  const row = firstIssue(z.object(assetTexts).superRefine(fitting))
+  const row = firstIssue(z.object(assetTexts).superRefine(checkTextSize))
   return {
     name: (of) => name(of.name),
     uri: (of) => uri(of.uri),

@@ -1,5 +1,5 @@
 /** `svc webhooks`: where events are pushed, what was tried, and the secrets that sign it. */
-import type { EventType } from '../../src/api/envelope.ts'
+import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'

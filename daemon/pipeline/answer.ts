@@ -1,16 +1,16 @@
 /** Answers: the success and error envelopes and the headers that every answer carries. */
-import type { Meta } from '../../src/client.ts'
+import type { AnswerMeta } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import { redactorOf } from '../../src/redaction.ts'
 import type { Kernel } from '../kernel.ts'
 
-const GENERIC = 'Something went wrong'
+const GENERIC_MESSAGE = 'Something went wrong'
 
 /** RFC 9110, 15.5.2: a 401 says how to authenticate. */
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="svc"' }
 
 /** Every answer may hold a secret key or tell of one: none is kept by what it passes, and none holds a configured credential. */
-const HEADERS = {
+const SECURITY_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -24,14 +24,15 @@ export function jsonResponse(
 ): Response {
   return new Response(redactorOf(config).json(body), {
     status,
-    headers: { ...HEADERS, ...(status === 401 ? CHALLENGE : {}), ...headers },
+    headers: { ...SECURITY_HEADERS, ...(status === 401 ? CHALLENGE : {}), ...headers },
   })
 }
 
-export const envelope = (data: unknown, meta: Meta | Record<string, unknown>): string => JSON.stringify({ data, meta })
+export const envelope = (data: unknown, meta: AnswerMeta | Record<string, unknown>): string =>
+  JSON.stringify({ data, meta })
 
 /** The error envelope of anything thrown; what is not an ApiError is logged whole and told as `internal_error`. */
-export function errorAnswer(
+export function errorResponse(
   kernel: Pick<Kernel, 'config' | 'log'>,
   thrown: unknown,
   requestId: string,
@@ -46,7 +47,8 @@ export function errorAnswer(
   const status = known ? thrown.status : 500
   const told = redactorOf(kernel.config).text(thrown instanceof Error ? thrown.message : String(thrown))
   const unset = known && thrown.unset !== undefined ? `${thrown.unset} is not set` : undefined
-  const message = code === 'internal_error' ? (kernel.config.production ? (unset ?? GENERIC) : told || GENERIC) : told
+  const message =
+    code === 'internal_error' ? (kernel.config.production ? (unset ?? GENERIC_MESSAGE) : told || GENERIC_MESSAGE) : told
   const base = kernel.config.values['public-url'] ?? origin
   const error = {
     code,

@@ -5,10 +5,10 @@ import { findApiKeyByHash } from '../../src/store/api-keys.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Kernel } from '../kernel.ts'
 
-export type ApiKey = Row<'api_keys'>
+export type KnownKey = Row<'api_keys'>
 
 /** The active key named by `Authorization: Bearer <key>`; throws unauthorized or forbidden (spec 5). */
-export async function authenticate(kernel: Kernel, header: string | null): Promise<ApiKey> {
+export async function authenticate(kernel: Kernel, header: string | null): Promise<KnownKey> {
   const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
   const key = await findApiKeyByHash(kernel.store.db, hash('sha256', token, 'hex'))

@@ -1,12 +1,13 @@
 /** Memory for large request bodies: each key and all together hold so many bytes at a time, and whoever comes later waits. */
 
-const MIB = 1024 * 1024
+export const KIB = 1024
+export const MIB = 1024 * KIB
 /** Bodies up to this size are not counted: connections are, and they bound them. */
 const SMALL = MIB
 /** Bodies up to this size take milliseconds all together, even when every connection sends one at the same moment. */
 const QUICK = MIB / 32
 const PER_KEY = 32 * MIB
-const OVERALL = 128 * MIB
+const MAX_ROOM_BYTES = 128 * MIB
 
 export interface BodyRoom {
   /** Resolves with the call that gives the room back, once there is room for so many bytes. */
@@ -30,7 +31,7 @@ export function createBodyRoom(): BodyRoom {
   // One that is larger than the room has it alone.
   const fits = ({ keyId, bytes }: Waiting) => {
     const own = held.get(keyId) ?? 0
-    return (own === 0 || own + bytes <= PER_KEY) && (all === 0 || all + bytes <= OVERALL)
+    return (own === 0 || own + bytes <= PER_KEY) && (all === 0 || all + bytes <= MAX_ROOM_BYTES)
   }
   const add = (keyId: string, bytes: number) => {
     const own = (held.get(keyId) ?? 0) + bytes
@@ -39,8 +40,8 @@ export function createBodyRoom(): BodyRoom {
     all += bytes
   }
   const admitNext = () => {
-    for (let i = 0; i < waiting.length; ) {
-      const next = waiting[i]!
+    let i = 0
+    for (let next = waiting[i]; next !== undefined; next = waiting[i]) {
       if (!fits(next)) i++
       else {
         waiting.splice(i, 1)

@@ -1,22 +1,21 @@
 /** Request bodies: bounded reading, JSON and multipart, and the hash that an Idempotency-Key is bound to. */
+
 import { isAscii } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { Config } from '../../src/config.ts'
 import { type ApiError, badRequest } from '../../src/errors.ts'
+import { KIB, MIB } from './body-room.ts'
 import { LARGE_FIELD, readForm } from './form.ts'
 import { JsonBounds } from './json-bounds.ts'
 
-export interface Body {
+export interface RequestBody {
   raw: Uint8Array<ArrayBuffer>
   multipart: boolean
   contentType: string
   /** The parsed form, once it was asked for. */
   form?: Promise<FormData>
 }
-
-const KIB = 1024
-const MIB = 1024 * KIB
 
 /** Bytes of everything but a tree's entries and a pool's image. */
 export const jsonCeiling = ({ values }: Pick<Config, 'values'>): number => values['json-limit-kib'] * KIB
@@ -26,10 +25,10 @@ export function bodyCeiling({ large }: AnyRoute, config: Pick<Config, 'values'>)
   return large ? config.values['body-limit-mib'] * MIB : jsonCeiling(config)
 }
 
-const said = (bytes: number) => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`)
+const byteUnits = (bytes: number) => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`)
 
 function tooLarge(ceiling: number): ApiError {
-  return badRequest(`The request body is larger than ${said(ceiling)}`, { details: { limit_bytes: ceiling } })
+  return badRequest(`The request body is larger than ${byteUnits(ceiling)}`, { details: { limit_bytes: ceiling } })
 }
 
 /** The length that the request declares, 0 for none; throws bad_request where that is beyond the ceiling. */
@@ -56,7 +55,7 @@ export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, l
   }
 }
 
-export interface Reading {
+export interface BodyReading {
   ceiling: number
   /** Bytes that the request says it has: room for them is made once, and filled as they come. */
   declared: number | undefined
@@ -64,7 +63,10 @@ export interface Reading {
 }
 
 /** Reads at most `ceiling` bytes; throws bad_request beyond, or where `inspect` does, without reading on. */
-export async function readBody(request: Request, { ceiling, declared = 0, inspect }: Reading): Promise<Body> {
+export async function readRequestBody(
+  request: Request,
+  { ceiling, declared = 0, inspect }: BodyReading,
+): Promise<RequestBody> {
   const contentType = request.headers.get('content-type') ?? ''
   let raw = new Uint8Array(declared)
   let size = 0
@@ -92,16 +94,16 @@ function grown(bytes: Uint8Array<ArrayBuffer>, needed: number, ceiling: number):
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** A copy is all that ASCII takes, as images in base64 are; anything else is decoded. */
-const textOf = (raw: Uint8Array<ArrayBuffer>): string =>
+const bodyText = (raw: Uint8Array<ArrayBuffer>): string =>
   isAscii(raw) ? Buffer.from(raw.buffer).toString('latin1') : decoder.decode(raw)
 
 /** The JSON object in the body, whose bounds were told while it was read; an empty body is an empty object. */
-export function parseJsonObject({ raw, contentType }: Body): Record<string, unknown> {
+export function parseJsonObject({ raw, contentType }: RequestBody): Record<string, unknown> {
   if (raw.byteLength === 0) return {}
   requireJson(contentType)
   let value: unknown
   try {
-    value = JSON.parse(textOf(raw))
+    value = JSON.parse(bodyText(raw))
   } catch (error) {
     throw badRequest(`The body is not valid JSON: ${(error as Error).message}`)
   }
@@ -120,7 +122,7 @@ export function requireJson(contentType: string): void {
 }
 
 /** SHA-256 over method, path and body; a form is hashed by its parts, so that another boundary is the same request. */
-export async function hashRequest(method: string, pathAndQuery: string, body: Body): Promise<string> {
+export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
   const hash = createHash('sha256').update(`${method} ${pathAndQuery}\n`)
   if (!body.multipart) return hash.update(body.raw).digest('hex')
   for (const [name, value] of await readForm(body)) {

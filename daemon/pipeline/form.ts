@@ -1,6 +1,6 @@
 /** Multipart forms: parts are counted and measured before they are parsed, and parsed once. */
 import { badRequest } from '../../src/errors.ts'
-import type { Body } from './body.ts'
+import type { RequestBody } from './body.ts'
 import { JsonBounds, tooLargeBeside } from './json-bounds.ts'
 
 /** The form with the most fields, that of a pool, has fifteen. */
@@ -11,29 +11,29 @@ const LONGEST_HEAD = 4 * 1024
 export const LARGE_FIELD = 'image'
 
 /** The fields of a multipart form; files become base64. `textLimit` bounds all but the image, in bytes. */
-export async function parseForm(body: Body, textLimit: number): Promise<Record<string, string>> {
+export async function parseForm(body: RequestBody, textLimit: number): Promise<Record<string, string>> {
   const fields: Record<string, string> = Object.create(null)
   requireBoundedParts(body, textLimit)
   let room = textLimit
   for (const [name, value] of await readForm(body)) {
     if (Object.hasOwn(fields, name))
-      throw badRequest(`The form field ${shown(name)} is sent twice`, { param: shown(name) })
+      throw badRequest(`The form field ${shortName(name)} is sent twice`, { param: shortName(name) })
     const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer())
     if (name !== LARGE_FIELD) {
       room -= name.length + bytes.byteLength
-      if (room < 0) throw tooLargeBeside(LARGE_FIELD, textLimit, shown(name))
+      if (room < 0) throw tooLargeBeside(LARGE_FIELD, textLimit, shortName(name))
       // Text that a field turns into JSON.
-      if (/^\s*[{[]/.test(value as string)) new JsonBounds({ param: shown(name) }).push(bytes)
+      if (/^\s*[{[]/.test(value as string)) new JsonBounds({ param: shortName(name) }).push(bytes)
     }
     fields[name] = typeof value === 'string' ? value : bytes.toString('base64')
   }
   return fields
 }
 
-const shown = (name: string) => (name.length > 64 ? `${name.slice(0, 64)}…` : name)
+const shortName = (name: string) => (name.length > 64 ? `${name.slice(0, 64)}…` : name)
 
 /** Parsed once: the fields and the hash of a retry are told from the same parts. */
-export async function readForm(body: Body): Promise<FormData> {
+export async function readForm(body: RequestBody): Promise<FormData> {
   const { raw, contentType } = body
   body.form ??= new Response(raw, { headers: { 'content-type': contentType } }).formData().catch(() => {
     throw badRequest('The body is not valid multipart/form-data', { param: 'Content-Type' })
@@ -42,7 +42,7 @@ export async function readForm(body: Body): Promise<FormData> {
 }
 
 /** Tells number, heads and sizes of the parts by searching for what stands between them, as parsing takes a hundred times as long. */
-function requireBoundedParts({ raw, contentType }: Body, textLimit: number): void {
+function requireBoundedParts({ raw, contentType }: RequestBody, textLimit: number): void {
   const delimiter = delimiterOf(contentType)
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   let room = textLimit
@@ -56,15 +56,15 @@ function requireBoundedParts({ raw, contentType }: Body, textLimit: number): voi
     start += delimiter.length
     const next = bytes.indexOf(delimiter, start)
     const part = bytes.subarray(start, next === -1 ? bytes.length : next)
-    const name = nameOf(part)
+    const name = partName(part)
     if (name !== LARGE_FIELD) room -= part.length
-    if (room < 0) throw tooLargeBeside(LARGE_FIELD, textLimit, shown(name))
+    if (room < 0) throw tooLargeBeside(LARGE_FIELD, textLimit, shortName(name))
     start = next
   }
 }
 
 /** The name of a part, empty where it has none; throws where its head is longer than any form's. */
-function nameOf(part: Buffer): string {
+function partName(part: Buffer): string {
   const head = part.subarray(0, LONGEST_HEAD)
   const end = head.indexOf('\r\n\r\n')
   if (end === -1 && part.length > LONGEST_HEAD) {

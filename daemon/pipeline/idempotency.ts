@@ -10,12 +10,12 @@ import { isDeadOwner, type Kernel } from '../kernel.ts'
 
 const LEASE_MS = 30_000
 
-export interface Replay {
+export interface ReplayedAnswer {
   kind: 'replay'
   status: number
   body: string
 }
-export interface Claim {
+export interface KeyClaim {
   kind: 'claim'
   /** What the operation signs is tied to this key. */
   signing: SigningTie
@@ -37,19 +37,19 @@ export function readIdempotencyKey(header: string | null): string | undefined {
 }
 
 /** Takes the key for this request, or returns the stored answer; throws conflict (contract 3). */
-export async function claimKey(
+export async function claimIdempotencyKey(
   kernel: Kernel,
   apiKeyId: string,
   key: string,
   requestHash: string,
-): Promise<Replay | Claim> {
+): Promise<ReplayedAnswer | KeyClaim> {
   const { store, vault, clock, config } = kernel
   // Of this claim alone: a retry in the same process is another's, and renews and frees nothing of this one.
   const owner = `${kernel.owner}/${randomBytes(6).toString('hex')}`
   const purpose = `idempotency:${apiKeyId}:${key}`
   const attempt = () =>
     store.write((tx) =>
-      records.claim(tx, {
+      records.claimKey(tx, {
         apiKeyId,
         key,
         requestHash,

@@ -2,7 +2,7 @@
 import { type ApiError, badRequest } from '../../src/errors.ts'
 
 /** Objects and lists inside one another. */
-export const MOST_DEPTH = 32
+export const MAX_JSON_DEPTH = 32
 /** Fields and list elements of a whole body; the largest that any route takes has some 3,000. */
 export const MOST_VALUES = 10_000
 
@@ -45,7 +45,7 @@ export class JsonBounds {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
     for (let at = 0; at < bytes.length; ) {
       if (this.inString) at = this.passString(bytes, at)
-      else this.passByte(bytes[at++]!, param)
+      else this.passByte(bytes.readUInt8(at++), param)
     }
     this.counted += bytes.length
     if (limit !== undefined && this.counted > limit) throw tooLargeBeside(large, limit, param)
@@ -64,9 +64,9 @@ export class JsonBounds {
     else if ((byte | 32) === 123) {
       this.values++
       this.isValue = false
-      if (++this.depth > MOST_DEPTH) throw tooDeep(param)
+      if (++this.depth > MAX_JSON_DEPTH) throw tooDeep(param)
     } else if ((byte | 32) === 125) this.depth--
-    if (this.values > MOST_VALUES) throw tooMany(param)
+    if (this.values > MOST_VALUES) throw tooManyValues(param)
   }
 
   /** Passes what the piece holds of the string at the cursor; answers the place behind it. */
@@ -112,11 +112,11 @@ const extras = (param: string | undefined, details: Record<string, unknown>) =>
 
 const tooDeep = (param?: string) =>
   badRequest(
-    `The JSON is nested deeper than ${MOST_DEPTH} levels, which no request needs: send the fields as documented`,
-    extras(param, { limit_depth: MOST_DEPTH }),
+    `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels, which no request needs: send the fields as documented`,
+    extras(param, { limit_depth: MAX_JSON_DEPTH }),
   )
 
-const tooMany = (param?: string) =>
+const tooManyValues = (param?: string) =>
   badRequest(
     `The JSON holds more than ${MOST_VALUES} fields and list elements: send less, or split it into several requests`,
     extras(param, { limit_values: MOST_VALUES }),

@@ -1,27 +1,28 @@
 /** The one path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
+
 import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
-import type { Meta } from '../../src/client.ts'
-import type { Context, SigningTie } from '../../src/context.ts'
+import type { AnswerMeta } from '../../src/client.ts'
+import type { Context } from '../../src/context.ts'
 import { ApiError, badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
 import { rehearse } from '../../src/store/rehearse.ts'
-import type { Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
-import { envelope, errorAnswer, jsonResponse } from './answer.ts'
-import { type ApiKey, authenticate, requireScopes } from './bearer.ts'
+import { envelope, errorResponse, jsonResponse } from './answer.ts'
+import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
 import {
-  type Body,
   bodyCeiling,
   declaredLength,
   hashRequest,
   inspectorOf,
   jsonCeiling,
   parseJsonObject,
-  readBody,
+  type RequestBody,
+  readRequestBody,
   requireJson,
 } from './body.ts'
+import { makeContext, UNTIED } from './context.ts'
 import { parseForm } from './form.ts'
-import { claimKey, readIdempotencyKey } from './idempotency.ts'
+import { claimIdempotencyKey, readIdempotencyKey } from './idempotency.ts'
 import { quotasOf, rateLimitHeaders } from './rate-limit.ts'
 import { makeRequestId, readRequestId } from './request-id.ts'
 
@@ -38,20 +39,20 @@ export interface Handler {
 }
 
 /** Answers one request to a mounted route; never throws. */
-export async function answer(
+export async function answerRequest(
   kernel: Kernel,
   handler: Handler,
   request: Request,
   params: Record<string, string>,
 ): Promise<Response> {
   const started = performance.now()
-  const response = await respond(kernel, handler, request, params)
+  const response = await respondTo(kernel, handler, request, params)
   const { method, path } = handler.route
   kernel.metrics.request(method, path, response.status, (performance.now() - started) / 1000)
   return response
 }
 
-async function respond(
+async function respondTo(
   kernel: Kernel,
   handler: Handler,
   request: Request,
@@ -70,7 +71,7 @@ async function respond(
     if (quotas) Object.assign(headers, rateLimitHeaders(quotas, true))
     if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
       headers['Retry-After'] = String(thrown.retryAfter)
-    const { status, body } = errorAnswer(kernel, thrown, requestId, url.origin)
+    const { status, body } = errorResponse(kernel, thrown, requestId, url.origin)
     return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': requestId })
   }
 }
@@ -97,7 +98,7 @@ async function run(
   const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
   try {
     const inspect = inspectorOf(route, request.headers.get('content-type') ?? '', jsonCeiling(kernel.config))
-    const body = await readBody(request, { ceiling, declared, inspect })
+    const body = await readRequestBody(request, { ceiling, declared, inspect })
     await kernel.bodies.turn(body.raw.byteLength)
     return await perform(kernel, handler, { request, url, params, requestId, headers, key, body })
   } finally {
@@ -105,22 +106,22 @@ async function run(
   }
 }
 
-interface Asked {
+interface PipelineRequest {
   request: Request
   url: URL
   params: Record<string, string>
   requestId: string
   /** Of the answer. */
   headers: Record<string, string>
-  key: ApiKey | undefined
+  key: KnownKey | undefined
   /** Undefined for a read. */
-  body: Body | undefined
+  body: RequestBody | undefined
 }
 
 async function perform(
   kernel: Kernel,
   { route, operation, prepare }: Handler,
-  { request, url, params, requestId, headers, key, body }: Asked,
+  { request, url, params, requestId, headers, key, body }: PipelineRequest,
 ): Promise<{ status: number; body: string }> {
   // The steps over a large body have a turn each, so that none of them adds to the wait of others.
   const nextTurn = () => kernel.bodies.turn(body?.raw.byteLength ?? 0)
@@ -150,12 +151,12 @@ async function perform(
     idempotencyKey && body ? await hashRequest(request.method, url.pathname + url.search, body) : undefined
   if (body && prepare) Object.assign(input, await prepare(kernel, body.raw))
   await nextTurn()
-  const meta: Meta = {
+  const meta: AnswerMeta = {
     request_id: requestId,
     ...(input.externalUid === undefined ? {} : { external_uid: input.externalUid as string }),
     ...(input.metadata === undefined ? {} : { metadata: input.metadata as Record<string, string> }),
   }
-  const sealed = (context: Context, result: unknown) => seal(route, context.status, result, meta)
+  const sealed = (context: Context, result: unknown) => sealAnswer(route, context.status, result, meta)
   if (dryRun) {
     const context = { ...makeContext(kernel, key, meta, UNTIED, (work) => rehearse(kernel.store, work)), dryRun }
     const data = await operation(context, input as never)
@@ -167,7 +168,7 @@ async function perform(
     return sealed(context, await operation(context, input as never))
   }
 
-  const claim = await claimKey(kernel, key.id, idempotencyKey, requestHash)
+  const claim = await claimIdempotencyKey(kernel, key.id, idempotencyKey, requestHash)
   if (claim.kind === 'replay') {
     headers['Idempotent-Replayed'] = 'true'
     return claim
@@ -201,7 +202,7 @@ async function perform(
   }
 }
 
-async function parseBody({ config }: Kernel, route: AnyRoute, body: Body): Promise<Record<string, unknown>> {
+async function parseBody({ config }: Kernel, route: AnyRoute, body: RequestBody): Promise<Record<string, unknown>> {
   if (route.multipart === undefined || !body.multipart) return parseJsonObject(body)
   return route.multipart(await parseForm(body, jsonCeiling(config)))
 }
@@ -216,39 +217,11 @@ function readQuery(url: URL): Record<string, unknown> {
   return query
 }
 
-/** Of a request without an Idempotency-Key: whoever repeats it asks for another signature. */
-const UNTIED: SigningTie = { earlier: null, async bind() {}, unbind: async () => true }
-
-function makeContext(
-  kernel: Kernel,
-  key: ApiKey | undefined,
-  meta: Meta,
-  signing: SigningTie,
-  write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
-): Context {
-  let committed = false
-  return {
-    ...kernel,
-    actor: { apiKeyId: key?.id ?? '', scopes: key ? JSON.parse(key.scopes_json) : [] },
-    requestId: meta.request_id,
-    externalUid: meta.external_uid,
-    metadata: meta.metadata,
-    signing,
-    dryRun: false,
-    status: undefined,
-    commit(work) {
-      if (committed) throw new Error('an operation commits at most once')
-      committed = true
-      return write(work)
-    },
-  }
-}
-
-function seal(
+function sealAnswer(
   route: AnyRoute,
   status: number | undefined,
   result: unknown,
-  meta: Meta,
+  meta: AnswerMeta,
 ): { status: number; body: string } {
   if (route.list) {
     const { items, next_cursor } = result as Page<unknown>

@@ -4,12 +4,12 @@ import type { Services } from '../../src/context.ts'
 import { ApiError } from '../../src/errors.ts'
 import { type Admission, addRateHits, admitShared, loadRateHits, type Window } from '../../src/store/rate-hits.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
-import type { ApiKey } from './bearer.ts'
+import type { KnownKey } from './bearer.ts'
 
 const FLUSH_MS = 100
 const REFUSALS = { minute: 'Too many requests this minute', day: 'Daily quota exceeded' } as const
 
-type Limits = Pick<ApiKey, 'per_minute' | 'per_day'>
+type Limits = Pick<KnownKey, 'per_minute' | 'per_day'>
 
 /** What is left of a key's quotas after this request. */
 export interface Quota {
@@ -25,7 +25,7 @@ export interface Quotas {
 
 export interface RateLimiter {
   /** Counts the request, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
-  admit(key: ApiKey): Promise<Quotas>
+  admit(key: KnownKey): Promise<Quotas>
   /** Writes what is not written yet. */
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export interface RateLimiter {
 const refusals = new WeakMap<ApiError, Quotas>()
 export const quotasOf = (error: ApiError): Quotas | undefined => refusals.get(error)
 
-function refuse(message: string, quotas: Quotas): ApiError {
+function refuseRate(message: string, quotas: Quotas): ApiError {
   const error = new ApiError('rate_limited', message)
   refusals.set(error, quotas)
   return error
@@ -83,10 +83,10 @@ export class RollingWindows {
   #forget(now: number): void {
     const times = this.#times
     // Nothing was admitted later than now: a clock that was ahead has been set back since.
-    for (let i = times.length - 1; i >= 0 && times[i]! > now; i--) times[i] = now
-    while (this.#dayHead < times.length && times[this.#dayHead]! <= now - DAY_MS) this.#dayHead++
+    for (let i = times.length - 1; (times[i] ?? now) > now; i--) times[i] = now
+    while ((times[this.#dayHead] ?? now) <= now - DAY_MS) this.#dayHead++
     this.#minuteHead = Math.max(this.#minuteHead, this.#dayHead)
-    while (this.#minuteHead < times.length && times[this.#minuteHead]! <= now - MINUTE_MS) this.#minuteHead++
+    while ((times[this.#minuteHead] ?? now) <= now - MINUTE_MS) this.#minuteHead++
     if (this.#dayHead < 1024 || this.#dayHead * 2 < times.length) return
     this.#times = times.slice(this.#dayHead)
     this.#minuteHead -= this.#dayHead
@@ -105,7 +105,7 @@ function quotasAfter(admission: Admission, { per_minute, per_day }: Limits, now:
           reset: Math.max(1, Math.ceil(((oldest_at ?? now) + window - now) / 1000)),
         }
   const quotas = { minute: quota(per_minute, admission.minute, MINUTE_MS), day: quota(per_day, admission.day, DAY_MS) }
-  if (admission.refused_by !== null) throw refuse(REFUSALS[admission.refused_by], quotas)
+  if (admission.refused_by !== null) throw refuseRate(REFUSALS[admission.refused_by], quotas)
   return quotas
 }
 
@@ -122,7 +122,7 @@ export async function createRateLimiter(services: Services): Promise<RateLimiter
 }
 
 interface Counter {
-  admit(key: ApiKey, now: number): Admission | Promise<Admission>
+  admit(key: KnownKey, now: number): Admission | Promise<Admission>
   close(): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono'
 import { notFound } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
-import { errorAnswer, jsonResponse } from '../pipeline/answer.ts'
+import { errorResponse, jsonResponse } from '../pipeline/answer.ts'
 import { requestIdOf } from '../pipeline/request-id.ts'
 
 const PATH = '/assets/{cid}'
@@ -11,9 +11,9 @@ export function assets(hono: Hono, kernel: Kernel): void {
   hono.get('/assets/:cid', async (c) => {
     const started = performance.now()
     const { id, fault } = requestIdOf(c.req.raw)
-    const response = await answer(kernel, c.req.param('cid'), c.req.header('if-none-match') ?? '', fault).catch(
+    const response = await assetResponse(kernel, c.req.param('cid'), c.req.header('if-none-match') ?? '', fault).catch(
       (thrown) => {
-        const { status, body } = errorAnswer(kernel, thrown, id, new URL(c.req.url).origin)
+        const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
         return jsonResponse(kernel, status, body, {})
       },
     )
@@ -25,7 +25,7 @@ export function assets(hono: Hono, kernel: Kernel): void {
   })
 }
 
-async function answer(kernel: Kernel, cid: string, ifNoneMatch: string, fault: unknown): Promise<Response> {
+async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, fault: unknown): Promise<Response> {
   if (fault !== undefined) throw fault
   const headers = {
     'Cache-Control': 'public, max-age=31536000, immutable',
@@ -35,7 +35,8 @@ async function answer(kernel: Kernel, cid: string, ifNoneMatch: string, fault: u
     'Cross-Origin-Resource-Policy': 'cross-origin',
   }
   // Who has it has it right: its bytes need no second look.
-  if (matches(ifNoneMatch, cid) && (await kernel.storage.has(cid))) return new Response(null, { status: 304, headers })
+  if (matchesEtag(ifNoneMatch, cid) && (await kernel.storage.has(cid)))
+    return new Response(null, { status: 304, headers })
   const asset = await kernel.storage.get(cid)
   if (asset === null) throw notFound('There is no such asset here')
   return new Response(asset.bytes, {
@@ -44,5 +45,5 @@ async function answer(kernel: Kernel, cid: string, ifNoneMatch: string, fault: u
 }
 
 /** RFC 9110, 13.1.2: a list of tags, compared weakly, or `*`. */
-const matches = (header: string, cid: string): boolean =>
+const matchesEtag = (header: string, cid: string): boolean =>
   header.split(',').some((tag) => ['*', `"${cid}"`, `W/"${cid}"`].includes(tag.trim()))

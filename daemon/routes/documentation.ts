@@ -7,7 +7,7 @@ import { ERROR_STATUS } from '../../src/errors.ts'
 import { once } from '../../src/timing.ts'
 import { requestIdOf } from '../pipeline/request-id.ts'
 
-const TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript' }
+const CONTENT_TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript' }
 const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const
 
 const CODES: Record<keyof typeof ERROR_STATUS, string> = {
@@ -21,7 +21,7 @@ const CODES: Record<keyof typeof ERROR_STATUS, string> = {
   internal_error: 'An unhandled fault. Retry up to three times, starting after a second.',
 }
 
-const page = () => `<!doctype html>
+const documentationPage = () => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -105,12 +105,14 @@ export function documentation(hono: Hono, refuse: (request: Request, fault: unkn
   const built = new Map<string, () => Promise<Buffer<ArrayBuffer>>>(
     FILES.map((file) => [file, once(() => readFile(builtFile(file)) as Promise<Buffer<ArrayBuffer>>)]),
   )
-  hono.get('/v2/docs', (c) => c.body(page(), 200, { 'content-type': 'text/html; charset=utf-8', ...SECURITY }))
+  hono.get('/v2/docs', (c) =>
+    c.body(documentationPage(), 200, { 'content-type': 'text/html; charset=utf-8', ...SECURITY }),
+  )
   hono.get('/assets/docs/:file', async (c, next) => {
     const file = c.req.param('file')
     const content = PAGE_FILES.get(file) ?? (await built.get(file)?.())
     if (content === undefined) return next()
-    const type = TYPES[file.slice(file.lastIndexOf('.') + 1)]!
+    const type = CONTENT_TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     return new Response(content, {
       headers: {
         'content-type': `${type}; charset=utf-8`,

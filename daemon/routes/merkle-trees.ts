@@ -1,8 +1,8 @@
 /** Merkle trees: one line per verb; a tree's body goes to the worker thread as it came. */
 import { z } from '@hono/zod-openapi'
-import { treeId } from '../../src/api/envelope.ts'
 import { api } from '../../src/api/index.ts'
 import { defineRoute } from '../../src/api/route.ts'
+import { treeId } from '../../src/api/scalars.ts'
 import { badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
 import {

@@ -2,7 +2,7 @@
 import type { Context, Hono } from 'hono'
 import { ApiError } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
-import { errorAnswer, jsonResponse } from '../pipeline/answer.ts'
+import { errorResponse, jsonResponse } from '../pipeline/answer.ts'
 import { authenticate } from '../pipeline/bearer.ts'
 import { quotasOf, rateLimitHeaders } from '../pipeline/rate-limit.ts'
 import { requestIdOf } from '../pipeline/request-id.ts'
@@ -10,7 +10,7 @@ import { readiness } from '../readiness.ts'
 
 export function operations(hono: Hono, kernel: Kernel): void {
   const refuse = (c: Context, id: string, thrown: unknown) => {
-    const { status, body } = errorAnswer(kernel, thrown, id, new URL(c.req.url).origin)
+    const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
     return jsonResponse(kernel, status, body, { ...(quotas ? rateLimitHeaders(quotas, true) : {}), 'X-Request-Id': id })
   }

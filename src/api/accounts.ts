@@ -1,8 +1,9 @@
 /** Accounts: what the chain holds at an address. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, orNull, writeBody } from './envelope.ts'
+import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, digits, nullOr } from './scalars.ts'
 
 export const account = z
   .object({
@@ -18,11 +19,11 @@ export const account = z
 
 export const accountBatch = z
   .object({
-    accounts: z.array(orNull(account)).meta({ description: 'In the order asked; null where there is no account' }),
+    accounts: z.array(nullOr(account)).meta({ description: 'In the order asked; null where there is no account' }),
   })
   .openapi('AccountBatch')
 
-export type Account = z.output<typeof account>
+export type AccountRecord = z.output<typeof account>
 export type AccountBatch = z.output<typeof accountBatch>
 
 export const accounts = {

@@ -1,28 +1,30 @@
 /** Airdrops: distributors on chain over a merkle root, their claims and the withdrawal of what is left. */
 import { z } from '@hono/zod-openapi'
 import {
-  address,
-  airdropCount,
   buildBody,
-  digits,
   eitherPayload,
-  hash32,
-  hex32,
-  isU64,
   listQuery,
-  platformFee,
-  platformId,
   signedPayload,
-  timestamp,
   trackedResource,
-  transactionBase64,
-  treeId,
-  u64,
   unsignedPayload,
   writeBody,
 } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import {
+  address,
+  airdropCount,
+  digits,
+  hash32,
+  hex32,
+  isU64,
+  platformFeeField,
+  platformId,
+  timestamp,
+  transactionBase64,
+  treeId,
+  u64Digits,
+} from './scalars.ts'
 
 export const AIRDROP_STATUSES = ['tree_built', 'initialized', 'claiming', 'fully_claimed', 'vault_drained'] as const
 export type AirdropStatus = (typeof AIRDROP_STATUSES)[number]
@@ -105,7 +107,7 @@ export type AirdropEntitlement = z.output<typeof airdropEntitlement>
 export type AirdropClaimCreated = z.output<typeof airdropClaimCreated>
 export type VaultWithdrawal = z.output<typeof vaultWithdrawal>
 
-const params = z.object({ id: treeId })
+const airdropParams = z.object({ id: treeId })
 
 export const airdrops = {
   create: defineRoute({
@@ -124,7 +126,7 @@ export const airdrops = {
         .boolean()
         .optional()
         .meta({ description: "Deposit the tree's total in the same transaction; true by default with a stored tree" }),
-      fund_amount: u64.optional().meta({ description: 'Deposit this sum in raw units instead' }),
+      fund_amount: u64Digits.optional().meta({ description: 'Deposit this sum in raw units instead' }),
       clawback_after_days: z
         .int()
         .min(1)
@@ -152,14 +154,14 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'Read one airdrop, with its state on chain',
     description: 'Also one whose tree is not stored here, as long as its distributor is on chain.',
-    params,
+    params: airdropParams,
     data: airdrop,
   }),
   claim: defineRoute({
     at: paths.airdrops.claim,
     tag: 'Airdrops',
     summary: 'Build the claim of one wallet',
-    params,
+    params: airdropParams,
     body: buildBody({
       claimer: address,
       platform_id: platformId,
@@ -171,7 +173,7 @@ export const airdrops = {
         .max(64)
         .optional()
         .meta({ description: 'Sibling hashes in hex, leaf to root; omitted, the stored tree gives amount and proof' }),
-      platform_fee: platformFee,
+      platform_fee: platformFeeField,
       swap_to_sol: z.boolean().default(false),
     }).superRefine(({ amount, proof }, context) => {
       const exact = typeof amount === 'string' ? isU64(amount) : Number.isSafeInteger(amount) && amount >= 0
@@ -188,13 +190,13 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'Withdraw what is left in the vault of an airdrop',
     description: 'Signed by the platform wallet, whatever `mode` says. Possible only after the clawback time.',
-    params,
+    params: airdropParams,
     body: writeBody({
       admin: address.optional().meta({
         description:
           'When sent, must own the receiver that the chain has stored. Without it any owner will do; a receiver that was closed is opened again only for the one named here, or for the platform wallet',
       }),
-      amount: u64.meta({ description: 'Must equal the balance of the vault, in raw units' }),
+      amount: u64Digits.meta({ description: 'Must equal the balance of the vault, in raw units' }),
     }),
     data: vaultWithdrawal,
     scope: 'airdrop:admin',

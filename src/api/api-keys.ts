@@ -1,8 +1,9 @@
 /** API keys: who may call, for what, and how often. */
 import { z } from '@hono/zod-openapi'
-import { deletedSchema, line, listQuery, recordId, timestamp, writeBody } from './envelope.ts'
+import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute, SCOPES } from './route.ts'
+import { line, recordId, timestamp } from './scalars.ts'
 
 export const API_KEY_STATUSES = ['active', 'revoked'] as const
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]
@@ -38,12 +39,12 @@ export const apiKeyCreated = apiKey
 export type ApiKey = z.output<typeof apiKey>
 export type ApiKeyCreated = z.output<typeof apiKeyCreated>
 
-const tag = 'API keys'
+const API_KEYS_TAG = 'API keys'
 
 export const apiKeys = {
   create: defineRoute({
     at: paths.apiKeys.create,
-    tag,
+    tag: API_KEYS_TAG,
     summary: 'Make a key',
     body: writeBody({
       name: line(100).meta({ example: 'backend' }),
@@ -59,7 +60,7 @@ export const apiKeys = {
   }),
   list: defineRoute({
     at: paths.apiKeys.list,
-    tag,
+    tag: API_KEYS_TAG,
     summary: 'List keys, newest first',
     query: listQuery({}),
     data: apiKey,
@@ -68,7 +69,7 @@ export const apiKeys = {
   }),
   revoke: defineRoute({
     at: paths.apiKeys.revoke,
-    tag,
+    tag: API_KEYS_TAG,
     summary: 'Revoke a key, for good',
     params: z.object({ id: recordId }),
     body: writeBody({}),

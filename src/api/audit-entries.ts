@@ -1,8 +1,9 @@
 /** The audit log: every signature of the custodial signer, every change of its policy and of API keys, hash-chained and sealed. */
 import { z } from '@hono/zod-openapi'
-import { address, hex32, listQuery, timestamp } from './envelope.ts'
+import { listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, hex32, timestamp } from './scalars.ts'
 
 export const AUDIT_ACTIONS = [
   'signing.intended',
@@ -58,12 +59,12 @@ export const auditVerification = z
 export type AuditEntry = z.output<typeof auditEntry>
 export type AuditVerification = z.output<typeof auditVerification>
 
-const tag = 'Signer'
+const AUDIT_TAG = 'Signer'
 
 export const auditEntries = {
   list: defineRoute({
     at: paths.auditEntries.list,
-    tag,
+    tag: AUDIT_TAG,
     summary: 'List the audit log',
     description: 'Newest first; with `order=asc` oldest first, to export it.',
     query: listQuery({ action: z.enum(AUDIT_ACTIONS).optional(), order: z.enum(['asc', 'desc']).default('desc') }),
@@ -73,7 +74,7 @@ export const auditEntries = {
   }),
   verify: defineRoute({
     at: paths.auditEntries.verify,
-    tag,
+    tag: AUDIT_TAG,
     summary: 'Recompute the audit log',
     description:
       "Numbers, hashes and seals of all entries, and whether the signer's policy and the spends of its day are what they left.",

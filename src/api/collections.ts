@@ -1,9 +1,10 @@
 /** Collections: what assets are minted into, and who may do so. */
 import { z } from '@hono/zod-openapi'
-import { address, buildBody, unsignedPayload } from './envelope.ts'
-import { assetTexts, fitting } from './nfts.ts'
+import { buildBody, unsignedPayload } from './envelope.ts'
+import { assetTexts, checkTextSize } from './nfts.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address } from './scalars.ts'
 
 export const collection = z
   .object({
@@ -37,7 +38,7 @@ export const collections = {
       update_authority: address.optional().meta({
         description: 'Who may mint into it and change it; the payer unless given',
       }),
-    }).superRefine(fitting),
+    }).superRefine(checkTextSize),
     data: collectionCreated,
     signed: 'refused',
   }),

@@ -1,6 +1,6 @@
 /** A length of time in words, as answers and commands say it. */
 
-const UNITS = [
+const DURATION_UNITS = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
@@ -9,10 +9,10 @@ const UNITS = [
 
 /** The two largest units of whole seconds, cut: `29 days 3 hours`, `1 minute 5 seconds`, `0 seconds`. */
 export function inWords(seconds: number): string {
-  const first = UNITS.findIndex(([, size]) => seconds >= size)
+  const first = DURATION_UNITS.findIndex(([, size]) => seconds >= size)
   if (first < 0) return '0 seconds'
   let left = seconds
-  const parts = UNITS.slice(first, first + 2).map(([name, size]) => {
+  const parts = DURATION_UNITS.slice(first, first + 2).map(([name, size]) => {
     const count = Math.floor(left / size)
     left -= count * size
     return count === 0 ? '' : `${count} ${name}${count === 1 ? '' : 's'}`

@@ -1,8 +1,11 @@
 /** Events: what happened, as it is stored, listed and delivered to webhooks. */
 import { z } from '@hono/zod-openapi'
-import { type EventType, eventType, line, listQuery, moment, recordId, storedMetadata } from './envelope.ts'
+import { listQuery } from './envelope.ts'
+import { type EventType, eventType } from './event-types.ts'
+import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { line, moment, recordId } from './scalars.ts'
 
 export const DETECTIONS = ['synchronous', 'tx_confirmed', 'polling_required'] as const
 export type Detection = (typeof DETECTIONS)[number]

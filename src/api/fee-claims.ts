@@ -1,18 +1,10 @@
 /** Fee claims: taking what a pool owes the partner, and the history of it. */
 import { z } from '@hono/zod-openapi'
-import {
-  address,
-  buildBody,
-  digits,
-  eitherPayload,
-  listQuery,
-  signature,
-  storedMetadata,
-  timestamp,
-  trackedResource,
-} from './envelope.ts'
+import { buildBody, eitherPayload, listQuery, trackedResource } from './envelope.ts'
+import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, digits, signatureText, timestamp } from './scalars.ts'
 
 export const FEE_CLAIM_KINDS = ['dbc', 'damm_v2', 'surplus'] as const
 export const FEE_CLAIM_TYPES = ['fee_claim.executed', 'fee_claim.split_executed'] as const
@@ -24,7 +16,7 @@ const kind = z.enum(FEE_CLAIM_KINDS).meta({
     '`dbc` claims partner fees, `damm_v2` claims from the post-migration pool, `surplus` withdraws its surplus',
 })
 
-export const split = z
+export const feeSplit = z
   .strictObject({
     recipient: address,
     bps: z.int().min(1).max(10000).meta({ description: 'Share in hundredths of a percent', example: 5000 }),
@@ -32,7 +24,7 @@ export const split = z
   .openapi('Split')
 
 const splits = z
-  .array(split)
+  .array(feeSplit)
   .min(2)
   .max(10)
   .refine((items) => items.reduce((sum, { bps }) => sum + bps, 0) === 10000, 'bps must sum to exactly 10000')
@@ -43,7 +35,7 @@ export const feeClaim = z
     id: z.string(),
     type: z.enum(FEE_CLAIM_TYPES),
     pool_address: address,
-    signature: signature.nullable(),
+    signature: signatureText.nullable(),
     occurred_at: timestamp,
     external_uid: z.string().nullable(),
     metadata: storedMetadata.nullable(),
@@ -62,18 +54,18 @@ export const feeClaimCreated = z
   })
   .openapi('FeeClaimCreated')
 
-export type Split = z.output<typeof split>
+export type Split = z.output<typeof feeSplit>
 export type FeeClaim = z.output<typeof feeClaim>
 export type FeeClaimCreated = z.output<typeof feeClaimCreated>
 
-const params = z.object({ address })
+const feeClaimParams = z.object({ address })
 
 export const feeClaims = {
   create: defineRoute({
     at: paths.feeClaims.create,
     tag: 'Fee claims',
     summary: 'Claim the fees of a pool, optionally split',
-    params,
+    params: feeClaimParams,
     body: buildBody({
       kind: kind.default('dbc'),
       payer: address.meta({ description: 'Pays the transaction; in `signed` mode the platform wallet pays' }),
@@ -90,7 +82,7 @@ export const feeClaims = {
     at: paths.feeClaims.listByPool,
     tag: 'Fee claims',
     summary: 'List the fee claims of one pool, newest first',
-    params,
+    params: feeClaimParams,
     query: listQuery({}),
     data: feeClaim,
     list: true,

@@ -1,18 +1,9 @@
 /** Gold locks: a wallet's gold token held back until a date. */
 import { z } from '@hono/zod-openapi'
-import {
-  address,
-  buildBody,
-  digits,
-  listQuery,
-  platformFee,
-  platformId,
-  timestamp,
-  u64,
-  unsignedPayload,
-} from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, digits, platformFeeField, platformId, timestamp, u64Digits } from './scalars.ts'
 
 export const GOLD_LOCK_STATUSES = ['locked', 'unlockable', 'unlocked'] as const
 export type GoldLockStatus = (typeof GOLD_LOCK_STATUSES)[number]
@@ -31,13 +22,13 @@ export const goldLock = z
 
 export type GoldLock = z.output<typeof goldLock>
 
-const secondsLeft = z
+const secondsLeftField = z
   .int()
   .min(0)
   .meta({ description: "Seconds until it can be unlocked, by the chain's clock; 0 once its time has come" })
 
 /** One lock read from the chain. */
-export const goldLockRead = goldLock.extend({ seconds_left: secondsLeft }).openapi('GoldLockRead')
+export const goldLockRead = goldLock.extend({ seconds_left: secondsLeftField }).openapi('GoldLockRead')
 export type GoldLockRead = z.output<typeof goldLockRead>
 
 export const goldLocking = unsignedPayload({
@@ -59,7 +50,7 @@ export const goldToken = z
   .openapi('GoldToken')
 export type GoldToken = z.output<typeof goldToken>
 
-const params = z.object({ user: address })
+const goldLockParams = z.object({ user: address })
 
 export const goldLocks = {
   create: defineRoute({
@@ -71,9 +62,9 @@ export const goldLocks = {
     body: buildBody({
       user: address,
       platform_id: platformId,
-      amount: u64.refine((text) => /[1-9]/.test(text), 'must be more than 0'),
+      amount: u64Digits.refine((text) => /[1-9]/.test(text), 'must be more than 0'),
       lock_duration_days: z.int().min(1).max(1460),
-      platform_fee: platformFee,
+      platform_fee: platformFeeField,
     }),
     data: goldLocking,
     signed: 'refused',
@@ -82,8 +73,8 @@ export const goldLocks = {
     at: paths.goldLocks.unlock,
     tag: 'Gold locks',
     summary: 'Build the unlocking of gold whose time has come',
-    params,
-    body: buildBody({ platform_id: platformId, platform_fee: platformFee }),
+    params: goldLockParams,
+    body: buildBody({ platform_id: platformId, platform_fee: platformFeeField }),
     data: goldUnlocking,
     signed: 'refused',
   }),
@@ -99,7 +90,7 @@ export const goldLocks = {
     at: paths.goldLocks.get,
     tag: 'Gold locks',
     summary: 'Read the gold lock of a wallet from the chain',
-    params,
+    params: goldLockParams,
     data: goldLockRead,
   }),
   token: defineRoute({

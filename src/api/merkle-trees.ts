@@ -1,8 +1,9 @@
 /** Merkle trees: the stored lists behind airdrops, and their proofs. */
 import { z } from '@hono/zod-openapi'
-import { address, airdropCount, digits, hex32, listQuery, timestamp, treeId, writeBody } from './envelope.ts'
+import { listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, airdropCount, digits, hex32, timestamp, treeId } from './scalars.ts'
 
 export const merkleTree = z
   .object({

@@ -1,8 +1,9 @@
 /** NFTs: assets minted into a collection, and burned. */
 import { z } from '@hono/zod-openapi'
-import { address, buildBody, line, listQuery, platformId, timestamp, unsignedPayload, uri } from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, line, platformId, timestamp, uri } from './scalars.ts'
 
 export const NFT_STATUSES = ['minted', 'burned'] as const
 export type NftStatus = (typeof NFT_STATUSES)[number]
@@ -31,7 +32,7 @@ export const nftCreated = unsignedPayload({
 export type Nft = z.output<typeof nft>
 export type NftCreated = z.output<typeof nftCreated>
 
-const params = z.object({ asset: address })
+const nftParams = z.object({ asset: address })
 
 /** Bytes of UTF-8 that fit into a transaction where payer, authority and owner are three wallets. */
 export const TEXT_BYTES = 692
@@ -42,7 +43,7 @@ const bytesOf = (text: string) => encoder.encode(text).length
 export const assetTexts = { name: line(64).meta({ example: 'Genesis #1' }), uri }
 
 /** Refuses texts that no transaction has room for, naming the longer of them. */
-export function fitting({ name, uri }: { name: string; uri: string }, context: z.RefinementCtx): void {
+export function checkTextSize({ name, uri }: { name: string; uri: string }, context: z.RefinementCtx): void {
   const [ofName, ofUri] = [bytesOf(name), bytesOf(uri)]
   if (ofName + ofUri <= TEXT_BYTES) return
   const message = `takes ${ofUri} bytes as UTF-8, and name ${ofName}: together at most ${TEXT_BYTES} fit into a transaction`
@@ -67,7 +68,7 @@ export const nfts = {
       asset: address.optional().meta({
         description: 'Address of a fresh key of your own, which signs then: the same asset is never minted twice',
       }),
-    }).superRefine(fitting),
+    }).superRefine(checkTextSize),
     data: nftCreated,
     signed: 'refused',
   }),
@@ -75,7 +76,7 @@ export const nfts = {
     at: paths.nfts.burn,
     tag: 'NFTs',
     summary: 'Build the burning of an asset',
-    params,
+    params: nftParams,
     body: buildBody({ owner: address, platform_id: platformId, collection: address }),
     data: unsignedPayload({}),
     signed: 'refused',
@@ -92,7 +93,7 @@ export const nfts = {
     at: paths.nfts.get,
     tag: 'NFTs',
     summary: 'Read one NFT from the chain',
-    params,
+    params: nftParams,
     data: nft,
   }),
 }

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, generated from the same schemas that validate. */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { EVENT_TYPES } from './envelope.ts'
+import { EVENT_TYPES } from './event-types.ts'
 import { DETECTION, deliveryHeaders, webhookPayload } from './events.ts'
 import { api } from './index.ts'
 import { ERRORS, type ErrorStatus, errorExample, RESPONSE_HEADERS } from './responses.ts'

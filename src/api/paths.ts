@@ -1,7 +1,7 @@
 /** Every route's method and path as plain data, so that the client knows the way without loading a schema library. */
 
-export type Method = 'get' | 'post' | 'patch' | 'delete'
-export type At = readonly [Method, string]
+export type HttpMethod = 'get' | 'post' | 'patch' | 'delete'
+export type RoutePath = readonly [HttpMethod, string]
 
 export const paths = {
   service: {
@@ -116,4 +116,4 @@ export const paths = {
     list: ['get', '/v2/api-keys'],
     revoke: ['delete', '/v2/api-keys/{id}'],
   },
-} as const satisfies Record<string, Record<string, At>>
+} as const satisfies Record<string, Record<string, RoutePath>>

@@ -2,9 +2,11 @@
 
 import { z } from '@hono/zod-openapi'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
-import { address, airdropCount, anyRecord, tokenProgram, writeBody } from './envelope.ts'
+import { writeBody } from './envelope.ts'
+import { anyRecord } from './metadata.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, airdropCount, tokenProgramName } from './scalars.ts'
 
 export const PDA_KINDS = [
   'ata',
@@ -21,7 +23,7 @@ const quoteMint = address.default(WRAPPED_SOL)
 
 /** The named inputs of each kind. */
 export const PDA_ARGS = {
-  ata: z.strictObject({ owner: address, mint: address, token_program: tokenProgram }),
+  ata: z.strictObject({ owner: address, mint: address, token_program: tokenProgramName }),
   metadata: z.strictObject({ mint: address }),
   dbc_pool: z.strictObject({ base_mint: address, quote_mint: quoteMint, config: address }),
   damm_v2_pool: z.strictObject({ config: address, base_mint: address, quote_mint: quoteMint }),

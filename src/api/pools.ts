@@ -1,25 +1,21 @@
 /** Pools: launch curves (`dbc`) and the pools they migrate to (`damm_v2`). */
 import { z } from '@hono/zod-openapi'
+import { buildBody, listQuery, trackedResource, unsignedPayload, writeBody } from './envelope.ts'
+import { storedMetadata } from './metadata.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
 import {
   address,
   anything,
-  base64,
-  buildBody,
+  base64Text,
   digits,
-  listQuery,
-  signature,
+  signatureText,
   spentSecretKey,
-  storedMetadata,
   timestamp,
-  trackedResource,
   transactionBase64,
-  u64,
-  unsignedPayload,
+  u64Digits,
   uri,
-  writeBody,
-} from './envelope.ts'
-import { paths } from './paths.ts'
-import { defineRoute } from './route.ts'
+} from './scalars.ts'
 
 export const POOL_TYPES = ['dbc', 'damm_v2'] as const
 export const POOL_STATUSES = ['pending', 'live', 'migration_triggered', 'migrated', 'failed'] as const
@@ -81,7 +77,7 @@ export const poolCreated = z
       .int()
       .optional()
       .meta({ description: "`damm_v2` only: the platform's part of the position, in percent" }),
-    signatures: z.array(signature).optional().meta({ description: 'In `signed` mode: what was submitted' }),
+    signatures: z.array(signatureText).optional().meta({ description: 'In `signed` mode: what was submitted' }),
     tracked_resource: trackedResource.optional(),
   })
   .openapi('PoolCreated')
@@ -112,7 +108,7 @@ const link = uri
   .refine((text) => /^https?:\/\//i.test(text), 'must be an http or https URL')
   .meta({ example: 'https://example.com' })
 
-const sol = z.number().min(0)
+const solAmount = z.number().min(0)
 const percentage = z.int().min(0).max(100)
 const wholeTokens = z.string().regex(/^[0-9]+(\.[0-9]+)?$/, 'must be an amount in whole tokens, as text')
 const seconds = z.int().min(0).max(4_294_967_295)
@@ -121,8 +117,11 @@ const seconds = z.int().min(0).max(4_294_967_295)
 export const curvePreset = z.strictObject({
   total_supply: wholeTokens.meta({ description: 'Whole tokens that are minted', example: '1000000000' }),
   decimals: z.int().min(6).max(9),
-  initial_market_cap: sol.meta({ description: 'SOL that the whole supply is worth at the first price', example: 30 }),
-  migration_market_cap: sol.meta({ description: 'The same at the price where the pool migrates', example: 400 }),
+  initial_market_cap: solAmount.meta({
+    description: 'SOL that the whole supply is worth at the first price',
+    example: 30,
+  }),
+  migration_market_cap: solAmount.meta({ description: 'The same at the price where the pool migrates', example: 400 }),
   fee: z
     .strictObject({
       schedule: z.enum(['linear', 'exponential']).default('linear'),
@@ -194,7 +193,7 @@ export type PoolVerified = z.output<typeof poolVerified>
 export type CurveProgress = z.output<typeof curveProgress>
 export type PoolFeeMetrics = z.output<typeof poolFeeMetrics>
 
-const params = z.object({ address })
+const poolParams = z.object({ address })
 
 export const pools = {
   create: defineRoute({
@@ -215,7 +214,7 @@ export const pools = {
         .regex(/^[A-Za-z0-9]{1,10}$/, 'must be 1 to 10 letters or digits')
         .meta({ example: 'MTK' }),
       description: z.string().max(500).optional(),
-      image: base64.meta({ description: 'Base64 in JSON, a file part in multipart' }),
+      image: base64Text.meta({ description: 'Base64 in JSON, a file part in multipart' }),
       buy_amount: z
         .number()
         .min(0)
@@ -263,14 +262,14 @@ export const pools = {
     at: paths.pools.get,
     tag: 'Pools',
     summary: 'Read one pool',
-    params,
+    params: poolParams,
     data: pool,
   }),
   curveProgress: defineRoute({
     at: paths.pools.curveProgress,
     tag: 'Pools',
     summary: 'Read how far a launch curve is filled',
-    params,
+    params: poolParams,
     data: curveProgress,
   }),
   feeMetrics: defineRoute({
@@ -278,14 +277,14 @@ export const pools = {
     tag: 'Pools',
     summary: 'Read the fees a pool holds for the partner',
     description: 'Not found once the pool has migrated: the error says where its fees are claimed.',
-    params,
+    params: poolParams,
     data: poolFeeMetrics,
   }),
   verify: defineRoute({
     at: paths.pools.verify,
     tag: 'Pools',
     summary: 'Check on chain that a pool is live',
-    params,
+    params: poolParams,
     body: writeBody({
       transactions: z
         .array(transactionBase64)
@@ -299,11 +298,11 @@ export const pools = {
     at: paths.pools.swap,
     tag: 'Pools',
     summary: 'Quote and build a buy or a sell',
-    params,
+    params: poolParams,
     body: buildBody({
       payer: address,
       side: z.enum(['buy', 'sell']),
-      amount: u64.meta({ description: 'What is paid: lamports for a buy, raw units of the token for a sell' }),
+      amount: u64Digits.meta({ description: 'What is paid: lamports for a buy, raw units of the token for a sell' }),
       slippage_bps: z.int().min(0).max(10_000).default(100),
     }),
     data: poolSwap,

@@ -49,7 +49,7 @@ export const RESPONSE_HEADERS = {
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS
 
-interface Failure {
+interface ErrorDescription {
   code: string
   description: string
   /** Of an `error` object, beside its code and `doc_url`. */
@@ -97,7 +97,7 @@ export const ERRORS = {
     description: 'Unhandled fault; retriable',
     example: { message: 'Something went wrong' },
   },
-} as const satisfies Record<number, Failure>
+} as const satisfies Record<number, ErrorDescription>
 
 export type ErrorStatus = keyof typeof ERRORS
 
@@ -111,7 +111,7 @@ export function errorExample(status: ErrorStatus) {
 }
 
 /** Headers of an answer of that status, as references into the document's components. */
-export function headersOf(status: number, { write, open }: { write: boolean; open: boolean }) {
+export function responseHeaders(status: number, { write, open }: { write: boolean; open: boolean }) {
   const names: ResponseHeader[] = ['X-Request-Id', 'Cache-Control', 'X-Content-Type-Options']
   // The quota is counted once the key is known; a key that is not has none.
   if (!open && status !== 401) names.push('RateLimit-Policy', 'RateLimit')

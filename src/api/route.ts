@@ -1,8 +1,8 @@
 /** `defineRoute`: one declaration per endpoint, from which validation, OpenAPI, the client and the access rules come. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { errorSchema, listMetaSchema, metaSchema } from './envelope.ts'
-import type { At, Method } from './paths.ts'
-import { ERRORS, type ErrorStatus, headersOf } from './responses.ts'
+import type { HttpMethod, RoutePath } from './paths.ts'
+import { ERRORS, type ErrorStatus, responseHeaders } from './responses.ts'
 
 export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -15,7 +15,7 @@ export interface RouteDefinition<
   B extends z.ZodObject,
   D extends z.ZodType,
 > {
-  at: At
+  at: RoutePath
   tag: string
   summary: string
   description?: string
@@ -50,7 +50,7 @@ export interface Route<
   B extends z.ZodObject = z.ZodObject,
   D extends z.ZodType = z.ZodType,
 > extends RouteDefinition<P, Q, B, D> {
-  method: Method
+  method: HttpMethod
   path: string
   openapi: ReturnType<typeof createRoute>
 }
@@ -110,14 +110,14 @@ export function defineRoute<
   const told = { write, open: definition.public === true }
   const success = (status: number, description: string) => ({
     description,
-    headers: headersOf(status, told),
+    headers: responseHeaders(status, told),
     content: {
       'application/json': { schema: z.object({ data, meta: definition.list ? listMetaSchema : metaSchema }) },
     },
   })
   const failure = (status: ErrorStatus) => ({
     description: ERRORS[status].description,
-    headers: headersOf(status, told),
+    headers: responseHeaders(status, told),
     content: {
       'application/json': {
         schema: errorSchema,
@@ -161,7 +161,7 @@ export function defineRoute<
 }
 
 /** How a call can fail: anybody's, one with a key, one that names a record, one that changes something. */
-function errorStatuses([, path]: At, { write, open }: { write: boolean; open: boolean }): ErrorStatus[] {
+function errorStatuses([, path]: RoutePath, { write, open }: { write: boolean; open: boolean }): ErrorStatus[] {
   return [
     400,
     ...(open ? [] : ([401, 403, 429] as const)),
@@ -171,11 +171,11 @@ function errorStatuses([, path]: At, { write, open }: { write: boolean; open: bo
   ]
 }
 
-function operationId([method, path]: At): string {
+function operationId([method, path]: RoutePath): string {
   const words = path
     .replace('/v2/', '')
     .split('/')
     .filter(Boolean)
     .flatMap((part) => part.replace(/[{}]/g, '').split('-'))
-  return [method, ...words.map((word) => word[0]!.toUpperCase() + word.slice(1))].join('')
+  return [method, ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('')
 }

@@ -1,9 +1,9 @@
 /** Health of the service and of its workers, and the catalogue of event types. */
 import { z } from '@hono/zod-openapi'
-import { timestamp } from './envelope.ts'
 import { eventTypeItem } from './events.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { timestamp } from './scalars.ts'
 
 export const WORKER_NAMES = [
   'webhook-delivery',

@@ -1,8 +1,9 @@
 /** The custodial signer: what it is, what its policy allows, and the switch that stops it. */
 import { z } from '@hono/zod-openapi'
-import { address, line, orNull, signature, timestamp, u64, writeBody } from './envelope.ts'
+import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, line, nullOr, signatureText, timestamp, u64Digits } from './scalars.ts'
 
 export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
 export type SignerProvider = (typeof SIGNER_PROVIDERS)[number]
@@ -26,8 +27,8 @@ export const SIGNING_RULES = [
 ] as const
 export type SigningRule = (typeof SIGNING_RULES)[number]
 
-const lamports = u64.meta({ description: 'Lamports, digits', example: '1000000000' })
-const units = u64.meta({ description: 'Raw units of the mint, digits', example: '1000000' })
+const lamportsField = u64Digits.meta({ description: 'Lamports, digits', example: '1000000000' })
+const units = u64Digits.meta({ description: 'Raw units of the mint, digits', example: '1000000' })
 
 export const tokenLimit = z.object({ mint: address, per_transaction: units, per_day: units })
 
@@ -41,13 +42,13 @@ const limits = {
     .max(1000)
     .nullable()
     .meta({ description: 'Wallets that may receive lamports or tokens; null allows any' }),
-  max_fee_lamports: lamports.meta({
+  max_fee_lamports: lamportsField.meta({
     description: 'Largest fee of one transaction, priority fee included, in lamports',
   }),
-  lamports_per_transaction: lamports.meta({
+  lamports_per_transaction: lamportsField.meta({
     description: 'Most lamports that leave in one transaction, fee and rent included',
   }),
-  lamports_per_day: lamports.meta({ description: 'Most lamports that leave in any 24 hours' }),
+  lamports_per_day: lamportsField.meta({ description: 'Most lamports that leave in any 24 hours' }),
   tokens: z
     .array(tokenLimit)
     .max(256)
@@ -68,11 +69,11 @@ export const signerState = z
     provider: z.enum(['none', ...SIGNER_PROVIDERS]),
     address: address.nullable().meta({ description: 'Address of the platform wallet; null without a signer' }),
     cluster: z.string().meta({ description: 'Cluster that it may sign for: a name, or any' }),
-    policy: orNull(signerPolicy).meta({ description: 'Null without a signer' }),
+    policy: nullOr(signerPolicy).meta({ description: 'Null without a signer' }),
     spent: z
       .object({
         since: timestamp.meta({ description: '24 hours ago, or the last reset where that is later' }),
-        lamports,
+        lamports: lamportsField,
         tokens: z.array(z.object({ mint: address, amount: units })),
       })
       .nullable()
@@ -87,7 +88,7 @@ export const signerTest = z
     duration_ms: z.int().min(0).nullable().meta({
       description: 'How long signing the text and checking the signature took; null where a memo was submitted',
     }),
-    signature: signature.nullable().meta({ description: 'Of the submitted memo; null where none was asked for' }),
+    signature: signatureText.nullable().meta({ description: 'Of the submitted memo; null where none was asked for' }),
   })
   .openapi('SignerTest')
 
@@ -95,19 +96,19 @@ export type SignerPolicy = z.output<typeof signerPolicy>
 export type SignerState = z.output<typeof signerState>
 export type SignerTest = z.output<typeof signerTest>
 
-const tag = 'Signer'
+const SIGNER_TAG = 'Signer'
 
 export const signer = {
   get: defineRoute({
     at: paths.signer.get,
-    tag,
+    tag: SIGNER_TAG,
     summary: 'Read the signer, its policy and what it spent',
     data: signerState,
     scope: '*',
   }),
   updatePolicy: defineRoute({
     at: paths.signer.updatePolicy,
-    tag,
+    tag: SIGNER_TAG,
     summary: 'Change the policy',
     description: 'What is left out stays as it is; lists are replaced whole.',
     body: writeBody({
@@ -123,7 +124,7 @@ export const signer = {
   }),
   pause: defineRoute({
     at: paths.signer.pause,
-    tag,
+    tag: SIGNER_TAG,
     summary: 'Stop signing at once',
     body: writeBody({ reason: line(200).optional() }),
     data: signerState,
@@ -131,7 +132,7 @@ export const signer = {
   }),
   resume: defineRoute({
     at: paths.signer.resume,
-    tag,
+    tag: SIGNER_TAG,
     summary: 'Sign again',
     body: writeBody({}),
     data: signerState,
@@ -139,7 +140,7 @@ export const signer = {
   }),
   reset: defineRoute({
     at: paths.signer.reset,
-    tag,
+    tag: SIGNER_TAG,
     summary: 'Start the daily count anew',
     body: writeBody({}),
     data: signerState,
@@ -147,7 +148,7 @@ export const signer = {
   }),
   test: defineRoute({
     at: paths.signer.test,
-    tag,
+    tag: SIGNER_TAG,
     summary: 'Try the provider',
     description:
       'Signs a text that no chain takes for a transaction. With `submit` a memo is signed instead and submitted, through the policy like any other transaction.',

@@ -1,8 +1,10 @@
 /** Stakes: NFT assets frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import { address, buildBody, listQuery, platformFee, platformId, storedMetadata, unsignedPayload } from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
+import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, platformFeeField, platformId } from './scalars.ts'
 
 export const STAKE_STATUSES = ['unstaked', 'staked', 'burned'] as const
 export type StakeStatus = (typeof STAKE_STATUSES)[number]
@@ -29,7 +31,7 @@ export const stakeLookup = z
 export type Stake = z.output<typeof stake>
 export type StakeLookup = z.output<typeof stakeLookup>
 
-const params = z.object({ asset: address })
+const stakeParams = z.object({ asset: address })
 
 export const stakes = {
   create: defineRoute({
@@ -41,7 +43,7 @@ export const stakes = {
       platform_id: platformId,
       asset: address,
       collection: address,
-      platform_fee: platformFee,
+      platform_fee: platformFeeField,
     }),
     data: unsignedPayload({}),
     signed: 'refused',
@@ -50,12 +52,12 @@ export const stakes = {
     at: paths.stakes.release,
     tag: 'Stakes',
     summary: 'Build the release of a staked asset',
-    params,
+    params: stakeParams,
     body: buildBody({
       user: address,
       platform_id: platformId,
       collection: address,
-      platform_fee: platformFee,
+      platform_fee: platformFeeField,
     }),
     data: unsignedPayload({}),
     signed: 'refused',
@@ -76,7 +78,7 @@ export const stakes = {
     at: paths.stakes.get,
     tag: 'Stakes',
     summary: 'Read one stake from the chain',
-    params,
+    params: stakeParams,
     data: stake,
   }),
   lookup: defineRoute({

@@ -1,12 +1,13 @@
 /** Storage: leave to upload images and metadata without going through the server. */
 import { z } from '@hono/zod-openapi'
-import { base64, timestamp, writeBody } from './envelope.ts'
+import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { base64Text, timestamp } from './scalars.ts'
 
 export const storageDelegation = z
   .object({
-    delegation: base64.meta({ description: 'UCAN delegation, upload only, as a CAR file in base64' }),
+    delegation: base64Text.meta({ description: 'UCAN delegation, upload only, as a CAR file in base64' }),
     expires_at: timestamp.meta({ description: 'At most 24 hours ahead' }),
   })
   .openapi('StorageDelegation')

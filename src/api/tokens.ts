@@ -1,19 +1,9 @@
 /** Tokens: fungible mints and the authorities that can be given up. */
 import { z } from '@hono/zod-openapi'
-import {
-  address,
-  anything,
-  buildBody,
-  line,
-  listQuery,
-  secretKey,
-  tokenProgram,
-  u64,
-  unsignedPayload,
-  uri,
-} from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, anything, line, secretKey, tokenProgramName, u64Digits, uri } from './scalars.ts'
 
 export const TOKEN_STATUSES = [
   'created',
@@ -22,7 +12,7 @@ export const TOKEN_STATUSES = [
   'fully_immutable',
 ] as const
 export const AUTHORITY_TYPES = ['mint', 'freeze', 'metadata'] as const
-export type TokenStatus = (typeof TOKEN_STATUSES)[number]
+export type TokenAuthorityStatus = (typeof TOKEN_STATUSES)[number]
 export type AuthorityType = (typeof AUTHORITY_TYPES)[number]
 
 export const token = z
@@ -57,11 +47,11 @@ export const tokens = {
         .meta({ example: 'My Token' }),
       symbol: line(10).meta({ example: 'MTK' }),
       decimals: z.int().min(0).max(9).default(6),
-      initial_supply: u64.meta({ description: 'In raw units, digits' }),
+      initial_supply: u64Digits.meta({ description: 'In raw units, digits' }),
       uri,
       revoke_mint_authority: z.boolean().default(false),
       revoke_freeze_authority: z.boolean().default(true),
-      token_program: tokenProgram,
+      token_program: tokenProgramName,
     }).superRefine((body, context) => {
       if (body.token_program !== 'spl') return
       for (const field of ['symbol', 'uri'] as const) {

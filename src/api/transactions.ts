@@ -1,8 +1,9 @@
 /** Transactions: submitting them, alone or as a bundle, following them, and simulating them. */
 import { z } from '@hono/zod-openapi'
-import { address, anything, digits, signature, trackedResource, transactionBase64, writeBody } from './envelope.ts'
+import { trackedResource, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, anything, digits, signatureText, transactionBase64 } from './scalars.ts'
 
 export const TRANSACTION_LIFECYCLES = [
   'unknown',
@@ -18,7 +19,7 @@ export type ConfirmationStatus = (typeof CONFIRMATION_STATUSES)[number]
 
 export const transaction = z
   .object({
-    signature,
+    signature: signatureText,
     lifecycle: z.enum(TRANSACTION_LIFECYCLES),
     confirmation_status: z
       .enum(CONFIRMATION_STATUSES)
@@ -35,12 +36,12 @@ export const transaction = z
 
 export const submitted = z
   .union([
-    z.object({ signature }),
+    z.object({ signature: signatureText }),
     z.object({
       bundle_id: z.string(),
       signatures: z.array(z.string()).meta({ description: 'Holds only the bundle id' }),
       transaction_signatures: z
-        .array(signature)
+        .array(signatureText)
         .meta({ description: 'Signatures of the bundled transactions, in order' }),
     }),
   ])
@@ -142,7 +143,7 @@ export const transactions = {
     tag: 'Transactions',
     summary: 'Read how far a transaction has come',
     description: 'Poll until `lifecycle` is `confirmed`, or `finalized` for stronger guarantees.',
-    params: z.object({ signature }),
+    params: z.object({ signature: signatureText }),
     data: transaction,
   }),
   simulate: defineRoute({

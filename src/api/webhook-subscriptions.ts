@@ -1,24 +1,16 @@
 /** Webhook subscriptions: where events are pushed, what was tried, and the secrets that sign it. */
 import { z } from '@hono/zod-openapi'
-import {
-  deletedSchema,
-  EVENT_TYPES,
-  flag,
-  listQuery,
-  moment,
-  noControls,
-  recordId,
-  timestamp,
-  writeBody,
-} from './envelope.ts'
+import { deletedSchema, listQuery, writeBody } from './envelope.ts'
+import { EVENT_TYPES } from './event-types.ts'
 import { event } from './events.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { moment, noControls, queryFlag, recordId, timestamp } from './scalars.ts'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-const url = z
+const receiverUrl = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'must be an HTTP or HTTPS URL', abort: true })
   .max(2048)
   .regex(...noControls)
@@ -101,77 +93,81 @@ export type WebhookReplay = z.output<typeof webhookReplay>
 /** Said of every write to a subscription. */
 const OWN = 'Only for the key that made the subscription, or one with the scope `*`.'
 
-const tag = 'Webhook subscriptions'
-const params = z.object({ id: recordId })
+const SUBSCRIPTIONS_TAG = 'Webhook subscriptions'
+const subscriptionParams = z.object({ id: recordId })
 
 export const webhookSubscriptions = {
   create: defineRoute({
     at: paths.webhookSubscriptions.create,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'Subscribe a URL to events',
     description: 'The answer holds the whole secret, this once.',
-    body: writeBody({ url, enabled_events: enabledEvents }),
+    body: writeBody({ url: receiverUrl, enabled_events: enabledEvents }),
     data: webhookSubscriptionCreated,
     status: 201,
   }),
   list: defineRoute({
     at: paths.webhookSubscriptions.list,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'List subscriptions, newest first',
-    query: listQuery({ active: flag.optional() }),
+    query: listQuery({ active: queryFlag.optional() }),
     data: webhookSubscription,
     list: true,
   }),
   get: defineRoute({
     at: paths.webhookSubscriptions.get,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'Read one subscription',
-    params,
+    params: subscriptionParams,
     data: webhookSubscription,
   }),
   update: defineRoute({
     at: paths.webhookSubscriptions.update,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'Change the URL or the events of a subscription, or switch it',
     description: OWN,
-    params,
-    body: writeBody({ url: url.optional(), enabled_events: enabledEvents.optional(), active: z.boolean().optional() }),
+    params: subscriptionParams,
+    body: writeBody({
+      url: receiverUrl.optional(),
+      enabled_events: enabledEvents.optional(),
+      active: z.boolean().optional(),
+    }),
     data: webhookSubscription,
   }),
   delete: defineRoute({
     at: paths.webhookSubscriptions.delete,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'Remove a subscription',
     description: OWN,
-    params,
+    params: subscriptionParams,
     body: writeBody({}),
     data: deletedSchema,
   }),
   test: defineRoute({
     at: paths.webhookSubscriptions.test,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'Send `webhook.test_event` to a subscription',
     description: OWN,
-    params,
+    params: subscriptionParams,
     body: writeBody({}),
     data: event,
   }),
   deliveries: defineRoute({
     at: paths.webhookSubscriptions.deliveries,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'List every attempt to deliver, newest first',
     description: 'An attempt is kept for 30 days.',
-    params,
+    params: subscriptionParams,
     query: listQuery({}),
     data: webhookDelivery,
     list: true,
   }),
   replay: defineRoute({
     at: paths.webhookSubscriptions.replay,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'Deliver events again',
     description: `${OWN} Named events are queued at once. With \`since\` the first are, and a stored replay queues the others step by step as the receiver keeps up; at most 10 of them are under way for one subscription.`,
-    params,
+    params: subscriptionParams,
     body: writeBody({
       event_ids: z.array(recordId).min(1).max(100).optional(),
       since: moment.optional(),
@@ -186,10 +182,10 @@ export const webhookSubscriptions = {
   }),
   rotateSecret: defineRoute({
     at: paths.webhookSubscriptions.rotateSecret,
-    tag,
+    tag: SUBSCRIPTIONS_TAG,
     summary: 'Replace the secret of a subscription',
     description: `The answer holds the new secret, this once; the old one signs too for \`overlap_hours\`, with 0 no earlier one does. At most five earlier secrets sign at a time. ${OWN}`,
-    params,
+    params: subscriptionParams,
     body: writeBody({ overlap_hours: z.int().min(0).max(168).default(24) }),
     data: webhookSecretRotated,
   }),

@@ -1,34 +1,37 @@
 /** What the chain holds at addresses. */
 import type { AccountInfo, Connection } from '@solana/web3.js'
-import type { Account } from '../api/index.ts'
-import { lamportsOf } from './exact-lamports.ts'
+import type { AccountRecord } from '../api/index.ts'
+import { exactLamports } from './exact-lamports.ts'
 import { askNode } from './rpc-faults.ts'
 
 /** The account at the connection's commitment, or null. Throws internal_error when the node fails. */
-export async function readAccount(connection: Connection, address: string): Promise<Account | null> {
+export async function readAccount(connection: Connection, address: string): Promise<AccountRecord | null> {
   const { PublicKey } = await import('@solana/web3.js')
   const { context, value } = await askNode('Reading an account', () =>
     connection.getAccountInfoAndContext(new PublicKey(address)),
   )
-  return value === null ? null : accountOf(address, value, context.slot)
+  return value === null ? null : chainAccountOf(address, value, context.slot)
 }
 
 /** At most 100 accounts, all as of one slot, in the order asked. Throws internal_error when the node fails. */
-export async function readAccounts(connection: Connection, addresses: readonly string[]): Promise<(Account | null)[]> {
+export async function readAccounts(
+  connection: Connection,
+  addresses: readonly string[],
+): Promise<(AccountRecord | null)[]> {
   const { PublicKey } = await import('@solana/web3.js')
   const { context, value } = await askNode('Reading accounts', () =>
     connection.getMultipleAccountsInfoAndContext(addresses.map((address) => new PublicKey(address))),
   )
   return addresses.map((address, i) => {
     const info = value[i] ?? null
-    return info === null ? null : accountOf(address, info, context.slot)
+    return info === null ? null : chainAccountOf(address, info, context.slot)
   })
 }
 
-function accountOf(address: string, info: AccountInfo<Buffer>, slot: number): Account {
+function chainAccountOf(address: string, info: AccountInfo<Buffer>, slot: number): AccountRecord {
   return {
     address,
-    lamports: lamportsOf(info),
+    lamports: exactLamports(info),
     owner: info.owner.toBase58(),
     executable: info.executable,
     data: info.data.toString('base64'),

@@ -1,13 +1,13 @@
 /** What a run changes in balances: lamports and tokens of accounts, compared before and after. */
+
 import type { Simulation } from '../api/index.ts'
-import type { ChainAccount } from '../solana/accounts.ts'
 import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from '../solana/token-accounts.ts'
+import type { MaybeAccount } from './runs.ts'
 
 /** With owner, delegate and close authority: who may move the tokens, or the lamports under them. */
 export { decodeTokenAccount, type TokenAccountState }
 
 export type BalanceChange = Simulation['balance_changes'][number]
-type Account = ChainAccount | null
 
 /**
  * One row for every address whose lamports differ, one more where its tokens do (SPL Token and Token-2022), in the
@@ -16,13 +16,14 @@ type Account = ChainAccount | null
  */
 export function balanceChanges(
   addresses: readonly string[],
-  before: readonly Account[],
-  after: readonly Account[],
+  before: readonly MaybeAccount[],
+  after: readonly MaybeAccount[],
 ): BalanceChange[] {
   const decimals = new Map<string, number>()
   for (const accounts of [before, after]) {
     for (const [i, address] of addresses.entries()) {
-      const mint = existing(accounts[i]) && readMint(accounts[i]!)
+      const account = existing(accounts[i])
+      const mint = account && readMint(account)
       if (mint) decimals.set(address, mint.decimals)
     }
   }
@@ -32,7 +33,7 @@ export function balanceChanges(
     const ends = { created: from === null, closed: to === null, space }
     const lamports = { address, mint: null, owner: null, decimals: null, ...ends }
     return [
-      ...rowOf(lamports, from?.lamports ?? 0n, to?.lamports ?? 0n),
+      ...changedBalance(lamports, from?.lamports ?? 0n, to?.lamports ?? 0n),
       ...tokenRows({ address, space }, from && decodeTokenAccount(from), to && decodeTokenAccount(to), decimals),
     ]
   })
@@ -50,11 +51,11 @@ function tokenRows(
     const owner = (now ?? old)?.owner ?? null
     const ends = { created: old === null, closed: now === null, space }
     const row = { address, mint, owner, decimals: decimals.get(mint) ?? null, ...ends }
-    return rowOf(row, old?.amount ?? 0n, now?.amount ?? 0n)
+    return changedBalance(row, old?.amount ?? 0n, now?.amount ?? 0n)
   })
 }
 
-function rowOf(
+function changedBalance(
   row: Omit<BalanceChange, 'before' | 'after' | 'change'>,
   before: bigint,
   after: bigint,
@@ -66,5 +67,5 @@ function rowOf(
 }
 
 /** Nodes show an account that ended within the run as one without lamports. */
-const existing = (account: Account | undefined): Account =>
+const existing = (account: MaybeAccount | undefined): MaybeAccount =>
   account === undefined || account === null || account.lamports === 0n ? null : account

@@ -3,7 +3,7 @@ import { askNode } from './rpc-faults.ts'
 
 const SLOT_AT = 0
 const UNIX_TIMESTAMP_AT = 32
-const BYTES = 40
+const CLOCK_BYTES = 40
 
 export interface ChainMoment {
   slot: number
@@ -17,7 +17,7 @@ export const momentOf = (account: { data: Uint8Array } | null): Promise<ChainMom
 
 /** Throws an Error where the account is none, as the answer of a proxy without its node is. */
 export function decodeClock(account: { data: Uint8Array } | null): ChainMoment {
-  if (account === null || account.data.length < BYTES) throw new Error('the node does not answer its clock')
+  if (account === null || account.data.length < CLOCK_BYTES) throw new Error('the node does not answer its clock')
   const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
   return {
     slot: Number(data.readBigUInt64LE(SLOT_AT)),

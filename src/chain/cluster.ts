@@ -12,10 +12,10 @@ export interface Cluster {
   label: string
 }
 
-type Named = Exclude<ClusterKind, 'custom'>
+type NamedCluster = Exclude<ClusterKind, 'custom'>
 
 /** The Solana CLI's monikers, and ours for the chain in the data folder. */
-const MONIKERS: Readonly<Record<string, Named>> = {
+const MONIKERS: Readonly<Record<string, NamedCluster>> = {
   embedded: 'embedded',
   m: 'mainnet-beta',
   'mainnet-beta': 'mainnet-beta',
@@ -27,7 +27,7 @@ const MONIKERS: Readonly<Record<string, Named>> = {
   localhost: 'localhost',
 }
 
-const RPC_URLS: Readonly<Record<Named, string>> = {
+const RPC_URLS: Readonly<Record<NamedCluster, string>> = {
   embedded: 'http://127.0.0.1:8899',
   'mainnet-beta': 'https://api.mainnet-beta.solana.com',
   devnet: 'https://api.devnet.solana.com',
@@ -51,7 +51,9 @@ export function parseCluster(text: string): Cluster {
     return { kind, rpcUrl, wsUrl: webSocketUrl(rpcUrl), label: kind }
   }
   const url = new URL(text)
-  const known = (Object.keys(RPC_URLS) as Named[]).find((name) => name !== 'embedded' && isSame(url, RPC_URLS[name]))
+  const known = (Object.keys(RPC_URLS) as NamedCluster[]).find(
+    (name) => name !== 'embedded' && isSameUrl(url, RPC_URLS[name]),
+  )
   return {
     kind: known ?? 'custom',
     rpcUrl: url.href,
@@ -75,7 +77,7 @@ function webSocketUrl(rpcUrl: string): string {
   return url.href
 }
 
-function isSame(url: URL, known: string): boolean {
+function isSameUrl(url: URL, known: string): boolean {
   const other = new URL(known)
   const host = url.host === 'localhost:8899' ? '127.0.0.1:8899' : url.host
   return url.protocol === other.protocol && host === other.host && url.pathname === '/' && !url.search && !url.username

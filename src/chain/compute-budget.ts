@@ -1,12 +1,12 @@
 /** Compute limit and priority fee of built transactions: what a simulation uses with a margin, and what blocks ask lately. */
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../config.ts'
-import { decodeTransaction, isWritable } from '../solana/messages.ts'
+import { decodeWireTransaction, isWritable } from '../solana/messages.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 /** Most that one transaction can ask for. */
-export const MAX_UNITS = 1_400_000
+export const MAX_TRANSACTION_UNITS = 1_400_000
 const SPARE_UNITS = 1_000
 const PERCENTILE = 75n
 const MICRO_LAMPORTS = 1_000_000n
@@ -41,7 +41,7 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units })
   const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   // A trial for nothing: the fee of the whole limit could be more than the payer has.
-  const { transaction } = await build([limit(MAX_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
+  const { transaction } = await build([limit(MAX_TRANSACTION_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
   const [used, asked] = await Promise.all([
     unitsUsed(connection, transaction, failed),
     askedPrice({ connection, config }, writableKeys(transaction)),
@@ -91,7 +91,7 @@ async function askedPrice({ connection, config }: BudgetServices, accounts: read
 
 /** A tenth and 1,000 more than were used: what a run needs varies with the accounts it meets. */
 export function unitsFor(used: number): number {
-  return Math.min(Math.ceil((used * 11) / 10) + SPARE_UNITS, MAX_UNITS)
+  return Math.min(Math.ceil((used * 11) / 10) + SPARE_UNITS, MAX_TRANSACTION_UNITS)
 }
 
 /** Micro-lamports per unit, lowered until the priority fee of `units`, rounded up as the chain does, is within `cap` lamports. */
@@ -131,7 +131,7 @@ async function trialOf(connection: Connection, transaction: Uint8Array) {
 }
 
 function writableKeys(transaction: Uint8Array): string[] {
-  const { message } = decodeTransaction(transaction)
+  const { message } = decodeWireTransaction(transaction)
   return message.keys.filter((_, i) => isWritable(message, 0, i))
 }
 

@@ -2,16 +2,16 @@
 import type { Connection } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { ApiError, internal } from '../errors.ts'
-import type { Rpc } from '../localnet/rpc/index.ts'
+import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
 import { type Log, silentLog } from '../log.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { pause, rejectLate, whyUnanswered } from '../timing.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
-import { callNode, cleaned } from './node-call.ts'
+import { callNode, redactedResponse } from './node-call.ts'
 import { chainOwner } from './owner.ts'
-import { type PatienceOptions, patiently } from './patient-fetch.ts'
+import { type RetryOptions, withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './required-program.ts'
 import { askNode } from './rpc-faults.ts'
@@ -39,7 +39,7 @@ export interface Chain extends ProgramLookup {
   /** The embedded chain itself. Throws internal_error on another cluster, and where another process has it. */
   local(): Promise<LocalChain>
   /** JSON-RPC over the embedded chain; throws like `local`. */
-  rpc(): Promise<Rpc>
+  rpc(): Promise<LocalRpc>
   /** Rejects when the chain does not answer or has stopped. An embedded chain that nothing has used yet is not opened for it. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -63,7 +63,7 @@ export interface OpenChainOptions {
   ending?: AbortSignal
 }
 
-interface Wire {
+interface NodeEndpoint {
   url: string
   send: typeof fetch
 }
@@ -75,19 +75,19 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
-  let served: Promise<Rpc> | undefined
-  let inProcess: Promise<Wire> | undefined
-  let remote: Wire | undefined
+  let served: Promise<LocalRpc> | undefined
+  let inProcess: Promise<NodeEndpoint> | undefined
+  let remote: NodeEndpoint | undefined
   let ownEndpoint: Endpoint | null = null
-  const connections = new WeakMap<Wire, Promise<Connection>>()
-  const hashes = new WeakMap<Wire, string>()
+  const connections = new WeakMap<NodeEndpoint, Promise<Connection>>()
+  const hashes = new WeakMap<NodeEndpoint, string>()
 
   const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
 
   const local = (): Promise<LocalChain> => {
     if (cluster.kind !== 'embedded') return Promise.reject(internal(`${cluster.label} is not the embedded chain`))
     const other = owner()
-    if (other !== undefined) return Promise.reject(inUse(config.dataDir, other.pid))
+    if (other !== undefined) return Promise.reject(embeddedInUse(config.dataDir, other.pid))
     opened ??= openEmbedded(config, lockPatienceMs).catch((error) => {
       opened = undefined
       throw error
@@ -95,7 +95,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return opened
   }
 
-  const rpc = (): Promise<Rpc> => {
+  const rpc = (): Promise<LocalRpc> => {
     served ??= local()
       .then(async (chain) => (await import('../localnet/rpc/index.ts')).createRpc(chain, { onError }))
       .catch((error) => {
@@ -105,28 +105,31 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return served
   }
 
-  const patience: PatienceOptions = {
+  const patience: RetryOptions = {
     name: `The RPC node of ${cluster.label}`,
     wait,
     ending,
     ...(elapsed === undefined ? {} : { elapsed }),
   }
 
-  const over = (url: string): Wire => {
+  const over = (url: string): NodeEndpoint => {
     if (remote?.url !== url) {
-      remote = { url, send: told(patiently(around(reaching(url, redactorOf(config))), patience), cluster.label) }
+      remote = {
+        url,
+        send: withNodeErrors(withRetries(around(reaching(url, redactorOf(config))), patience), cluster.label),
+      }
     }
     return remote
   }
 
-  const wire = async (): Promise<Wire> => {
+  const wire = async (): Promise<NodeEndpoint> => {
     if (cluster.kind !== 'embedded') return over(cluster.rpcUrl)
     const other = owner()
     if (other !== undefined) return over(other.rpc_url)
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: patiently(around(localFetch(local)), patience) }
+        return { url: cluster.rpcUrl, send: withRetries(around(localFetch(local)), patience) }
       })
       .catch((error) => {
         inProcess = undefined
@@ -137,7 +140,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   const connection = async (): Promise<Connection> => {
     const found = await wire()
-    const known = connections.get(found) ?? connect(found)
+    const known = connections.get(found) ?? connectTo(found)
     connections.set(found, known)
     return known
   }
@@ -210,7 +213,7 @@ async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number
   }
 }
 
-async function connect({ url, send }: Wire): Promise<Connection> {
+async function connectTo({ url, send }: NodeEndpoint): Promise<Connection> {
   const { Connection } = await import('@solana/web3.js')
   const options = { commitment: 'confirmed', disableRetryOnRateLimit: true } as const
   return new Connection(url, { ...options, fetch: withExactLamports(send) })
@@ -221,12 +224,12 @@ function reaching(url: string, redactor: Redactor): typeof fetch {
   const { href, authorization } = withoutUser(url)
   return async (_, init) => {
     const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-    return cleaned(await wholeAnswer(await fetch(href, { ...init, headers })), redactor)
+    return redactedResponse(await wholeAnswer(await fetch(href, { ...init, headers })), redactor)
   }
 }
 
 /** The URL stays in here: what goes wrong names the cluster alone. */
-function told(send: typeof fetch, label: string): typeof fetch {
+function withNodeErrors(send: typeof fetch, label: string): typeof fetch {
   return async (input, init) => {
     try {
       return await send(input, init)
@@ -237,7 +240,7 @@ function told(send: typeof fetch, label: string): typeof fetch {
   }
 }
 
-function inUse(dataDir: string, pid: number): ApiError {
+function embeddedInUse(dataDir: string, pid: number): ApiError {
   return internal(
     `The embedded chain of ${dataDir} is in use by process ${pid}: stop it, or choose another data folder`,
   )

@@ -1,12 +1,12 @@
 /** What becomes of a built transaction before the payer signs: a fresh blockhash, and the signatures of keys that the build made. */
-import { decodeTransaction } from '../solana/messages.ts'
+import { decodeWireTransaction } from '../solana/messages.ts'
 import { keyPairOf } from '../solana/signatures.ts'
 
 const SEED_BYTES = 32
 
 /** The transaction with their signatures in place; the message stays as it is. Throws where one of them need not sign. */
 export function cosigned(transaction: Uint8Array, secretKeys: readonly Uint8Array[]): Uint8Array {
-  const { message, messageBytes } = decodeTransaction(transaction)
+  const { message, messageBytes } = decodeWireTransaction(transaction)
   const signers = message.keys.slice(0, message.signers)
   const signed = Uint8Array.from(transaction)
   for (const secretKey of secretKeys) {
@@ -23,7 +23,7 @@ export function cosignedBy(
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
 ): { transaction: Uint8Array; cosigners: string[] } {
-  const { message } = decodeTransaction(transaction)
+  const { message } = decodeWireTransaction(transaction)
   const signers = message.keys.slice(0, message.signers)
   const own = secretKeys.filter((key) => signers.includes(keyPairOf(key.subarray(0, SEED_BYTES)).address))
   const cosigners = own.map((key) => keyPairOf(key.subarray(0, SEED_BYTES)).address)

@@ -25,6 +25,6 @@ export function withExactLamports(send: typeof fetch): typeof fetch {
 }
 
 /** Lamports of an account as read by web3.js, exact to the last one. */
-export function lamportsOf(account: { lamports: number } & ExactLamports): string {
+export function exactLamports(account: { lamports: number } & ExactLamports): string {
   return account.exactLamports ?? BigInt(account.lamports).toString()
 }

@@ -8,7 +8,7 @@ import { withoutUser } from './program-cache/rpc.ts'
 const LIMIT_MS = 9_000
 
 /** How providers word that they have no such asset; they share no code for it. */
-const UNKNOWN = /not\s?found|does not exist/i
+const UNKNOWN_ASSET_MESSAGE = /not\s?found|does not exist/i
 /** Strings too, so that digits within one are passed over. */
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
@@ -16,24 +16,25 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d
  * The asset as the provider gives it, whole numbers beyond 2^53 as digit strings; null where it does not know the
  * mint. Throws internal_error that names the provider's host alone, as URLs of providers hold keys.
  */
-export async function readAsset(
+export async function readProviderAsset(
   url: string,
   mint: string,
   { limitMs = LIMIT_MS, ending }: { limitMs?: number; ending?: AbortSignal } = {},
 ): Promise<unknown | null> {
-  const { status, text } = await ask(url, mint, limitMs, ending)
-  const answer = parsed(text)
+  const { status, text } = await askMetadataProvider(url, mint, limitMs, ending)
+  const answer = parsedAnswer(text)
   if (answer?.error !== undefined && answer.error !== null) {
     const { code, message } = answer.error as { code?: unknown; message?: unknown }
-    if (UNKNOWN.test(String(message))) return null
-    throw fault(url, `refuses${typeof code === 'number' ? ` (code ${code})` : ''}`)
+    if (UNKNOWN_ASSET_MESSAGE.test(String(message))) return null
+    throw providerFault(url, `refuses${typeof code === 'number' ? ` (code ${code})` : ''}`)
   }
-  if (status < 200 || status > 299) throw fault(url, `answers HTTP ${status}`)
-  if (answer === null || !Object.hasOwn(answer, 'result')) throw fault(url, 'answers something that is not JSON-RPC')
+  if (status < 200 || status > 299) throw providerFault(url, `answers HTTP ${status}`)
+  if (answer === null || !Object.hasOwn(answer, 'result'))
+    throw providerFault(url, 'answers something that is not JSON-RPC')
   return answer.result ?? null
 }
 
-async function ask(
+async function askMetadataProvider(
   url: string,
   mint: string,
   limitMs: number,
@@ -48,11 +49,11 @@ async function ask(
       return { status: response.status, text: urlRedactor(url).json(await response.text()) }
     })
   } catch (error) {
-    throw fault(url, `cannot be reached (${whyUnanswered(error)})`)
+    throw providerFault(url, `cannot be reached (${whyUnanswered(error)})`)
   }
 }
 
-function parsed(text: string): Record<string, unknown> | null {
+function parsedAnswer(text: string): Record<string, unknown> | null {
   try {
     const exact = text.replace(STRING_OR_NUMBER, (found) =>
       /^-?\d+$/.test(found) && !Number.isSafeInteger(Number(found)) ? `"${found}"` : found,
@@ -64,4 +65,4 @@ function parsed(text: string): Record<string, unknown> | null {
   }
 }
 
-const fault = (url: string, what: string) => internal(`The metadata provider ${redactUrl(url)} ${what}`)
+const providerFault = (url: string, what: string) => internal(`The metadata provider ${redactUrl(url)} ${what}`)

@@ -6,7 +6,7 @@ import type { AssetRelease, AssetSnapshot } from '../policy/movement/freeze-rele
 import type { Movement } from '../policy/movement/movement.ts'
 import { reconcileReadings } from '../policy/movement/reconcile-readings.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
-import { feeOf } from '../solana/fees.ts'
+import { feeOfMessage } from '../solana/fees.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
 import type { Chain } from './connection.ts'
 import { explainTransactionError } from './errors/index.ts'
@@ -63,7 +63,7 @@ async function simulated(connection: Connection, { raw, message }: DecodedTransa
 
 /** The larger of the node's answer and of the rules that are known: neither alone can hide a priority fee. */
 async function walletFee(chain: Chain, { message, messageBytes }: DecodedTransaction): Promise<bigint> {
-  const known = feeOf(message)
+  const known = feeOfMessage(message)
   const params = [Buffer.from(messageBytes).toString('base64'), { commitment: 'confirmed' }]
   const answer = await chain.call<{ value?: unknown }>('getFeeForMessage', params).catch(() => null)
   const shown = answer?.value

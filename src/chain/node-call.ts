@@ -24,7 +24,7 @@ export async function callNode(
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await send(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   const text = await response.text()
-  const answer = parsed(text)
+  const answer = parsedResult(text)
   const { code, message, data } = (answer?.error ?? {}) as { code?: unknown; message?: unknown; data?: unknown }
   if (typeof code === 'number') throw new NodeRefusal(code, String(message), data)
   if (!response.ok) throw new Error(`it answers HTTP ${response.status}`)
@@ -49,7 +49,7 @@ export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): {
  * The answer without the credentials of the URL that was asked, which some nodes and proxies repeat in their errors:
  * here, before a message is cut or a part of the answer is stored.
  */
-export async function cleaned(answer: Response, { text, json }: Redactor): Promise<Response> {
+export async function redactedResponse(answer: Response, { text, json }: Redactor): Promise<Response> {
   const { status, statusText } = answer
   const body = [204, 205, 304].includes(status) ? null : json(await answer.text())
   const headers = new Headers(answer.headers)
@@ -58,7 +58,7 @@ export async function cleaned(answer: Response, { text, json }: Redactor): Promi
   return new Response(body, { status, statusText: text(statusText), headers })
 }
 
-function parsed(text: string): Record<string, unknown> | undefined {
+function parsedResult(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined

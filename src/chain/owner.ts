@@ -24,7 +24,7 @@ export function chainOwner(dataDir: string): ChainOwner | undefined {
     const { pid, rpc_url, ws_url } = JSON.parse(text) as ChainOwner
     if (typeof pid !== 'number' || typeof rpc_url !== 'string' || typeof ws_url !== 'string') return undefined
     // A process may have ended without a word and its id gone to another: the lock tells.
-    return pid !== process.pid && isAlive(pid) && isLocked(join(dataDir, CHAIN_LOCK_FILE))
+    return pid !== process.pid && isRunning(pid) && isLocked(join(dataDir, CHAIN_LOCK_FILE))
       ? { pid, rpc_url, ws_url }
       : undefined
   } catch {
@@ -39,7 +39,7 @@ export function claimChain(dataDir: string, at: Omit<ChainOwner, 'pid'>): () => 
   return () => rmSync(file, { force: true })
 }
 
-function isAlive(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -3,15 +3,15 @@
 import { internal } from '../errors.ts'
 import { pause, retryAfterMs, withTimeout } from '../timing.ts'
 
-const ATTEMPTS = 4
+const MAX_FETCH_ATTEMPTS = 4
 const FIRST_WAIT_MS = 250
-const BUSY = new Set([429, 502, 503, 504])
+const BUSY_STATUSES = new Set([429, 502, 503, 504])
 /** However long a node asks to be left alone: it may be wrong, or no friend. */
 const LONGEST_QUIET_MS = 300_000
 /** A call with its waits and repetitions, so that whoever waits for it has an answer within ten seconds. */
 export const CALL_MS = 8_000
 
-export interface PatienceOptions {
+export interface RetryOptions {
   /** Whom it is asked of, as an error may name it. */
   name?: string
   /** Waits before a busy node is asked again, in milliseconds. */
@@ -28,7 +28,7 @@ export interface PatienceOptions {
  * Wraps the `fetch` of a node: 429 and the gateway's 5xx are tried four times in all. A `Retry-After` holds for every call
  * to the node: each waits until then, or fails at once with internal_error where its own time would be over.
  */
-export function patiently(send: typeof fetch, options: PatienceOptions = {}): typeof fetch {
+export function withRetries(send: typeof fetch, options: RetryOptions = {}): typeof fetch {
   const { name = 'The node', wait = pause, elapsed = () => performance.now(), limitMs = CALL_MS, ending } = options
   let quietUntil = 0
 
@@ -50,10 +50,10 @@ export function patiently(send: typeof fetch, options: PatienceOptions = {}): ty
       for (let attempt = 1; ; attempt++) {
         waited = Math.max(elapsed() - startedAt, waited + (await quiet(waited)))
         const response = await send(input, { ...init, signal })
-        if (!BUSY.has(response.status)) return response
+        if (!BUSY_STATUSES.has(response.status)) return response
         const asked = retryAfterMs(response.headers)
         if (asked !== null) quietUntil = Math.max(quietUntil, elapsed() + Math.min(asked, LONGEST_QUIET_MS))
-        if (attempt >= ATTEMPTS) return response
+        if (attempt >= MAX_FETCH_ATTEMPTS) return response
         await response.body?.cancel()
         if (asked === null) await wait(FIRST_WAIT_MS * 2 ** (attempt - 1))
       }

@@ -6,9 +6,9 @@ import { PROGRAMS } from '../solana/programs.ts'
 
 const TOKEN_PROGRAMS = { spl: TOKEN_PROGRAM, token2022: TOKEN_2022_PROGRAM } as const
 
-type Key = (address: string) => Buffer
+type PdaKey = (address: string) => Buffer
 type ArgsOf<K extends PdaKind> = Extract<PdaRequest, { kind: K }>['args']
-type Seeds = { [K in PdaKind]: (args: ArgsOf<K>, key: Key, derive: Derive) => Derivation }
+type Seeds = { [K in PdaKind]: (args: ArgsOf<K>, key: PdaKey, derive: Derive) => Derivation }
 type Derive = (derivation: Derivation) => [PublicKey, number]
 
 interface Derivation {
@@ -47,7 +47,7 @@ export async function claimStatusAddress(distributor: string, claimer: string): 
   return derive(claimStatus(key(claimer), key(distributor)))[0].toBase58()
 }
 
-async function derivers(): Promise<{ key: Key; derive: Derive }> {
+async function derivers(): Promise<{ key: PdaKey; derive: Derive }> {
   const { PublicKey } = await import('@solana/web3.js')
   return {
     key: (address) => new PublicKey(address).toBuffer(),
@@ -61,13 +61,13 @@ const claimStatus = (claimer: Buffer, distributor: Buffer): Derivation => ({
 })
 
 /** Meteora's pools: the greater mint first, whichever is base and quote. */
-function poolSeeds({ config, base_mint, quote_mint }: ArgsOf<'dbc_pool' | 'damm_v2_pool'>, key: Key): Uint8Array[] {
+function poolSeeds({ config, base_mint, quote_mint }: ArgsOf<'dbc_pool' | 'damm_v2_pool'>, key: PdaKey): Uint8Array[] {
   const mints = [key(base_mint), key(quote_mint)].sort((a, b) => b.compare(a))
   return [Buffer.from('pool'), key(config), ...mints]
 }
 
 /** `airdrop_count` is the distributor's version. */
-function distributor({ mint, airdrop_count }: ArgsOf<'merkle_distributor'>, key: Key): Derivation {
+function distributor({ mint, airdrop_count }: ArgsOf<'merkle_distributor'>, key: PdaKey): Derivation {
   const version = Buffer.alloc(8)
   version.writeBigUInt64LE(BigInt(airdrop_count))
   return { programId: PROGRAMS.distributor.id, seeds: [Buffer.from('MerkleDistributor'), key(mint), version] }

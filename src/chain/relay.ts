@@ -7,10 +7,10 @@ import type { DecodedTransaction } from '../solana/messages.ts'
 import { isWritable } from '../solana/messages.ts'
 import { whyUnanswered } from '../timing.ts'
 import type { Chain } from './connection.ts'
-import { callNode, cleaned, NodeRefusal } from './node-call.ts'
-import { patiently } from './patient-fetch.ts'
+import { callNode, NodeRefusal, redactedResponse } from './node-call.ts'
+import { withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
-import { askNode, reasonOf } from './rpc-faults.ts'
+import { askNode, nodeReason } from './rpc-faults.ts'
 import { wholeAnswer } from './whole-answer.ts'
 
 export interface Relay {
@@ -25,7 +25,7 @@ export interface Relay {
 /** The relay answered that it does not take the bundle. */
 export class RelayRefusal extends ApiError {
   constructor(cause: NodeRefusal) {
-    super('internal_error', `The relay refuses the bundle: ${reasonOf(cause)}`, { cause })
+    super('internal_error', `The relay refuses the bundle: ${nodeReason(cause)}`, { cause })
     this.name = 'RelayRefusal'
   }
 }
@@ -82,42 +82,42 @@ function requireTip(transactions: readonly DecodedTransaction[]): void {
   })
 }
 
-interface Wire {
+interface RelayEndpoint {
   href: string
   send: typeof fetch
 }
 
 /** By the chain that bundles are for, so that all its calls know of a `Retry-After`. */
-const wires = new WeakMap<object, Map<string, Wire>>()
+const wires = new WeakMap<object, Map<string, RelayEndpoint>>()
 
 /** The URL may hold a key: no error names it. */
-function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): Wire {
-  const known = wires.get(chain.cluster) ?? new Map<string, Wire>()
+function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): RelayEndpoint {
+  const known = wires.get(chain.cluster) ?? new Map<string, RelayEndpoint>()
   wires.set(chain.cluster, known)
   const wire = known.get(url) ?? openWire(url, chain.ending, redactor)
   known.set(url, wire)
   return wire
 }
 
-function openWire(url: string, ending: AbortSignal | undefined, redactor: Redactor): Wire {
+function openWire(url: string, ending: AbortSignal | undefined, redactor: Redactor): RelayEndpoint {
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
   const reach: typeof fetch = async (input, init) => {
     const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-    return cleaned(await wholeAnswer(await fetch(input, { ...init, headers })), redactor)
+    return redactedResponse(await wholeAnswer(await fetch(input, { ...init, headers })), redactor)
   }
-  return { href: target.href, send: patiently(reach, { name: 'The relay', ending }) }
+  return { href: target.href, send: withRetries(reach, { name: 'The relay', ending }) }
 }
 
 /** A block engine has a path for each method, and that of `sendBundle` is called otherwise. */
-function pathOf(href: string, method: string): string {
+function relayPath(href: string, method: string): string {
   const target = new URL(href)
   if (method !== 'sendBundle') target.pathname = target.pathname.replace(/\/bundles$/, `/${method}`)
   return target.href
 }
 
-async function callRelay({ href, send }: Wire, method: string, params: readonly unknown[]): Promise<unknown> {
+async function callRelay({ href, send }: RelayEndpoint, method: string, params: readonly unknown[]): Promise<unknown> {
   const reach: typeof fetch = async (input, init) => {
     try {
       return await send(input, init)
@@ -127,7 +127,7 @@ async function callRelay({ href, send }: Wire, method: string, params: readonly 
     }
   }
   try {
-    return await callNode(reach, pathOf(href, method), method, params)
+    return await callNode(reach, relayPath(href, method), method, params)
   } catch (error) {
     if (error instanceof NodeRefusal) throw new RelayRefusal(error)
     throw error

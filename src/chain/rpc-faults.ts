@@ -9,19 +9,19 @@ export async function askNode<T>(what: string, ask: () => Promise<T>): Promise<T
     return await ask()
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw internal(`${what} failed at the RPC node: ${reasonOf(error)}`, { cause: error })
+    throw internal(`${what} failed at the RPC node: ${nodeReason(error)}`, { cause: error })
   }
 }
 
 /** First line of an error, as nodes put whole pages into theirs; what web3.js makes of answers that are none, in words. */
-export function reasonOf(error: unknown): string {
+export function nodeReason(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-  const told = WORDS.find(([pattern]) => pattern.test(line))
+  const told = NODE_FAULTS.find(([pattern]) => pattern.test(line))
   if (told !== undefined) return line.replace(told[0], told[1])
   return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON)}…` : line
 }
 
-const WORDS: readonly [RegExp, string][] = [
+const NODE_FAULTS: readonly [RegExp, string][] = [
   [
     /^.*(?:SyntaxError|Unexpected token|Unexpected end of JSON|is not valid JSON).*$/,
     'it answers something that is not JSON-RPC',

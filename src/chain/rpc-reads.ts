@@ -5,7 +5,7 @@ import { askNode } from './rpc-faults.ts'
 import { accountsAt } from './runs.ts'
 
 /** A blockhash that is fresh and known to the whole cluster. Throws internal_error when the node fails. */
-export async function latestBlockhash(connection: Connection): Promise<string> {
+export async function readLatestBlockhash(connection: Connection): Promise<string> {
   return (await askNode('Reading a blockhash', () => connection.getLatestBlockhash('confirmed'))).blockhash
 }
 

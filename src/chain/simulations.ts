@@ -5,7 +5,7 @@ import { internal } from '../errors.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
 import { readMint } from '../solana/token-accounts.ts'
 import { type BalanceChange, balanceChanges } from './balance-changes.ts'
-import { latestBlockhash } from './rpc-reads.ts'
+import { readLatestBlockhash } from './rpc-reads.ts'
 import { accountAfter, accountsAt, runWithAccounts } from './runs.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function simulateDecoded(
   const transaction = VersionedTransaction.deserialize(raw)
   const [fee, { before, addresses, run }] = await Promise.all([
     // Of a copy: the blockhash of a message is written into it.
-    feeFor(connection, VersionedTransaction.deserialize(raw)),
+    readFee(connection, VersionedTransaction.deserialize(raw)),
     runWithAccounts(connection, transaction, message, { replaceRecentBlockhash: true }),
   ])
   const { err, logs, unitsConsumed, returnData, accounts } = run.value
@@ -40,9 +40,9 @@ export async function simulateDecoded(
 }
 
 /** Lamports with a fresh blockhash; null where the node does not say, or not exactly. */
-async function feeFor(connection: Connection, { message }: VersionedTransaction): Promise<string | null> {
+async function readFee(connection: Connection, { message }: VersionedTransaction): Promise<string | null> {
   try {
-    message.recentBlockhash = await latestBlockhash(connection)
+    message.recentBlockhash = await readLatestBlockhash(connection)
     const { value } = await connection.getFeeForMessage(message)
     return Number.isSafeInteger(value) ? String(value) : null
   } catch {

@@ -7,7 +7,7 @@ import type { Chain } from './connection.ts'
 import { atSlot } from './node-call.ts'
 import { askNode } from './rpc-faults.ts'
 
-type Node = Pick<Chain, 'call'>
+type StatusNode = Pick<Chain, 'call'>
 
 /** Signatures of one getSignatureStatuses. */
 export const STATUSES_PER_CALL = 256
@@ -28,7 +28,7 @@ export interface Statuses {
 }
 
 /** The first slot that the node's history still reaches back to. Throws internal_error. */
-export async function readFirstBlock(node: Node): Promise<number> {
+export async function readFirstBlock(node: StatusNode): Promise<number> {
   return askNode('Reading the first block', async () => {
     const slot = await node.call<unknown>('getFirstAvailableBlock', [])
     if (!Number.isSafeInteger(slot)) throw new Error('it answers with parts missing')
@@ -46,7 +46,11 @@ export function isSignature(text: string): boolean {
 }
 
 /** Up to 256 signatures in one call; `history` searches beyond the node's recent ones. Throws internal_error. */
-export async function readStatuses(node: Node, signatures: readonly string[], history: boolean): Promise<Statuses> {
+export async function readStatuses(
+  node: StatusNode,
+  signatures: readonly string[],
+  history: boolean,
+): Promise<Statuses> {
   const { slot, value } = await askNode('Reading the states of transactions', async () =>
     atSlot<(SignatureStatus | null)[]>(
       await node.call('getSignatureStatuses', [signatures, { searchTransactionHistory: history }]),
@@ -64,7 +68,7 @@ export interface Ended {
 }
 
 /** Whether a blockhash can no longer be used, at the finalized commitment; one that is still to come reads as ended too. */
-export async function readBlockhashEnd(node: Node, blockhash: string): Promise<Ended> {
+export async function readBlockhashEnd(node: StatusNode, blockhash: string): Promise<Ended> {
   const { slot, value } = await askNode('Reading a blockhash', async () =>
     atSlot<boolean>(
       await node.call('isBlockhashValid', [blockhash, { commitment: 'finalized' }]),
@@ -84,7 +88,7 @@ export interface Nonce {
 const NONCE_OFFSET = 40
 
 /** Whether each nonce has moved on, or is gone, at the finalized commitment. At most 100. */
-export async function readNonceEnds(node: Node, nonces: readonly Nonce[]): Promise<Ended> {
+export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]): Promise<Ended> {
   const asked = nonces.slice(0, ACCOUNTS_PER_CALL)
   const { slot, value } = await askNode('Reading nonces', async () =>
     atSlot<({ data: [string, string] } | null)[]>(

@@ -4,7 +4,8 @@ import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import {
   type DecodedMessage,
   type DecodedTransaction,
-  decodeTransaction as decodeBytes,
+  decodeWireTransaction as decodeBytes,
+  keyAt,
   MalformedTransaction,
 } from '../solana/messages.ts'
 import { signatureHolds } from '../solana/signatures.ts'
@@ -31,7 +32,7 @@ export function decodeSigned(base64: string, param = 'transaction'): DecodedTran
   const decoded = decodeTransaction(base64, param)
   const { signatures, message } = decoded
   const signers = message.keys.slice(0, message.signers)
-  const missing = signers.filter((_, i) => signatures[i]!.every((byte) => byte === 0))
+  const missing = signers.filter((_, i) => signatures[i]?.every((byte) => byte === 0) ?? true)
   if (missing.length > 0) {
     throw badRequest(`${param} is not signed by ${missing.join(', ')}: sign it with every required signer`, {
       param,
@@ -49,6 +50,7 @@ export function decodeSigned(base64: string, param = 'transaction'): DecodedTran
 }
 
 /** Of an error's context: the program of each instruction and the accounts that the message itself names. */
-export function namesIn({ keys, instructions }: DecodedMessage) {
-  return { programIds: instructions.map(({ programIdIndex }) => keys[programIdIndex]!), accountKeys: keys }
+export function namesIn(message: DecodedMessage) {
+  const programIds = message.instructions.map(({ programIdIndex }) => keyAt(message, programIdIndex))
+  return { programIds, accountKeys: message.keys }
 }

@@ -1,6 +1,6 @@
 /** What a confirmed transaction did, as the projections read it from its bytes, and the writing of it with its event drafts. */
 import type { TrackedResource } from '../api/index.ts'
-import { decodeTransaction } from '../solana/messages.ts'
+import { decodeWireTransaction } from '../solana/messages.ts'
 import type { EventDraft } from '../store/event-drafts.ts'
 import type { Tx } from '../store/store.ts'
 import type { FollowedTransaction } from '../store/transactions.ts'
@@ -23,7 +23,7 @@ export async function readEffects(
 ): Promise<TransactionEffects> {
   const tracked: TrackedResource | null =
     row.tracked_resource_json === null ? null : JSON.parse(row.tracked_resource_json)
-  const { message } = decodeTransaction(raw)
+  const { message } = decodeWireTransaction(raw)
   const changed = []
   for (const projection of services.projections) {
     const changes = await projection.changesIn(message, { services, tracked })

@@ -4,7 +4,7 @@ import { SLOT_MS } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { GENESIS_SLOT } from './clock.ts'
 import { invalidParams } from './rpc/errors.ts'
-import type { Method, Methods } from './rpc/method.ts'
+import type { RpcMethod, RpcMethods } from './rpc/method.ts'
 import { withContext } from './rpc/method.ts'
 import { asConfig, asList, requireParams } from './rpc/params.ts'
 import { commitmentReached } from './rpc/transactions.ts'
@@ -20,7 +20,7 @@ const IN_FLIGHT_SLOTS = (5 * 60 * 1000) / SLOT_MS
 /** How much history is read once after a start to know the bundles of before. */
 const RESTORED = { transactions: 5_000, windows: 300 }
 
-type Outcome = { landed: true; slot: number; signatures: string[] } | { landed: false; slot: number }
+type BundleStatus = { landed: true; slot: number; signatures: string[] } | { landed: false; slot: number }
 
 function readBundle(params: readonly unknown[]): TransactionParam[] {
   requireParams(params, 1)
@@ -45,7 +45,7 @@ function readIds(params: readonly unknown[]): string[] {
 }
 
 /** Every run of up to five neighbours in a slot could have been a bundle, and its id says whether it was asked for. */
-function addRuns(outcomes: Map<string, Outcome>, slot: number, signatures: readonly string[]): void {
+function addRuns(outcomes: Map<string, BundleStatus>, slot: number, signatures: readonly string[]): void {
   for (let start = 0; start < signatures.length; start++) {
     for (let length = 1; length <= MAX_TRANSACTIONS && start + length <= signatures.length; length++) {
       const run = signatures.slice(start, start + length)
@@ -54,8 +54,8 @@ function addRuns(outcomes: Map<string, Outcome>, slot: number, signatures: reado
   }
 }
 
-function restore(chain: LocalChain): Map<string, Outcome> {
-  const outcomes = new Map<string, Outcome>()
+function restore(chain: LocalChain): Map<string, BundleStatus> {
+  const outcomes = new Map<string, BundleStatus>()
   let left = RESTORED.transactions
   let end = chain.slot()
   for (let window = 0; window < RESTORED.windows && left > 0 && end >= GENESIS_SLOT; window++) {
@@ -73,17 +73,18 @@ function restore(chain: LocalChain): Map<string, Outcome> {
 
 /** Outcomes by bundle id: those of this process, then, read once, those that history shows. */
 function createOutcomes() {
-  const own = new Map<string, Outcome>()
-  let before: Map<string, Outcome> | undefined
+  const own = new Map<string, BundleStatus>()
+  let before: Map<string, BundleStatus> | undefined
   return {
-    add(id: string, outcome: Outcome): void {
+    add(id: string, outcome: BundleStatus): void {
       const known = own.get(id)
       if (known?.landed) return
       own.delete(id)
       own.set(id, outcome)
-      if (own.size > MAX_OUTCOMES) own.delete(own.keys().next().value!)
+      const [oldest] = own.keys()
+      if (own.size > MAX_OUTCOMES && oldest !== undefined) own.delete(oldest)
     },
-    find(chain: LocalChain, id: string): Outcome | undefined {
+    find(chain: LocalChain, id: string): BundleStatus | undefined {
       const known = own.get(id)
       if (known?.landed) return known
       before ??= restore(chain)
@@ -92,7 +93,7 @@ function createOutcomes() {
   }
 }
 
-function land(chain: LocalChain, raws: readonly Uint8Array[]): BundleOutcome | { landed: false } {
+function commitBundle(chain: LocalChain, raws: readonly Uint8Array[]): BundleOutcome | { landed: false } {
   try {
     return chain.sendBundle(raws)
   } catch (error) {
@@ -102,13 +103,13 @@ function land(chain: LocalChain, raws: readonly Uint8Array[]): BundleOutcome | {
 }
 
 /** The four methods, with the outcomes they share. */
-export function bundleMethods(): Methods {
+export function bundleMethods(): RpcMethods {
   const outcomes = createOutcomes()
 
-  const sendBundle: Method = (chain, params) => {
+  const sendBundle: RpcMethod = (chain, params) => {
     const bundle = readBundle(params)
     const id = bundleIdOf(bundle.map(({ signature }) => signature))
-    const outcome = land(
+    const outcome = commitBundle(
       chain,
       bundle.map(({ raw }) => raw),
     )
@@ -116,7 +117,7 @@ export function bundleMethods(): Methods {
     return id
   }
 
-  const getBundleStatuses: Method = (chain, params) => {
+  const getBundleStatuses: RpcMethod = (chain, params) => {
     const value = readIds(params).flatMap((bundle_id) => {
       const outcome = outcomes.find(chain, bundle_id)
       if (!outcome?.landed) return []
@@ -127,12 +128,13 @@ export function bundleMethods(): Methods {
     return withContext(chain, 'processed', value)
   }
 
-  const getInflightBundleStatuses: Method = (chain, params) => {
+  const getInflightBundleStatuses: RpcMethod = (chain, params) => {
     const value = readIds(params).map((bundle_id) => {
       const outcome = outcomes.find(chain, bundle_id)
       const known = outcome !== undefined && outcome.slot >= chain.slot() - IN_FLIGHT_SLOTS
-      const status = !known ? 'Invalid' : outcome.landed ? 'Landed' : 'Failed'
-      return { bundle_id, status, landed_slot: status === 'Landed' ? outcome!.slot : null }
+      if (!known) return { bundle_id, status: 'Invalid', landed_slot: null }
+      if (!outcome.landed) return { bundle_id, status: 'Failed', landed_slot: null }
+      return { bundle_id, status: 'Landed', landed_slot: outcome.slot }
     })
     return withContext(chain, 'processed', value)
   }

@@ -9,13 +9,13 @@ import {
 } from '../solana/execution.ts'
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
-import { checkLocks, type DecodedTransaction, isWritable } from '../solana/messages.ts'
+import { checkLocks, type DecodedTransaction, isWritable, keyAt } from '../solana/messages.ts'
 import { NATIVE_LOADER, SYSVAR_OWNER } from '../solana/program-ids.ts'
 import { signaturesHold } from '../solana/signatures.ts'
 import type { AccountIndex } from './account-index.ts'
 import type { Blockhashes } from './blockhashes.ts'
 import type { Tick } from './clock.ts'
-import type { Landing } from './history.ts'
+import type { HistoryEntry } from './history.ts'
 import { advanceNonce, nonceAccountOf } from './nonces.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -34,7 +34,7 @@ export interface CheckOptions {
   anyBlockhash?: boolean
 }
 
-export interface Landed extends Landing {
+export interface ExecutedTransaction extends HistoryEntry {
   changed: Map<string, ChainAccount | null>
 }
 
@@ -75,12 +75,12 @@ export function checkTransaction(
 }
 
 /** Runs a checked transaction. The runtime has changed when this returns; nothing has when it throws TransactionRefused. */
-export function land(
+export function executeAndCommit(
   parts: ExecutionParts,
   checked: CheckedTransaction,
   { slot, unixTimestamp }: Tick,
   place: number,
-): Landed {
+): ExecutedTransaction {
   const { runtime, index } = parts
   const { transaction, accountKeys, loadedAddresses, writable, nonce } = checked
   for (const key of accountKeys) if (index.get(key) === undefined) index.update(key, runtime.get(key))
@@ -89,12 +89,13 @@ export function land(
 
   const execution = runtime.run(transaction.raw)
   const failed = execution.err !== null
-  const payer = accountKeys[0]!
-  if (failed && runtime.balance(payer) === preBalances[0]) {
-    throw new TransactionRefused(refine(execution.err!, runtime, checked), execution)
+  const payer = keyAt(transaction.message, 0)
+  if (execution.err !== null && runtime.balance(payer) === preBalances[0]) {
+    throw new TransactionRefused(refine(execution.err, runtime, checked), execution)
   }
-  if (failed && nonce !== null) {
-    runtime.set(nonce, advanceNonce(runtime.get(nonce)!, transaction.message.recentBlockhash))
+  const nonceAccount = failed && nonce !== null ? runtime.get(nonce) : null
+  if (nonce !== null && nonceAccount !== null) {
+    runtime.set(nonce, advanceNonce(nonceAccount, transaction.message.recentBlockhash))
   }
 
   const changed = new Map<string, ChainAccount | null>()
@@ -120,7 +121,7 @@ export function land(
       blockTime: unixTimestamp,
       raw: transaction.raw,
       // Lamports only move between the accounts of a message: what is missing afterwards is the fee.
-      fee: sum(preBalances) - sum(postBalances),
+      fee: totalOf(preBalances) - totalOf(postBalances),
       accountKeys,
       loadedAddresses,
       preBalances,
@@ -143,8 +144,10 @@ export function refine(
   { transaction }: CheckedTransaction,
 ): TransactionErrorJson {
   if (err !== 'InvalidProgramForExecution') return err
-  const { instructions, keys } = transaction.message
-  const missing = instructions.some(({ programIdIndex }) => runtime.get(keys[programIdIndex]!) === null)
+  const { message } = transaction
+  const missing = message.instructions.some(
+    ({ programIdIndex }) => runtime.get(keyAt(message, programIdIndex)) === null,
+  )
   return missing ? 'ProgramAccountNotFound' : err
 }
 
@@ -161,4 +164,4 @@ function tokenBalancesOf(index: AccountIndex, accountKeys: readonly string[]): T
   return balances
 }
 
-const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+const totalOf = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)

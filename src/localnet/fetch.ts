@@ -1,7 +1,7 @@
 /** The `fetch` of a web3.js Connection that stays in this process. */
-import type { Rpc } from './rpc/index.ts'
+import type { LocalRpc } from './rpc/index.ts'
 
-async function bodyOf(input: Parameters<typeof fetch>[0], body: unknown): Promise<string | Uint8Array> {
+async function requestBody(input: Parameters<typeof fetch>[0], body: unknown): Promise<string | Uint8Array> {
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   if (body instanceof ArrayBuffer) return new Uint8Array(body)
   if (body !== undefined && body !== null) return new Response(body as never).text()
@@ -12,10 +12,10 @@ async function bodyOf(input: Parameters<typeof fetch>[0], body: unknown): Promis
  * Answers every request from the chain, whatever its URL: `new Connection('http://localnet', { fetch: localFetch(rpc) })`.
  * There is no WebSocket in process: poll getSignatureStatuses instead of `confirmTransaction`.
  */
-export function localFetch(rpc: Rpc): typeof fetch {
+export function localFetch(rpc: LocalRpc): typeof fetch {
   return async (input, init) => {
     init?.signal?.throwIfAborted()
-    const answer = await rpc.handle(await bodyOf(input, init?.body))
+    const answer = await rpc.handle(await requestBody(input, init?.body))
     return new Response(answer ?? null, { status: 200, headers: { 'content-type': 'application/json' } })
   }
 }

@@ -5,13 +5,13 @@ import type { Database } from 'better-sqlite3'
 import { addressBytes } from '../solana/addresses.ts'
 import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
 import { messageBytesOf } from '../solana/messages.ts'
-import { encodeMeta, fromRow, type TransactionRow } from './transaction-rows.ts'
+import { encodeMeta, type TransactionRow, transactionFromRow } from './transaction-rows.ts'
 import type { LandedTransaction, SignatureInfo } from './types.ts'
 
 /** Transactions kept in memory for clients that ask for a status again and again. */
 const RECENT = 256
 
-export interface Landing {
+export interface HistoryEntry {
   transaction: LandedTransaction
   /** Micro-lamports per compute unit. */
   unitPrice: bigint
@@ -70,13 +70,14 @@ export function openHistory(db: Database) {
   function remember(transaction: LandedTransaction): LandedTransaction {
     recent.delete(transaction.signature)
     recent.set(transaction.signature, transaction)
-    if (recent.size > RECENT) recent.delete(recent.keys().next().value!)
+    const [oldest] = recent.keys()
+    if (recent.size > RECENT && oldest !== undefined) recent.delete(oldest)
     return transaction
   }
 
   return {
     /** Writes inside the caller's database transaction. */
-    record({ transaction, unitPrice, writable }: Landing): void {
+    record({ transaction, unitPrice, writable }: HistoryEntry): void {
       const { signature, slot, index, blockTime, err, raw, accountKeys } = transaction
       const seq = count + 1
       const error = err === null ? null : JSON.stringify(err)
@@ -98,7 +99,7 @@ export function openHistory(db: Database) {
     },
     lastTransaction(): LandedTransaction | null {
       const row = last.get()
-      return row === undefined ? null : fromRow(row)
+      return row === undefined ? null : transactionFromRow(row)
     },
     /** Whether it landed, be it under other signatures: its message counts, as on a validator. */
     hasTransaction({ signature, raw }: Pick<LandedTransaction, 'signature' | 'raw'>): boolean {
@@ -110,9 +111,9 @@ export function openHistory(db: Database) {
       if (known !== undefined) return known
       const name = signatureBytes(signature)
       const row = name === null ? undefined : bySignature.get(name)
-      return row === undefined ? null : remember(fromRow(row))
+      return row === undefined ? null : remember(transactionFromRow(row))
     },
-    transactionsInSlot: (slot: number): LandedTransaction[] => bySlot.all(slot).map(fromRow),
+    transactionsInSlot: (slot: number): LandedTransaction[] => bySlot.all(slot).map(transactionFromRow),
     slotsWithTransactions: (from: number, to: number, limit: number): number[] => slots.all(from, to, limit),
     blockTimeOf: (slot: number): number | null => timeOf.get(slot) ?? null,
     signaturesFor(

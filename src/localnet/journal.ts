@@ -7,7 +7,7 @@ import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes, addressOf } from '../solana/addresses.ts'
 import { openHistory } from './history.ts'
 
-const VERSION = 1
+const JOURNAL_VERSION = 1
 const SCHEMA = `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
   CREATE TABLE accounts (
@@ -38,7 +38,7 @@ export class ChainLockedError extends Error {
   }
 }
 
-export interface Journal extends ReturnType<typeof openHistory> {
+export interface ChainJournal extends ReturnType<typeof openHistory> {
   setting(name: string): Buffer | null
   saveSetting(name: string, value: Uint8Array | string): void
   /** Every account that was ever touched, programs last; null for those of the genesis that were closed. */
@@ -52,7 +52,7 @@ export interface Journal extends ReturnType<typeof openHistory> {
 }
 
 /** Opens (or begins) `chain.db` in a folder. Throws ChainLockedError. */
-export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Journal {
+export function openJournal(Database: typeof BetterSqlite3, dataDir: string): ChainJournal {
   makeDataFolder(dataDir)
   const file = join(dataDir, 'chain.db')
   const pidFile = join(dataDir, 'chain.pid')
@@ -84,10 +84,10 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Jo
     setting: (name) => select.get(name) ?? null,
     saveSetting: (name, value) => void save.run(name, Buffer.from(value as Uint8Array)),
     *accounts() {
-      for (const row of allAccounts.iterate()) yield [addressOf(row.address), fromRow(row)] as const
+      for (const row of allAccounts.iterate()) yield [addressOf(row.address), accountFromRow(row)] as const
     },
     saveAccount(address, account) {
-      const { lamports, owner, executable, data } = account ?? CLOSED
+      const { lamports, owner, executable, data } = account ?? REMOVED_ACCOUNT
       saveAccount.run(addressBytes(address), BigInt.asIntN(64, lamports), addressBytes(owner), Number(executable), data)
     },
     dropAccount: (address) => void dropAccount.run(addressBytes(address)),
@@ -104,14 +104,14 @@ interface AccountRow {
   data: Buffer
 }
 
-const CLOSED: ChainAccount = {
+const REMOVED_ACCOUNT: ChainAccount = {
   lamports: 0n,
   owner: addressOf(new Uint8Array(32)),
   data: Buffer.alloc(0),
   executable: false,
 }
 
-function fromRow({ lamports, owner, executable, data }: AccountRow): ChainAccount | null {
+function accountFromRow({ lamports, owner, executable, data }: AccountRow): ChainAccount | null {
   if (lamports === 0n) return null
   return {
     lamports: BigInt.asUintN(64, lamports),
@@ -123,12 +123,12 @@ function fromRow({ lamports, owner, executable, data }: AccountRow): ChainAccoun
 
 function prepareSchema(db: BetterSqlite3.Database, file: string): void {
   const version = db.pragma('user_version', { simple: true }) as number
-  if (version > VERSION) {
+  if (version > JOURNAL_VERSION) {
     throw new Error(`${file} was written by a newer release (version ${version}): upgrade, or reset the embedded chain`)
   }
   if (version === 0) {
     db.exec(SCHEMA)
-    db.pragma(`user_version = ${VERSION}`)
+    db.pragma(`user_version = ${JOURNAL_VERSION}`)
   }
 }
 

@@ -3,18 +3,24 @@
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
 import { TransactionRefused } from '../solana/execution.ts'
-import { decodeTransaction, messageBytesOf } from '../solana/messages.ts'
+import { decodeWireTransaction, messageBytesOf } from '../solana/messages.ts'
 import type { AccountIndex } from './account-index.ts'
 import type { Blockhashes } from './blockhashes.ts'
 import type { SlotClock, Tick } from './clock.ts'
-import { type CheckedTransaction, checkTransaction, type ExecutionParts, type Landed, land } from './execution.ts'
+import {
+  type CheckedTransaction,
+  checkTransaction,
+  type ExecutedTransaction,
+  type ExecutionParts,
+  executeAndCommit,
+} from './execution.ts'
 import type { Faucet } from './faucet.ts'
-import type { Journal } from './journal.ts'
+import type { ChainJournal } from './journal.ts'
 import type { Runtime } from './runtime.ts'
 import type { BundleOutcome, ChainListener, LandedTransaction, LocalnetStatus } from './types.ts'
 
 export interface ChainParts {
-  journal: Journal
+  journal: ChainJournal
   clock: SlotClock
   genesisMs: number
   genesisHash: string
@@ -55,7 +61,7 @@ export class Ledger {
   }
 
   send(raw: Uint8Array): LandedTransaction {
-    const transaction = decodeTransaction(raw)
+    const transaction = decodeWireTransaction(raw)
     const tick = this.enterSlot()
     const checked = checkTransaction(this.execution, transaction, tick, { sigVerify: true })
     const landed = this.#land(this.execution, checked, tick, this.#placeIn(tick))
@@ -64,10 +70,10 @@ export class Ledger {
   }
 
   sendBundle(raws: readonly Uint8Array[]): BundleOutcome {
-    const transactions = raws.map((raw) => decodeTransaction(raw))
+    const transactions = raws.map((raw) => decodeWireTransaction(raw))
     const tick = this.enterSlot()
     const before = new Map<string, ChainAccount | null>()
-    const landed: Landed[] = []
+    const landed: ExecutedTransaction[] = []
     const hasTransaction: ExecutionParts['hasTransaction'] = (asked) =>
       landed.some(({ transaction }) => isSameMessage(transaction.raw, asked.raw)) ||
       this.execution.hasTransaction(asked)
@@ -76,17 +82,18 @@ export class Ledger {
         const parts = { ...this.execution, hasTransaction }
         const checked = checkTransaction(parts, transaction, tick, { sigVerify: true })
         this.#remember(checked, before)
-        landed.push(this.#land(parts, checked, tick, this.#placeIn(tick) + landed.length))
+        const run = this.#land(parts, checked, tick, this.#placeIn(tick) + landed.length)
+        landed.push(run)
+        const { err, logs } = run.transaction
+        if (err === null) continue
+        this.#undo(before)
+        return { landed: false, signature: transaction.signature, err, logs }
       } catch (error) {
         this.#undo(before)
         if (!(error instanceof TransactionRefused)) throw error
         const logs = error.execution?.logs ?? []
         return { landed: false, signature: transaction.signature, err: error.err, logs }
       }
-      const { err, logs } = landed.at(-1)!.transaction
-      if (err === null) continue
-      this.#undo(before)
-      return { landed: false, signature: transaction.signature, err, logs }
     }
     this.#keep(landed)
     return { landed: true, slot: tick.slot, signatures: transactions.map(({ signature }) => signature) }
@@ -108,19 +115,19 @@ export class Ledger {
   }
 
   close(): void {
-    if (this.#ended === CLOSED) return
+    if (this.#ended === CHAIN_CLOSED) return
     const { journal } = this.#parts
     try {
       if (this.#ended === null) journal.commit(() => this.#saveClock(journal))
     } finally {
-      this.#ended = CLOSED
+      this.#ended = CHAIN_CLOSED
       this.#listeners.clear()
       journal.close()
     }
   }
 
   /** The journal, while the chain is open. */
-  get journal(): Journal {
+  get journal(): ChainJournal {
     this.assertOpen()
     return this.#parts.journal
   }
@@ -143,7 +150,7 @@ export class Ledger {
   }
 
   /** Makes what landed durable and only then tells anybody. */
-  #keep(landed: readonly Landed[]): void {
+  #keep(landed: readonly ExecutedTransaction[]): void {
     const journal = this.journal
     this.#durably(() => {
       const accounts = new Map<string, ChainAccount | null>()
@@ -156,13 +163,13 @@ export class Ledger {
     this.#place.next += landed.length
     for (const { transaction, changed } of landed) {
       journal.remember(transaction)
-      for (const listener of this.#listeners) tell(listener, transaction, changed)
+      for (const listener of this.#listeners) callListener(listener, transaction, changed)
     }
   }
 
-  #land(...run: Parameters<typeof land>): Landed {
+  #land(...run: Parameters<typeof executeAndCommit>): ExecutedTransaction {
     try {
-      return land(...run)
+      return executeAndCommit(...run)
     } catch (error) {
       throw error instanceof TransactionRefused ? error : this.#stop('a transaction could not be recorded', error)
     }
@@ -184,12 +191,12 @@ export class Ledger {
     return new Error(this.#ended, { cause })
   }
 
-  #saveAccount(journal: Journal, address: string, account: ChainAccount | null): void {
+  #saveAccount(journal: ChainJournal, address: string, account: ChainAccount | null): void {
     if (account === null && !this.#parts.genesis.has(address)) journal.dropAccount(address)
     else journal.saveAccount(address, account)
   }
 
-  #saveClock(journal: Journal): void {
+  #saveClock(journal: ChainJournal): void {
     const { clock, genesisMs } = this.#parts
     const lastMs = clock.ms()
     journal.saveSetting('clock', JSON.stringify({ genesisMs, offsetMs: clock.offsetMs, lastMs }))
@@ -207,17 +214,17 @@ export class Ledger {
     const accounts = [...before].sort(([, a], [, b]) => Number(a?.executable ?? false) - Number(b?.executable ?? false))
     for (const [address, account] of accounts) {
       const now = runtime.get(address)
-      if (isSame(now, account)) continue
+      if (isSameAccount(now, account)) continue
       runtime.set(address, account)
       index.update(address, account)
     }
   }
 }
 
-const CLOSED = 'The embedded chain was closed'
+const CHAIN_CLOSED = 'The embedded chain was closed'
 
 /** What landed has landed, whatever a listener makes of it. */
-function tell(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
+function callListener(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
   try {
     listener.landed?.(...news)
   } catch (error) {
@@ -227,7 +234,7 @@ function tell(listener: ChainListener, ...news: Parameters<NonNullable<ChainList
 
 const isSameMessage = (a: Uint8Array, b: Uint8Array) => Buffer.compare(messageBytesOf(a), messageBytesOf(b)) === 0
 
-function isSame(a: ChainAccount | null, b: ChainAccount | null): boolean {
+function isSameAccount(a: ChainAccount | null, b: ChainAccount | null): boolean {
   if (a === null || b === null) return a === b
   return (
     a.lamports === b.lamports &&

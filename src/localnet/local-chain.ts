@@ -4,10 +4,10 @@ import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
 import { BLOCKHASH_SLOTS, COMMITMENT_DEPTH, type Commitment } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
-import { feeOf } from '../solana/fees.ts'
+import { feeOfMessage } from '../solana/fees.ts'
 import { decodeMessage } from '../solana/messages.ts'
 import { CLOCK_SYSVAR } from '../solana/program-ids.ts'
-import type { Journal } from './journal.ts'
+import type { ChainJournal } from './journal.ts'
 import { type ChainParts, Ledger } from './ledger.ts'
 import { nonceAccountOf } from './nonces.ts'
 import { simulate } from './simulation.ts'
@@ -18,8 +18,8 @@ import type {
   LocalChain,
   LocalnetStatus,
   SignatureInfo,
+  SimulatedRun,
   SimulateOptions,
-  Simulation,
 } from './types.ts'
 
 export class EmbeddedChain implements LocalChain {
@@ -91,7 +91,7 @@ export class EmbeddedChain implements LocalChain {
     const usable =
       this.isBlockhashValid(message.recentBlockhash) ||
       nonceAccountOf(message, (address) => this.account(address)) !== null
-    return usable ? feeOf(message) : null
+    return usable ? feeOfMessage(message) : null
   }
 
   send(raw: Uint8Array): LandedTransaction {
@@ -102,7 +102,7 @@ export class EmbeddedChain implements LocalChain {
     return this.#ledger.sendBundle(raws)
   }
 
-  simulate(raw: Uint8Array, options: SimulateOptions = {}): Simulation {
+  simulate(raw: Uint8Array, options: SimulateOptions = {}): SimulatedRun {
     const tick = this.#ledger.enterSlot()
     return simulate(this.#ledger.execution, raw, tick, options, this.latestBlockhash())
   }
@@ -177,7 +177,7 @@ export class EmbeddedChain implements LocalChain {
   }
 
   /** The journal, while the chain is open. */
-  get #journal(): Journal {
+  get #journal(): ChainJournal {
     return this.#ledger.journal
   }
 

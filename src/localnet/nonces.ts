@@ -7,9 +7,9 @@ import { type DecodedMessage, isWritable } from '../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 
 const ADVANCE_NONCE_ACCOUNT = 4
-const NONCE_BYTES = 80
+const NONCE_ACCOUNT_BYTES = 80
 const AUTHORITY = 8
-const VALUE = 40
+const NONCE_VALUE = 40
 
 /** Address of the nonce account that makes a message's blockhash valid; null when there is none. */
 export function nonceAccountOf(
@@ -25,13 +25,13 @@ export function nonceAccountOf(
     return null
   }
   const index = first.accounts[0]
-  if (index === undefined || index >= message.keys.length || !isWritable(message, 0, index)) return null
-  const address = message.keys[index]!
+  const address = index === undefined ? undefined : message.keys[index]
+  if (index === undefined || address === undefined || !isWritable(message, 0, index)) return null
   const nonce = account(address)
-  if (nonce === null || nonce.owner !== SYSTEM_PROGRAM || nonce.data.length !== NONCE_BYTES) return null
+  if (nonce === null || nonce.owner !== SYSTEM_PROGRAM || nonce.data.length !== NONCE_ACCOUNT_BYTES) return null
   const view = new DataView(nonce.data.buffer, nonce.data.byteOffset, nonce.data.byteLength)
   if (view.getUint32(0, true) !== 1 || view.getUint32(4, true) !== 1) return null
-  if (base58.encode(nonce.data.subarray(VALUE, VALUE + 32)) !== message.recentBlockhash) return null
+  if (base58.encode(nonce.data.subarray(NONCE_VALUE, NONCE_VALUE + 32)) !== message.recentBlockhash) return null
   const authority = addressOf(nonce.data.subarray(AUTHORITY, AUTHORITY + 32))
   const signed = first.accounts.some((i) => i < message.signers && message.keys[i] === authority)
   return signed ? address : null
@@ -40,6 +40,6 @@ export function nonceAccountOf(
 /** The nonce account as it is after a transaction that used `blockhash`: a validator advances it even when that fails. */
 export function advanceNonce(nonce: ChainAccount, blockhash: string): ChainAccount {
   const data = Uint8Array.from(nonce.data)
-  data.set(createHash('sha256').update('DURABLE_NONCE').update(base58.decode(blockhash)).digest(), VALUE)
+  data.set(createHash('sha256').update('DURABLE_NONCE').update(base58.decode(blockhash)).digest(), NONCE_VALUE)
   return { ...nonce, data }
 }

@@ -6,7 +6,7 @@ import { AccountIndex } from './account-index.ts'
 import { Blockhashes } from './blockhashes.ts'
 import { type ClockState, SlotClock } from './clock.ts'
 import { FAUCET_LAMPORTS, openFaucet } from './faucet.ts'
-import { type Journal, openJournal } from './journal.ts'
+import { type ChainJournal, openJournal } from './journal.ts'
 import type { ChainParts } from './ledger.ts'
 import { loadPrograms } from './programs-dir.ts'
 import { Runtime } from './runtime.ts'
@@ -62,10 +62,11 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
 }
 
 /** The seed and clock that a chain was begun with, made on its first opening. */
-function genesisOf(journal: Journal, now: () => number): { seed: Uint8Array; clockState: ClockState } {
-  const known = journal.setting('seed')
+function genesisOf(journal: ChainJournal, now: () => number): { seed: Uint8Array; clockState: ClockState } {
+  const [known, clock] = [journal.setting('seed'), journal.setting('clock')]
   if (known !== null) {
-    const clockState: ClockState = JSON.parse(journal.setting('clock')!.toString())
+    if (clock === null) throw new Error('the journal of the embedded chain has a seed and no clock')
+    const clockState: ClockState = JSON.parse(clock.toString())
     return { seed: known, clockState }
   }
   const seed = randomBytes(32)

@@ -31,7 +31,7 @@ export function loadPrograms(runtime: Runtime, programsDir: string): LoadedProgr
     }
   }
 
-  for (const [address, account] of Object.entries(genesisAccounts)) runtime.set(address, readAccount(account))
+  for (const [address, account] of Object.entries(genesisAccounts)) runtime.set(address, readAccountFile(account))
   for (const file of filesOf(programsDir, '.so')) {
     attempt(file, () => {
       const id = basename(file, '.so')
@@ -46,7 +46,7 @@ export function loadPrograms(runtime: Runtime, programsDir: string): LoadedProgr
     attempt(file, () => {
       const address = basename(file, '.json')
       addressBytes(address)
-      runtime.set(address, readAccount(JSON.parse(readFileSync(file, 'utf8'))))
+      runtime.set(address, readAccountFile(JSON.parse(readFileSync(file, 'utf8'))))
       accounts.push(address)
     })
   }
@@ -65,7 +65,7 @@ function filesOf(folder: string, extension: string): string[] {
 }
 
 /** An account from JSON: lamports as a number or digits, data in base64. Throws an Error that names the field. */
-function readAccount(json: unknown): ChainAccount {
+function readAccountFile(json: unknown): ChainAccount {
   const { lamports, owner, data, executable } = (json ?? {}) as Record<string, unknown>
   if (!/^\d+$/.test(String(lamports))) throw new Error('its "lamports" must be a whole number')
   if (typeof owner !== 'string') throw new Error('its "owner" must be an address')

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { createRpc, type Rpc, type RpcOptions } from './rpc/index.ts'
+import { createRpc, type LocalRpc, type LocalRpcOptions } from './rpc/index.ts'
 import type { LocalChain } from './types.ts'
 import { createSubscriptions, type Subscriptions } from './websocket.ts'
 
@@ -26,9 +26,9 @@ const CORS = {
   'access-control-max-age': '86400',
 }
 
-export interface ServeLocalnetOptions extends RpcOptions {
+export interface ServeLocalnetOptions extends LocalRpcOptions {
   /** The chain, or what opens it: called once, at the first request, and again after it failed. */
-  chain: LocalChain | (() => Promise<Rpc>)
+  chain: LocalChain | (() => Promise<LocalRpc>)
   /** Address to listen on; 127.0.0.1 by default. */
   host?: string
   /** Port of HTTP, the WebSocket takes the next one; 8899 by default, 0 takes a free pair. */
@@ -63,7 +63,7 @@ function reply(response: ServerResponse, status: number, body = '', type = 'text
 }
 
 /** The body, or null when it is too large; the rest is then not read. */
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+async function readRpcBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -74,18 +74,18 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks)
 }
 
-async function post(open: Open, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answerPost(open: Open, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (!request.headers['content-type']?.toLowerCase().startsWith('application/json')) {
     return reply(response, 415, 'Supplied content type is not allowed. Content-Type: application/json is required\n')
   }
-  const body = await readBody(request)
+  const body = await readRpcBody(request)
   if (body === null) {
     response.setHeader('connection', 'close')
     return reply(response, 413, `The request is larger than ${MAX_BODY_BYTES} bytes\n`)
   }
   // A page in a browser is not the operator: it must not move the clock.
   const operator = request.headers.origin === undefined
-  let opened: Opened
+  let opened: OpenedServer
   try {
     opened = await open()
   } catch (error) {
@@ -95,8 +95,8 @@ async function post(open: Open, request: IncomingMessage, response: ServerRespon
   reply(response, 200, answer ?? '', 'application/json; charset=utf-8')
 }
 
-async function respond(open: Open, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const path = (request.url ?? '/').split('?', 1)[0]!
+async function respondJson(open: Open, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [path = '/'] = (request.url ?? '/').split('?', 1)
   const { method } = request
   if (method === 'OPTIONS') return reply(response, 204)
   if (method === 'GET' && path === '/health') return reply(response, 200, 'ok')
@@ -105,10 +105,10 @@ async function respond(open: Open, request: IncomingMessage, response: ServerRes
     response.setHeader('allow', 'POST, OPTIONS')
     return reply(response, 405, 'Used HTTP Method is not allowed. POST or OPTIONS is required\n')
   }
-  await post(open, request, response)
+  await answerPost(open, request, response)
 }
 
-function listen(server: Server, host: string, port: number): Promise<number> {
+function listenOn(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) =>
       reject(error.code === 'EADDRINUSE' ? new PortInUse(host, port) : error)
@@ -120,7 +120,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   })
 }
 
-function close(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
     server.closeAllConnections()
@@ -130,12 +130,12 @@ function close(server: Server): Promise<void> {
 /** Listens on a port and the one after it. Throws PortInUse. */
 async function listenOnPair(http: Server, ws: Server, host: string, port: number): Promise<[number, number]> {
   for (let attempt = 1; ; attempt++) {
-    const first = await listen(http, host, port)
+    const first = await listenOn(http, host, port)
     try {
       if (first === 65_535) throw new PortInUse(host, first + 1)
-      return [first, await listen(ws, host, first + 1)]
+      return [first, await listenOn(ws, host, first + 1)]
     } catch (error) {
-      await close(http)
+      await closeServer(http)
       if (port !== 0 || attempt >= PAIR_ATTEMPTS || !(error instanceof PortInUse)) throw error
     }
   }
@@ -167,19 +167,19 @@ function upgradeWith(sockets: WebSocketServer, open: Open) {
   }
 }
 
-interface Opened {
-  rpc: Rpc
+interface OpenedServer {
+  rpc: LocalRpc
   subscriptions: Subscriptions
 }
-type Open = () => Promise<Opened>
+type Open = () => Promise<OpenedServer>
 
 /** Opens at the first call; a failure is told to its callers and the next call tries again. */
 function opener({ chain, onError }: ServeLocalnetOptions): { open: Open; close(): Promise<void> } {
-  const serve = async (): Promise<Opened> => {
+  const serve = async (): Promise<OpenedServer> => {
     const rpc = typeof chain === 'function' ? await chain() : createRpc(chain, onError ? { onError } : {})
     return { rpc, subscriptions: createSubscriptions(rpc.chain, onError ? { onError } : {}) }
   }
-  let opened: Promise<Opened> | undefined
+  let opened: Promise<OpenedServer> | undefined
   return {
     open() {
       opened ??= serve().catch((error) => {
@@ -202,7 +202,7 @@ export async function serveLocalnet(options: ServeLocalnetOptions): Promise<Loca
   const { WebSocketServer } = await import('ws')
   const opening = opener(options)
   const http = createServer((request, response) => {
-    respond(opening.open, request, response).catch((error) => {
+    respondJson(opening.open, request, response).catch((error) => {
       // A client that hung up is no fault.
       if (error.code !== 'ECONNRESET') onError?.(error, 'http')
       response.destroy()
@@ -221,7 +221,7 @@ export async function serveLocalnet(options: ServeLocalnetOptions): Promise<Loca
       await opening.close()
       for (const socket of sockets.clients) socket.terminate()
       sockets.close()
-      await Promise.all([close(http), close(ws)])
+      await Promise.all([closeServer(http), closeServer(ws)])
     },
   }
 }

@@ -1,10 +1,10 @@
 /** Runs a transaction for its result alone: nothing that it does is kept. */
 import { base58 } from '@scure/base'
 import { TransactionRefused } from '../solana/execution.ts'
-import { type DecodedTransaction, decodeTransaction } from '../solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction } from '../solana/messages.ts'
 import type { Tick } from './clock.ts'
 import { checkTransaction, type ExecutionParts, refine, wasExecuted } from './execution.ts'
-import type { SimulateOptions, Simulation } from './types.ts'
+import type { SimulatedRun, SimulateOptions } from './types.ts'
 
 /** Simulates at a slot that the runtime has entered. Throws TransactionRefused for what cannot be run at all. */
 export function simulate(
@@ -13,13 +13,15 @@ export function simulate(
   tick: Tick,
   { sigVerify = false, replaceRecentBlockhash = false, accounts = [] }: SimulateOptions,
   latest: { blockhash: string; lastValidBlockHeight: number },
-): Simulation {
-  const given = decodeTransaction(raw)
-  const transaction = replaceRecentBlockhash ? withBlockhash(given, latest.blockhash) : given
+): SimulatedRun {
+  const given = decodeWireTransaction(raw)
+  const transaction = replaceRecentBlockhash ? replaceBlockhash(given, latest.blockhash) : given
   const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
   const { execution, after } = parts.runtime.simulate(transaction.raw, sigVerify)
-  if (execution.err !== null) execution.err = refine(execution.err, parts.runtime, checked)
-  if (!wasExecuted(execution)) throw new TransactionRefused(execution.err!, execution)
+  if (execution.err !== null) {
+    execution.err = refine(execution.err, parts.runtime, checked)
+    if (!wasExecuted(execution)) throw new TransactionRefused(execution.err, execution)
+  }
   const written = new Set(checked.accountKeys.filter((_, i) => checked.writable[i]))
   const stateOf = (address: string) => {
     const found = written.has(address) ? (after.get(address) ?? null) : parts.runtime.get(address)
@@ -33,9 +35,9 @@ export function simulate(
   }
 }
 
-function withBlockhash(transaction: DecodedTransaction, blockhash: string): DecodedTransaction {
+function replaceBlockhash(transaction: DecodedTransaction, blockhash: string): DecodedTransaction {
   const { raw, messageBytes, message } = transaction
   const changed = Uint8Array.from(raw)
   changed.set(base58.decode(blockhash), raw.length - messageBytes.length + message.blockhashOffset)
-  return decodeTransaction(changed)
+  return decodeWireTransaction(changed)
 }

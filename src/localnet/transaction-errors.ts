@@ -106,7 +106,7 @@ type RuntimeError =
 
 /** A runtime error as JSON: `"AccountNotFound"`, `{ InstructionError: [2, { Custom: 6001 }] }`. */
 export function transactionErrorJson(error: RuntimeError): TransactionErrorJson {
-  if (typeof error === 'number') return named(TRANSACTION_ERRORS, error)
+  if (typeof error === 'number') return errorName(TRANSACTION_ERRORS, error)
   if ('err' in error) return { InstructionError: [error.index, instructionErrorJson(error.err())] }
   if ('accountIndex' in error) {
     return { [error.constructor.name.replace(/^TransactionError/, '')]: { account_index: error.accountIndex } }
@@ -115,11 +115,11 @@ export function transactionErrorJson(error: RuntimeError): TransactionErrorJson 
 }
 
 function instructionErrorJson(error: number | { code: number } | { msg: string }): TransactionErrorJson {
-  if (typeof error === 'number') return named(INSTRUCTION_ERRORS, error)
+  if (typeof error === 'number') return errorName(INSTRUCTION_ERRORS, error)
   return 'code' in error ? { Custom: error.code } : { BorshIoError: error.msg }
 }
 
-function named(names: readonly string[], number: number): string {
+function errorName(names: readonly string[], number: number): string {
   const name = names[number]
   if (name === undefined) throw new Error(`The runtime gave error ${number}, which has no name`)
   return name

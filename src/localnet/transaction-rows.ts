@@ -1,7 +1,7 @@
 /** A landed transaction as a row of the journal, and back: what its wire format tells is not written twice. */
 import { base58 } from '@scure/base'
 import type { InnerInstructions, TokenBalance, TransactionErrorJson } from '../solana/execution.ts'
-import { decodeTransaction } from '../solana/messages.ts'
+import { decodeWireTransaction } from '../solana/messages.ts'
 import type { LandedTransaction } from './types.ts'
 
 export interface TransactionRow {
@@ -26,7 +26,7 @@ type TokenBalanceRow = [
 ]
 type InnerRow = [programIdIndex: number, accounts: number[], data: string, stackHeight: number]
 
-interface Meta {
+interface TransactionMeta {
   fee: string
   units: number
   logs: string[]
@@ -41,7 +41,7 @@ interface Meta {
 
 export function encodeMeta(transaction: LandedTransaction): string {
   const { preTokenBalances, postTokenBalances, innerInstructions, returnData, loadedAddresses } = transaction
-  const meta: Meta = {
+  const meta: TransactionMeta = {
     fee: transaction.fee.toString(),
     units: transaction.unitsConsumed,
     logs: transaction.logs,
@@ -56,11 +56,11 @@ export function encodeMeta(transaction: LandedTransaction): string {
   return JSON.stringify(meta)
 }
 
-export function fromRow(row: TransactionRow): LandedTransaction {
-  const meta: Meta = JSON.parse(row.meta)
+export function transactionFromRow(row: TransactionRow): LandedTransaction {
+  const meta: TransactionMeta = JSON.parse(row.meta)
   const err: TransactionErrorJson | null = row.err === null ? null : JSON.parse(row.err)
   const loadedAddresses = meta.loaded ?? { writable: [], readonly: [] }
-  const { message } = decodeTransaction(row.raw)
+  const { message } = decodeWireTransaction(row.raw)
   return {
     signature: base58.encode(row.signature),
     slot: row.slot,

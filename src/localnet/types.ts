@@ -24,7 +24,7 @@ export interface LandedTransaction extends Execution {
   postTokenBalances: TokenBalance[]
 }
 
-export interface Simulation extends Execution {
+export interface SimulatedRun extends Execution {
   /** Accounts as they would be, by address; null where one would not exist. Only those asked for. */
   accounts: (ChainAccount | null)[]
   /** All writable accounts of the message before and after, by address. */
@@ -94,7 +94,7 @@ export interface LocalChain {
   /** All land in one slot, in order, or none does. */
   sendBundle(raws: readonly Uint8Array[]): BundleOutcome
   /** Throws TransactionRefused for what cannot be decoded or run at all. */
-  simulate(raw: Uint8Array, options?: SimulateOptions): Simulation
+  simulate(raw: Uint8Array, options?: SimulateOptions): SimulatedRun
   /** Lands a transfer from the faucet. Returns its signature. */
   airdrop(address: string, lamports: bigint): string
   /** Overwrites an account (genesis data, tests); durable. */

@@ -7,14 +7,14 @@ import { toJson } from '../solana/json.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { type AccountView, encodeAccount, viewOf } from './rpc/account-encoding.ts'
 import { invalidParams, RpcError } from './rpc/errors.ts'
-import { type Filters, matches, readFilters } from './rpc/filters.ts'
+import { type AccountFilters, matchesFilters, readFilters } from './rpc/filters.ts'
 import { asBoolean, asConfig, asList, asPubkey, asSignature, requireParams } from './rpc/params.ts'
 import type { LandedTransaction, LocalChain } from './types.ts'
 
 /** What takes a text to the client. */
-export type Send = (text: string) => void
+export type SendNotification = (text: string) => void
 
-export interface Landed {
+export interface LandedUpdate {
   transaction: LandedTransaction
   changed: ReadonlyMap<string, ChainAccount | null>
 }
@@ -28,12 +28,12 @@ export type Topic =
       landed: { slot: number; err: TransactionErrorJson | null } | null
     }
   | { kind: 'account'; address: string; view: AccountView }
-  | { kind: 'program'; program: string; filters: Filters; view: AccountView }
+  | { kind: 'program'; program: string; filters: AccountFilters; view: AccountView }
   | { kind: 'logs'; mentions: string | null }
 
-export interface Subscription {
+export interface TopicSubscription {
   id: number
-  send: Send
+  send: SendNotification
   /** Ids of its connection's subscriptions. */
   siblings: Set<number>
   commitment: Commitment
@@ -74,7 +74,7 @@ export const TOPICS: Readonly<Record<string, (chain: LocalChain, params: readonl
   },
 }
 
-export function notify({ id, send, topic }: Subscription, result: unknown): void {
+export function notify({ id, send, topic }: TopicSubscription, result: unknown): void {
   send(toJson({ jsonrpc: '2.0', method: `${topic.kind}Notification`, params: { result, subscription: id } }))
 }
 
@@ -92,7 +92,11 @@ function encodeForNotice(chain: LocalChain, account: ChainAccount, view: Account
 }
 
 /** Tells one subscription what a landed transaction means to it. */
-export function tell(chain: LocalChain, subscription: Subscription, { transaction, changed }: Landed): void {
+export function notifyTopic(
+  chain: LocalChain,
+  subscription: TopicSubscription,
+  { transaction, changed }: LandedUpdate,
+): void {
   const { topic } = subscription
   const { slot, signature, err, logs } = transaction
   if (topic.kind === 'logs') {
@@ -103,7 +107,7 @@ export function tell(chain: LocalChain, subscription: Subscription, { transactio
     notify(subscription, inContext(slot, encodeForNotice(chain, account, topic.view)))
   } else if (topic.kind === 'program') {
     for (const [pubkey, account] of changed) {
-      if (account?.owner !== topic.program || !matches(account, topic.filters)) continue
+      if (account?.owner !== topic.program || !matchesFilters(account, topic.filters)) continue
       notify(subscription, inContext(slot, { pubkey, account: encodeForNotice(chain, account, topic.view) }))
     }
   }

@@ -3,18 +3,18 @@
 import type { Commitment } from '../solana/constants.ts'
 import { parseJson, toJson } from '../solana/json.ts'
 import { CODE, invalidParams, RpcError } from './rpc/errors.ts'
-import { errorAnswer, idOf, type Request, readRequest } from './rpc/index.ts'
+import { errorObject, jsonRpcId, type RpcRequest, readRequest } from './rpc/index.ts'
 import { asConfig, asInteger, commitmentOf, requireParams } from './rpc/params.ts'
 import type { LandedTransaction, LocalChain } from './types.ts'
 import {
   inContext,
-  type Landed,
+  type LandedUpdate,
   notify,
-  type Send,
-  type Subscription,
+  notifyTopic,
+  type SendNotification,
   TOPICS,
   type Topic,
-  tell,
+  type TopicSubscription,
 } from './websocket-topics.ts'
 
 /** How often slots are looked at while anybody listens: a quarter of a slot. */
@@ -39,15 +39,15 @@ export interface SubscriptionsOptions {
 }
 
 export interface Subscriptions {
-  connect(send: Send): SubscriptionConnection
+  connect(send: SendNotification): SubscriptionConnection
   close(): void
 }
 
 /** Serves subscriptions on a chain; its one timer runs only while there are any. */
 export function createSubscriptions(chain: LocalChain, { onError }: SubscriptionsOptions = {}): Subscriptions {
-  const subscriptions = new Map<number, Subscription>()
+  const subscriptions = new Map<number, TopicSubscription>()
   /** Landed and not yet told at every commitment that somebody listens at, oldest first. */
-  let landed: Landed[] = []
+  let landed: LandedUpdate[] = []
   const told: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 }
   let lastId = 0
   let slot = chain.slot()
@@ -67,7 +67,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     return removed
   }
 
-  function add(subscription: Subscription): void {
+  function add(subscription: TopicSubscription): void {
     subscriptions.set(subscription.id, subscription)
     if (timer) return
     slot = chain.slot()
@@ -76,7 +76,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
   }
 
   /** A signature is told once, at its commitment, and its subscription ends. */
-  function tellSignature(subscription: Subscription): void {
+  function tellSignature(subscription: TopicSubscription): void {
     const { topic } = subscription
     if (topic.kind !== 'signature' || !topic.landed) return
     if (topic.received) {
@@ -92,8 +92,8 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     const reached = chain.slot(commitment)
     const waiting = listeners(commitment)
     let next = told[commitment]
-    for (; next < landed.length && landed[next]!.transaction.slot <= reached; next++) {
-      for (const subscription of waiting) tell(chain, subscription, landed[next]!)
+    for (let update = landed[next]; update && update.transaction.slot <= reached; update = landed[++next]) {
+      for (const subscription of waiting) notifyTopic(chain, subscription, update)
     }
     told[commitment] = next
   }
@@ -135,7 +135,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     forget()
   }
 
-  function hear(transaction: LandedTransaction, changed: Landed['changed']): void {
+  function hear(transaction: LandedTransaction, changed: LandedUpdate['changed']): void {
     if (subscriptions.size === 0) return
     landed.push({ transaction, changed })
     tellLanded('processed')
@@ -153,7 +153,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     connect(send) {
       const own = new Set<number>()
 
-      function subscribe(topic: Topic, config: Record<string, unknown>): Subscription {
+      function subscribe(topic: Topic, config: Record<string, unknown>): TopicSubscription {
         if (own.size >= MAX_SUBSCRIPTIONS) {
           throw new RpcError(CODE.internal, 'Internal Error: Subscription refused. Node subscription limit reached')
         }
@@ -164,9 +164,10 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
         return subscription
       }
 
-      function call({ id, method, params }: Request): void {
-        if (Object.hasOwn(TOPICS, method)) {
-          const subscription = subscribe(TOPICS[method]!(chain, params), asConfig(params[1]))
+      function call({ id, method, params }: RpcRequest): void {
+        const topicOf = Object.hasOwn(TOPICS, method) ? TOPICS[method] : undefined
+        if (topicOf !== undefined) {
+          const subscription = subscribe(topicOf(chain, params), asConfig(params[1]))
           send(toJson({ jsonrpc: '2.0', result: subscription.id, id }))
           tellSignature(subscription)
           return
@@ -187,7 +188,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
         } catch (error) {
           if (!(error instanceof RpcError)) onError?.(error, 'subscription')
           const known = error instanceof RpcError ? error : new RpcError(CODE.internal, 'Internal error')
-          send(errorAnswer(idOf(value), known))
+          send(errorObject(jsonRpcId(value), known))
         }
       }
 
@@ -197,7 +198,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
           try {
             value = parseJson(text)
           } catch {
-            return send(errorAnswer(null, new RpcError(CODE.parse, 'Parse error')))
+            return send(errorObject(null, new RpcError(CODE.parse, 'Parse error')))
           }
           for (const one of Array.isArray(value) ? value : [value]) answer(one)
         },

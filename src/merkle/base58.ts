@@ -1,10 +1,10 @@
 /** Base58 for 32-byte keys: table-driven, decoding straight from bytes into a slot of a larger buffer. */
 
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const BASE58_ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const ONE = 49
 
-const DIGITS = new Int8Array(256).fill(-1)
-for (let i = 0; i < 58; i++) DIGITS[ALPHABET.charCodeAt(i)] = i
+const DIGIT_VALUES = new Int8Array(256).fill(-1)
+for (let i = 0; i < 58; i++) DIGIT_VALUES[BASE58_ALPHABET.charCodeAt(i)] = i
 
 // A key is at most 45 base58 digits: nine groups of five. Row g holds 58^(5·(8-g)) as sixteen 16-bit limbs, so that
 // a key is nine multiply-adds per limb, every sum below 2^49 and therefore exact in a double.
@@ -28,30 +28,32 @@ export function decodeKey(source: Uint8Array, start: number, end: number, out: U
   for (let g = 0; g < first; g++) groups[g] = 0
   let group = 0
   for (let k = 45 - length - first * 5; k < 5; k++) {
-    const digit = DIGITS[source[position++]!]!
+    const digit = DIGIT_VALUES[source[position++] ?? 0] ?? -1
     bad |= digit
     group = group * 58 + digit
   }
   groups[first] = group
   for (let g = first + 1; g < 9; g++) {
-    const a = DIGITS[source[position]!]!
-    const b = DIGITS[source[position + 1]!]!
-    const c = DIGITS[source[position + 2]!]!
-    const d = DIGITS[source[position + 3]!]!
-    const e = DIGITS[source[position + 4]!]!
+    const a = DIGIT_VALUES[source[position] ?? 0] ?? -1
+    const b = DIGIT_VALUES[source[position + 1] ?? 0] ?? -1
+    const c = DIGIT_VALUES[source[position + 2] ?? 0] ?? -1
+    const d = DIGIT_VALUES[source[position + 3] ?? 0] ?? -1
+    const e = DIGIT_VALUES[source[position + 4] ?? 0] ?? -1
     bad |= a | b | c | d | e
     groups[g] = (((a * 58 + b) * 58 + c) * 58 + d) * 58 + e
     position += 5
   }
   if (bad < 0) return false
   // Unrolled: with the groups in locals the sums run about twice as fast as in a nested loop.
-  const [g0, g1, g2, g3, g4] = [groups[0]!, groups[1]!, groups[2]!, groups[3]!, groups[4]!]
-  const [g5, g6, g7, g8] = [groups[5]!, groups[6]!, groups[7]!, groups[8]!]
+  const [g0, g1, g2, g3, g4] = [groups[0] ?? 0, groups[1] ?? 0, groups[2] ?? 0, groups[3] ?? 0, groups[4] ?? 0]
+  const [g5, g6, g7, g8] = [groups[5] ?? 0, groups[6] ?? 0, groups[7] ?? 0, groups[8] ?? 0]
   const w = WEIGHTS
   let carry = 0
   for (let k = 15; k >= 0; k--) {
-    const high = g0 * w[k]! + g1 * w[k + 16]! + g2 * w[k + 32]! + g3 * w[k + 48]! + g4 * w[k + 64]!
-    const sum = carry + high + g5 * w[k + 80]! + g6 * w[k + 96]! + g7 * w[k + 112]! + g8 * w[k + 128]!
+    const high =
+      g0 * (w[k] ?? 0) + g1 * (w[k + 16] ?? 0) + g2 * (w[k + 32] ?? 0) + g3 * (w[k + 48] ?? 0) + g4 * (w[k + 64] ?? 0)
+    const sum =
+      carry + high + g5 * (w[k + 80] ?? 0) + g6 * (w[k + 96] ?? 0) + g7 * (w[k + 112] ?? 0) + g8 * (w[k + 128] ?? 0)
     carry = Math.floor(sum / 65536)
     const limb = sum - carry * 65536
     out[at + 2 * k] = limb >>> 8
@@ -82,19 +84,19 @@ export function keyFromBase58(text: string): Uint8Array | undefined {
 /** Base58 text of the 32 bytes at `key[at]`. */
 export function keyToBase58(key: Uint8Array, at = 0): string {
   const limbs = new Float64Array(16)
-  for (let k = 0; k < 16; k++) limbs[k] = key[at + 2 * k]! * 256 + key[at + 2 * k + 1]!
+  for (let k = 0; k < 16; k++) limbs[k] = (key[at + 2 * k] ?? 0) * 256 + (key[at + 2 * k + 1] ?? 0)
   let text = ''
   for (let g = 8, top = 0; g >= 0; g--) {
     let remainder = 0
     for (let k = top; k < 16; k++) {
-      const value = remainder * 65536 + limbs[k]!
+      const value = remainder * 65536 + (limbs[k] ?? 0)
       const quotient = Math.floor(value / GROUP)
       limbs[k] = quotient
       remainder = value - quotient * GROUP
     }
     while (top < 16 && limbs[top] === 0) top++
     for (let i = 0; i < 5; i++) {
-      text = ALPHABET[remainder % 58] + text
+      text = BASE58_ALPHABET[remainder % 58] + text
       remainder = Math.floor(remainder / 58)
     }
   }
@@ -115,7 +117,7 @@ export function walletFault(text: string): string {
   const shown = JSON.stringify(text).replace(/[\u007f-\u{10ffff}]/gu, '?')
   if (/^0x/i.test(text)) return `${shown} is no Solana wallet: a wallet is base58 of 32 bytes, without 0x`
   for (const character of text) {
-    if (!ALPHABET.includes(character)) {
+    if (!BASE58_ALPHABET.includes(character)) {
       const position = text.indexOf(character) + 1
       const known = '0OIl'.includes(character) ? ' (base58 has no 0, O, I, l)' : ''
       return `${shown} is no base58 wallet: character ${position} is not of the alphabet${known}`

@@ -26,15 +26,15 @@ export interface BuiltTree {
 /** Builds from the raw body of POST /v2/merkle-trees; MerkleInputError as `readTreeRequest`. */
 export function buildFromRequest(body: Uint8Array): BuiltTree {
   const { fields, ...rows } = readTreeRequest(body)
-  return build(fields, rows, fields.persist !== false)
+  return treeOf(fields, rows, fields.persist !== false)
 }
 
 /** Builds from CSV bytes; MerkleInputError as `readCsv`. */
 export function buildFromCsv(bytes: Uint8Array, options: CsvOptions = {}): BuiltTree {
-  return build({}, readCsv(bytes, options), true)
+  return treeOf({}, readCsv(bytes, options), true)
 }
 
-function build(fields: Record<string, unknown>, rows: SettledRows, encode: boolean): BuiltTree {
+function treeOf(fields: Record<string, unknown>, rows: SettledRows, encode: boolean): BuiltTree {
   const { list, merged, zeroAmounts } = rows
   const tree = buildTree(list)
   return {

@@ -40,15 +40,18 @@ export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
   const lockeds = found(LOCKED_NAMES)
   for (const [role, columns] of Object.entries({ wallet: wallets, amount: amounts, 'locked amount': lockeds })) {
     const [first, second] = columns
-    if (second !== undefined) {
-      return { cell: second, message: `the header names the ${role} twice: ${names[first!]} and ${names[second]}` }
+    if (first !== undefined && second !== undefined) {
+      return { cell: second, message: `the header names the ${role} twice: ${names[first]} and ${names[second]}` }
     }
   }
   const locked = lockeds[0] ?? -1
   let [wallet, amount] = [wallets[0], amounts[0]]
   if (wallet !== undefined || amount !== undefined || locked >= 0) {
     // Of two columns with one named, the other is no guess.
-    if (width === 2 && locked < 0) [wallet, amount] = [wallet ?? 1 - amount!, amount ?? 1 - wallet!]
+    if (width === 2 && locked < 0) {
+      if (wallet === undefined && amount !== undefined) wallet = 1 - amount
+      else if (amount === undefined && wallet !== undefined) amount = 1 - wallet
+    }
     if (wallet === undefined) {
       return { cell: 0, message: `the header has no wallet column; name one of them ${WALLET_NAMES.join(', ')}` }
     }
@@ -66,7 +69,8 @@ export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
     const message = `the header names neither wallet (${WALLET_NAMES.join(', ')}) nor amount (${AMOUNT_NAMES.join(', ')})`
     return { cell: 0, message }
   }
-  const fourColumns = width === 4 && keyFromBase58(scanner.text(0)) !== undefined && /^\d+(\.\d+)?$/.test(names[2]!)
+  const fourColumns =
+    width === 4 && keyFromBase58(scanner.text(0)) !== undefined && /^\d+(\.\d+)?$/.test(names[2] ?? '')
   return {
     header: false,
     wallet: 0,

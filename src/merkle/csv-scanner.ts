@@ -2,7 +2,7 @@
 
 const COMMA = 44
 const QUOTE = 34
-const HASH = 35
+const HASH_SIGN = 35
 const LF = 10
 const CR = 13
 const SPACE = 32
@@ -37,7 +37,7 @@ export class CsvScanner {
       while (bytes[p] === SPACE || bytes[p] === TAB) p++
       if (p >= length) return false
       const byte = bytes[p]
-      if (byte === HASH && this.comments) while (p < length && bytes[p] !== LF && bytes[p] !== CR) p++
+      if (byte === HASH_SIGN && this.comments) while (p < length && bytes[p] !== LF && bytes[p] !== CR) p++
       else if (byte !== LF && byte !== CR) break
       p++
     }
@@ -108,8 +108,8 @@ export class CsvScanner {
 
   private keep(start: number, end: number): void {
     const { bytes } = this
-    while (start < end && isBlank(bytes[start]!)) start++
-    while (end > start && isBlank(bytes[end - 1]!)) end--
+    while (start < end && isBlank(bytes[start] ?? 0)) start++
+    while (end > start && isBlank(bytes[end - 1] ?? 0)) end--
     if (this.cells === this.starts.length) {
       const starts = new Uint32Array(this.cells * 2)
       const ends = new Uint32Array(this.cells * 2)
@@ -139,7 +139,7 @@ export function locate(bytes: Uint8Array, offsets: Iterable<number>): Map<number
   let p = bom
   for (const offset of [...new Set(offsets)].sort((a, b) => a - b)) {
     for (; p < offset; p++) {
-      const byte = bytes[p]!
+      const byte = bytes[p] ?? 0
       if (byte === LF || (byte === CR && bytes[p + 1] !== LF)) {
         line++
         column = 1

@@ -1,12 +1,12 @@
 /** Reads a recipient CSV into a packed list, collecting every fault with its line and column. */
 import { MAX_U64 } from '../solana/u64.ts'
-import { AMOUNT, readAmount } from './amounts.ts'
+import { AMOUNT_STATUS, readAmount } from './amounts.ts'
 import { decodeKey, keyToBase58, walletFault } from './base58.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'
 import { CsvScanner, locate } from './csv-scanner.ts'
 import { RECORD_BYTES } from './entry-list.ts'
 import { MAX_ISSUES, MerkleInputError, type MerkleIssue, quoted } from './errors.ts'
-import { PROGRESS_ROWS, type Progress } from './progress.ts'
+import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 import { type DuplicateMode, RowBuilder, type SettledRows } from './row-builder.ts'
 
 export interface CsvOptions {
@@ -16,14 +16,14 @@ export interface CsvOptions {
   decimals?: number | undefined
   /** A wallet that stands twice: refused (default), or summed at its first position. */
   duplicates?: DuplicateMode
-  onProgress?: Progress
+  onProgress?: BuildProgress
 }
 
 export interface CsvRows extends SettledRows {
   columns: CsvColumns
 }
 
-interface Fault {
+interface RowFault {
   offset: number
   message: string
   /** Offset of the row the message ends by naming. */
@@ -31,14 +31,14 @@ interface Fault {
 }
 
 /** Counts a fault; the message is made only for those that are kept. */
-type Refuse = (offset: number, message: () => string, earlier?: number) => void
+type RefuseAt = (offset: number, message: () => string, earlier?: number) => void
 
 /** Reads a CSV (UTF-8); throws MerkleInputError with positions `NAME:LINE:COLUMN`. Source: contract section 7. */
 export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const { name = 'csv', decimals, duplicates = 'reject', onProgress } = options
-  const faults: Fault[] = []
+  const faults: RowFault[] = []
   let faultCount = 0
-  const refuse: Refuse = (offset, message, earlier) => {
+  const refuse: RefuseAt = (offset, message, earlier) => {
     faultCount++
     if (faults.length < MAX_ISSUES) faults.push({ offset, message: message(), earlier })
   }
@@ -62,7 +62,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   }
   const columns = readColumns(scanner)
   if ('message' in columns) {
-    refuse(scanner.starts[columns.cell]!, () => columns.message)
+    refuse(scanner.starts[columns.cell] ?? 0, () => columns.message)
     return throwFaults()
   }
 
@@ -84,18 +84,18 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     }
     const { starts, ends } = scanner
     const at = rows.at
-    const walletStart = starts[columns.wallet]!
-    const amountStart = starts[columns.amount]!
-    const wallet = decodeKey(bytes, walletStart, ends[columns.wallet]!, rows.bytes, at)
+    const walletStart = starts[columns.wallet] ?? 0
+    const amountStart = starts[columns.amount] ?? 0
+    const wallet = decodeKey(bytes, walletStart, ends[columns.wallet] ?? 0, rows.bytes, at)
     if (!wallet) {
       refuse(walletStart, () => walletFault(scanner.text(columns.wallet)))
       rows.bytes.fill(0, at, at + RECORD_BYTES)
     }
-    const status = readAmount(bytes, amountStart, ends[columns.amount]!, decimals, rows.bytes, at + 32)
-    if (status !== AMOUNT.ok) {
-      refuse(amountStart, () => amountFault(scanner.text(columns.amount), status, decimals))
+    const status = readAmount(bytes, amountStart, ends[columns.amount] ?? 0, decimals, rows.bytes, at + 32)
+    if (status !== AMOUNT_STATUS.ok) {
+      refuse(amountStart, () => cellFault(scanner.text(columns.amount), status, decimals))
     }
-    if (columns.locked >= 0 && columns.locked < scanner.cells) refuseLocked(scanner, columns.locked, refuse)
+    if (columns.locked >= 0 && columns.locked < scanner.cells) requireNoLock(scanner, columns.locked, refuse)
     if (wallet) rows.append(walletStart)
   }
   onProgress?.(seen, seen, 'read')
@@ -125,11 +125,14 @@ const BLANK = { offset: 0, message: '' }
 function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): typeof BLANK | undefined {
   if (scanner.cells > columns.width) {
     const message = `${scanner.cells} cells where the first row has ${columns.width}; amounts take no thousands separators`
-    return { offset: scanner.starts[columns.width]!, message }
+    return { offset: scanner.starts[columns.width] ?? 0, message }
   }
   if (scanner.cells < needed) {
     const missing = scanner.cells <= columns.wallet ? 'wallet' : 'amount'
-    return { offset: scanner.ends[scanner.cells - 1]!, message: `the ${missing} is missing; a row is wallet,amount` }
+    return {
+      offset: scanner.ends[scanner.cells - 1] ?? 0,
+      message: `the ${missing} is missing; a row is wallet,amount`,
+    }
   }
   if (scanner.isEmpty(columns.wallet) && scanner.isEmpty(columns.amount)) {
     let cell = 0
@@ -138,26 +141,27 @@ function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): t
   }
   if (columns.guardThousands && scanner.cells > 2 && /^\d{3}(\.\d+)?$/.test(scanner.text(2))) {
     const message = `${quoted(`${scanner.text(1)},${scanner.text(2)}`)} reads as a thousands separator; write the amount without, or add a header`
-    return { offset: scanner.starts[1]!, message }
+    return { offset: scanner.starts[1] ?? 0, message }
   }
   return undefined
 }
 
-function refuseLocked(scanner: CsvScanner, cell: number, refuse: Refuse): void {
+function requireNoLock(scanner: CsvScanner, cell: number, refuse: RefuseAt): void {
   if (scanner.isEmpty(cell)) return
   const text = scanner.text(cell)
   if (/^0+(\.0*)?$/.test(text)) return
-  refuse(scanner.starts[cell]!, () => {
+  refuse(scanner.starts[cell] ?? 0, () => {
     return `amount_locked is ${quoted(text)}; locked amounts are not supported, use 0 and a separate lock`
   })
 }
 
 /** Why an amount cell cannot be read, and what to write. */
-function amountFault(text: string, status: number, decimals: number | undefined): string {
+function cellFault(text: string, status: number, decimals: number | undefined): string {
   const shown = `amount ${quoted(text)}`
   if (text === '') return 'the amount is empty'
-  if (status === AMOUNT.overflow) return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
-  if (status === AMOUNT.fraction) {
+  if (status === AMOUNT_STATUS.overflow)
+    return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
+  if (status === AMOUNT_STATUS.fraction) {
     return `${shown} has ${text.length - text.indexOf('.') - 1} fractional digits, the token has ${decimals}`
   }
   if (/^[+-]/.test(text)) return `${shown}: an amount has no sign`
@@ -173,13 +177,13 @@ function amountFault(text: string, status: number, decimals: number | undefined)
 }
 
 /** Turns byte offsets into `NAME:LINE:COLUMN`, in file order, with one walk over the file. */
-function placed(bytes: Uint8Array, name: string, faults: Fault[]): MerkleIssue[] {
+function placed(bytes: Uint8Array, name: string, faults: RowFault[]): MerkleIssue[] {
   const places = locate(
     bytes,
     faults.flatMap(({ offset, earlier }) => (earlier === undefined ? [offset] : [offset, earlier])),
   )
   const place = (offset: number) => {
-    const { line, column } = places.get(offset)!
+    const { line, column } = places.get(offset) ?? { line: 1, column: 1 }
     return `${line}:${column}`
   }
   return faults

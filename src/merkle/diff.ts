@@ -1,11 +1,11 @@
 /** What changed between two recipient lists: wallets added, removed, with another amount, or in another order. */
-import { amountAt, type Entry, type EntryList, entryAt, RECORD_BYTES } from './entry-list.ts'
+import { amountAt, type EntryList, entryAt, type ListEntry, RECORD_BYTES } from './entry-list.ts'
 
 export interface ListDiff {
   /** In the order of the later list. */
-  added: Entry[]
+  added: ListEntry[]
   /** In the order of the earlier list. */
-  removed: Entry[]
+  removed: ListEntry[]
   /** In the order of the later list. */
   changed: { wallet: string; before: bigint; after: bigint }[]
   unchanged: number

@@ -16,7 +16,7 @@ export interface EntryList {
   readonly bytes: Uint8Array
 }
 
-export interface Entry {
+export interface ListEntry {
   wallet: string
   amount: bigint
 }
@@ -29,7 +29,7 @@ export function listFromBytes(bytes: Uint8Array): EntryList {
 }
 
 /** A list of a few entries in code; wallets must be valid and distinct (MerkleInputError), amounts base units. */
-export function listFromEntries(entries: readonly Entry[]): EntryList {
+export function listFromEntries(entries: readonly ListEntry[]): EntryList {
   const bytes = new Uint8Array(entries.length * RECORD_BYTES)
   const seen = new Map<string, number>()
   entries.forEach(({ wallet, amount }, i) => {
@@ -59,7 +59,7 @@ export function amountAt(list: EntryList, index: number): bigint {
 }
 
 /** A leaf as text and bigint. */
-export function entryAt(list: EntryList, index: number): Entry {
+export function entryAt(list: EntryList, index: number): ListEntry {
   return { wallet: keyToBase58(list.bytes, index * RECORD_BYTES), amount: amountAt(list, index) }
 }
 
@@ -70,8 +70,10 @@ export function totalAmount(list: EntryList): bigint {
   let high = 0
   const { bytes } = list
   for (let i = 0, at = 32; i < list.count; i++, at += RECORD_BYTES) {
-    low += bytes[at]! + bytes[at + 1]! * 256 + bytes[at + 2]! * 65536 + bytes[at + 3]! * 16777216
-    high += bytes[at + 4]! + bytes[at + 5]! * 256 + bytes[at + 6]! * 65536 + bytes[at + 7]! * 16777216
+    low +=
+      (bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256 + (bytes[at + 2] ?? 0) * 65536 + (bytes[at + 3] ?? 0) * 16777216
+    high +=
+      (bytes[at + 4] ?? 0) + (bytes[at + 5] ?? 0) * 256 + (bytes[at + 6] ?? 0) * 65536 + (bytes[at + 7] ?? 0) * 16777216
     // The halves stay exact in a double for 2^21 rows; folding earlier keeps a margin.
     if ((i & 0xfffff) === 0xfffff) {
       total += (BigInt(high) << 32n) + BigInt(low)

@@ -1,6 +1,6 @@
 /** Reads the `entries` array of a request body: wallets at once, amounts once `decimals`, which may follow, is known. */
 import { MAX_U64 } from '../solana/u64.ts'
-import { AMOUNT, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
+import { AMOUNT_STATUS, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, walletFault } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
 import { quoted } from './errors.ts'
@@ -67,12 +67,12 @@ export class EntryScanner {
     const { scanner, rows, starts, ends, kinds } = this
     const spare = new Uint8Array(RECORD_BYTES)
     for (let i = 0; i < this.seen && i < kinds.length; i++) {
-      const kind = kinds[i]!
+      const kind = kinds[i] ?? 0
       if (kind === KIND.none) continue
-      const record = this.records[i]!
+      const record = this.records[i] ?? 0
       const out = record < 0 ? spare : rows.bytes
       const at = record < 0 ? 0 : record * RECORD_BYTES + 32
-      const [start, end] = [starts[i]!, ends[i]!]
+      const [start, end] = [starts[i] ?? 0, ends[i] ?? 0]
       let status: AmountStatus
       if (kind === KIND.text) status = readAmount(scanner.bytes, start, end, undefined, out, at)
       else if (kind === KIND.number) status = readJsonNumber(scanner.bytes, start, end, decimals, out, at)
@@ -80,7 +80,7 @@ export class EntryScanner {
         const text = Buffer.from(scanner.value(start - 1, end + 1) as string)
         status = readAmount(text, 0, text.length, undefined, out, at)
       }
-      if (status === AMOUNT.ok) continue
+      if (status === AMOUNT_STATUS.ok) continue
       this.refuse(`entries.${i}.amount`, () => amountFault(scanner.text(start, end), status, kind, decimals))
     }
   }
@@ -147,7 +147,7 @@ export class EntryScanner {
   private scanAmount(): void {
     const { scanner, seen } = this
     const start = scanner.position
-    const byte = scanner.bytes[start]!
+    const byte = scanner.bytes[start] ?? 0
     if (byte === QUOTE) {
       const escaped = scanner.skipString()
       this.kinds[seen] = escaped ? KIND.escapedText : KIND.text
@@ -177,12 +177,12 @@ export class EntryScanner {
 /** Why an amount of a request body is refused, and what to send. */
 function amountFault(text: string, status: AmountStatus, kind: number, decimals: number | undefined): string {
   const shown = quoted(text)
-  if (status === AMOUNT.overflow) {
+  if (status === AMOUNT_STATUS.overflow) {
     return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
   }
   if (kind !== KIND.number) return `${shown} is no digit string; a string holds base units, digits only`
-  if (status === AMOUNT.negative) return `${shown} is negative`
-  if (status === AMOUNT.unsafe) return `${shown} is past 2^53 - 1; send it as a digit string`
+  if (status === AMOUNT_STATUS.negative) return `${shown} is negative`
+  if (status === AMOUNT_STATUS.unsafe) return `${shown} is past 2^53 - 1; send it as a digit string`
   if (decimals === undefined)
     return `${shown} is no integer; send decimals to give whole tokens, or a digit string of base units`
   return `${shown} has more fractional digits than the token's ${decimals} decimals`

@@ -166,7 +166,7 @@ export class JsonScanner {
   private digits(from: number): number {
     const { bytes } = this
     let p = from
-    while (bytes[p]! >= 48 && bytes[p]! <= 57) p++
+    while ((bytes[p] ?? 0) >= 48 && (bytes[p] ?? 0) <= 57) p++
     if (p === from) {
       this.position = p
       this.fail('expected a digit')
@@ -184,7 +184,7 @@ export class JsonScanner {
     const kind = this.bytes[at + 1]
     if (kind === 117) {
       for (let i = at + 2; i < at + 6; i++) {
-        const digit = this.bytes[i]!
+        const digit = this.bytes[i] ?? 0
         const hex = (digit >= 48 && digit <= 57) || ((digit | 32) >= 97 && (digit | 32) <= 102)
         if (!hex) {
           this.position = i

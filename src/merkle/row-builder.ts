@@ -58,32 +58,32 @@ export class RowBuilder {
       const row = i * 10
       let mixed = k0
       for (let w = 0; w < 8; w++) {
-        mixed = Math.imul(mixed ^ words[row + w]!, k1 | 1)
+        mixed = Math.imul(mixed ^ (words[row + w] ?? 0), k1 | 1)
         mixed = (mixed << 13) | (mixed >>> 19)
         mixed ^= mixed >>> 16
       }
       mixed = Math.imul(mixed ^ k2, 0x9e3779b1)
       let slot = (mixed ^ (mixed >>> 15)) & (slots - 1)
-      let earlier = table[slot]!
+      let earlier = table[slot] ?? 0
       while (earlier >= 0 && !sameWallet(words, earlier * 10, row)) {
         slot = (slot + 1) & (slots - 1)
-        earlier = table[slot]!
+        earlier = table[slot] ?? 0
       }
       if (earlier >= 0) {
-        const source = sources[i]!
-        if (mode === 'reject') faults.repeated(source, sources[earlier]!, i)
+        const source = sources[i] ?? 0
+        if (mode === 'reject') faults.repeated(source, sources[earlier] ?? 0, i)
         else {
           const at = earlier * RECORD_BYTES + 32
           const sum = amountFrom(bytes, at) + amountFrom(bytes, i * RECORD_BYTES + 32)
-          if (sum > MAX_U64) faults.overflowed(source, sources[earlier]!, sum)
+          if (sum > MAX_U64) faults.overflowed(source, sources[earlier] ?? 0, sum)
           else writeAmount(bytes, at, sum)
         }
         continue
       }
       table[slot] = kept
       if (kept !== i) {
-        for (let w = 0; w < 10; w++) words[kept * 10 + w] = words[row + w]!
-        sources[kept] = sources[i]!
+        for (let w = 0; w < 10; w++) words[kept * 10 + w] = words[row + w] ?? 0
+        sources[kept] = sources[i] ?? 0
       }
       kept++
     }

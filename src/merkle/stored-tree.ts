@@ -20,7 +20,7 @@ export const CHUNK_LEAVES = 256
 const CHUNK_LEVELS = 8
 /** Bytes of a directory row in the head: first wallet of an index chunk ‖ first 8 bytes of its SHA-256. */
 const DIRECTORY_BYTES = 40
-const MAGIC = 'MTR1'
+const TREE_MAGIC = 'MTR1'
 const HEADER_BYTES = 8
 
 export type BlobKind = 'head' | 'leaves' | 'index'
@@ -69,9 +69,9 @@ export function encodeTree(tree: MerkleTree): EncodedTree {
   const { list, nodes, offsets } = tree
   const index = encodeIndex(list)
   const chunks = Math.ceil(list.count / CHUNK_LEAVES)
-  const upper = nodes.subarray(offsets[Math.min(CHUNK_LEVELS, offsets.length - 1)]!)
+  const upper = nodes.subarray(offsets[Math.min(CHUNK_LEVELS, offsets.length - 1)] ?? 0)
   const head = Buffer.alloc(HEADER_BYTES + upper.length + chunks * DIRECTORY_BYTES + NODE_BYTES)
-  head.write(MAGIC, 'latin1')
+  head.write(TREE_MAGIC, 'latin1')
   head.writeUInt32LE(list.count, 4)
   head.set(upper, HEADER_BYTES)
   let at = HEADER_BYTES + upper.length
@@ -96,7 +96,7 @@ export function* blobsOf(tree: EncodedTree): Generator<StoredBlob> {
 /** Opens a head; LeafLayoutError when it is cut, altered, or not of the tree with this root. */
 export function openHead(bytes: Uint8Array, root?: Uint8Array): TreeHead {
   const head = bufferOf(bytes)
-  if (head.length < HEADER_BYTES || head.toString('latin1', 0, 4) !== MAGIC)
+  if (head.length < HEADER_BYTES || head.toString('latin1', 0, 4) !== TREE_MAGIC)
     throw new LeafLayoutError('the head is not of a tree')
   const count = head.readUInt32LE(4)
   const chunks = Math.ceil(count / CHUNK_LEAVES)
@@ -186,11 +186,11 @@ export async function lookUpProof(
 ): Promise<StoredProof | undefined> {
   const indexChunk = indexChunkOf(head, wallet)
   if (indexChunk < 0) return undefined
-  const index = findInIndex(head, indexChunk, await present(read, 'index', indexChunk), wallet)
+  const index = findInIndex(head, indexChunk, await requireBlob(read, 'index', indexChunk), wallet)
   if (index < 0) return undefined
   const n = leafChunkOf(index)
   if (n >= head.chunks) throw new LeafLayoutError(`the index names leaf ${index} of ${head.count}`)
-  const chunk = openChunk(head, n, await present(read, 'leaves', n))
+  const chunk = openChunk(head, n, await requireBlob(read, 'leaves', n))
   const place = (index - n * CHUNK_LEAVES) * RECORD_BYTES
   if (Buffer.compare(chunk.list.bytes.subarray(place, place + 32), wallet) !== 0) {
     throw new LeafLayoutError(`leaf ${index} is another wallet than the index says`)
@@ -202,14 +202,14 @@ export async function lookUpProof(
 export async function readStoredList(head: TreeHead, read: ReadBlob): Promise<EntryList> {
   const bytes = new Uint8Array(head.count * RECORD_BYTES)
   for (let n = 0; n < head.chunks; n++) {
-    const chunk = await present(read, 'leaves', n)
+    const chunk = await requireBlob(read, 'leaves', n)
     openChunk(head, n, chunk)
     bytes.set(chunk, n * CHUNK_LEAVES * RECORD_BYTES)
   }
   return { count: head.count, bytes }
 }
 
-async function present(read: ReadBlob, kind: BlobKind, n: number): Promise<Uint8Array> {
+async function requireBlob(read: ReadBlob, kind: BlobKind, n: number): Promise<Uint8Array> {
   const bytes = await read(kind, n)
   if (bytes === undefined) throw new LeafLayoutError(`${kind} chunk ${n} is missing`)
   return bytes

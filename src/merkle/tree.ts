@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { MAX_U64 } from '../solana/u64.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
-import { PROGRESS_ROWS, type Progress } from './progress.ts'
+import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 
 /** Bytes of a node. */
 export const NODE_BYTES = 32
@@ -30,7 +30,7 @@ nodeInput[0] = 1
 
 /** Writes leaf hash sha256(0x00 ‖ sha256(wallet ‖ amount u64 LE ‖ 0 u64 LE)) of the record at `record`. */
 export function hashLeaf(records: Uint8Array, record: number, out: Buffer, at: number): void {
-  for (let i = 0; i < RECORD_BYTES; i++) leafInput[i] = records[record + i]!
+  for (let i = 0; i < RECORD_BYTES; i++) leafInput[i] = records[record + i] ?? 0
   innerInput.write(hash('sha256', leafInput, 'binary'), 1, NODE_BYTES, 'latin1')
   out.write(hash('sha256', innerInput, 'binary'), at, NODE_BYTES, 'latin1')
 }
@@ -38,11 +38,11 @@ export function hashLeaf(records: Uint8Array, record: number, out: Buffer, at: n
 /** Writes node sha256(0x01 ‖ min ‖ max) of the two nodes at `a[x]` and `b[y]`; `out` may be one of them. */
 export function hashPair(a: Uint8Array, x: number, b: Uint8Array, y: number, out: Buffer, at: number): void {
   let difference = 0
-  for (let i = 0; i < NODE_BYTES && difference === 0; i++) difference = a[x + i]! - b[y + i]!
+  for (let i = 0; i < NODE_BYTES && difference === 0; i++) difference = (a[x + i] ?? 0) - (b[y + i] ?? 0)
   const [aAt, bAt] = difference <= 0 ? [1, 33] : [33, 1]
   for (let i = 0; i < NODE_BYTES; i++) {
-    nodeInput[aAt + i] = a[x + i]!
-    nodeInput[bAt + i] = b[y + i]!
+    nodeInput[aAt + i] = a[x + i] ?? 0
+    nodeInput[bAt + i] = b[y + i] ?? 0
   }
   out.write(hash('sha256', nodeInput, 'binary'), at, NODE_BYTES, 'latin1')
 }
@@ -62,8 +62,8 @@ export function levelCounts(leaves: number, levels?: number): number[] {
 export function hashLevels(nodes: Buffer, counts: readonly number[]): number[] {
   const offsets = [0]
   for (let d = 1; d < counts.length; d++) {
-    const from = offsets[d - 1]!
-    const below = counts[d - 1]!
+    const from = offsets[d - 1] ?? 0
+    const below = counts[d - 1] ?? 0
     let to = from + NODE_BYTES * below
     offsets.push(to)
     for (let i = 0; i < below; i += 2, to += NODE_BYTES) {
@@ -78,7 +78,7 @@ export function hashLevels(nodes: Buffer, counts: readonly number[]): number[] {
  * Builds the tree of a list with at least one leaf; leaf order is list order. Same list, same root, everywhere.
  * Source: contract section 7 and the merkle distributor program (mERK…).
  */
-export function buildTree(list: EntryList, options: { onProgress?: Progress } = {}): MerkleTree {
+export function buildTree(list: EntryList, options: { onProgress?: BuildProgress } = {}): MerkleTree {
   if (list.count === 0) throw new RangeError('a tree needs at least one leaf')
   const { onProgress } = options
   const counts = levelCounts(list.count)
@@ -104,8 +104,8 @@ export function proofAt(tree: MerkleTree, index: number): Uint8Array[] {
 export function siblings(levels: TreeLevels, index: number, depth: number): Uint8Array[] {
   const proof: Uint8Array[] = []
   for (let d = 0, i = index; d < depth; d++, i >>= 1) {
-    const sibling = (i ^ 1) < levels.counts[d]! ? i ^ 1 : i
-    const at = levels.offsets[d]! + NODE_BYTES * sibling
+    const sibling = (i ^ 1) < (levels.counts[d] ?? 0) ? i ^ 1 : i
+    const at = (levels.offsets[d] ?? 0) + NODE_BYTES * sibling
     proof.push(new Uint8Array(levels.nodes.subarray(at, at + NODE_BYTES)))
   }
   return proof
@@ -138,6 +138,6 @@ export function toHex(bytes: Uint8Array): string {
 
 /** The 32 bytes of a hash in hex, with or without 0x; undefined for anything else. */
 export function hashFromHex(text: string): Uint8Array | undefined {
-  const match = /^(?:0x)?([0-9a-f]{64})$/i.exec(text)
-  return match ? new Uint8Array(Buffer.from(match[1]!, 'hex')) : undefined
+  const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? []
+  return digits === undefined ? undefined : new Uint8Array(Buffer.from(digits, 'hex'))
 }

@@ -32,9 +32,9 @@ export function encodeIndex(list: EntryList): Uint8Array {
   keys.sort()
   const order = Uint32Array.from(keys, (key) => key % room)
   for (let from = 0; from < count; ) {
-    const prefix = Math.floor(keys[from]! / room)
+    const prefix = Math.floor((keys[from] ?? 0) / room)
     let to = from + 1
-    while (to < count && Math.floor(keys[to]! / room) === prefix) to++
+    while (to < count && Math.floor((keys[to] ?? 0) / room) === prefix) to++
     if (to - from > 1) {
       order.subarray(from, to).sort((a, b) => {
         const [x, y] = [a * RECORD_BYTES, b * RECORD_BYTES]
@@ -45,9 +45,9 @@ export function encodeIndex(list: EntryList): Uint8Array {
   }
   const index = new Uint8Array(count * INDEX_BYTES)
   for (let i = 0, at = 0; i < count; i++, at += INDEX_BYTES) {
-    const leaf = order[i]!
+    const leaf = order[i] ?? 0
     // By hand: 32 bytes are too few for a call to copy() to pay.
-    for (let k = 0, from = leaf * RECORD_BYTES; k < 32; k++) index[at + k] = bytes[from + k]!
+    for (let k = 0, from = leaf * RECORD_BYTES; k < 32; k++) index[at + k] = bytes[from + k] ?? 0
     index[at + 32] = leaf
     index[at + 33] = leaf >>> 8
     index[at + 34] = leaf >>> 16

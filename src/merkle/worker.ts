@@ -15,7 +15,7 @@ export type WorkerAnswer =
   | { refused: { issues: readonly MerkleIssue[]; issueCount: number } }
   | { failed: Error }
 
-function answer(request: WorkerRequest): WorkerAnswer {
+function answerMessage(request: WorkerRequest): WorkerAnswer {
   try {
     const { kind, bytes, csv } = request
     return { built: kind === 'csv' ? buildFromCsv(bytes, csv) : buildFromRequest(bytes) }
@@ -26,7 +26,7 @@ function answer(request: WorkerRequest): WorkerAnswer {
 }
 
 parentPort?.on('message', (request: WorkerRequest) => {
-  const reply = answer(request)
+  const reply = answerMessage(request)
   const encoded = 'built' in reply ? reply.built.encoded : undefined
   const buffers = encoded ? [encoded.head, encoded.leaves, encoded.index].map((bytes) => bytes.buffer) : []
   parentPort?.postMessage(reply, buffers as ArrayBuffer[])

@@ -3,7 +3,7 @@ import type { TrackedResource } from '../api/index.ts'
 import { type FailedTrial, offeredPrice, withComputeBudget, withFixedBudget } from '../chain/compute-budget.ts'
 import { cosignedBy, withBlockhash } from '../chain/cosign.ts'
 import { requireProgram } from '../chain/required-program.ts'
-import { latestBlockhash } from '../chain/rpc-reads.ts'
+import { readLatestBlockhash } from '../chain/rpc-reads.ts'
 import type { Signer } from '../chain/signer/index.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/unsigned.ts'
 import type { Services } from '../context.ts'
@@ -51,7 +51,7 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
   if (requiredProgram !== undefined) await requireProgram(chain, requiredProgram)
   const connection = await chain.connection()
   const after = await platformFeeInstructions({ ...services, connection }, { payer, lamports: plan.platformFee ?? 0 })
-  const recentBlockhash = follows?.recentBlockhash ?? (await latestBlockhash(connection))
+  const recentBlockhash = follows?.recentBlockhash ?? (await readLatestBlockhash(connection))
   const build = (before: Envelope['before'] = []) => plan.build({ payer, recentBlockhash, before, after })
   const { transaction, requiredSigners, secretKeys } = await (follows === undefined
     ? withComputeBudget({ connection, config }, build, fallbackUnits, plan.onFailedTrial)
@@ -114,7 +114,7 @@ export async function sequenceTerms(
 ): Promise<{ recentBlockhash: string; computeUnitPrice: bigint }> {
   const connection = await chain.connection()
   return {
-    recentBlockhash: await latestBlockhash(connection),
+    recentBlockhash: await readLatestBlockhash(connection),
     computeUnitPrice: await offeredPrice({ connection, config }, [payer], units),
   }
 }
@@ -125,6 +125,6 @@ export async function withNewBlockhash(
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
 ): Promise<{ transaction: Uint8Array; cosigners: string[] }> {
-  const recentBlockhash = await latestBlockhash(await chain.connection())
+  const recentBlockhash = await readLatestBlockhash(await chain.connection())
   return cosignedBy(await withBlockhash(transaction, recentBlockhash), secretKeys)
 }

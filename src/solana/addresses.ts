@@ -3,17 +3,17 @@ import { base58 } from '@scure/base'
 
 /** The same owners, mints and programs are converted over and over; the cache also shares their strings. */
 const MAX_CACHED_ADDRESSES = 8_192
-const texts = new Map<string, string>()
+const textByBytes = new Map<string, string>()
 const bytesByText = new Map<string, Uint8Array>()
 
 /** Base58 of 32 bytes. */
 export function addressOf(bytes: Uint8Array): string {
   const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-  const known = texts.get(key)
+  const known = textByBytes.get(key)
   if (known !== undefined) return known
-  if (texts.size >= MAX_CACHED_ADDRESSES) texts.clear()
+  if (textByBytes.size >= MAX_CACHED_ADDRESSES) textByBytes.clear()
   const text = base58.encode(bytes)
-  texts.set(key, text)
+  textByBytes.set(key, text)
   return text
 }
 

@@ -1,6 +1,6 @@
 /** What a transaction costs: 5,000 lamports a signature, and the priority fee of its compute budget instructions. */
 
-import type { DecodedMessage } from './messages.ts'
+import { type DecodedMessage, keyAt } from './messages.ts'
 import {
   COMPUTE_BUDGET_PROGRAM,
   ED25519_PROGRAM,
@@ -28,25 +28,25 @@ const PRECOMPILES = new Set<string>([ED25519_PROGRAM, SECP256K1_PROGRAM, SECP256
 
 /** Micro-lamports per compute unit that a message offers. */
 export function unitPriceOf(message: DecodedMessage): bigint {
-  return budgetOf(message).price
+  return computeBudgetOf(message).price
 }
 
 /** Lamports that a message costs, priority fee included. */
-export function feeOf(message: DecodedMessage): bigint {
-  const { units, price } = budgetOf(message)
+export function feeOfMessage(message: DecodedMessage): bigint {
+  const { units, price } = computeBudgetOf(message)
   let signatures = BigInt(message.signers)
   for (const { programIdIndex, data } of message.instructions) {
-    if (PRECOMPILES.has(message.keys[programIdIndex]!)) signatures += BigInt(data[0] ?? 0)
+    if (PRECOMPILES.has(keyAt(message, programIdIndex))) signatures += BigInt(data[0] ?? 0)
   }
   return signatures * LAMPORTS_PER_SIGNATURE + (units * price + 999_999n) / 1_000_000n
 }
 
-function budgetOf(message: DecodedMessage): { units: bigint; price: bigint } {
+function computeBudgetOf(message: DecodedMessage): { units: bigint; price: bigint } {
   let limit: bigint | null = null
   let price = 0n
   let byDefault = 0n
   for (const { programIdIndex, data } of message.instructions) {
-    const program = message.keys[programIdIndex]!
+    const program = keyAt(message, programIdIndex)
     byDefault += BUILT_IN.has(program) ? UNITS_PER_BUILT_IN : UNITS_PER_INSTRUCTION
     if (program !== COMPUTE_BUDGET_PROGRAM) continue
     const view = new DataView(data.buffer, data.byteOffset, data.byteLength)

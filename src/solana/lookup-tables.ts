@@ -46,7 +46,7 @@ function openTable(account: ChainAccount | null, slot: number): (index: number) 
   }
   // Addresses can be used from the slot after the one in which they were added.
   const extendedNow = view.getBigUint64(12, true) >= BigInt(slot)
-  const count = extendedNow ? data[20]! : (data.length - META_BYTES) / 32
+  const count = extendedNow ? view.getUint8(20) : (data.length - META_BYTES) / 32
   return (index) => {
     if (index >= count) throw new TransactionRefused('InvalidAddressLookupTableIndex')
     return addressOf(data.subarray(META_BYTES + index * 32, META_BYTES + index * 32 + 32))

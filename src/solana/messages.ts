@@ -32,6 +32,16 @@ export interface DecodedMessage {
   lookups: TableLookup[]
 }
 
+/**
+ * The account at a place among a message's own keys, such as an instruction's program. Throws RangeError for a place that
+ * the decoder would have refused.
+ */
+export function keyAt({ keys }: Pick<DecodedMessage, 'keys'>, place: number): string {
+  const key = keys[place]
+  if (key === undefined) throw new RangeError(`the message has no key ${place}`)
+  return key
+}
+
 export interface DecodedTransaction {
   raw: Uint8Array
   /** Base58 of the first signature: the transaction's name. */
@@ -51,7 +61,7 @@ export class MalformedTransaction extends TransactionRefused {
 
 const malformed = (reason: string) => new MalformedTransaction(`The transaction cannot be read: ${reason}`)
 
-class Reader {
+class MessageReader {
   readonly bytes: Uint8Array
   offset = 0
 
@@ -95,14 +105,14 @@ class Reader {
 }
 
 /** Decodes and sanitizes a transaction. Throws MalformedTransaction. */
-export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
+export function decodeWireTransaction(bytes: Uint8Array): DecodedTransaction {
   if (bytes.length > MAX_TRANSACTION_BYTES) {
     throw new MalformedTransaction(
       `The transaction is too large: ${bytes.length} bytes, at most ${MAX_TRANSACTION_BYTES} are possible`,
     )
   }
   const raw = Uint8Array.from(bytes)
-  const reader = new Reader(raw)
+  const reader = new MessageReader(raw)
   const count = reader.length('signatures')
   const signatures = Array.from({ length: count }, () => reader.take(64, 'its signatures'))
   const messageBytes = raw.subarray(reader.offset)
@@ -110,15 +120,17 @@ export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
   if (signatures.length !== message.signers) {
     throw malformed(`it has ${signatures.length} signatures where its message asks for ${message.signers}`)
   }
-  return { raw, signature: base58.encode(signatures[0]!), signatures, messageBytes, message }
+  const [first] = signatures
+  if (first === undefined) throw malformed('it has no signature')
+  return { raw, signature: base58.encode(first), signatures, messageBytes, message }
 }
 
 /** The message in the bytes of a transaction that was decoded before; a packet has no room for 128 signatures. */
-export const messageBytesOf = (raw: Uint8Array): Uint8Array => raw.subarray(1 + 64 * raw[0]!)
+export const messageBytesOf = (raw: Uint8Array): Uint8Array => raw.subarray(1 + 64 * (raw[0] ?? 0))
 
 /** Decodes and sanitizes a message alone, as getFeeForMessage gets it. Throws MalformedTransaction. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {
-  const reader = new Reader(bytes)
+  const reader = new MessageReader(bytes)
   const first = reader.byte('its message')
   const versioned = (first & 0x80) !== 0
   if (versioned && first !== 0x80) {

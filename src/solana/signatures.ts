@@ -1,11 +1,11 @@
 /** Ed25519 with Node's own crypto: checking a transaction's signatures, and the faucet's key. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
-import type { DecodedTransaction } from './messages.ts'
+import { type DecodedTransaction, keyAt } from './messages.ts'
 
 /** DER of a raw key without the key itself (RFC 8410). */
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
-const PUBLIC_KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
+const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
 export interface KeyPair {
   address: string
@@ -20,7 +20,7 @@ export function keyPairOf(seed: Uint8Array): KeyPair {
     format: 'der',
     type: 'pkcs8',
   })
-  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_KEY_PREFIX.length)
+  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(ED25519_SPKI_PREFIX.length)
   return { address: base58.encode(publicKey), publicKey, sign: (message) => sign(null, message, key) }
 }
 
@@ -31,9 +31,11 @@ export function signaturesHold(transaction: DecodedTransaction): boolean {
 
 /** Whether the signature at this place is its signer's. */
 export function signatureHolds({ signatures, messageBytes, message }: DecodedTransaction, place: number): boolean {
+  const signature = signatures[place]
+  if (signature === undefined) return false
   try {
-    const der = Buffer.concat([PUBLIC_KEY_PREFIX, base58.decode(message.keys[place]!)])
-    return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signatures[place]!)
+    const der = Buffer.concat([ED25519_SPKI_PREFIX, base58.decode(keyAt(message, place))])
+    return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
   } catch {
     return false
   }

@@ -4,7 +4,7 @@ import { ByteReader } from './byte-reader.ts'
 import { TOKEN_2022_PROGRAM } from './program-ids.ts'
 import { isTokenProgram } from './token-programs.ts'
 
-export const ACCOUNT_SIZE = 165
+export const TOKEN_ACCOUNT_SIZE = 165
 export const MINT_SIZE = 82
 export const MULTISIG_SIZE = 355
 const STATES = ['uninitialized', 'initialized', 'frozen'] as const
@@ -30,7 +30,7 @@ export interface MintState {
 }
 
 /** Size of the base layout, and the value of byte 165 of a Token-2022 account that has extensions behind it. */
-const LAYOUTS = { mint: { size: MINT_SIZE, tag: 1 }, account: { size: ACCOUNT_SIZE, tag: 2 } } as const
+const LAYOUTS = { mint: { size: MINT_SIZE, tag: 1 }, account: { size: TOKEN_ACCOUNT_SIZE, tag: 2 } } as const
 
 /** Whether an account of a token program has the layout of a mint or of a token account; initialized or not. */
 export function hasTokenLayout({ owner, data }: ChainAccount, kind: keyof typeof LAYOUTS): boolean {
@@ -38,7 +38,7 @@ export function hasTokenLayout({ owner, data }: ChainAccount, kind: keyof typeof
   const { size, tag } = LAYOUTS[kind]
   if (data.length === size) return true
   if (owner !== TOKEN_2022_PROGRAM || data.length === MULTISIG_SIZE) return false
-  return data.length > ACCOUNT_SIZE && data[ACCOUNT_SIZE] === tag
+  return data.length > TOKEN_ACCOUNT_SIZE && data[TOKEN_ACCOUNT_SIZE] === tag
 }
 
 /** Decodes a token account; null for anything else, uninitialized ones included. */

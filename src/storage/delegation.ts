@@ -62,12 +62,13 @@ async function agentOf(did: string) {
 }
 
 /** The setting that is wrong and why, without what it holds. */
-const unfit = (name: SettingName, why: string): ApiError =>
+const unfitProof = (name: SettingName, why: string): ApiError =>
   internal(`${name} ${why}; set ${environmentName(name)}`, why.startsWith('is not set') ? { unset: name } : {})
 
 async function issuerOf({ values }: Config): Promise<Signer> {
   const text = values['storage-key']
-  if (text === undefined) throw unfit('storage-key', 'is not set: it is the key that delegates uploads at Storacha')
+  if (text === undefined)
+    throw unfitProof('storage-key', 'is not set: it is the key that delegates uploads at Storacha')
   const { parse } = await import('@ucanto/principal/ed25519')
   try {
     const issuer = parse(text)
@@ -77,7 +78,7 @@ async function issuerOf({ values }: Config): Promise<Signer> {
   } catch {
     // Said below.
   }
-  throw unfit('storage-key', 'is not an ed25519 key as `storacha key create` prints it')
+  throw unfitProof('storage-key', 'is not an ed25519 key as `storacha key create` prints it')
 }
 
 interface Grant {
@@ -91,20 +92,23 @@ async function grantOf({ values }: Config, issuer: Signer): Promise<Grant> {
   const text = values['storage-proof']
   if (text === undefined) {
     if (named === issuer.did()) return { space: named, proof: undefined }
-    throw unfit('storage-proof', `is not set: it is what lets ${issuer.did()} upload to the space`)
+    throw unfitProof('storage-proof', `is not set: it is what lets ${issuer.did()} upload to the space`)
   }
   const proof = await proofIn(text)
   if (proof.audience.did() !== issuer.did()) {
-    throw unfit('storage-proof', `is for ${proof.audience.did()}, not for ${issuer.did()}, the agent of storage-key`)
+    throw unfitProof(
+      'storage-proof',
+      `is for ${proof.audience.did()}, not for ${issuer.did()}, the agent of storage-key`,
+    )
   }
   const spaces = [...new Set<string>(proof.capabilities.map(({ with: resource }) => resource))]
   if (named !== undefined) {
     if (spaces.includes(named)) return { space: named, proof }
-    throw unfit('storage-proof', `does not cover ${named}, the space of storage-space`)
+    throw unfitProof('storage-proof', `does not cover ${named}, the space of storage-space`)
   }
   const [space] = spaces
   if (spaces.length === 1 && space?.startsWith('did:key:')) return { space, proof }
-  throw unfit('storage-space', 'is not set, and storage-proof does not name one space')
+  throw unfitProof('storage-space', 'is not set, and storage-proof does not name one space')
 }
 
 /** A CAR archive in base64, or in the identity CID that `--base64` prints. */
@@ -125,17 +129,17 @@ async function proofIn(text: string): Promise<Delegation> {
   } catch {
     // Said below.
   }
-  throw unfit('storage-proof', 'is no UCAN delegation as `storacha delegation create … --base64` prints it')
+  throw unfitProof('storage-proof', 'is no UCAN delegation as `storacha delegation create … --base64` prints it')
 }
 
 /** Unix seconds: a day ahead, or the end of the first link of the chain that ends before. */
 function validUntil(proof: Delegation, now: number): number {
   const chain = [proof, ...proof.iterate()]
   if (chain.some(({ notBefore }) => notBefore !== undefined && notBefore > now)) {
-    throw unfit('storage-proof', 'is not valid yet')
+    throw unfitProof('storage-proof', 'is not valid yet')
   }
   const ends = Math.min(now + LONGEST_SECONDS, ...chain.map(({ expiration }) => expiration))
-  if (ends <= now) throw unfit('storage-proof', 'has expired: make another')
+  if (ends <= now) throw unfitProof('storage-proof', 'has expired: make another')
   return ends
 }
 
@@ -149,7 +153,7 @@ function capabilitiesOf(space: string, proof: Delegation | undefined): Capabilit
   })
   const has = (ability: Ability) => granted.some(({ can }) => can === ability)
   if (!has('upload/add') || !(has('space/blob/add') || has('store/add'))) {
-    throw unfit('storage-proof', `does not allow uploads: it needs ${UPLOAD_ABILITIES.slice(0, 4).join(', ')}`)
+    throw unfitProof('storage-proof', `does not allow uploads: it needs ${UPLOAD_ABILITIES.slice(0, 4).join(', ')}`)
   }
   return granted
 }

@@ -145,8 +145,8 @@ function readJpeg(file: Cursor): Size {
 function skipScan(file: Cursor): void {
   for (;;) {
     const next = file.bytes.indexOf(0xff, file.at)
-    if (next === -1 || next + 1 >= file.bytes.byteLength) throw new Unreadable(TRUNCATED)
-    const follows = file.bytes[next + 1]!
+    const follows = next === -1 ? undefined : file.bytes[next + 1]
+    if (follows === undefined) throw new Unreadable(TRUNCATED)
     if (follows !== 0 && !isRestart(follows)) {
       file.at = next
       return

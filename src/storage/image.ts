@@ -16,30 +16,30 @@ export interface Image {
 /** Pixels on a side. */
 export const LARGEST_SIDE = 4096
 
-const TYPES = 'PNG, JPEG, GIF or WebP'
-const NAMES: Readonly<Record<ImageType, string>> = { png: 'PNG', jpeg: 'JPEG', gif: 'GIF', webp: 'WebP' }
+const IMAGE_TYPES = 'PNG, JPEG, GIF or WebP'
+const IMAGE_TYPE_NAMES: Readonly<Record<ImageType, string>> = { png: 'PNG', jpeg: 'JPEG', gif: 'GIF', webp: 'WebP' }
 
-const refusal = (message: string): ApiError => badRequest(message, { param: 'image' })
+const imageRefusal = (message: string): ApiError => badRequest(message, { param: 'image' })
 
 /** Type and size in pixels of an image. Throws bad_request (`image`) for all that isn't exactly one whole image within the limits. */
 export async function readImage(bytes: Uint8Array, { values }: Pick<Config, 'values'>): Promise<Image> {
   const most = values['image-max-bytes']
-  if (bytes.byteLength === 0) throw refusal(`The image is empty; send a ${TYPES}`)
+  if (bytes.byteLength === 0) throw imageRefusal(`The image is empty; send a ${IMAGE_TYPES}`)
   if (bytes.byteLength > most) {
-    throw refusal(`The image has ${bytes.byteLength} bytes, more than ${most}; send a smaller one`)
+    throw imageRefusal(`The image has ${bytes.byteLength} bytes, more than ${most}; send a smaller one`)
   }
   const type = imageTypeOf(bytes)
-  if (type === undefined) throw refusal(`The image is ${otherType(bytes)}; send a ${TYPES}`)
+  if (type === undefined) throw imageRefusal(`The image is ${otherType(bytes)}; send a ${IMAGE_TYPES}`)
   const { width, height } = await measure(bytes, type)
   if (width < 1 || height < 1 || width > LARGEST_SIDE || height > LARGEST_SIDE) {
-    throw refusal(`The image is ${width} by ${height} pixels; each side must be 1 to ${LARGEST_SIDE}`)
+    throw imageRefusal(`The image is ${width} by ${height} pixels; each side must be 1 to ${LARGEST_SIDE}`)
   }
   return { type, contentType: `image/${type}`, width, height }
 }
 
 async function measure(bytes: Uint8Array, type: ImageType): Promise<{ width: number; height: number }> {
   const unreadable = (why: string) =>
-    refusal(`The image is not a sound ${NAMES[type]}: ${why}; save it again with an image editor`)
+    imageRefusal(`The image is not a sound ${IMAGE_TYPE_NAMES[type]}: ${why}; save it again with an image editor`)
   try {
     const found = readStructure(bytes, type)
     const { imageSize } = await import('image-size')

@@ -43,8 +43,8 @@ export function openLocalStorage(config: Config, cluster: string): Storage {
       if (sniffed(bytes) !== contentType) throw new Error(`the content of an asset is not ${contentType}`)
       const cid = await cidOf(bytes)
       const uri = await uriOf(cid)
-      const stored = await readAsset(join(folder, cid))
-      if (stored === null || (await cidOf(stored)) !== cid) await write(folder, cid, bytes)
+      const stored = await readAssetFile(join(folder, cid))
+      if (stored === null || (await cidOf(stored)) !== cid) await writeAsset(folder, cid, bytes)
       return { cid, uri }
     },
 
@@ -52,7 +52,7 @@ export function openLocalStorage(config: Config, cluster: string): Storage {
 
     async get(cid) {
       if (!CID.test(cid)) return null
-      const bytes = await readAsset(join(folder, cid))
+      const bytes = await readAssetFile(join(folder, cid))
       if (bytes === null) return null
       if ((await cidOf(bytes)) !== cid) {
         throw internal(`The asset ${cid} is damaged: its bytes are not what they were; restore it from a backup`)
@@ -80,17 +80,17 @@ function sniffed(bytes: Uint8Array): string {
   return bytes[0] === 0x7b ? 'application/json' : 'application/octet-stream'
 }
 
-async function readAsset(file: string): Promise<Uint8Array<ArrayBuffer> | null> {
+async function readAssetFile(file: string): Promise<Uint8Array<ArrayBuffer> | null> {
   try {
     return await readFile(file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw internal(`The asset folder cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw internal(`The asset folder cannot be read: ${errnoOf(error)}`, { cause: error })
   }
 }
 
 /** Whole or not at all, and on the disk when it returns. */
-async function write(folder: string, cid: string, bytes: Uint8Array): Promise<void> {
+async function writeAsset(folder: string, cid: string, bytes: Uint8Array): Promise<void> {
   try {
     makeDataFolder(folder)
     await replaceWith(join(folder, cid), (draft) => writeFile(draft, bytes, { mode: 0o600, flag: 'wx', flush: true }))
@@ -98,10 +98,10 @@ async function write(folder: string, cid: string, bytes: Uint8Array): Promise<vo
     await directory.sync().finally(() => directory.close())
   } catch (error) {
     if (error instanceof FileFault) throw error
-    throw internal(`The asset folder cannot be written: ${reasonOf(error)}; make room or mend its permissions`, {
+    throw internal(`The asset folder cannot be written: ${errnoOf(error)}; make room or mend its permissions`, {
       cause: error,
     })
   }
 }
 
-const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'no reason given'
+const errnoOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'no reason given'

@@ -1,6 +1,6 @@
 /** The JSON that a token's metadata URI leads to, in Metaplex' fungible standard. */
 
-export interface TokenMetadata {
+export interface MetadataFields {
   name: string
   symbol: string
   description?: string | undefined
@@ -15,15 +15,15 @@ export interface TokenMetadata {
 }
 
 /** UTF-8 bytes of the JSON; the same input is the same bytes, so that it has one content identifier. */
-export function metadataJson(token: TokenMetadata): Uint8Array {
+export function metadataJson(token: MetadataFields): Uint8Array {
   const { name, symbol, description = '', imageUri, imageType, website, twitter_url, telegram, loot_from } = token
-  const extensions = present({ website, twitter: twitter_url, telegram, loot_from })
+  const extensions = withoutAbsent({ website, twitter: twitter_url, telegram, loot_from })
   const document = {
     name,
     symbol,
     description,
     image: imageUri,
-    ...present({ external_url: website }),
+    ...withoutAbsent({ external_url: website }),
     ...(Object.keys(extensions).length > 0 && { extensions }),
     properties: { category: 'image', files: [{ uri: imageUri, type: imageType }] },
   }
@@ -31,5 +31,5 @@ export function metadataJson(token: TokenMetadata): Uint8Array {
 }
 
 /** Without what is undefined or empty, in the order given. */
-const present = (fields: Record<string, string | undefined>): Record<string, string> =>
+const withoutAbsent = (fields: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => Boolean(field[1])))

@@ -19,7 +19,7 @@ export interface ModerationOptions {
   ending?: AbortSignal
 }
 
-const TIMEOUT_MS = 9_000
+const MODERATION_TIMEOUT_MS = 9_000
 const LARGEST_ANSWER = 1_048_576
 /** This one takes nothing without a key; a server of one's own may. */
 const OPENAI = 'https://api.openai.com'
@@ -43,7 +43,7 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
   if (config.values.moderation === 'off') return { flagged: false }
   const url = endpoint(config)
   const headers = { 'content-type': 'application/json', ...authorization(config, url) }
-  const { timeoutMs = TIMEOUT_MS, ending } = options
+  const { timeoutMs = MODERATION_TIMEOUT_MS, ending } = options
   const body = JSON.stringify(question(config.values['moderation-model'], what))
   let answer: string
   try {
@@ -53,11 +53,11 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
       const response = await (options.fetch ?? fetch)(url, init)
       if (response.ok) return bounded(response)
       await response.body?.cancel()
-      throw refused(url, response.status)
+      throw imageRefused(url, response.status)
     })
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw failed(url, whyNot(error, timeoutMs), error)
+    throw moderationFailed(url, whyNot(error, timeoutMs), error)
   }
   return readVerdict(url, answer)
 }
@@ -106,11 +106,11 @@ function question(model: string, { image, texts = [] }: Moderated): Record<strin
 }
 
 /** What was looked at is unknown, so nothing may be made of it. */
-const failed = (url: URL, why: string, cause?: unknown): ApiError =>
+const moderationFailed = (url: URL, why: string, cause?: unknown): ApiError =>
   internal(`The moderation provider at ${url.host} ${why}; nothing was created, try again`, { cause })
 
-function refused(url: URL, status: number): ApiError {
-  if (status !== 401 && status !== 403) return failed(url, `answered with status ${status}`)
+function imageRefused(url: URL, status: number): ApiError {
+  if (status !== 401 && status !== 403) return moderationFailed(url, `answered with status ${status}`)
   return internal(
     `The moderation provider at ${url.host} did not accept the key (status ${status}): check ${environmentName('moderation-key')}; nothing was created`,
   )
@@ -131,7 +131,7 @@ async function bounded(response: Response): Promise<string> {
 const CATEGORY = /^[\w/ -]{1,64}$/
 
 function readVerdict(url: URL, answer: string): Verdict {
-  const unclear = () => failed(url, 'answered with something that is no verdict')
+  const unclear = () => moderationFailed(url, 'answered with something that is no verdict')
   let results: unknown
   try {
     results = (JSON.parse(answer) as { results?: unknown } | null)?.results

@@ -10,21 +10,21 @@ export async function publicBase(config: Config, cluster: string): Promise<strin
   const text = config.values['public-url']
   if (text === undefined) {
     if (cluster === 'embedded') return localBase(config)
-    throw unfit('is not set', 'public-url')
+    throw unfitUrl('is not set', 'public-url')
   }
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw unfit('is no URL')
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw unfitUrl('is no URL')
   if (url.username || url.password || url.search || url.hash) {
-    throw unfit('has a user name, a query or a fragment')
+    throw unfitUrl('has a user name, a query or a fragment')
   }
   if (cluster !== 'embedded') {
-    if (url.protocol !== 'https:') throw unfit('is not https')
-    if (isPrivateHost(url.hostname)) throw unfit(`leads to ${url.hostname}, which others cannot reach`)
+    if (url.protocol !== 'https:') throw unfitUrl('is not https')
+    if (isPrivateHost(url.hostname)) throw unfitUrl(`leads to ${url.hostname}, which others cannot reach`)
   }
   return url.href.replace(/\/+$/, '')
 }
 
-const unfit = (why: string, unset?: SettingName): ApiError =>
+const unfitUrl = (why: string, unset?: SettingName): ApiError =>
   internal(
     `public-url ${why}: images and metadata are served from there and their URI is on chain for good; set it to the public https address of this service`,
     { unset },

@@ -3,12 +3,12 @@ import type { NewRow } from './schema.ts'
 import type { Tx } from './store.ts'
 
 /** Where on the chain a change stands; `order` 0 is the state that was read at a slot. */
-export interface Place {
+export interface AssetPlace {
   slot: number
   order: number
 }
 
-export const isBefore = (one: Place, other: Place): boolean =>
+export const isBefore = (one: AssetPlace, other: AssetPlace): boolean =>
   one.slot < other.slot || (one.slot === other.slot && one.order < other.order)
 
 /**
@@ -19,7 +19,7 @@ export function moving<T extends 'nfts' | 'stakes'>(table: T) {
   return async (
     tx: Tx,
     asset: string,
-    { slot, order }: Place,
+    { slot, order }: AssetPlace,
     changes: Partial<Omit<NewRow<T>, 'asset' | 'changed_slot' | 'changed_order'>>,
   ): Promise<boolean> => {
     // Both tables have these columns; Kysely cannot follow one that is a type parameter.

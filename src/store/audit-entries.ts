@@ -1,13 +1,13 @@
 /** The audit log: numbered without gaps, each entry's SHA-256 over itself and the hash before it, sealed with the vault's key. */
 import { createHash } from 'node:crypto'
-import { type Order, type Page, type PageRequest, page } from './paging.ts'
+import { type ListOrder, type PageRequest, pageOf, type StoredPage } from './paging.ts'
 import type { Row } from './schema.ts'
 import { findSetting, settleSetting } from './settings.ts'
 import type { Reader, Store, Tx } from './store.ts'
 import type { Vault } from './vault.ts'
 
-type Entry = Row<'audit_entries'>
-export type NewAuditEntry = Omit<Entry, 'sequence' | 'previous_hash' | 'hash' | 'seal'>
+type AuditEntryRow = Row<'audit_entries'>
+export type NewAuditEntry = Omit<AuditEntryRow, 'sequence' | 'previous_hash' | 'hash' | 'seal'>
 
 /** What stands before the first entry. */
 export const FIRST_HASH = '0'.repeat(64)
@@ -24,16 +24,17 @@ export function auditHash({
   api_key_id,
   request_id,
   details_json,
-}: Omit<Entry, 'hash' | 'seal'>) {
+}: Omit<AuditEntryRow, 'hash' | 'seal'>) {
   const fields = [sequence, previous_hash, at, action, signer, api_key_id, request_id, details_json]
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
 }
 
 /** Over the hash, and so over every entry before it: who can write the database alone cannot make one. */
-export const auditSeal = (vault: Sealing, { hash }: Pick<Entry, 'hash'>): string => vault.mac(hash, 'audit entry')
+export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>): string =>
+  vault.mac(hash, 'audit entry')
 
 /** Appends in the transaction of what it reports; the counter's row is locked until the commit, so that the chain has one end. */
-export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<Entry> {
+export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<AuditEntryRow> {
   const { value: sequence } = await tx
     .updateTable('counters')
     .set((row) => ({ value: row('value', '+', 1) }))
@@ -55,21 +56,21 @@ export async function lockAudit(tx: Tx): Promise<void> {
   await tx.updateTable('counters').set({ name: COUNTER }).where('name', '=', COUNTER).execute()
 }
 
-export async function lastAudit(reader: Reader): Promise<Entry | null> {
+export async function lastAudit(reader: Reader): Promise<AuditEntryRow | null> {
   const rows = reader.selectFrom('audit_entries').selectAll()
   return (await rows.orderBy('sequence', 'desc').limit(1).executeTakeFirst()) ?? null
 }
 
 export function pageAudit(
   reader: Reader,
-  request: PageRequest & { action?: string | undefined; order?: Order | undefined },
-): Promise<Page<Entry>> {
+  request: PageRequest & { action?: string | undefined; order?: ListOrder | undefined },
+): Promise<StoredPage<AuditEntryRow>> {
   let query = reader.selectFrom('audit_entries').selectAll()
   if (request.action !== undefined) query = query.where('action', '=', request.action)
   const { limit, cursor, order } = request
   // The details are answered twice, once as text in which every quote is escaped.
   const weights = { details_json: 3 }
-  return page({ query, list: 'audit_entries', place: 'sequence', weights, limit, cursor, order })
+  return pageOf({ query, list: 'audit_entries', place: 'sequence', weights, limit, cursor, order })
 }
 
 /** Set once the entries of an earlier version are sealed, or there were none. */
@@ -92,14 +93,15 @@ export async function sealEarlierEntries(store: Store, vault: Sealing, now: numb
       .orderBy('sequence')
       .limit(ENTRIES_PER_WRITE)
       .execute()
-    if (rows.length === 0) break
+    const last = rows.at(-1)
+    if (last === undefined) break
     await store.write(async (tx) => {
       for (const row of rows) {
         const change = tx.updateTable('audit_entries').set({ seal: auditSeal(vault, row) })
         await change.where('sequence', '=', row.sequence).where('seal', 'is', null).execute()
       }
     })
-    after = rows.at(-1)!.sequence
+    after = last.sequence
     sealed += rows.length
   }
   await store.write(async (tx) => {

@@ -1,5 +1,5 @@
 /** Event drafts: what an event says before it has a number. They are written in the transaction of the change that they report. */
-import type { EventType } from '../api/envelope.ts'
+import type { EventType } from '../api/event-types.ts'
 import { appendEvent, appendEvents, isAppended, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
 import type { Row } from './schema.ts'

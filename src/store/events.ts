@@ -1,5 +1,5 @@
 /** Events: a gapless sequence, each written in the transaction of the change it reports. */
-import { type Order, type Page, type PageRequest, page, weightOf } from './paging.ts'
+import { type ListOrder, type PageRequest, pageOf, type StoredPage, weightOf } from './paging.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -110,8 +110,8 @@ export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<
 /** Newest first, or oldest first to follow the stream. */
 export async function pageEvents(
   reader: Reader,
-  request: PageRequest & EventFilters & { order?: Order | undefined },
-): Promise<Page<Row<'events'>>> {
+  request: PageRequest & EventFilters & { order?: ListOrder | undefined },
+): Promise<StoredPage<Row<'events'>>> {
   let query = reader.selectFrom('events').selectAll()
   if (request.type !== undefined) query = query.where('type', '=', request.type)
   if (request.resource_type !== undefined) query = query.where('resource_type', '=', request.resource_type)
@@ -123,5 +123,5 @@ export async function pageEvents(
     query = query.where('created_at', '>', request.created_after)
   }
   const { limit, cursor, order } = request
-  return page({ query, list: 'events', place: 'sequence', weights: EVENT_WEIGHTS, limit, cursor, order })
+  return pageOf({ query, list: 'events', place: 'sequence', weights: EVENT_WEIGHTS, limit, cursor, order })
 }

@@ -28,14 +28,14 @@ const POSTGRES: readonly [RegExp, StoreFault][] = [
 ]
 
 /** Null where the error says nothing of the database as a whole. */
-export function faultOf(error: unknown): StoreFault | null {
+export function databaseFault(error: unknown): StoreFault | null {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   if (typeof code === 'string') {
     const known = code.startsWith('SQLITE_') ? SQLITE : POSTGRES
     const found = known.find(([pattern]) => pattern.test(code))
     if (found !== undefined) return found[1]
   }
-  return cause === undefined ? null : faultOf(cause)
+  return cause === undefined ? null : databaseFault(cause)
 }
 
 export interface Faults {
@@ -53,7 +53,7 @@ export function rememberFaults(): Faults {
   let last: StoreFault | null = null
   return {
     saw(error) {
-      const fault = faultOf(error)
+      const fault = databaseFault(error)
       if (fault === 'damaged') damaged = true
       else if (fault !== null) last = fault
     },

@@ -1,10 +1,10 @@
 /** Random ids that say what they name: a prefix and 24 base62 characters (142 bits). */
 import { randomBytes } from 'node:crypto'
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const ID_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 24
 /** Bytes from here on are thrown away: 256 is no multiple of 62, and every character must be equally likely. */
-const FAIR = 256 - (256 % ALPHABET.length)
+const FAIR = 256 - (256 % ID_ALPHABET.length)
 
 /** For example `newId('evt')` → `evt_4fJ…`. */
 export function newId(prefix: string, random: (size: number) => Uint8Array = randomBytes): string {
@@ -16,7 +16,7 @@ export function randomText(length: number, random: (size: number) => Uint8Array 
   let text = ''
   while (text.length < length) {
     for (const byte of random(length - text.length + 8)) {
-      if (byte < FAIR && text.length < length) text += ALPHABET[byte % ALPHABET.length]
+      if (byte < FAIR && text.length < length) text += ID_ALPHABET[byte % ID_ALPHABET.length]
     }
   }
   return text

@@ -21,7 +21,7 @@ export interface ClaimRequest extends KeyOf {
   ttlMs: number
 }
 
-export type Claim =
+export type StoredClaim =
   | { kind: 'claimed' }
   | { kind: 'conflict'; reason: 'mismatch' | 'running' }
   /** `response` is sealed. */
@@ -30,24 +30,28 @@ export type Claim =
   | { kind: 'resumed'; signingId: string | null }
 
 /** Claims a key for one request; of any number of claims at once exactly one is `claimed` (or `resumed`). */
-export async function claim(tx: Tx, request: ClaimRequest): Promise<Claim> {
+export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredClaim> {
   if (await insertRunning(tx, request)) return { kind: 'claimed' }
   const row = await lockRow(tx, request)
   // Freed between the insert and the lock: the way is free for the next look.
-  if (!row) return claim(tx, request)
+  if (!row) return claimKey(tx, request)
   const { now } = request
   // A lease that reaches further than one can was given by a clock that was ahead.
   const running =
     row.state === 'running' && row.lease_until > now && row.lease_until <= now + request.leaseMs + CLOCK_SLACK_MS
   if (row.expires_at <= now && !running) {
-    await keyed(tx.deleteFrom('idempotency_keys'), request).execute()
-    return claim(tx, request)
+    await whereKey(tx.deleteFrom('idempotency_keys'), request).execute()
+    return claimKey(tx, request)
   }
   if (row.request_hash !== request.requestHash) return { kind: 'conflict', reason: 'mismatch' }
-  if (row.state === 'done') return { kind: 'replay', status: row.status!, response: row.response! }
+  if (row.state === 'done') {
+    const { status, response } = row
+    if (status === null || response === null) throw new Error('a stored answer has lost its status or its bytes')
+    return { kind: 'replay', status, response }
+  }
   if (running) return { kind: 'conflict', reason: 'running' }
   const taken = { owner: request.owner, lease_until: now + request.leaseMs }
-  await keyed(tx.updateTable('idempotency_keys').set(taken), request).execute()
+  await whereKey(tx.updateTable('idempotency_keys').set(taken), request).execute()
   return { kind: 'resumed', signingId: row.signing_id }
 }
 
@@ -139,7 +143,7 @@ export async function pruneIdempotencyKeys(tx: Tx, now: number, limit: number): 
 }
 
 export async function findIdempotencyKey(reader: Reader, key: KeyOf): Promise<Row<'idempotency_keys'> | null> {
-  return (await keyed(reader.selectFrom('idempotency_keys').selectAll(), key).executeTakeFirst()) ?? null
+  return (await whereKey(reader.selectFrom('idempotency_keys').selectAll(), key).executeTakeFirst()) ?? null
 }
 
 async function insertRunning(tx: Tx, request: ClaimRequest): Promise<boolean> {
@@ -166,7 +170,7 @@ async function insertRunning(tx: Tx, request: ClaimRequest): Promise<boolean> {
 
 /** The row, locked until the commit: an update that changes nothing does that on both databases. */
 function lockRow(tx: Tx, key: KeyOf): Promise<Row<'idempotency_keys'> | undefined> {
-  return keyed(tx.updateTable('idempotency_keys').set({ key: key.key }), key)
+  return whereKey(tx.updateTable('idempotency_keys').set({ key: key.key }), key)
     .returningAll()
     .executeTakeFirst()
 }
@@ -175,10 +179,10 @@ interface Narrowable {
   where(column: 'api_key_id' | 'key' | 'owner' | 'state', operator: '=', value: string): this
 }
 
-function keyed<Q extends Narrowable>(query: Q, { apiKeyId, key }: KeyOf): Q {
+function whereKey<Q extends Narrowable>(query: Q, { apiKeyId, key }: KeyOf): Q {
   return query.where('api_key_id', '=', apiKeyId).where('key', '=', key)
 }
 
 function owned<Q extends Narrowable>(query: Q, key: KeyOf, owner: string): Q {
-  return keyed(query, key).where('owner', '=', owner).where('state', '=', 'running')
+  return whereKey(query, key).where('owner', '=', owner).where('state', '=', 'running')
 }

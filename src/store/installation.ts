@@ -43,7 +43,7 @@ const HOLDS: Record<keyof Tables, boolean> = {
   audit_entries: true,
 }
 
-export interface Place {
+export interface InstallationPlace {
   store: Store
   dataDir: string
   /** Whether the key comes from the environment, and not from the file in `dataDir`. */
@@ -63,51 +63,51 @@ export const settleBegun = (store: Store) => store.write((tx) => settleSetting(t
  * The fingerprint of this database; null for one that is new. Throws internal_error for one that holds data and no
  * fingerprint, and for an empty one where key files say that this folder has worked with another.
  */
-export async function requireInstallation(place: Place): Promise<string | null> {
+export async function requireInstallation(place: InstallationPlace): Promise<string | null> {
   const { store } = place
   const known = await sealedWith(store)
   if (known !== null) return known
-  const fault = (await holdsRows(store)) ? foreign(place) : await bereft(place)
+  const fault = (await holdsRows(store)) ? foreignDatabase(place) : await bereft(place)
   // Another process may have begun this installation meanwhile; its fingerprint came before anything else of it.
   return fault === undefined ? null : sealedWith(store).then((settled) => settled ?? Promise.reject(fault))
 }
 
 /** Says which key was expected, and who has the other. */
-export function otherKey(place: Place, own: string, expected: string): FileFault {
+export function otherKey(place: InstallationPlace, own: string, expected: string): FileFault {
   const holder = place.keyGiven ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
-  return refusal(
-    `${nameOf(place)} was sealed with the encryption key of fingerprint ${expected}, and ${holder} holds that of ${own}: ` +
+  return installationRefusal(
+    `${databaseName(place)} was sealed with the encryption key of fingerprint ${expected}, and ${holder} holds that of ${own}: ` +
       'they are of two installations, or the key was replaced',
-    `put back the earlier ${KEY_VARIABLE}, or the earlier ${ENCRYPTION_KEY_FILE} with ${KEY_VARIABLE} unset, or choose another ${choice(place)}`,
+    `put back the earlier ${KEY_VARIABLE}, or the earlier ${ENCRYPTION_KEY_FILE} with ${KEY_VARIABLE} unset, or choose another ${alternative(place)}`,
   )
 }
 
-const foreign = (place: Place): FileFault =>
-  refusal(
-    `${nameOf(place)} holds data and no fingerprint of an encryption key: this installation did not make it, or it was changed since`,
-    `restore it from a backup, or choose another ${choice(place)}`,
+const foreignDatabase = (place: InstallationPlace): FileFault =>
+  installationRefusal(
+    `${databaseName(place)} holds data and no fingerprint of an encryption key: this installation did not make it, or it was changed since`,
+    `restore it from a backup, or choose another ${alternative(place)}`,
   )
 
 /** Nothing for a new database in a folder that has none of the key files of an earlier one. */
-async function bereft(place: Place): Promise<FileFault | undefined> {
+async function bereft(place: InstallationPlace): Promise<FileFault | undefined> {
   const { store, dataDir, keyGiven } = place
   const files = (keyGiven ? [OPERATOR_KEY_FILE] : [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE]).filter((name) =>
     existsSync(join(dataDir, name)),
   )
   if (files.length === 0 || (await findSetting(store.db, BEGUN)) !== null) return undefined
   const named = files.join(' and ')
-  return refusal(
-    `${nameOf(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'are' : 'is'} of an installation that had another database`,
-    `restore that from a backup, choose another ${choice(place)}, or, to begin anew, remove ${named}`,
+  return installationRefusal(
+    `${databaseName(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'are' : 'is'} of an installation that had another database`,
+    `restore that from a backup, choose another ${alternative(place)}, or, to begin anew, remove ${named}`,
   )
 }
 
-const refusal = (said: string, next: string) => new FileFault('content', said, said, next)
+const installationRefusal = (said: string, next: string) => new FileFault('content', said, said, next)
 
-const nameOf = ({ store, dataDir }: Place) =>
+const databaseName = ({ store, dataDir }: InstallationPlace) =>
   store.kind === 'sqlite' ? `the database ${join(dataDir, DATABASE_FILE)}` : 'the database at SVC_DATABASE_URL'
 
-const choice = ({ store }: Place) =>
+const alternative = ({ store }: InstallationPlace) =>
   store.kind === 'sqlite' ? 'data folder with --data-dir' : 'database with SVC_DATABASE_URL'
 
 async function holdsRows({ db }: Store): Promise<boolean> {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { ExpressionWrapper, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { badRequest } from '../errors.ts'
 
-export type Order = 'asc' | 'desc'
+export type ListOrder = 'asc' | 'desc'
 
 export interface PageRequest {
   limit: number
@@ -11,23 +11,23 @@ export interface PageRequest {
   cursor?: string | undefined
 }
 
-export interface Page<R> {
+export interface StoredPage<R> {
   rows: R[]
   /** Null on the last page. */
   next_cursor: string | null
 }
 
-const VERSION = 1
+const CURSOR_VERSION = 1
 /** Version, list (5), place (8), checksum (4): 18 bytes are 24 characters without slack bits. */
-const BYTES = 18
+const CURSOR_BYTES = 18
 
 const digest = (bytes: string | Uint8Array, length: number) =>
   createHash('sha256').update(bytes).digest().subarray(0, length)
 
 /** Cursor that continues `list` after the row at `place`. */
 export function encodeCursor(list: string, place: number): string {
-  const bytes = Buffer.alloc(BYTES)
-  bytes.writeUInt8(VERSION, 0)
+  const bytes = Buffer.alloc(CURSOR_BYTES)
+  bytes.writeUInt8(CURSOR_VERSION, 0)
   digest(list, 5).copy(bytes, 1)
   bytes.writeBigUInt64BE(BigInt(place), 6)
   digest(bytes.subarray(0, 14), 4).copy(bytes, 14)
@@ -38,9 +38,9 @@ export function encodeCursor(list: string, place: number): string {
 export function decodeCursor(list: string, cursor: string): number {
   const bytes = Buffer.from(cursor, 'base64url')
   const whole =
-    bytes.length === BYTES &&
+    bytes.length === CURSOR_BYTES &&
     bytes.toString('base64url') === cursor &&
-    bytes[0] === VERSION &&
+    bytes[0] === CURSOR_VERSION &&
     digest(bytes.subarray(0, 14), 4).equals(bytes.subarray(14))
   if (!whole) throw badCursor('cursor is damaged')
   if (!digest(list, 5).equals(bytes.subarray(1, 6))) throw badCursor('cursor belongs to another list')
@@ -93,8 +93,9 @@ export async function rowsWithin<DB, TB extends keyof DB, P extends 'seq' | 'seq
     return i === limit || (i > 0 && bytes > PAGE_BYTES)
   })
   const places = (fitting === -1 ? measured : measured.slice(0, fitting)).map((row) => row.place)
-  if (places.length === 0) return { rows: [], end: null }
-  return { rows: await readAt(query, place, places), end: fitting === -1 ? null : places.at(-1)! }
+  const last = places.at(-1)
+  if (last === undefined) return { rows: [], end: null }
+  return { rows: await readAt(query, place, places), end: fitting === -1 ? null : last }
 }
 
 /** The rows at these places in their order, without those that the query does not ask for any more. */
@@ -112,7 +113,7 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
   // Inside `case` no filter tempts a planner to another index than that of the places.
   if (asked) found = found.where(sql<SqlBool>`case when ${new ExpressionWrapper(asked)} then 1 else 0 end = 1`)
   const turns = new Map(places.map((at, turn) => [at, turn]))
-  const turn = (row: R) => turns.get(row[place])!
+  const turn = (row: R) => turns.get(row[place]) ?? places.length
   return (await found.execute()).sort((one, other) => turn(one) - turn(other))
 }
 
@@ -121,7 +122,7 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
  * `place` is the column that numbers the rows; `list` names the list, and a cursor of another one is refused. A page ends
  * before the text in it, told by `weights`, grows past `PAGE_BYTES`.
  */
-export async function page<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>({
+export async function pageOf<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>({
   query,
   list,
   place,
@@ -134,8 +135,8 @@ export async function page<DB, TB extends keyof DB, P extends 'seq' | 'sequence'
   list: string
   place: P
   weights: Weights<R>
-  order?: Order | undefined
-}): Promise<Page<R>> {
+  order?: ListOrder | undefined
+}): Promise<StoredPage<R>> {
   const name = `${list}:${order}`
   const column = sql.ref<number>(place)
   let wanted = query.orderBy(column, order)

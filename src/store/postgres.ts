@@ -5,17 +5,17 @@ import type pg from 'pg'
 import { type ApiError, internal } from '../errors.ts'
 import { rememberFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
-import { isCurrent, migrate } from './migrations/migrate.ts'
+import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
 import { databaseBusy, duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 
 /** Reads wait for no lock: on connections of their own they go on while every write waits for one. */
-const READERS = 4
-const WRITERS = 8
+const READ_CONNECTIONS = 4
+const WRITE_CONNECTIONS = 8
 /** To connect, or until a connection is free. */
 const CONNECT_MS = 5_000
-const ATTEMPTS = 4
+const MAX_TRANSACTION_ATTEMPTS = 4
 const DUPLICATE = '23505'
 /** Serialization failure, deadlock, and a key that another process took meanwhile: the next attempt sees what that one did. */
 const TRY_AGAIN = new Set(['40001', '40P01', DUPLICATE])
@@ -58,13 +58,13 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
   if (!URL.canParse(url)) throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
   try {
-    await migrateDatabase(driver, url)
+    await migrateOnce(driver, url)
   } catch (error) {
     throw withoutSecrets(error, url)
   }
 
-  const db = connect(driver, url, READERS, SESSION)
-  const writer = connect(driver, url, WRITERS, SESSION)
+  const db = connectPostgres(driver, url, READ_CONNECTIONS, SESSION)
+  const writer = connectPostgres(driver, url, WRITE_CONNECTIONS, SESSION)
   const running = new Set<Promise<unknown>>()
   const faults = rememberFaults()
   let closing: Promise<void> | undefined
@@ -94,11 +94,11 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
         // A commit that was cut off may stand: who asked for it is told, and finds out by asking again.
         const isUndone = !isCommitting || code === PAUSED || isUnsent(thrown)
         const mayRepeat = TRY_AGAIN.has(code) || (isLost(thrown, code) && isUndone)
-        if (mayRepeat && tried < ATTEMPTS) {
+        if (mayRepeat && tried < MAX_TRANSACTION_ATTEMPTS) {
           await delay(Math.random() * 20 * tried)
           continue
         }
-        throw told(thrown, code)
+        throw withDatabaseErrors(thrown, code)
       }
     }
   }
@@ -146,7 +146,7 @@ function isLost(error: unknown, code: string): boolean {
 const isUnsent = (error: unknown) => error instanceof Error && / is not queryable$/.test(error.message)
 
 /** What a failed transaction is told as. */
-function told(error: unknown, code: string): unknown {
+function withDatabaseErrors(error: unknown, code: string): unknown {
   if (code === DUPLICATE) return duplicateKey(error)
   if (TRY_AGAIN.has(code)) return databaseBusy(error)
   if (code in TIMED_OUT) return databaseBusy(error, TIMED_OUT[code])
@@ -159,16 +159,16 @@ function told(error: unknown, code: string): unknown {
 }
 
 /** On a connection of its own, with limits of its own: kysely waits there for other processes that migrate. */
-async function migrateDatabase(driver: typeof pg, url: string): Promise<void> {
-  const db = connect(driver, url, 1, MIGRATION_SESSION)
+async function migrateOnce(driver: typeof pg, url: string): Promise<void> {
+  const db = connectPostgres(driver, url, 1, MIGRATION_SESSION)
   try {
-    if (!(await isCurrent(db))) await migrate(db, postgresSchema)
+    if (!(await isCurrent(db))) await migrateDatabase(db, postgresSchema)
   } finally {
     await db.destroy()
   }
 }
 
-function connect(driver: typeof pg, url: string, size: number, session: string): Kysely<Tables> {
+function connectPostgres(driver: typeof pg, url: string, size: number, session: string): Kysely<Tables> {
   const pool = new driver.Pool({
     connectionString: url,
     max: size,

@@ -1,18 +1,18 @@
 /** What the families of records share: insert once, find by key, change by key, list by filters. */
 import type { Kysely, Updateable } from 'kysely'
-import { type Page, type PageRequest, page, type Weights } from './paging.ts'
+import { type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 type Family = { [T in keyof Tables]: Row<T> extends { seq: number } ? T : never }[keyof Tables]
-type Column<T extends Family> = keyof Row<T> & string
-type Filters<T extends Family, F extends Column<T>> = { [K in F]?: Row<T>[K] | undefined }
+type FilterColumn<T extends Family> = keyof Row<T> & string
+type RecordFilters<T extends Family, F extends FilterColumn<T>> = { [K in F]?: Row<T>[K] | undefined }
 
 /** Kysely cannot follow a table that is itself a type parameter: its checks end here, and begin again at the signatures. */
 type Loose = Kysely<Record<string, Record<string, string>>>
 const loose = (reader: Reader) => reader as unknown as Loose
 
-const orNull = <T extends Family>(row: object | undefined) => (row ?? null) as Row<T> | null
+const firstOrNull = <T extends Family>(row: object | undefined) => (row ?? null) as Row<T> | null
 
 const insertion = (tx: Tx, table: string, row: object) =>
   loose(tx)
@@ -30,21 +30,21 @@ export function inserting<T extends Family>(table: T) {
 export function insertingOnce<T extends Family>(table: T) {
   return async (tx: Tx, row: NewRow<T>): Promise<Row<T> | null> => {
     const once = insertion(tx, table, row).onConflict((conflict) => conflict.doNothing())
-    return orNull<T>(await once.executeTakeFirst())
+    return firstOrNull<T>(await once.executeTakeFirst())
   }
 }
 
-export function finding<T extends Family, K extends Column<T>>(table: T, key: K) {
+export function finding<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
   return async (reader: Reader, value: Row<T>[K] & string): Promise<Row<T> | null> => {
     const rows = loose(reader)
       .selectFrom(table as string)
       .selectAll()
-    return orNull<T>(await rows.where(key as string, '=', value).executeTakeFirst())
+    return firstOrNull<T>(await rows.where(key as string, '=', value).executeTakeFirst())
   }
 }
 
 /** Changes the given columns and answers the row as it is then, or null where there is none. */
-export function updating<T extends Family, K extends Column<T>>(table: T, key: K) {
+export function updating<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
   return async (tx: Tx, value: Row<T>[K] & string, changes: Updateable<Tables[T]>): Promise<Row<T> | null> => {
     if (Object.values(changes).every((change) => change === undefined)) return finding(table, key)(tx, value)
     const row = await loose(tx)
@@ -53,7 +53,7 @@ export function updating<T extends Family, K extends Column<T>>(table: T, key: K
       .where(key as string, '=', value)
       .returningAll()
       .executeTakeFirst()
-    return orNull<T>(row)
+    return firstOrNull<T>(row)
   }
 }
 
@@ -63,16 +63,16 @@ interface Listed<T extends Family> {
   /** Name of the list in its cursors, where another list is of the same table. */
   list?: string
   /** A filter whose every value is a list of its own: the path of the route names it. */
-  within?: Column<T>
+  within?: FilterColumn<T>
 }
 
 /** Pages of a family, newest first, by any of the named columns; an absent filter matches all. */
-export function listing<T extends Family, F extends Column<T> = never>(
+export function listing<T extends Family, F extends FilterColumn<T> = never>(
   table: T,
   filters: readonly F[],
   { weights, list = table, within }: Listed<T>,
 ) {
-  return async (reader: Reader, request: PageRequest & Filters<T, F>): Promise<Page<Row<T>>> => {
+  return async (reader: Reader, request: PageRequest & RecordFilters<T, F>): Promise<StoredPage<Row<T>>> => {
     let query = loose(reader)
       .selectFrom(table as string)
       .selectAll()
@@ -84,6 +84,6 @@ export function listing<T extends Family, F extends Column<T> = never>(
     const owner = within === undefined ? undefined : (request as Record<string, unknown>)[within]
     const { limit, cursor } = request
     const name = owner === undefined ? list : `${list}:${owner}`
-    return page({ query, list: name, place: 'seq', weights: weights as object, limit, cursor })
+    return pageOf({ query, list: name, place: 'seq', weights: weights as object, limit, cursor })
   }
 }

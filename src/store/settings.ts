@@ -18,11 +18,11 @@ export async function settleSetting(tx: Tx, name: string, value: string): Promis
 }
 
 /** More than a page: what is stored must find new room. */
-const PROBE = 'x'.repeat(8192)
+const WRITE_PROBE = 'x'.repeat(8192)
 
 /** Throws where the database takes no write at all: its disk is full, or it is read-only. Leaves nothing behind. */
 export async function probeWrite(tx: Tx): Promise<void> {
   const name = newId('probe')
-  await tx.insertInto('settings').values({ name, value: PROBE }).execute()
+  await tx.insertInto('settings').values({ name, value: WRITE_PROBE }).execute()
   await tx.deleteFrom('settings').where('name', '=', name).execute()
 }

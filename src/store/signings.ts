@@ -22,7 +22,7 @@ export async function lockPolicy(tx: Tx, first: NewRow<'signer_policies'>): Prom
     .executeTakeFirstOrThrow()
 }
 
-export async function changePolicy(
+export async function updatePolicy(
   tx: Tx,
   signer: string,
   changes: Partial<Omit<NewRow<'signer_policies'>, 'signer'>>,

@@ -1,34 +1,20 @@
 /** The store on SQLite: one file, durable group commits, reads on a connection of their own. */
+
 import { join } from 'node:path'
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
-import {
-  CompiledQuery,
-  type ControlledTransaction,
-  type DatabaseConnection,
-  type Dialect,
-  Kysely,
-  SqliteAdapter,
-  type SqliteDatabase,
-  SqliteDialect,
-  SqliteDriver,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely'
+import { CompiledQuery, type ControlledTransaction, Kysely, SqliteDialect, sql } from 'kysely'
 import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
-import { type Faults, rememberFaults } from './faults.ts'
+import { rememberFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
-import { isCurrent, migrate } from './migrations/migrate.ts'
+import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
+import { isDuplicate, preparing, sqliteCode, whenFree, writerDialect } from './sqlite-connection.ts'
 import type { Store } from './store.ts'
-import { databaseBusy, duplicateKey, refuseNestedWrite, runWork } from './work.ts'
-import { createWriteQueue, type Outcome, type Work } from './write-queue.ts'
-
-/** Statements kept prepared on a connection. */
-const STATEMENTS = 500
+import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
+import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'
 
 export const sqliteSchema: SchemaDialect = {
   blob: 'blob',
@@ -95,10 +81,10 @@ async function commitGroup(
   writer: Kysely<Tables>,
   raw: Database.Database,
   works: readonly Work[],
-): Promise<readonly Outcome[]> {
+): Promise<readonly WriteOutcome[]> {
   const tx = await writer.startTransaction().execute()
   try {
-    const outcomes: Outcome[] = []
+    const outcomes: WriteOutcome[] = []
     for (const work of works) outcomes.push(await runInSavepoint(tx, raw, work))
     await tx.commit().execute()
     return outcomes
@@ -116,9 +102,13 @@ const SAVEPOINT = CompiledQuery.raw('savepoint work')
 const RELEASE = CompiledQuery.raw('release work')
 const ROLLBACK = CompiledQuery.raw('rollback to work')
 
-async function runInSavepoint(tx: ControlledTransaction<Tables>, raw: Database.Database, work: Work): Promise<Outcome> {
+async function runInSavepoint(
+  tx: ControlledTransaction<Tables>,
+  raw: Database.Database,
+  work: Work,
+): Promise<WriteOutcome> {
   await tx.executeQuery(SAVEPOINT)
-  let outcome: Outcome
+  let outcome: WriteOutcome
   try {
     outcome = { value: await runWork(tx, work) }
   } catch (error) {
@@ -132,12 +122,6 @@ async function runInSavepoint(tx: ControlledTransaction<Tables>, raw: Database.D
   await tx.executeQuery(RELEASE)
   return outcome
 }
-
-/** SQLite's name of the error, or nothing where it is not SQLite's. */
-const sqliteCode = (error: unknown): string =>
-  error instanceof Error && error.name === 'SqliteError' ? String((error as { code?: unknown }).code) : ''
-
-const isDuplicate = (error: unknown) => /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(sqliteCode(error))
 
 async function openFile(
   Driver: typeof Database,
@@ -200,91 +184,10 @@ async function migrateFile(raw: Database.Database, busyTimeoutMs: number): Promi
   if (await isCurrent(db)) return
   await whenFree(busyTimeoutMs, () => raw.exec('begin immediate'))
   try {
-    if (!(await isCurrent(db))) await migrate(db, sqliteSchema)
+    if (!(await isCurrent(db))) await migrateDatabase(db, sqliteSchema)
     raw.exec('commit')
   } catch (error) {
     if (raw.inTransaction) raw.exec('rollback')
-    throw error
-  }
-}
-
-/** Waits for another process without holding up this one's event loop, as SQLite's own busy timeout would. */
-async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<T> {
-  const deadline = performance.now() + timeoutMs
-  for (let wait = 1; ; wait = Math.min(wait * 2, 25)) {
-    try {
-      return attempt()
-    } catch (error) {
-      if (!/^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error))) throw error
-      if (performance.now() >= deadline) {
-        throw databaseBusy(error, `another process has been writing for ${timeoutMs} ms`)
-      }
-      await delay(wait)
-    }
-  }
-}
-
-const writerDialect = (raw: Database.Database, busyTimeoutMs: number, faults: Faults): Dialect => ({
-  createAdapter: () => new SqliteAdapter(),
-  createDriver: () => new WriterDriver(raw, busyTimeoutMs, faults),
-  createIntrospector: (db) => new SqliteIntrospector(db),
-  createQueryCompiler: () => new SqliteQueryCompiler(),
-})
-
-/** Takes the write lock when a transaction begins: a lock wanted halfway could only be refused. */
-class WriterDriver extends SqliteDriver {
-  readonly #raw: Database.Database
-  readonly #busyTimeoutMs: number
-
-  constructor(raw: Database.Database, busyTimeoutMs: number, faults: Faults) {
-    super({ database: preparing(raw, faults) })
-    this.#raw = raw
-    this.#busyTimeoutMs = busyTimeoutMs
-  }
-
-  override async beginTransaction(): Promise<void> {
-    await whenFree(this.#busyTimeoutMs, () => this.#raw.exec('begin immediate'))
-  }
-
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#raw.inTransaction) await super.rollbackTransaction(connection)
-  }
-}
-
-/** The connection as kysely sees it, with its statements kept: preparing one costs more than running it. */
-function preparing(raw: Database.Database, faults: Faults): SqliteDatabase {
-  const statements = new Map<string, SqliteStatement>()
-  return {
-    prepare(text) {
-      let statement = statements.get(text)
-      if (!statement) {
-        if (statements.size >= STATEMENTS) statements.clear()
-        statement = noting(faults, () => watched(raw.prepare<unknown[]>(text), faults))
-        statements.set(text, statement)
-      }
-      return statement
-    },
-    close: () => void raw.close(),
-  }
-}
-
-type SqliteStatement = ReturnType<SqliteDatabase['prepare']>
-
-function watched(statement: Database.Statement<unknown[]>, faults: Faults): SqliteStatement {
-  return {
-    reader: statement.reader,
-    all: (parameters) => noting(faults, () => statement.all(...parameters)),
-    run: (parameters) => noting(faults, () => statement.run(...parameters)),
-    iterate: (parameters) => noting(faults, () => statement.iterate(...parameters)),
-  } as SqliteStatement
-}
-
-/** A damaged page is met by whichever statement comes upon it. */
-function noting<T>(faults: Faults, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    faults.saw(error)
     throw error
   }
 }

@@ -7,9 +7,9 @@ import { makeDataFolder, readOwnIfThere, writeAtomically } from '../files.ts'
 import { KEY_VARIABLE, otherKey, requireInstallation, settleBegun, settleFingerprint } from './installation.ts'
 import type { Store } from './store.ts'
 
-const VERSION = 1
-const KEY_BYTES = 32
-const NONCE_BYTES = 12
+const VAULT_VERSION = 1
+const VAULT_KEY_BYTES = 32
+const GCM_NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 export interface Vault {
@@ -50,24 +50,24 @@ function makeVault(key: Buffer): Vault {
   return {
     fingerprint: createHmac('sha256', key).update('svc vault fingerprint').digest('hex').slice(0, 16),
     seal(plain, purpose) {
-      const nonce = randomBytes(NONCE_BYTES)
+      const nonce = randomBytes(GCM_NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
       cipher.setAAD(boundTo(purpose))
       const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
-      return Buffer.concat([Buffer.of(VERSION), nonce, sealed, cipher.getAuthTag()])
+      return Buffer.concat([Buffer.of(VAULT_VERSION), nonce, sealed, cipher.getAuthTag()])
     },
     mac(text, purpose) {
       const own = createHmac('sha256', key).update(`svc vault mac\n${purpose}`).digest()
       return createHmac('sha256', own).update(text).digest('hex')
     },
     open(sealed, purpose) {
-      if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) throw unreadable(purpose)
-      const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
+      if (sealed.length < 1 + GCM_NONCE_BYTES + TAG_BYTES || sealed[0] !== VAULT_VERSION) throw unreadable(purpose)
+      const nonce = sealed.subarray(1, 1 + GCM_NONCE_BYTES)
       const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
       decipher.setAAD(boundTo(purpose))
       decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
       try {
-        return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+        return Buffer.concat([decipher.update(sealed.subarray(1 + GCM_NONCE_BYTES, -TAG_BYTES)), decipher.final()])
       } catch {
         throw unreadable(purpose)
       }
@@ -75,7 +75,7 @@ function makeVault(key: Buffer): Vault {
   }
 }
 
-const boundTo = (purpose: string) => Buffer.from(`svc vault ${VERSION}\n${purpose}`)
+const boundTo = (purpose: string) => Buffer.from(`svc vault ${VAULT_VERSION}\n${purpose}`)
 
 const unreadable = (purpose: string) =>
   internal(
@@ -88,7 +88,7 @@ function parseKey(text: string, from: string): Buffer {
   const key = /^[0-9a-fA-F]{64}$/.test(trimmed)
     ? Buffer.from(trimmed, 'hex')
     : Buffer.from(/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) ? trimmed : '', 'base64')
-  if (key.length !== KEY_BYTES) {
+  if (key.length !== VAULT_KEY_BYTES) {
     throw internal(`${from} must be 32 bytes as base64 or hex: make one with \`openssl rand -base64 32\``)
   }
   return key
@@ -96,7 +96,7 @@ function parseKey(text: string, from: string): Buffer {
 
 async function keyFromFile(store: Store, dataDir: string, known: string | null): Promise<Buffer> {
   const file = join(dataDir, ENCRYPTION_KEY_FILE)
-  const found = readKeyFile(file)
+  const found = readVaultKey(file)
   if (found) return found
   if (known !== null) {
     throw internal(
@@ -105,12 +105,12 @@ async function keyFromFile(store: Store, dataDir: string, known: string | null):
   }
   await settleBegun(store)
   createKeyFile(dataDir, file)
-  const created = readKeyFile(file)
+  const created = readVaultKey(file)
   if (!created) throw internal(`${file} vanished while it was being made`)
   return created
 }
 
-function readKeyFile(file: string): Buffer | null {
+function readVaultKey(file: string): Buffer | null {
   const text = readOwnIfThere(file, { secret: true, folder: 'own' })
   return text === null ? null : parseKey(text, file)
 }
@@ -118,6 +118,6 @@ function readKeyFile(file: string): Buffer | null {
 /** Of several processes one makes the file, and the others read that; what is sealed from now on needs it for good. */
 function createKeyFile(dataDir: string, file: string): void {
   makeDataFolder(dataDir)
-  const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`
+  const text = `${randomBytes(VAULT_KEY_BYTES).toString('base64')}\n`
   writeAtomically(file, text, { exclusive: true, syncFolder: true })
 }

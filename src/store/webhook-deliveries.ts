@@ -1,10 +1,8 @@
 /** Delivery attempts of webhooks, one row each. */
-import { finding, inserting, listing, updating } from './records.ts'
+import { inserting, listing } from './records.ts'
 import type { Tx } from './store.ts'
 
 export const insertWebhookDelivery = inserting('webhook_deliveries')
-export const findWebhookDelivery = finding('webhook_deliveries', 'id')
-export const updateWebhookDelivery = updating('webhook_deliveries', 'id')
 export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscription_id'], {
   weights: { error: 1 },
   within: 'subscription_id',

@@ -8,7 +8,7 @@ export type NewQueued = Pick<
   'subscription_id' | 'event_id' | 'sequence' | 'resource' | 'next_attempt_at'
 >
 
-export interface Wanted {
+export interface EventFilter {
   subscriptionId: string
   /** Null: every type. */
   types: readonly string[] | null
@@ -56,7 +56,7 @@ const attempted = (is: ExpressionBuilder<Tables, 'events'>, subscriptionId: stri
 /** Sequence of the `count`th event that is wanted of a range; null where there are fewer. */
 export async function nthWanted(
   reader: Reader,
-  { subscriptionId, types, after, to, since }: Wanted,
+  { subscriptionId, types, after, to, since }: EventFilter,
   count: number,
 ): Promise<number | null> {
   const wanted = reader
@@ -77,7 +77,7 @@ export async function nthWanted(
 /** Puts the events that a subscription wants into its queue, each once; answers how many. */
 export async function enqueueRange(
   tx: Tx,
-  { subscriptionId, types, after, to, now, since, repeat }: Wanted,
+  { subscriptionId, types, after, to, now, since, repeat }: EventFilter,
 ): Promise<number> {
   const inserted = await tx
     .insertInto('webhook_queue')

@@ -9,7 +9,7 @@ import type { Reader, Tx } from './store.ts'
 export type Queued = Row<'webhook_queue'>
 
 /** Until the last of the attempts (spec 6), and what a process takes for one: what lies further ahead is due. */
-export const LONGEST_WAIT_MS = DAY_MS
+export const LONGEST_RETRY_MS = DAY_MS
 export const LONGEST_CLAIM_MS = 15_000
 /** One place in so many goes to the newest events where a long line of older ones waits. */
 const NEWEST_PART = 4
@@ -80,11 +80,14 @@ export async function sendable(
   const retries = waiting.where('q.attempts', '>', sql.lit(0)).orderBy('q.next_attempt_at').limit(limit)
   const due = await retries.where('q.next_attempt_at', '<=', now).execute()
   // No retry is planned so far ahead: a clock that was ahead has written it.
-  const stray = await retries.where('q.next_attempt_at', '>', now + LONGEST_WAIT_MS + CLOCK_SLACK_MS).execute()
+  const stray = await retries.where('q.next_attempt_at', '>', now + LONGEST_RETRY_MS + CLOCK_SLACK_MS).execute()
   const firsts = waiting
     .where('q.attempts', '=', 0)
     .where((is) =>
-      is.or([is('q.next_attempt_at', '<=', now), is('q.next_attempt_at', '>', now + LONGEST_WAIT_MS + CLOCK_SLACK_MS)]),
+      is.or([
+        is('q.next_attempt_at', '<=', now),
+        is('q.next_attempt_at', '>', now + LONGEST_RETRY_MS + CLOCK_SLACK_MS),
+      ]),
     )
     .where((is) =>
       is.not(

@@ -3,7 +3,7 @@ import { inserting } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-export type Replay = Row<'webhook_replays'>
+export type WebhookReplay = Row<'webhook_replays'>
 
 export const insertReplay = inserting('webhook_replays')
 
@@ -14,13 +14,13 @@ export async function countReplays(reader: Reader, subscriptionId: string, most:
 }
 
 /** Replays after the one numbered `after`, oldest first. */
-export function replaysAfter(reader: Reader, after: number, limit: number): Promise<Replay[]> {
+export function replaysAfter(reader: Reader, after: number, limit: number): Promise<WebhookReplay[]> {
   const open = reader.selectFrom('webhook_replays').selectAll().where('seq', '>', after)
   return open.orderBy('seq').limit(limit).execute()
 }
 
 /** Notes how far it has come, and forgets it at its end; false where another process has moved it, or it is gone. */
-export async function moveReplay(tx: Tx, { seq, through, last }: Replay, to: number): Promise<boolean> {
+export async function moveReplay(tx: Tx, { seq, through, last }: WebhookReplay, to: number): Promise<boolean> {
   if (to >= last) {
     const done = tx.deleteFrom('webhook_replays').where('seq', '=', seq).where('through', '=', through)
     return (await done.executeTakeFirstOrThrow()).numDeletedRows > 0n

@@ -2,7 +2,7 @@
 import type { Tx } from './store.ts'
 
 export type Work = (tx: Tx) => Promise<unknown>
-export type Outcome = { value: unknown } | { error: unknown }
+export type WriteOutcome = { value: unknown } | { error: unknown }
 
 /** Works in one commit: past this the commit itself costs next to nothing, and the event loop should breathe. */
 const GROUP_SIZE = 256
@@ -17,7 +17,7 @@ export interface WriteQueue {
  * `commit` runs a group in one transaction and answers each work's outcome once that is durable; where it throws, the
  * whole group has failed. What is queued while a group runs goes into the next one.
  */
-export function createWriteQueue(commit: (works: readonly Work[]) => Promise<readonly Outcome[]>): WriteQueue {
+export function createWriteQueue(commit: (works: readonly Work[]) => Promise<readonly WriteOutcome[]>): WriteQueue {
   let queue: { work: Work; resolve: (value: never) => void; reject: (error: unknown) => void }[] = []
   let flushing = false
   let drained: (() => void)[] = []
@@ -31,14 +31,14 @@ export function createWriteQueue(commit: (works: readonly Work[]) => Promise<rea
   async function flush(): Promise<void> {
     const group = queue.slice(0, GROUP_SIZE)
     queue = queue.slice(GROUP_SIZE)
-    let outcomes: readonly Outcome[]
+    let outcomes: readonly WriteOutcome[]
     try {
       outcomes = await commit(group.map(({ work }) => work))
     } catch (error) {
       outcomes = group.map(() => ({ error }))
     }
     group.forEach(({ resolve, reject }, index) => {
-      const outcome = outcomes[index]!
+      const outcome = outcomes[index] ?? { error: new Error(`the commit answers nothing for its work ${index}`) }
       if ('error' in outcome) reject(outcome.error)
       else resolve(outcome.value as never)
     })

@@ -3,7 +3,8 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { buildCreation, distributorAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
-import { buildTree, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
+import { listFromEntries } from '../../src/merkle/entry-list.ts'
+import { buildTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { CLOCK_SYSVAR } from '../../src/solana/program-ids.ts'
 import {
   addressOf,

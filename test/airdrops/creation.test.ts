@@ -8,7 +8,7 @@ import {
   decodeDistributor,
   distributorChangesIn,
 } from '../../src/chain/programs/merkle-distributor/index.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
   addressOf,
@@ -502,7 +502,7 @@ describe.skipIf(lacksDistributor)(
       const read = await ok('GET', `${PATH}/${tree.id}`)
       expect(read).toMatchObject({ status: 'initialized', admin: addressOf(signer), vault_balance: '4000' })
       expect(await eventsOf(tree.id)).toEqual(['airdrop.tree_built', 'airdrop.initialized'])
-      const [change] = distributorChangesIn(decodeTransaction(chain.transaction(done.signature)!.raw).message)
+      const [change] = distributorChangesIn(decodeWireTransaction(chain.transaction(done.signature)!.raw).message)
       expect(change).toMatchObject({ kind: 'created', mint, version: 0n, root: tree.root, admin: addressOf(signer) })
     })
 
@@ -593,7 +593,7 @@ describe('the builder', () => {
       opensReceiver: true,
     })
     expect(built.requiredSigners).toEqual([addressOf(payer)])
-    const [change] = distributorChangesIn(decodeTransaction(built.transaction).message)
+    const [change] = distributorChangesIn(decodeWireTransaction(built.transaction).message)
     expect(change).toMatchObject({ kind: 'created', mint: addressOf(mint), version: 258n, root: ROOT })
   })
 })

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { IMAGES } from '../storage/images.ts'
 import { addressOf, airdropsOn, claimBody, createBody, entriesFor, lacksDistributor } from '../support/airdrops.ts'
@@ -87,7 +87,7 @@ async function opened(count = 4) {
     expect(all.tokensOf(mint, key)).toBe(0n)
     const raw = Buffer.from(built.swap_transaction, 'base64')
     expect(raw.length).toBeLessThanOrEqual(MAX_TRANSACTION_BYTES)
-    const programs = decodeTransaction(raw).message.keys
+    const programs = decodeWireTransaction(raw).message.keys
     return { received: chain.account(addressOf(key))!.lamports - before + fee, programs }
   }
   const quoted = async (address: string) => {

@@ -1,6 +1,6 @@
 /** Every limit that the documents state, at both edges. */
 import { describe, expect, it } from 'vitest'
-import { EVENT_TYPES } from '../../src/api/envelope.ts'
+import { EVENT_TYPES } from '../../src/api/event-types.ts'
 import { A, bodyFault, DID, HASH, TX, U64_MAX } from './bodies.ts'
 
 /** Route, field, values that pass, values that do not (and where the fault is, unless at the field). */

@@ -3,7 +3,7 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { address, digits, moment, u64 } from '../../src/api/envelope.ts'
+import { address, digits, moment, u64Digits } from '../../src/api/scalars.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { U64_MAX } from './bodies.ts'
 
@@ -33,11 +33,11 @@ describe('scalars', () => {
   it('digits and 64-bit amounts refuse text without throwing', () => {
     for (const text of ['', 'abc', '-1', '1.5', '1e3', ' 1', '0x10']) {
       expect(digits.safeParse(text).success, text).toBe(false)
-      expect(u64.safeParse(text).success, text).toBe(false)
+      expect(u64Digits.safeParse(text).success, text).toBe(false)
     }
-    expect(u64.safeParse(U64_MAX).success).toBe(true)
-    expect(u64.safeParse('18446744073709551616').success).toBe(false)
-    expect(u64.safeParse('9'.repeat(100_000)).success).toBe(false)
+    expect(u64Digits.safeParse(U64_MAX).success).toBe(true)
+    expect(u64Digits.safeParse('18446744073709551616').success).toBe(false)
+    expect(u64Digits.safeParse('9'.repeat(100_000)).success).toBe(false)
   })
 
   it('a moment is ISO 8601 or Unix seconds, and milliseconds inside', () => {

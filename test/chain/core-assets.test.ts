@@ -4,7 +4,7 @@ import { ComputeBudgetProgram, Keypair, type PublicKey, SystemProgram, Versioned
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitting, TEXT_BYTES } from '../../src/api/nfts.ts'
+import { checkTextSize, TEXT_BYTES } from '../../src/api/nfts.ts'
 import {
   type AssetChange,
   type AssetState,
@@ -22,7 +22,7 @@ import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { decodeAsset, decodeCollection } from '../../src/chain/programs/metaplex-core/state.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from '../support/local-chain.ts'
@@ -199,7 +199,10 @@ async function open() {
     test.wall.ms += 1_000
     const recentBlockhash = test.chain.latestBlockhash().blockhash
     const { transaction } = await build({ payer: text(signers[0]!), recentBlockhash })
-    return { ...landed(test, transaction, signers), changes: assetChangesIn(decodeTransaction(transaction).message) }
+    return {
+      ...landed(test, transaction, signers),
+      changes: assetChangesIn(decodeWireTransaction(transaction).message),
+    }
   }
   const made = Keypair.generate()
   await land(
@@ -391,7 +394,7 @@ describe('changes', () => {
         existing: 'none',
         platformId,
       })
-      return decodeTransaction(built.transaction).message
+      return decodeWireTransaction(built.transaction).message
     }
     const [one, two] = [await part(ASSET, 'first: one'), await part(second, 'two')]
     // Keys of the second message behind those of the first.
@@ -432,7 +435,7 @@ describe('texts', () => {
   it('are taken by the API exactly where they fit', () => {
     const issues = (name: string, uri: string) => {
       const found: unknown[] = []
-      fitting({ name, uri }, { addIssue: (issue: unknown) => found.push(issue) } as never)
+      checkTextSize({ name, uri }, { addIssue: (issue: unknown) => found.push(issue) } as never)
       return found
     }
     expect(issues(LONGEST.name, LONGEST.uri)).toEqual([])

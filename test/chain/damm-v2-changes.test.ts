@@ -4,7 +4,7 @@ import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransac
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DammV2Change, dammV2ChangesIn } from '../../src/chain/programs/damm-v2/index.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { GOLDEN_BLOCKHASH } from '../support/golden.ts'
 import { someone } from '../support/local-chain.ts'
 
@@ -42,7 +42,7 @@ const TOLD: Record<string, { kind: DammV2Change['kind']; fields: Record<string, 
 function changesOf(...instructions: TransactionInstruction[]) {
   const message = new TransactionMessage({ payerKey: PAYER, recentBlockhash: GOLDEN_BLOCKHASH, instructions })
   const transaction = new VersionedTransaction(message.compileToV0Message()).serialize()
-  return dammV2ChangesIn(decodeTransaction(transaction).message)
+  return dammV2ChangesIn(decodeWireTransaction(transaction).message)
 }
 
 /** One instruction of the IDL with an address of its own for each account, by the account's name. */

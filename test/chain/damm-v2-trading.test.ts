@@ -17,7 +17,7 @@ import {
   type SwapOrder,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import {
   ACCOUNT_RENT,
   type DammV2Chain,
@@ -220,7 +220,7 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
   real('is told from its transaction', async () => {
     const { swap, pool, keys } = await openWithPool()
     const built = await swap(pool, keys.creator, { side: 'sell', amount: 77n })
-    expect(dammV2ChangesIn(decodeTransaction(built.transaction).message)).toEqual([
+    expect(dammV2ChangesIn(decodeWireTransaction(built.transaction).message)).toEqual([
       { kind: 'swap', pool: pool.address, trader: addressOf(keys.creator), amountIn: 77n },
     ])
   })
@@ -339,7 +339,7 @@ describe('a claim of position fees (needs Meteora DAMM v2 and Metaplex Token Met
     }
     await annotate(`2 and 6 positions: ${units.join(' and ')} units`, 'units')
     expect((await fees(chain, pool, keys.creator)).map(({ feeB }) => feeB)).toEqual(Array(8).fill(0n))
-    expect(claims.flatMap(({ transaction }) => dammV2ChangesIn(decodeTransaction(transaction).message))).toEqual(
+    expect(claims.flatMap(({ transaction }) => dammV2ChangesIn(decodeWireTransaction(transaction).message))).toEqual(
       positions.map(({ position }) => ({
         kind: 'claim',
         pool: pool.address,

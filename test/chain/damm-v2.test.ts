@@ -22,7 +22,7 @@ import { dammV2PriceText, dammV2SqrtPrice } from '../../src/chain/programs/damm-
 import { metadataAddressOf, readTokenState, tokenStatus } from '../../src/chain/programs/tokens/index.ts'
 import { squareRoot } from '../../src/chain/square-root.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import {
   type DammV2Chain,
   HAS_DAMM_V2,
@@ -218,7 +218,7 @@ describe('the transactions of a launch', () => {
   it('tell the pool that they create, and its first buy', async () => {
     const keys = launchKeys()
     const built = await launchOf(keys, { buyLamports: 5n })
-    const told = built.map(({ transaction }) => dammV2ChangesIn(decodeTransaction(transaction).message))
+    const told = built.map(({ transaction }) => dammV2ChangesIn(decodeWireTransaction(transaction).message))
     const pool = await dammV2PoolAddress({ mint: addressOf(keys.mint) })
     const creator = addressOf(keys.creator)
     const { position } = await positionAddresses(addressOf(keys.positionNft))

@@ -11,7 +11,7 @@ import {
 } from '../../src/chain/programs/dbc/index.ts'
 import { readTokenState } from '../../src/chain/programs/tokens/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import {
   addressOf,
   CONFIG,
@@ -53,7 +53,7 @@ describe('a launch', () => {
       [CREATOR, MINT].map(addressOf),
     ])
     await annotate(`config, pool with tip: ${sizes(built)} bytes`, 'size')
-    const keys = built.map(({ transaction }) => decodeTransaction(transaction).message.keys)
+    const keys = built.map(({ transaction }) => decodeWireTransaction(transaction).message.keys)
     expect(keys.map((each) => each.includes(TIP.account))).toEqual([false, true])
     const short = await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH, { tip: TIP }))
     expect(short.length).toBe(1)
@@ -212,7 +212,7 @@ describe.skipIf(lacksDbc)('a launch on chain (needs DBC, DAMM v2, Metaplex and L
   })
 
   it('whose limits of units hold for the compute budget that is asked for', async () => {
-    const { message } = decodeTransaction((await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH)))[0]!.transaction)
+    const { message } = decodeWireTransaction((await buildDbcLaunch(await launchOf(GOLDEN_BLOCKHASH)))[0]!.transaction)
     const [limit] = message.instructions
     expect(message.keys[limit!.programIdIndex]).toBe(ComputeBudgetProgram.programId.toBase58())
     expect(Buffer.from(limit!.data).readUInt32LE(1)).toBe(DBC_LAUNCH_UNITS.whole)

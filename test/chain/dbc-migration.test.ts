@@ -15,7 +15,7 @@ import {
   migrationStep,
 } from '../../src/chain/programs/dbc/index.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
   addressOf,
@@ -38,7 +38,7 @@ import { SOL } from '../support/local-chain.ts'
 const SEEDS = [new Uint8Array(32).fill(41), new Uint8Array(32).fill(42)] as const
 const before = [ComputeBudgetProgram.setComputeUnitLimit({ units: MIGRATION_UNITS.migrate })]
 const common = { payer: addressOf(KEEPER), recentBlockhash: GOLDEN_BLOCKHASH, before }
-const changes = ({ transaction }: UnsignedTransaction) => dbcChangesIn(decodeTransaction(transaction).message)
+const changes = ({ transaction }: UnsignedTransaction) => dbcChangesIn(decodeWireTransaction(transaction).message)
 
 describe.skipIf(lacksDbc)('a migration on chain (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
   for (const bps of [25, 30, 100, 200, 400, 600]) {
@@ -88,7 +88,7 @@ describe.skipIf(lacksDbc)('a migration on chain (needs DBC, DAMM v2, Metaplex an
     expect(opened.land(lock), opened.logs.join('\n')).toBeNull()
     const lockUnits = opened.units
     expect(opened.land(lock)).not.toBeNull()
-    const escrow = decodeTransaction(lock.transaction).message.keys.find(
+    const escrow = decodeWireTransaction(lock.transaction).message.keys.find(
       (key) => opened.chain.account(key)?.owner === PROGRAMS.lock.id,
     )
     expect(escrow).toBeDefined()

@@ -32,7 +32,7 @@ import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, createMint, DAY, type Extension, give, lacksLock, lamportsOf, unitsIn } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
@@ -312,7 +312,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     expect(test.send([claim], [wallet]).err).toBeNull()
     expect([isPaidOut((await state())!), unitsIn(chain, account)]).toEqual([true, 1_000n])
     const closing = await unlock(0n)
-    expect(goldLockChangesIn(decodeTransaction(closing.transaction).message, undefined)).toHaveLength(1)
+    expect(goldLockChangesIn(decodeWireTransaction(closing.transaction).message, undefined)).toHaveLength(1)
     expect(land(closing).err).toBeNull()
     expect(await state()).toBeNull()
   })
@@ -343,7 +343,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
       fc.asyncProperty(amounts, days, async (amount, count) => {
         const startsAt = NOW + passed
         const built = await lock({ amount, startsAt, unlocksAt: startsAt + count * DAY })
-        const message = decodeTransaction(built.transaction).message
+        const message = decodeWireTransaction(built.transaction).message
         expect(goldLockChangesIn(message, places.mint.toBase58())).toEqual([
           {
             kind: 'locked',
@@ -551,7 +551,7 @@ describe('what a transaction does to gold locks', () => {
       instructions: [instruction],
     })
     const bytes = new VersionedTransaction(built.compileToV0Message()).serialize()
-    return goldLockChangesIn(decodeTransaction(bytes).message, addressOf(MINT))
+    return goldLockChangesIn(decodeWireTransaction(bytes).message, addressOf(MINT))
   }
 
   it('is nothing for a lock that is no gold lock', async () => {

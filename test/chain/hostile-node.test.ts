@@ -1,7 +1,7 @@
 /** A node that hangs or asks to be left alone: no call waits longer than ten seconds, and Retry-After holds for all of them. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Chain, openChain } from '../../src/chain/connection.ts'
-import { patiently } from '../../src/chain/patient-fetch.ts'
+import { withRetries } from '../../src/chain/patient-fetch.ts'
 import { relayOf } from '../../src/chain/relay.ts'
 import { loadConfig } from '../../src/config.ts'
 import { retryAfterMs } from '../../src/timing.ts'
@@ -95,7 +95,7 @@ describe('a node that answers 429 with Retry-After', () => {
     const wait = async (milliseconds: number) => {
       now += milliseconds
     }
-    const send = patiently(busy, { elapsed: () => now, wait })
+    const send = withRetries(busy, { elapsed: () => now, wait })
     expect((await failureOf(send('http://node.test'))).message).toContain('for another 300 s')
     now = 299_000
     // By then its time is near, and a call waits for the rest.

@@ -18,9 +18,10 @@ import {
   MOST_SIBLINGS,
   tokenAccountAddress,
 } from '../../src/chain/programs/merkle-distributor/index.ts'
-import { buildTree, listFromEntries, proofAt, toHex } from '../../src/merkle/index.ts'
+import { listFromEntries } from '../../src/merkle/entry-list.ts'
+import { buildTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL } from '../support/local-chain.ts'
@@ -298,7 +299,7 @@ describe('a message', () => {
     await fc.assert(
       fc.asyncProperty(arbitrary, async (claim) => {
         const { transaction } = await buildAirdropClaim({ ...claim, recentBlockhash: GOLDEN_BLOCKHASH })
-        expect(distributorChangesIn(decodeTransaction(transaction).message)).toEqual([
+        expect(distributorChangesIn(decodeWireTransaction(transaction).message)).toEqual([
           {
             kind: 'claimed',
             distributor: claim.distributor,
@@ -331,7 +332,7 @@ describe('a message', () => {
         const { payer, mint, airdropCount, root } = creation
         const address = await distributorAddress(creation)
         const { transaction } = await buildCreation({ ...common, ...creation })
-        expect(distributorChangesIn(decodeTransaction(transaction).message)).toEqual([
+        expect(distributorChangesIn(decodeWireTransaction(transaction).message)).toEqual([
           { kind: 'created', distributor: address, mint, version: BigInt(airdropCount), root, admin: payer },
         ])
         const back = await buildClawback({
@@ -342,7 +343,7 @@ describe('a message', () => {
           receiver: mint,
           opensReceiverFor: null,
         })
-        expect(distributorChangesIn(decodeTransaction(back.transaction).message)).toEqual([
+        expect(distributorChangesIn(decodeWireTransaction(back.transaction).message)).toEqual([
           { kind: 'clawed_back', distributor: address, receiver: mint },
         ])
       }),

@@ -18,7 +18,7 @@ import {
   tokenChangesIn,
 } from '../../src/chain/programs/tokens/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 
 const PAYER = Keypair.generate().publicKey
 const MINT = Keypair.generate().publicKey
@@ -30,7 +30,7 @@ const PROGRAMS: [TokenProgram, PublicKey][] = [
 ]
 
 const changesIn = ({ transaction }: Pick<UnsignedTransaction, 'transaction'>) =>
-  tokenChangesIn(decodeTransaction(transaction).message)
+  tokenChangesIn(decodeWireTransaction(transaction).message)
 
 function changesOf(...instructions: TransactionInstruction[]) {
   const message = new TransactionMessage({ payerKey: PAYER, recentBlockhash: BLOCKHASH, instructions })
@@ -104,7 +104,7 @@ describe.each(PROGRAMS)('what is built for a %s token', (tokenProgram, program) 
 it('metadata whose update authority goes to somebody else stays changeable', async () => {
   const envelope = { payer: PAYER.toBase58(), mint: MINT.toBase58(), recentBlockhash: BLOCKHASH }
   const built = await buildAuthorityRevocation({ ...envelope, type: 'metadata', tokenProgram: 'token2022' })
-  const { message } = decodeTransaction(built.transaction)
+  const { message } = decodeWireTransaction(built.transaction)
   const [instruction] = message.instructions
   expect(tokenChangesIn(message)).toHaveLength(1)
   instruction!.data = Uint8Array.from([...instruction!.data.subarray(0, 8), ...OTHER.toBytes()])

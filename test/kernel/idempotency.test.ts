@@ -285,7 +285,7 @@ describe('a key', () => {
     const sample = await services.store.db.selectFrom('idempotency_keys').selectAll().executeTakeFirstOrThrow()
     const held = (key: string, owner: string) =>
       services.store.write((tx) =>
-        records.claim(tx, {
+        records.claimKey(tx, {
           apiKeyId: sample.api_key_id,
           key,
           requestHash: sample.request_hash,

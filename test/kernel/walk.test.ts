@@ -1,9 +1,9 @@
 /** A walk over pages waits for its quota where a first request is refused. */
 import { describe, expect, it } from 'vitest'
-import { createClient, type Request, type Transport } from '../../src/client.ts'
+import { type ClientRequest, createClient, type Transport } from '../../src/client.ts'
 
 function limited(refusals: number, retryAfter: string) {
-  const sent: Request[] = []
+  const sent: ClientRequest[] = []
   const transport: Transport = async (request) => {
     sent.push(request)
     const meta = { request_id: 'req_1', has_more: false, next_cursor: null, count: 0 }

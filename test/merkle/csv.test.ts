@@ -1,16 +1,10 @@
 /** Recipient CSVs: what is read, what is refused and where. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  buildTree,
-  type CsvOptions,
-  type EntryList,
-  entryAt,
-  issueLine,
-  MerkleInputError,
-  readCsv,
-  toHex,
-} from '../../src/merkle/index.ts'
+import { type CsvOptions, readCsv } from '../../src/merkle/csv.ts'
+import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
+import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
+import { buildTree, toHex } from '../../src/merkle/tree.ts'
 import { anyRecipients, naiveRoot, recipientsOf, walletOf } from './reference.ts'
 
 const [A, B, C] = [walletOf(1), walletOf(2), walletOf(3)]

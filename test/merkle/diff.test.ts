@@ -1,7 +1,8 @@
 /** Differences between two lists, and lists cut into shards. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { diffLists, entryAt, listFromEntries, shardList } from '../../src/merkle/index.ts'
+import { diffLists } from '../../src/merkle/diff.ts'
+import { entryAt, listFromEntries, shardList } from '../../src/merkle/entry-list.ts'
 import { anyAmount, recipientsOf, walletOf } from './reference.ts'
 
 describe('a diff of two lists', () => {

@@ -1,7 +1,9 @@
 /** The recipient list that the documentation and the demo use. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { buildTree, entryAt, readCsv, toHex, totalAmount } from '../../src/merkle/index.ts'
+import { readCsv } from '../../src/merkle/csv.ts'
+import { entryAt, totalAmount } from '../../src/merkle/entry-list.ts'
+import { buildTree, toHex } from '../../src/merkle/tree.ts'
 import { naiveRoot } from './reference.ts'
 
 const bytes = readFileSync('examples/recipients.csv')

@@ -2,7 +2,8 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeTreeId, encodeTreeId, keyFromBase58, keyToBase58, walletFault } from '../../src/merkle/index.ts'
+import { keyFromBase58, keyToBase58, walletFault } from '../../src/merkle/base58.ts'
+import { decodeTreeId, encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { anyKey, walletOf } from './reference.ts'
 
 const edgeKeys = [

@@ -8,7 +8,8 @@ import { pathToFileURL } from 'node:url'
 import { buildSync } from 'esbuild'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { buildFromCsv, buildFromRequest } from '../../src/merkle/built-tree.ts'
-import { blobsOf, MerkleInputError, openHead, readCsv } from '../../src/merkle/index.ts'
+import { readCsv } from '../../src/merkle/csv.ts'
+import { MerkleInputError } from '../../src/merkle/errors.ts'
 import {
   createTreePool,
   type TreePool,
@@ -16,6 +17,7 @@ import {
   type TreePoolOptions,
   TreeWorkerError,
 } from '../../src/merkle/pool.ts'
+import { blobsOf, openHead } from '../../src/merkle/stored-tree.ts'
 import { naiveRoot, recipientsOf, walletOf } from './reference.ts'
 
 const recipients = recipientsOf(50_000)

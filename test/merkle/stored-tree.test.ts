@@ -1,25 +1,19 @@
 /** The stored form of a tree: proofs from it, and what happens when a byte of it rots. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { keyFromBase58 } from '../../src/merkle/base58.ts'
+import { listFromBytes, listFromEntries, walletAt } from '../../src/merkle/entry-list.ts'
+import { LeafLayoutError } from '../../src/merkle/errors.ts'
 import {
   blobsOf,
-  buildTree,
   encodeTree,
-  keyFromBase58,
-  LeafLayoutError,
-  listFromBytes,
-  listFromEntries,
   lookUpProof,
-  type MerkleTree,
   openChunk,
   openHead,
-  proofAt,
   proofFromChunk,
   readStoredList,
-  toHex,
-  verifyProof,
-  walletAt,
-} from '../../src/merkle/index.ts'
+} from '../../src/merkle/stored-tree.ts'
+import { buildTree, type MerkleTree, proofAt, toHex, verifyProof } from '../../src/merkle/tree.ts'
 import { recipientsOf, sha256, walletOf } from './reference.ts'
 
 function stored(tree: MerkleTree) {

@@ -2,18 +2,9 @@
 import fc from 'fast-check'
 import { MerkleTree as MerkleTreeJs } from 'merkletreejs'
 import { describe, expect, it } from 'vitest'
-import {
-  buildTree,
-  findWallet,
-  hashFromHex,
-  keyFromBase58,
-  listFromEntries,
-  listHash,
-  proofAt,
-  toHex,
-  totalAmount,
-  verifyProof,
-} from '../../src/merkle/index.ts'
+import { keyFromBase58 } from '../../src/merkle/base58.ts'
+import { findWallet, listFromEntries, listHash, totalAmount } from '../../src/merkle/entry-list.ts'
+import { buildTree, hashFromHex, proofAt, toHex, verifyProof } from '../../src/merkle/tree.ts'
 import {
   anyRecipients,
   naiveLeaf,

@@ -14,7 +14,7 @@ import { readMovement } from '../../src/chain/movements.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { parseSetting } from '../../src/config.ts'
 import { reconcileReadings } from '../../src/policy/movement/reconcile-readings.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, assetsOn, lacksCore, TEXTS } from '../support/assets.ts'
 import { type Limits, startPlatform } from '../support/platform-wallet.ts'
@@ -71,7 +71,7 @@ describe.skipIf(lacksCore)('a mint', () => {
     const { request, wallet, user, other, mint } = await issuing()
     const { json } = await mint({ collection: other })
     expect(json.data.requiredSigners).toEqual([addressOf(user), addressOf(wallet)])
-    const { signatures } = decodeTransaction(Buffer.from(json.data.transaction, 'base64'))
+    const { signatures } = decodeWireTransaction(Buffer.from(json.data.transaction, 'base64'))
     expect(signatures.map((signature) => signature.some((byte) => byte !== 0))).toEqual([false, true, false])
     expect((await request('GET', '/v2/audit-entries')).json.data).toEqual([])
     expect((await request('GET', `/v2/collections/${other}`)).json.data.cosigned).toBe(false)
@@ -230,7 +230,7 @@ async function frozenScene() {
     })
   /** The rule that refuses the wallet's signature; null where it is given. */
   const ruleFor = async (release: string | undefined, made: TransactionInstruction[], told: Told = {}) => {
-    const transaction = decodeTransaction(scene.compile(made, { payer: user }).serialize())
+    const transaction = decodeWireTransaction(scene.compile(made, { payer: user }).serialize())
     const movement = await readMovement(
       scene.chain,
       transaction,

@@ -18,7 +18,7 @@ import type { Movement } from '../../src/policy/movement/movement.ts'
 import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'
 import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import type { PolicyCheckOptions } from '../../src/policy/rules/violation.ts'
-import { type DecodedTransaction, decodeTransaction } from '../../src/solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -76,13 +76,13 @@ export async function openScene({ programs = false } = {}) {
       const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash: blockhash, instructions })
       return new VersionedTransaction(message.compileToV0Message(tables))
     },
-    decode: (transaction: VersionedTransaction): DecodedTransaction => decodeTransaction(transaction.serialize()),
+    decode: (transaction: VersionedTransaction): DecodedTransaction => decodeWireTransaction(transaction.serialize()),
     read(instructions: TransactionInstruction[], build: Build = {}): Promise<Movement> {
       return readMovement(chain, scene.decode(scene.compile(instructions, build)), scene.address)
     },
     /** Of what a builder made, to be signed by the wallet and fresh keys. */
     readBuilt: ({ transaction }: { transaction: Uint8Array }): Promise<Movement> =>
-      readMovement(chain, decodeTransaction(transaction), scene.address),
+      readMovement(chain, decodeWireTransaction(transaction), scene.address),
     sendBuilt({ transaction }: { transaction: Uint8Array }, signers: Signer[] = [wallet]) {
       const built = VersionedTransaction.deserialize(transaction)
       built.sign(signers)

@@ -10,7 +10,7 @@ import type { LandedTransaction } from '../../src/localnet/types.ts'
 import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { count, FAULTS } from '../support/faulty-node.ts'
 import { SOL } from '../support/local-chain.ts'
@@ -502,7 +502,7 @@ describe.skipIf(lackingPrograms.length > 0)(`over a node that fails at random ($
 })
 
 function isOf(raw: Uint8Array, kind: Kind): boolean {
-  const { keys, instructions } = decodeTransaction(raw).message
+  const { keys, instructions } = decodeWireTransaction(raw).message
   return instructions.some(
     ({ programIdIndex, data }) =>
       keys[programIdIndex] === PROGRAMS.dbc.id &&

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
-import { faultOf, rememberFaults } from '../../src/store/faults.ts'
+import { databaseFault, rememberFaults } from '../../src/store/faults.ts'
 import { PROGRAM } from '../cli/command-line.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { openHostileNode } from '../support/hostile-node.ts'
@@ -102,10 +102,9 @@ it('damage stays known whatever is written after it, and any other fault is over
   faults.saw(new Error('wrapped', { cause: sqlite('SQLITE_CORRUPT_VTAB') }))
   faults.wrote()
   expect(faults.current()).toBe('damaged')
-  expect(['53100', 'XX001', '25006', '08006', 'ECONNREFUSED', '40001'].map((code) => faultOf(sqlite(code)))).toEqual([
-    ...(['full', 'damaged', 'read-only', 'unreachable', 'unreachable'] as const),
-    null,
-  ])
+  expect(
+    ['53100', 'XX001', '25006', '08006', 'ECONNREFUSED', '40001'].map((code) => databaseFault(sqlite(code))),
+  ).toEqual([...(['full', 'damaged', 'read-only', 'unreachable', 'unreachable'] as const), null])
 })
 
 /** A file system of 24 MB in memory, or why there is none here. */

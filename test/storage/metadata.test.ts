@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cidOf } from '../../src/storage/local.ts'
-import { metadataJson, type TokenMetadata } from '../../src/storage/metadata.ts'
+import { type MetadataFields, metadataJson } from '../../src/storage/metadata.ts'
 
-const read = (token: TokenMetadata) => JSON.parse(new TextDecoder().decode(metadataJson(token)))
+const read = (token: MetadataFields) => JSON.parse(new TextDecoder().decode(metadataJson(token)))
 
-const TOKEN: TokenMetadata = {
+const TOKEN: MetadataFields = {
   name: 'My Token',
   symbol: 'MTK',
   description: 'For everyone: ✓',
@@ -51,7 +51,7 @@ describe('the metadata JSON', () => {
   })
 
   it('has the same identifier whatever the order of the fields, and another for another text', async () => {
-    const turned = Object.fromEntries(Object.entries(TOKEN).reverse()) as unknown as TokenMetadata
+    const turned = Object.fromEntries(Object.entries(TOKEN).reverse()) as unknown as MetadataFields
     expect(await cidOf(metadataJson(turned))).toBe(await cidOf(metadataJson(TOKEN)))
     expect(await cidOf(metadataJson({ ...TOKEN, symbol: 'MTL' }))).not.toBe(await cidOf(metadataJson(TOKEN)))
   })

@@ -7,7 +7,7 @@ import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { DATABASE_FILE } from '../../src/config.ts'
-import { migrate } from '../../src/store/migrations/migrate.ts'
+import { migrateDatabase } from '../../src/store/migrations/migrate.ts'
 import { openStore, type StoreOptions } from '../../src/store/open.ts'
 import { postgresSchema } from '../../src/store/postgres.ts'
 import type { Tables } from '../../src/store/schema.ts'
@@ -69,7 +69,7 @@ export async function earlier(
         ? new SqliteDialect({ database: new Database(join(dataDir, DATABASE_FILE)) })
         : new PostgresDialect({ pool: new pg.Pool({ connectionString: databaseUrl }) }),
   })
-  await migrate(db, databaseUrl === undefined ? sqliteSchema : postgresSchema, last)
+  await migrateDatabase(db, databaseUrl === undefined ? sqliteSchema : postgresSchema, last)
   await fill(db)
   await db.destroy()
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   type ClaimRequest,
-  claim,
+  claimKey,
   findIdempotencyKey,
   finish,
   free,
@@ -19,7 +19,9 @@ const MINE = { ...KEY, owner: 'a' }
 const RUNNING = { kind: 'conflict', reason: 'running' }
 
 const claimed = (store: Store, changes: Partial<ClaimRequest> = {}) =>
-  store.write((tx) => claim(tx, { ...MINE, requestHash: 'hash', now: 1000, leaseMs: 100, ttlMs: 10_000, ...changes }))
+  store.write((tx) =>
+    claimKey(tx, { ...MINE, requestHash: 'hash', now: 1000, leaseMs: 100, ttlMs: 10_000, ...changes }),
+  )
 
 const answered = (store: Store, owner = 'a') =>
   store.write((tx) => finish(tx, { ...KEY, owner, status: 201, response: Buffer.from([0, 255, 1]) }))

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { previousSecrets } from '../../src/operations/webhook-subscriptions/secret.ts'
 import { pageEvents } from '../../src/store/events.ts'
-import { claim, findIdempotencyKey } from '../../src/store/idempotency.ts'
+import { claimKey, findIdempotencyKey } from '../../src/store/idempotency.ts'
 import { sealedWith } from '../../src/store/installation.ts'
 import { insertToken, pageTokens } from '../../src/store/tokens.ts'
 import { openVault } from '../../src/store/vault.ts'
@@ -114,7 +114,7 @@ export function openSuite(database: TestDatabase): void {
         ...{ status: 201, response: Buffer.from('sealed'), created_at: 2, expires_at: 20_000 },
       })
       const request = { apiKeyId: 'key_1', key: 'interrupted', requestHash: 'hash', owner: 'b' }
-      const resumed = await store.write((tx) => claim(tx, { ...request, now: 2, leaseMs: 100, ttlMs: 10_000 }))
+      const resumed = await store.write((tx) => claimKey(tx, { ...request, now: 2, leaseMs: 100, ttlMs: 10_000 }))
       expect(resumed).toEqual({ kind: 'resumed', signingId: 'sgn_1' })
     })
 

@@ -10,7 +10,7 @@ import type { LocalChain } from '../../src/localnet/types.ts'
 import type { Log } from '../../src/log.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { COMMITMENT_DEPTH, type Commitment } from '../../src/solana/constants.ts'
-import { decodeTransaction } from '../../src/solana/messages.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { openTestChain } from './local-chain.ts'
 import { requester } from './request.ts'
 import { ORIGIN, temporaryFolder } from './service.ts'
@@ -174,7 +174,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
 
   /** The bank that a simulation should run in is not there any more: what it would show is of another state. */
   function isChanged(base64: string, at: number): boolean {
-    const { keys } = decodeTransaction(Buffer.from(base64, 'base64')).message
+    const { keys } = decodeWireTransaction(Buffer.from(base64, 'base64')).message
     return keys.some((address) => versions.newest(address) > at)
   }
 
@@ -183,7 +183,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
     const landed = chain.transaction(signatureIn(raw))
     const fine = { ...value, err: null, logs: [] }
     if (value.err === 'AlreadyProcessed' && landed !== null && landed.slot > at) return fine
-    const slot = slotOf(decodeTransaction(raw).message.recentBlockhash)
+    const slot = slotOf(decodeWireTransaction(raw).message.recentBlockhash)
     if (slot !== undefined && slot > at) return { ...value, err: 'BlockhashNotFound', logs: [] }
     return value.err === 'BlockhashNotFound' && slot !== undefined && slot >= at - BLOCKHASH_SLOTS ? fine : value
   }

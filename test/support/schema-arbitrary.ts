@@ -1,7 +1,7 @@
 /** JSON Schema (as our OpenAPI document uses it) to fast-check arbitraries: values that fit, and values that don't. */
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
-import { NO_CONTROLS } from '../../src/api/envelope.ts'
+import { NO_CONTROLS } from '../../src/api/scalars.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schema from outside, read by its keywords
 export type Schema = any

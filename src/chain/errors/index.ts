@@ -3,7 +3,7 @@
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type Failure, failureIn } from './logs.ts'
 import { ANY_ANCHOR, INNER_HINTS, KNOWN_PROGRAMS, type KnownProgram } from './programs.ts'
-import { INSTRUCTION_WORDS, TRANSACTION_WORDS, wordsOf } from './runtime.ts'
+import { INSTRUCTION_WORDS, spacedName, TRANSACTION_WORDS } from './runtime.ts'
 import type { ErrorContext, ExplainedError } from './types.ts'
 
 export type { ErrorContext, ExplainedError } from './types.ts'
@@ -16,7 +16,7 @@ export function explainTransactionError(err: unknown, context: ErrorContext = {}
   if (typeof err === 'string') return ofTransaction(err, null, context)
   const [kind, detail] = onlyEntry(err) ?? []
   if (kind === undefined) {
-    return told({ name: 'Unknown', message: `the transaction failed: ${shown(err)}` })
+    return explained({ name: 'Unknown', message: `the transaction failed: ${shownError(err)}` })
   }
   if (kind !== 'InstructionError') return ofTransaction(kind, detail, context)
   const [index, reason] = Array.isArray(detail) ? detail : []
@@ -25,9 +25,10 @@ export function explainTransactionError(err: unknown, context: ErrorContext = {}
 
 function ofTransaction(name: string, detail: unknown, { accountKeys }: ErrorContext): ExplainedError {
   const [message, hint] = wordsFor(TRANSACTION_WORDS, name)
-  const index = numberOf(onlyEntry(detail)?.[0] === 'account_index' ? onlyEntry(detail)![1] : null)
+  const [field, value] = onlyEntry(detail) ?? []
+  const index = numberOf(field === 'account_index' ? value : null)
   const account = index === null ? null : (accountKeys?.[index] ?? `number ${index} of the transaction`)
-  return told({
+  return explained({
     name,
     instruction: name === 'DuplicateInstruction' ? numberOf(detail) : null,
     message: account === null ? message : `${message}: account ${account}`,
@@ -39,14 +40,14 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
   const [kind, detail] = typeof reason === 'string' ? [reason, null] : (onlyEntry(reason) ?? ['Unknown', null])
   const code = kind === 'Custom' ? numberOf(detail) : null
   const outer = instruction === null ? null : (context.programIds?.[instruction] ?? null)
-  const failure = fitting(failureIn(textLines(context.logs)), code)
+  const failure = failureOfCode(failureIn(textLines(context.logs)), code)
   const id = failure?.programId ?? outer
-  const known = id !== null && Object.hasOwn(KNOWN_PROGRAMS, id) ? KNOWN_PROGRAMS[id]! : null
+  const known = (id !== null && Object.hasOwn(KNOWN_PROGRAMS, id) && KNOWN_PROGRAMS[id]) || null
   const program = known?.name ?? id
-  if (code !== null) return told({ program, instruction, code, ...ofCode(code, known, failure, outer) })
+  if (code !== null) return explained({ program, instruction, code, ...ofCode(code, known, failure, outer) })
 
   const [message, hint] = wordsFor(INSTRUCTION_WORDS, kind)
-  return told({
+  return explained({
     program,
     name: kind,
     instruction,
@@ -55,9 +56,9 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
   })
 }
 
-type Named = Pick<ExplainedError, 'name' | 'message' | 'hint'>
+type NamedError = Pick<ExplainedError, 'name' | 'message' | 'hint'>
 
-function ofCode(code: number, known: KnownProgram | null, failure: Failure | null, outer: string | null): Named {
+function ofCode(code: number, known: KnownProgram | null, failure: Failure | null, outer: string | null): NamedError {
   // The log of the program that ran is newer than any table.
   const logged = failure?.anchor?.number === code ? failure.anchor : null
   const { codes, hints } = known ?? (logged ? ANY_ANCHOR : { codes: {}, hints: {} })
@@ -86,12 +87,12 @@ function withNotes({ code, message, hint }: { code: number; message: string; hin
 }
 
 /** Logs of another run say nothing about this error: the codes have to agree. */
-function fitting(failure: Failure | null, code: number | null): Failure | null {
+function failureOfCode(failure: Failure | null, code: number | null): Failure | null {
   return failure && failure.code !== null && failure.code !== code ? null : failure
 }
 
 function wordsFor(table: Readonly<Record<string, readonly [string, string | null]>>, name: string) {
-  return Object.hasOwn(table, name) ? table[name]! : ([wordsOf(name), null] as const)
+  return (Object.hasOwn(table, name) && table[name]) || ([spacedName(name), null] as const)
 }
 
 const filled = (hint: string, address?: string) => (address ? hint.replace('<address>', address) : hint)
@@ -109,7 +110,7 @@ function numberOf(value: unknown): number | null {
 const textLines = (logs: unknown): string[] =>
   Array.isArray(logs) ? logs.filter((line): line is string => typeof line === 'string') : []
 
-function shown(value: unknown): string {
+function shownError(value: unknown): string {
   try {
     return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner)) ?? String(value)
   } catch {
@@ -123,7 +124,7 @@ const oneLine = (text: string) => {
   return line.length > 400 ? `${line.slice(0, 400)}…` : line
 }
 
-function told(error: Pick<ExplainedError, 'name' | 'message'> & Partial<ExplainedError>): ExplainedError {
+function explained(error: Pick<ExplainedError, 'name' | 'message'> & Partial<ExplainedError>): ExplainedError {
   const { program = null, name, code = null, instruction = null, message, hint = null } = error
   return { program, name: oneLine(name), code, instruction, message: oneLine(message), hint }
 }

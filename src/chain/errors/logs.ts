@@ -14,7 +14,7 @@ export interface Failure {
 
 const INVOKE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) invoke \[([1-9]\d?)\]$/
 const SUCCESS = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) success$/
-const FAILED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) failed: (.*)$/
+const FAILED_LINE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) failed: (.*)$/
 const CUSTOM = /^custom program error: 0x([0-9a-f]{1,8})$/
 const ANCHOR =
   /^Program log: AnchorError (?:caused by account: (\w+)|thrown in \S+|occurred)\. Error Code: (\w+)\. Error Number: (\d+)\. Error Message: (.*?)\.?$/
@@ -25,10 +25,10 @@ export function failureIn(logs: readonly string[]): Failure | null {
   const stack: Failure[] = []
   for (const line of logs) {
     // What a program logs stands behind `Program log: `, so it cannot pass for a line of the runtime.
-    const invoked = INVOKE.exec(line)
-    if (invoked) {
-      stack.length = Math.min(stack.length, Number(invoked[2]) - 1)
-      stack.push({ programId: invoked[1]!, code: null, anchor: null, said: null, notes: [] })
+    const [, invoked, depth] = INVOKE.exec(line) ?? []
+    if (invoked !== undefined) {
+      stack.length = Math.min(stack.length, Number(depth) - 1)
+      stack.push({ programId: invoked, code: null, anchor: null, said: null, notes: [] })
       continue
     }
     if (SUCCESS.test(line)) {
@@ -36,27 +36,27 @@ export function failureIn(logs: readonly string[]): Failure | null {
       continue
     }
     if (line === 'Log truncated') return null
-    const failed = FAILED.exec(line)
+    const [, failed, reason = ''] = FAILED_LINE.exec(line) ?? []
     const running = stack.at(-1)
-    if (failed) {
-      const custom = CUSTOM.exec(failed[2]!)
-      const code = custom ? Number.parseInt(custom[1]!, 16) : null
-      const blank: Failure = { programId: failed[1]!, code, anchor: null, said: null, notes: [] }
-      return running && running.programId === failed[1] ? { ...running, code } : blank
+    if (failed !== undefined) {
+      const [, custom] = CUSTOM.exec(reason) ?? []
+      const code = custom === undefined ? null : Number.parseInt(custom, 16)
+      const blank: Failure = { programId: failed, code, anchor: null, said: null, notes: [] }
+      return running && running.programId === failed ? { ...running, code } : blank
     }
-    if (running) read(line, running)
+    if (running) readLine(line, running)
   }
   return stack.at(-1) ?? null
 }
 
-function read(line: string, running: Failure): void {
+function readLine(line: string, running: Failure): void {
   const anchor = ANCHOR.exec(line)
   if (anchor) {
-    const [, account, name, number, message] = anchor
-    running.anchor = { name: name!, number: Number(number), message: message!, account: account ?? null }
+    const [, account, name = '', number, message = ''] = anchor
+    running.anchor = { name, number: Number(number), message, account: account ?? null }
     return
   }
-  const said = SAID.exec(line)
-  if (said) running.said = said[1]!
+  const [, said] = SAID.exec(line) ?? []
+  if (said !== undefined) running.said = said
   else if (!line.startsWith('Program ')) running.notes.push(line)
 }

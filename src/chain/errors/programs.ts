@@ -58,7 +58,7 @@ const ANCHOR_HINTS: Readonly<Record<number, string>> = {
   3012: 'the account does not exist yet: create it first, and check address and cluster',
 }
 
-const anchor = (codes: ErrorTable, hints: Record<number, string>) => ({
+const withAnchor = (codes: ErrorTable, hints: Record<number, string>) => ({
   codes: { ...ANCHOR_CODES, ...codes },
   hints: { ...ANCHOR_HINTS, ...hints },
 })
@@ -121,7 +121,7 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   },
   [PROGRAMS.dbc.id]: {
     name: PROGRAMS.dbc.name,
-    ...anchor(DBC_CODES, {
+    ...withAnchor(DBC_CODES, {
       6002: TOO_MUCH_SLIPPAGE,
       6005: ZERO,
       6012: 'the pool holds too little for this amount: use a smaller one',
@@ -138,14 +138,14 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   },
   [PROGRAMS.dammV2.id]: {
     name: PROGRAMS.dammV2.name,
-    ...anchor(DAMM_V2_CODES, {
+    ...withAnchor(DAMM_V2_CODES, {
       6002: TOO_MUCH_SLIPPAGE,
       6003: 'the pool is not open for this yet: wait for its activation',
     }),
   },
   [PROGRAMS.lock.id]: {
     name: PROGRAMS.lock.name,
-    ...anchor(LOCK_CODES, {
+    ...withAnchor(LOCK_CODES, {
       6005: 'only the recipient of the lock can claim: sign with that wallet',
       6006: "the tokens must go to the recipient's own token account",
       6009: 'the unlock time must lie in the future',
@@ -155,7 +155,7 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   },
   [PROGRAMS.distributor.id]: {
     name: PROGRAMS.distributor.name,
-    ...anchor(DISTRIBUTOR_CODES, {
+    ...withAnchor(DISTRIBUTOR_CODES, {
       3007: 'the mint is not of SPL Token: airdrops take no Token-2022 mints',
       6002: 'the amount or the wallet is not what the tree has: claim with the proof that was made for this wallet',
       6003: 'the airdrop has paid out its cap: nothing more can be claimed',

@@ -2,7 +2,7 @@
 
 type Words = readonly [message: string, hint: string | null]
 
-const AGAIN = 'build the transaction again, sign and send it'
+const BUILD_AGAIN = 'build the transaction again, sign and send it'
 const LATER = 'nothing was paid: send it again in a moment'
 const PROGRAM =
   'check the cluster (-u, setting url); on the embedded chain fill the program cache with `svc localnet pull`'
@@ -14,7 +14,7 @@ const SMALLER = 'split it into smaller transactions'
 /** Errors of a whole transaction. */
 export const TRANSACTION_WORDS: Readonly<Record<string, Words>> = {
   AccountInUse: ['an account is in use by another transaction', LATER],
-  AccountLoadedTwice: ['the transaction names an account twice', AGAIN],
+  AccountLoadedTwice: ['the transaction names an account twice', BUILD_AGAIN],
   AccountNotFound: ['the account that pays the fee does not exist: it has never held SOL', FUND],
   ProgramAccountNotFound: ['a program of the transaction is not on this cluster', PROGRAM],
   InsufficientFundsForFee: ['the account that pays the fee has too few lamports for it', FUND],
@@ -26,18 +26,18 @@ export const TRANSACTION_WORDS: Readonly<Record<string, Words>> = {
     'the transaction was processed before',
     'read its state with `svc tx status <signature>`: it needs no second try',
   ],
-  BlockhashNotFound: ['the blockhash of the transaction has expired or is of another cluster', AGAIN],
+  BlockhashNotFound: ['the blockhash of the transaction has expired or is of another cluster', BUILD_AGAIN],
   CallChainTooDeep: ['programs call one another too deeply', null],
   MissingSignatureForFee: ['the signature of the account that pays the fee is missing', SIGN],
-  InvalidAccountIndex: ['the transaction counts to an account that it does not have', AGAIN],
+  InvalidAccountIndex: ['the transaction counts to an account that it does not have', BUILD_AGAIN],
   SignatureFailure: ['a signature does not fit the transaction', SIGN],
   InvalidProgramForExecution: ['a program of the transaction cannot be executed', PROGRAM],
-  SanitizeFailure: ['the transaction is malformed', AGAIN],
+  SanitizeFailure: ['the transaction is malformed', BUILD_AGAIN],
   ClusterMaintenance: ['the cluster is under maintenance', 'try again later'],
   AccountBorrowOutstanding: ['an account is still borrowed', LATER],
   WouldExceedMaxBlockCostLimit: ['the block is full', LATER],
   UnsupportedVersion: ['the version of the transaction is not supported', 'use a legacy or version 0 transaction'],
-  InvalidWritableAccount: ['the transaction writes to an account that cannot be written', AGAIN],
+  InvalidWritableAccount: ['the transaction writes to an account that cannot be written', BUILD_AGAIN],
   WouldExceedMaxAccountCostLimit: ['an account has reached its limit for this block', LATER],
   WouldExceedAccountDataBlockLimit: ['the block has reached its limit of new account data', LATER],
   TooManyAccountLocks: ['the transaction names too many accounts', SMALLER],
@@ -50,11 +50,11 @@ export const TRANSACTION_WORDS: Readonly<Record<string, Words>> = {
   WouldExceedAccountDataTotalLimit: ['the cluster has reached its limit of account data', 'try again later'],
   MaxLoadedAccountsDataSizeExceeded: ['the accounts of the transaction hold too much data', SMALLER],
   ResanitizationNeeded: ['the transaction has to be checked again', LATER],
-  InvalidLoadedAccountsDataSizeLimit: ['the limit of loaded account data is 0', AGAIN],
+  InvalidLoadedAccountsDataSizeLimit: ['the limit of loaded account data is 0', BUILD_AGAIN],
   UnbalancedTransaction: ['the lamports before and after the transaction differ', null],
   ProgramCacheHitMaxLimit: ['the validator holds too many programs at once', LATER],
   CommitCancelled: ['the validator gave the transaction up', LATER],
-  DuplicateInstruction: ['two instructions set the same compute budget', AGAIN],
+  DuplicateInstruction: ['two instructions set the same compute budget', BUILD_AGAIN],
   InsufficientFundsForRent: ['an account would be left with fewer lamports than its rent', FUND],
   ProgramExecutionTemporarilyRestricted: ['a program is restricted for now', 'try again later'],
 }
@@ -84,14 +84,14 @@ export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
   ModifiedProgramId: ['the program changed the owner of an account that is not its own', null],
   ExternalAccountLamportSpend: ['the program spent lamports of an account that is not its own', null],
   ExternalAccountDataModified: ['the program changed data of an account that is not its own', null],
-  ReadonlyLamportChange: ['the program changed the lamports of a read-only account', AGAIN],
-  ReadonlyDataModified: ['the program changed the data of a read-only account', AGAIN],
-  NotEnoughAccountKeys: ['the instruction names too few accounts', AGAIN],
+  ReadonlyLamportChange: ['the program changed the lamports of a read-only account', BUILD_AGAIN],
+  ReadonlyDataModified: ['the program changed the data of a read-only account', BUILD_AGAIN],
+  NotEnoughAccountKeys: ['the instruction names too few accounts', BUILD_AGAIN],
   AccountNotExecutable: ['the called account is not a program', PROGRAM],
   InvalidError: ['the program failed with an unknown error', null],
   UnsupportedProgramId: ['the called program is not on this cluster', PROGRAM],
   CallDepth: ['programs call one another too deeply', null],
-  MissingAccount: ['an account that the program needs is missing from the instruction', AGAIN],
+  MissingAccount: ['an account that the program needs is missing from the instruction', BUILD_AGAIN],
   ReentrancyNotAllowed: ['a program was called while it ran', null],
   MaxSeedLengthExceeded: ['a seed of a derived address is too long', null],
   InvalidSeeds: [
@@ -123,7 +123,7 @@ export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
   MaxAccountsDataAllocationsExceeded: ['the transaction creates too much account data', SMALLER],
   MaxAccountsExceeded: ['the transaction names too many accounts', SMALLER],
   MaxInstructionTraceLengthExceeded: ['the transaction runs too many instructions', SMALLER],
-  DuplicateAccountIndex: ['the instruction names an account twice', AGAIN],
+  DuplicateAccountIndex: ['the instruction names an account twice', BUILD_AGAIN],
   ExecutableModified: ['the program changed whether an account is executable', null],
   RentEpochModified: ['the program changed the rent epoch of an account', null],
   AccountDataSizeChanged: ['the program resized an account that is not its own', null],
@@ -141,6 +141,6 @@ export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
 }
 
 /** Words for a name that has none above: its own, taken apart. */
-export function wordsOf(name: string): string {
+export function spacedName(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
 }

@@ -38,7 +38,7 @@ export interface AccountFile {
 }
 
 /** Reads that, and the form of the Solana CLI (`solana account -o json`). Throws when it is neither, or another account's. */
-export function parseAccount(parsed: unknown, address: string): AccountFile {
+export function parseAccountFile(parsed: unknown, address: string): AccountFile {
   const { pubkey, account } = (parsed ?? {}) as { pubkey?: unknown; account?: unknown }
   if (pubkey !== undefined && pubkey !== address) throw new Error(`it is of account ${pubkey}`)
   const { lamports, data, owner, executable } = (account ?? parsed ?? {}) as Record<string, unknown>

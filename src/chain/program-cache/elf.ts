@@ -9,13 +9,14 @@ const V4_HEADER = 48
 
 /** The 32-byte address of the data account that an upgradeable program names. Throws on another state. */
 export function programDataAddress(data: Uint8Array): Uint8Array {
-  if (data.length < 36 || tag(data) !== PROGRAM_TAG) throw new Error('its account does not name a program data account')
+  if (data.length < 36 || stateTag(data) !== PROGRAM_TAG)
+    throw new Error('its account does not name a program data account')
   return data.subarray(4, 36)
 }
 
 /** The binary in a program data account of the upgradeable loader; trailing zeros are kept. */
 export function upgradeableBinary(data: Uint8Array): Uint8Array {
-  if (data.length <= PROGRAM_DATA_HEADER || tag(data) !== PROGRAM_DATA_TAG) {
+  if (data.length <= PROGRAM_DATA_HEADER || stateTag(data) !== PROGRAM_DATA_TAG) {
     throw new Error('its program data account holds no program')
   }
   return data.subarray(PROGRAM_DATA_HEADER)
@@ -23,7 +24,7 @@ export function upgradeableBinary(data: Uint8Array): Uint8Array {
 
 export const v4Binary = (data: Uint8Array) => data.subarray(V4_HEADER)
 
-const tag = (data: Uint8Array) => view(data).getUint32(0, true)
+const stateTag = (data: Uint8Array) => view(data).getUint32(0, true)
 
 const SECTION_TABLE = { offset: 0x28, entrySize: 0x3a, entries: 0x3c }
 const ELF_HEADER = 64

@@ -105,10 +105,12 @@ async function accountContent(source: ProgramSource, address: string): Promise<C
 }
 
 /** `damm-v2`, `damm_v2` and `dammV2` are one key. */
-const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
+const plainReason = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
 
 function findProgram(wanted: string): Program {
-  const found = Object.entries(PROGRAMS).find(([key, { id }]) => id === wanted || plain(key) === plain(wanted))
+  const found = Object.entries(PROGRAMS).find(
+    ([key, { id }]) => id === wanted || plainReason(key) === plainReason(wanted),
+  )
   if (found !== undefined) return found[1]
   const known = ['dbc', 'damm-v2', 'token-metadata', 'core', 'lock', 'distributor'].join(', ')
   throw new ConfigError(`there is no program "${wanted}"; there are ${known}, and their program ids`)

@@ -3,7 +3,7 @@
 import { urlRedactor } from '../../redaction.ts'
 import { pause, retryAfterMs, whyUnanswered } from '../../timing.ts'
 
-export interface RpcOptions {
+export interface RpcCallOptions {
   fetch?: typeof fetch
   /** Waits between attempts, in milliseconds. */
   wait?: (milliseconds: number) => Promise<void>
@@ -12,9 +12,9 @@ export interface RpcOptions {
   attempts?: number
 }
 
-export type Asked = { result: unknown } | { fault: string; again: boolean; afterMs?: number | undefined }
+export type RpcOutcome = { result: unknown } | { fault: string; again: boolean; afterMs?: number | undefined }
 
-const ATTEMPTS = 5
+const MAX_RPC_ATTEMPTS = 5
 const FIRST_RPC_WAIT_MS = 500
 const LONGEST_RPC_WAIT_MS = 15_000
 const RPC_TIMEOUT_MS = 60_000
@@ -24,18 +24,18 @@ export async function rpcText(
   url: string,
   method: string,
   params: readonly unknown[],
-  options: RpcOptions = {},
-): Promise<Asked> {
-  const { fetch: send = fetch, wait = pause, timeoutMs = RPC_TIMEOUT_MS, attempts = ATTEMPTS } = options
+  options: RpcCallOptions = {},
+): Promise<RpcOutcome> {
+  const { fetch: send = fetch, wait = pause, timeoutMs = RPC_TIMEOUT_MS, attempts = MAX_RPC_ATTEMPTS } = options
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   for (let attempt = 1; ; attempt++) {
-    const asked = await ask(send, url, body, timeoutMs)
+    const asked = await askOnce(send, url, body, timeoutMs)
     if ('result' in asked || !asked.again || attempt >= attempts) return asked
     await wait(Math.min(asked.afterMs ?? FIRST_RPC_WAIT_MS * 2 ** (attempt - 1), LONGEST_RPC_WAIT_MS))
   }
 }
 
-async function ask(send: typeof fetch, url: string, body: string, timeoutMs: number): Promise<Asked> {
+async function askOnce(send: typeof fetch, url: string, body: string, timeoutMs: number): Promise<RpcOutcome> {
   let response: Response
   let text: string
   try {
@@ -57,7 +57,7 @@ async function ask(send: typeof fetch, url: string, body: string, timeoutMs: num
   return readAnswer(urlRedactor(url).json(text))
 }
 
-function readAnswer(text: string): Asked {
+function readAnswer(text: string): RpcOutcome {
   try {
     const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code?: unknown; message?: unknown } }
     if (typeof error?.message === 'string') {

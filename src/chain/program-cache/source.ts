@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import { LOADER_V1, LOADER_V2, LOADER_V4, UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
 import type { Cluster } from '../cluster.ts'
-import { type AccountFile, accountFile, parseAccount, programFile } from './cache.ts'
+import { type AccountFile, accountFile, parseAccountFile, programFile } from './cache.ts'
 import { programDataAddress, upgradeableBinary, v4Binary } from './elf.ts'
-import { type RpcOptions, rpcText } from './rpc.ts'
+import { type RpcCallOptions, rpcText } from './rpc.ts'
 
 export interface ProgramBinary {
   bytes: Uint8Array
@@ -35,7 +35,7 @@ export function folderSource(folder: string): ProgramSource {
     },
     async account(address) {
       const text = await read(accountFile(address))
-      return text && { file: parseAccount(JSON.parse(text.toString('utf8')), address), slot: null }
+      return text && { file: parseAccountFile(JSON.parse(text.toString('utf8')), address), slot: null }
     },
   }
 }
@@ -50,37 +50,37 @@ interface RpcAccount {
 /** Reads finalized accounts of a cluster; an RPC node that is busy (429, 5xx) is asked again. */
 export function rpcSource(
   { rpcUrl, label }: Pick<Cluster, 'rpcUrl' | 'label'>,
-  options: RpcOptions = {},
+  options: RpcCallOptions = {},
 ): ProgramSource {
-  const read = (address: string) => accountInfo(rpcUrl, address, options)
+  const read = (address: string) => fetchAccount(rpcUrl, address, options)
   return {
     label,
     async program(id) {
       const { account, slot } = await read(id)
       if (account === null) return null
       const { owner: loader } = account
-      const data = dataOf(account)
+      const data = accountDataOf(account)
       if (loader === LOADER_V1 || loader === LOADER_V2) return { bytes: data, loader, slot }
       if (loader === LOADER_V4) return { bytes: v4Binary(data), loader, slot }
       if (loader !== UPGRADEABLE_LOADER) throw new Error(`its account belongs to ${loader}, which loads no programs`)
       const held = await read(base58.encode(programDataAddress(data)))
       if (held.account === null) throw new Error('its program data account is gone: the program was closed')
-      return { bytes: upgradeableBinary(dataOf(held.account)), loader, slot: held.slot }
+      return { bytes: upgradeableBinary(accountDataOf(held.account)), loader, slot: held.slot }
     },
     async account(address) {
       const { account, slot } = await read(address)
       if (account === null) return null
-      return { file: parseAccount(account, address), slot }
+      return { file: parseAccountFile(account, address), slot }
     },
   }
 }
 
-const dataOf = ({ data: [text] }: RpcAccount) => Buffer.from(text, 'base64')
+const accountDataOf = ({ data: [text] }: RpcAccount) => Buffer.from(text, 'base64')
 
-async function accountInfo(
+async function fetchAccount(
   url: string,
   address: string,
-  options: RpcOptions,
+  options: RpcCallOptions,
 ): Promise<{ account: RpcAccount | null; slot: number }> {
   const asked = await rpcText(
     url,

@@ -4,9 +4,9 @@ import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import type { LocalChain } from '../types.ts'
-import { parseAccount } from './account-parsing.ts'
+import { parseAccountData } from './account-parsing.ts'
 import { CODE, RpcError } from './errors.ts'
-import { asConfig, asInteger, type Config, oneOf } from './params.ts'
+import { asConfig, asInteger, oneOf, type RpcConfig } from './params.ts'
 import { zstdFrame } from './zstd.ts'
 
 const BASE58_MAX_BYTES = 128
@@ -14,7 +14,7 @@ const BASE58_MAX_BYTES = 128
 const RENT_EPOCH = MAX_U64
 
 export type AccountEncoding = 'binary' | 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed'
-const ENCODINGS: Readonly<Record<AccountEncoding, AccountEncoding>> = {
+const ACCOUNT_ENCODINGS: Readonly<Record<AccountEncoding, AccountEncoding>> = {
   binary: 'binary',
   base58: 'base58',
   base64: 'base64',
@@ -37,10 +37,10 @@ export interface EncodedAccount {
 }
 
 /** Reads `encoding` and `dataSlice` of a config. */
-export function viewOf(config: Config, otherwise: AccountEncoding = 'binary'): AccountView {
+export function viewOf(config: RpcConfig, otherwise: AccountEncoding = 'binary'): AccountView {
   const { encoding, dataSlice } = config
   return {
-    encoding: encoding === undefined || encoding === null ? otherwise : oneOf(encoding, ENCODINGS),
+    encoding: encoding === undefined || encoding === null ? otherwise : oneOf(encoding, ACCOUNT_ENCODINGS),
     slice:
       dataSlice === undefined || dataSlice === null
         ? null
@@ -48,7 +48,7 @@ export function viewOf(config: Config, otherwise: AccountEncoding = 'binary'): A
   }
 }
 
-const base64 = (bytes: Uint8Array): string =>
+const encodeBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 
 function encodeBase58(bytes: Uint8Array): string {
@@ -65,9 +65,9 @@ function encodeData(chain: LocalChain, account: ChainAccount, { encoding, slice 
   const data = slice ? account.data.subarray(slice.offset, slice.offset + slice.length) : account.data
   if (encoding === 'binary') return encodeBase58(data)
   if (encoding === 'base58') return [encodeBase58(data), 'base58']
-  if (encoding === 'base64+zstd') return [base64(zstdFrame(data)), encoding]
-  const parsed = encoding === 'jsonParsed' ? parseAccount(chain, account) : null
-  return parsed ?? [base64(data), 'base64']
+  if (encoding === 'base64+zstd') return [encodeBase64(zstdFrame(data)), encoding]
+  const parsed = encoding === 'jsonParsed' ? parseAccountData(chain, account) : null
+  return parsed ?? [encodeBase64(data), 'base64']
 }
 
 /** An account as answers and notifications carry it. */

@@ -54,7 +54,10 @@ function parseLookupTable(data: Uint8Array): ParsedAccount['parsed'] {
   }
 }
 
-function parse(chain: LocalChain, account: ChainAccount): [program: string, parsed: ParsedAccount['parsed'] | null] {
+function parseData(
+  chain: LocalChain,
+  account: ChainAccount,
+): [program: string, parsed: ParsedAccount['parsed'] | null] {
   const token = TOKEN_PROGRAM_NAMES[account.owner]
   if (token) return [token, parseTokenState(chain, account)]
   if (account.owner === SYSTEM_PROGRAM && account.data.length === NONCE_SIZE) return ['nonce', parseNonce(account.data)]
@@ -63,9 +66,9 @@ function parse(chain: LocalChain, account: ChainAccount): [program: string, pars
 }
 
 /** The parsed form, or null when the program is not known or the data is not its layout. */
-export function parseAccount(chain: LocalChain, account: ChainAccount): ParsedAccount | null {
+export function parseAccountData(chain: LocalChain, account: ChainAccount): ParsedAccount | null {
   try {
-    const [program, parsed] = parse(chain, account)
+    const [program, parsed] = parseData(chain, account)
     return parsed && { program, parsed, space: account.data.length }
   } catch (error) {
     if (error instanceof ShortData) return null

@@ -2,10 +2,10 @@
 import type { LocalChain } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
 import { invalidParams } from './errors.ts'
-import { type Methods, readableAt, withContext } from './method.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
 import { asAmount, asConfig, asList, asPubkey, requireParams } from './params.ts'
 
-const MAX_ACCOUNTS = 100
+const MAX_REQUESTED_ACCOUNTS = 100
 /** Agave's MAX_PERMITTED_DATA_LENGTH. */
 const MAX_SPACE = 10n * 1024n * 1024n
 
@@ -16,7 +16,7 @@ function balance(chain: LocalChain, params: readonly unknown[]) {
   return withContext(chain, commitment, chain.account(address)?.lamports ?? 0n)
 }
 
-function accountInfo(chain: LocalChain, params: readonly unknown[]) {
+function getAccountInfo(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const address = asPubkey(params[0])
   const config = asConfig(params[1])
@@ -29,7 +29,8 @@ function accountInfo(chain: LocalChain, params: readonly unknown[]) {
 function multipleAccounts(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const list = asList(params[0])
-  if (list.length > MAX_ACCOUNTS) throw invalidParams(`Too many inputs provided; max ${MAX_ACCOUNTS}`)
+  if (list.length > MAX_REQUESTED_ACCOUNTS)
+    throw invalidParams(`Too many inputs provided; max ${MAX_REQUESTED_ACCOUNTS}`)
   const addresses = list.map(asPubkey)
   const config = asConfig(params[1])
   const view = viewOf(config, 'base64')
@@ -48,9 +49,9 @@ function minimumBalance(chain: LocalChain, params: readonly unknown[]) {
   return chain.minimumBalance(Number(space))
 }
 
-export const accountMethods: Methods = {
+export const accountMethods: RpcMethods = {
   getBalance: balance,
-  getAccountInfo: accountInfo,
+  getAccountInfo: getAccountInfo,
   getMultipleAccounts: multipleAccounts,
   getMinimumBalanceForRentExemption: minimumBalance,
 }

@@ -4,7 +4,7 @@ import { COMMITMENT_DEPTH } from '../../solana/constants.ts'
 import { GENESIS_SLOT } from '../clock.ts'
 import type { LocalChain } from '../types.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'
-import type { Methods } from './method.ts'
+import type { RpcMethods } from './method.ts'
 import { asBoolean, asConfig, asInteger, oneOf, requireParams } from './params.ts'
 import { encodeTransaction, encodeTransactionAccounts, transactionViewOf } from './transaction-encoding.ts'
 import { configOrEncoding, historyCommitment } from './transactions.ts'
@@ -12,8 +12,8 @@ import { configOrEncoding, historyCommitment } from './transactions.ts'
 /** Agave's MAX_GET_CONFIRMED_BLOCKS_RANGE. */
 const MAX_RANGE = 500_000
 
-type Details = 'full' | 'accounts' | 'signatures' | 'none'
-const DETAILS: Readonly<Record<Details, Details>> = {
+type BlockDetails = 'full' | 'accounts' | 'signatures' | 'none'
+const DETAILS: Readonly<Record<BlockDetails, BlockDetails>> = {
   full: 'full',
   signatures: 'signatures',
   none: 'none',
@@ -82,7 +82,7 @@ function blockCommitment(_: LocalChain, params: readonly unknown[]) {
   return { commitment: null, totalStake: 0 }
 }
 
-export const blockMethods: Methods = {
+export const blockMethods: RpcMethods = {
   getBlock: block,
   getBlockCommitment: blockCommitment,
   getBlocks: blocks,

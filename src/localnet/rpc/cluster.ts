@@ -5,12 +5,12 @@ import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH } from '../clock.ts'
 import type { LocalChain } from '../types.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'
-import { API_VERSION, type Methods, readableAt, withContext } from './method.ts'
-import { asConfig, asInteger, asList, asPubkey, type Config, commitmentOf, requireParams } from './params.ts'
+import { API_VERSION, type RpcMethods, readableAt, withContext } from './method.ts'
+import { asConfig, asInteger, asList, asPubkey, commitmentOf, type RpcConfig, requireParams } from './params.ts'
 
 const FEATURE_SET = 3_640_012_085
 const MAX_LEADERS = 5000
-const LARGEST = 20
+const LARGEST_ACCOUNTS = 20
 
 const slotAt = (chain: LocalChain, params: readonly unknown[]): number =>
   chain.slot(readableAt(chain, asConfig(params[0])))
@@ -40,7 +40,7 @@ function slotLeaders(chain: LocalChain, params: readonly unknown[]) {
 
 /** Lamports of wallets; those locked up in programs' accounts are not counted. */
 function supply(chain: LocalChain, params: readonly unknown[]) {
-  const config: Config = asConfig(params[0])
+  const config: RpcConfig = asConfig(params[0])
   let total = 0n
   for (const [, { lamports }] of chain.accountsOwnedBy(SYSTEM_PROGRAM)) total += lamports
   const value = { total, circulating: total, nonCirculating: 0, nonCirculatingAccounts: [] }
@@ -54,7 +54,7 @@ function largestAccounts(chain: LocalChain, params: readonly unknown[]) {
     lamports,
   }))
   wallets.sort((a, b) => (a.lamports < b.lamports ? 1 : a.lamports > b.lamports ? -1 : 0))
-  return withContext(chain, commitmentOf(asConfig(params[0])), wallets.slice(0, LARGEST))
+  return withContext(chain, commitmentOf(asConfig(params[0])), wallets.slice(0, LARGEST_ACCOUNTS))
 }
 
 function blockProduction(chain: LocalChain, params: readonly unknown[]) {
@@ -114,7 +114,7 @@ function performanceSamples(chain: LocalChain, params: readonly unknown[]) {
   return [{ slot, numTransactions: count, numNonVoteTransactions: count, numSlots, samplePeriodSecs }]
 }
 
-export const clusterMethods: Methods = {
+export const clusterMethods: RpcMethods = {
   getSlot: slotAt,
   getBlockHeight: slotAt,
   getEpochInfo: epochInfo,

@@ -1,7 +1,7 @@
 /** The words of solana-transaction-error and solana-instruction-error for an error in JSON form. */
 import type { TransactionErrorJson } from '../../solana/execution.ts'
 
-const TRANSACTION: Record<string, string> = {
+const TRANSACTION_MESSAGES: Record<string, string> = {
   AccountInUse: 'Account in use',
   AccountLoadedTwice: 'Account loaded twice',
   AccountNotFound: 'Attempt to debit an account but found no record of a prior credit.',
@@ -102,7 +102,7 @@ function describeInstructionError(err: unknown): string {
 
 /** The sentence a validator prints for an error, such as `Error processing Instruction 0: custom program error: 0x1`. */
 export function describeTransactionError(err: TransactionErrorJson): string {
-  if (typeof err === 'string') return TRANSACTION[err] ?? err
+  if (typeof err === 'string') return TRANSACTION_MESSAGES[err] ?? err
   const [name, value] = Object.entries(err)[0] ?? ['', null]
   if (name === 'InstructionError' && Array.isArray(value)) {
     return `Error processing Instruction ${value[0]}: ${describeInstructionError(value[1])}`
@@ -116,5 +116,5 @@ export function describeTransactionError(err: TransactionErrorJson): string {
   }
   if (name === 'DuplicateInstruction')
     return `Transaction contains a duplicate instruction (${value}) that is not allowed`
-  return TRANSACTION[name] ?? name
+  return TRANSACTION_MESSAGES[name] ?? name
 }

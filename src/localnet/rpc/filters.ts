@@ -13,7 +13,7 @@ export interface Memcmp {
   bytes: Uint8Array
 }
 
-export interface Filters {
+export interface AccountFilters {
   dataSizes: number[]
   memcmps: Memcmp[]
   tokenAccountState: boolean
@@ -44,8 +44,8 @@ function readMemcmp(value: unknown): Memcmp {
 }
 
 /** Reads the `filters` of a config. */
-export function readFilters(value: unknown): Filters {
-  const filters: Filters = { dataSizes: [], memcmps: [], tokenAccountState: false }
+export function readFilters(value: unknown): AccountFilters {
+  const filters: AccountFilters = { dataSizes: [], memcmps: [], tokenAccountState: false }
   if (value === undefined || value === null) return filters
   const list = asList(value)
   if (list.length > MAX_FILTERS) throw invalidParams(`Too many filters provided; max ${MAX_FILTERS}`)
@@ -63,7 +63,10 @@ export function readFilters(value: unknown): Filters {
 const matchesBytes = (data: Uint8Array, { offset, bytes }: Memcmp): boolean =>
   offset + bytes.length <= data.length && bytes.every((byte, i) => data[offset + i] === byte)
 
-export function matches(account: ChainAccount, { dataSizes, memcmps, tokenAccountState }: Filters): boolean {
+export function matchesFilters(
+  account: ChainAccount,
+  { dataSizes, memcmps, tokenAccountState }: AccountFilters,
+): boolean {
   return (
     dataSizes.every((size) => account.data.length === size) &&
     memcmps.every((memcmp) => matchesBytes(account.data, memcmp)) &&

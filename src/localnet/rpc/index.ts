@@ -7,7 +7,7 @@ import { accountMethods } from './accounts.ts'
 import { blockMethods } from './blocks.ts'
 import { clusterMethods } from './cluster.ts'
 import { CODE, RpcError } from './errors.ts'
-import type { Methods } from './method.ts'
+import type { RpcMethods } from './method.ts'
 import { operatorMethods } from './operator.ts'
 import { programAccountMethods } from './program-accounts.ts'
 import { sendingMethods } from './sending.ts'
@@ -15,7 +15,7 @@ import { simulationMethods } from './simulation.ts'
 import { tokenMethods } from './tokens.ts'
 import { transactionMethods } from './transactions.ts'
 
-export interface RpcOptions {
+export interface LocalRpcOptions {
   /** Told of faults that are not the client's; they are answered as `Internal error`. */
   onError?: (error: unknown, method: string) => void
 }
@@ -25,7 +25,7 @@ export interface HandleOptions {
   operator?: boolean
 }
 
-export interface Rpc {
+export interface LocalRpc {
   readonly chain: LocalChain
   /** Answers a request or a batch; undefined when there is nothing to answer (notifications alone). Never throws. */
   handle(body: string | Uint8Array, options?: HandleOptions): Promise<string | undefined>
@@ -36,15 +36,15 @@ const MAX_BATCH_ANSWER = 64 * 1024 * 1024
 
 type Id = string | number | bigint | null
 
-const ok = (id: Id, result: unknown): string =>
+const resultAnswer = (id: Id, result: unknown): string =>
   `{"jsonrpc":"2.0","result":${toJson(result ?? null)},"id":${toJson(id)}}`
 
 /** An answer with `error`, as text. */
-export function errorAnswer(id: Id, { code, message, data }: RpcError): string {
+export function errorObject(id: Id, { code, message, data }: RpcError): string {
   return toJson({ jsonrpc: '2.0', error: { code, message, ...(data !== undefined && { data }) }, id })
 }
 
-export interface Request {
+export interface RpcRequest {
   id: Id
   method: string
   params: readonly unknown[]
@@ -54,7 +54,7 @@ const isId = (id: unknown): id is Id =>
   id === null || typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
 
 /** Reads one request; null for a notification. Throws RpcError with -32600 or -32602. */
-export function readRequest(value: unknown): Request | null {
+export function readRequest(value: unknown): RpcRequest | null {
   const invalid = new RpcError(CODE.invalidRequest, 'Invalid request')
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid
   const { jsonrpc, id, method, params = [] } = value as Record<string, unknown>
@@ -67,19 +67,20 @@ export function readRequest(value: unknown): Request | null {
 }
 
 /** The id to answer a request with that may not be one. */
-export function idOf(value: unknown): Id {
+export function jsonRpcId(value: unknown): Id {
   const id = typeof value === 'object' && value !== null ? (value as { id?: unknown }).id : null
   return isId(id) ? id : null
 }
 
-const textOf = (body: string | Uint8Array): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
+const answerText = (body: string | Uint8Array): string =>
+  typeof body === 'string' ? body : new TextDecoder().decode(body)
 
 const batchTooLarge = () =>
   new RpcError(CODE.internal, 'The answers of this batch are too large: ask in smaller batches')
 
 /** Serves a chain; `handle` takes the body of a POST. */
-export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc {
-  const methods: Methods = {
+export function createRpc(chain: LocalChain, { onError }: LocalRpcOptions = {}): LocalRpc {
+  const methods: RpcMethods = {
     ...accountMethods,
     ...programAccountMethods,
     ...tokenMethods,
@@ -91,7 +92,7 @@ export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc 
     ...bundleMethods(),
   }
 
-  function call(request: Request, operator: boolean): unknown {
+  function call(request: RpcRequest, operator: boolean): unknown {
     const table = operator && Object.hasOwn(operatorMethods, request.method) ? operatorMethods : methods
     const method = Object.hasOwn(table, request.method) ? table[request.method] : undefined
     if (!method) throw new RpcError(CODE.methodNotFound, 'Method not found')
@@ -101,11 +102,11 @@ export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc 
   function answer(value: unknown, operator: boolean): string | undefined {
     try {
       const request = readRequest(value)
-      return request ? ok(request.id, call(request, operator)) : undefined
+      return request ? resultAnswer(request.id, call(request, operator)) : undefined
     } catch (error) {
-      if (error instanceof RpcError) return errorAnswer(idOf(value), error)
+      if (error instanceof RpcError) return errorObject(jsonRpcId(value), error)
       onError?.(error, String((value as { method?: unknown }).method))
-      return errorAnswer(idOf(value), new RpcError(CODE.internal, 'Internal error'))
+      return errorObject(jsonRpcId(value), new RpcError(CODE.internal, 'Internal error'))
     }
   }
 
@@ -114,16 +115,16 @@ export function createRpc(chain: LocalChain, { onError }: RpcOptions = {}): Rpc 
     async handle(body, { operator = true } = {}) {
       let request: unknown
       try {
-        request = parseJson(textOf(body))
+        request = parseJson(answerText(body))
       } catch {
-        return errorAnswer(null, new RpcError(CODE.parse, 'Parse error'))
+        return errorObject(null, new RpcError(CODE.parse, 'Parse error'))
       }
       if (!Array.isArray(request)) return answer(request, operator)
-      if (request.length === 0) return errorAnswer(null, new RpcError(CODE.invalidRequest, 'Invalid request'))
+      if (request.length === 0) return errorObject(null, new RpcError(CODE.invalidRequest, 'Invalid request'))
       const answers: string[] = []
       let size = 0
       for (const one of request) {
-        const text = size <= MAX_BATCH_ANSWER ? answer(one, operator) : errorAnswer(idOf(one), batchTooLarge())
+        const text = size <= MAX_BATCH_ANSWER ? answer(one, operator) : errorObject(jsonRpcId(one), batchTooLarge())
         if (text !== undefined) answers.push(text)
         size += text?.length ?? 0
         // A long batch lets other requests in between.

@@ -8,7 +8,7 @@ import { extensionName } from './token-extensions.ts'
 type Info = Record<string, unknown>
 
 /** A validator names both token programs the same in instructions, though not in accounts. */
-const NAMES = {
+const PROGRAM_DISPLAY_NAMES = {
   system: 'system',
   token: 'spl-token',
   'associated-token': 'spl-associated-token-account',
@@ -30,10 +30,10 @@ export function parseInstruction(instruction: RawInstruction, keys: readonly str
   const accounts = Array.from(instruction.accounts, (index) => keys[index] ?? '')
   const decoded = decodeInstruction(programId, accounts, data)
   if (decoded === null) return { programId, accounts, data: base58.encode(data), stackHeight }
-  return { program: NAMES[decoded.program], parsed: parsed(decoded), programId, stackHeight }
+  return { program: PROGRAM_DISPLAY_NAMES[decoded.program], parsed: parsedInstruction(decoded), programId, stackHeight }
 }
 
-function parsed(decoded: DecodedInstruction): unknown {
+function parsedInstruction(decoded: DecodedInstruction): unknown {
   if (decoded.program === 'memo') return decoded.instruction.text
   if (decoded.program === 'token') return { type: decoded.instruction.type, info: tokenInfo(decoded.instruction) }
   const { type, ...info } = decoded.instruction
@@ -41,13 +41,14 @@ function parsed(decoded: DecodedInstruction): unknown {
 }
 
 /** Without what is not set. */
-const present = (info: Info): Info => Object.fromEntries(Object.entries(info).filter(([, value]) => value !== null))
+const withoutNulls = (info: Info): Info =>
+  Object.fromEntries(Object.entries(info).filter(([, value]) => value !== null))
 
-const checked = ({ amount, decimals }: { amount: bigint; decimals: number }): Info => ({
+const checkedInfo = ({ amount, decimals }: { amount: bigint; decimals: number }): Info => ({
   tokenAmount: uiTokenAmount(amount, decimals),
 })
 
-const AUTHORITY_TYPES = [
+const AUTHORITY_TYPE_NAMES = [
   'mintTokens',
   'freezeAccount',
   'accountOwner',
@@ -77,7 +78,7 @@ const POINTERS: Record<Pointer, string> = {
 
 /** The authority by its name in this instruction, or a multisig with the signers after it. */
 function signedBy({ authority, signers }: Authorized, name = 'authority'): Info {
-  const multisig = `multisig${name[0]!.toUpperCase()}${name.slice(1)}`
+  const multisig = `multisig${name.charAt(0).toUpperCase()}${name.slice(1)}`
   return signers.length > 0 ? { [multisig]: authority, signers } : { [name]: authority }
 }
 
@@ -89,7 +90,7 @@ function tokenInfo(instruction: TokenInstruction): Info {
     }
     case 'transferChecked': {
       const { source, mint, destination } = instruction
-      return { source, mint, destination, ...checked(instruction), ...signedBy(instruction) }
+      return { source, mint, destination, ...checkedInfo(instruction), ...signedBy(instruction) }
     }
     case 'approve': {
       const { source, delegate, amount } = instruction
@@ -97,13 +98,13 @@ function tokenInfo(instruction: TokenInstruction): Info {
     }
     case 'approveChecked': {
       const { source, mint, delegate } = instruction
-      return { source, mint, delegate, ...checked(instruction), ...signedBy(instruction, 'owner') }
+      return { source, mint, delegate, ...checkedInfo(instruction), ...signedBy(instruction, 'owner') }
     }
     case 'revoke':
       return { source: instruction.source, ...signedBy(instruction, 'owner') }
     case 'setAuthority': {
       const { account, kind, newAuthority } = instruction
-      const authorityType = AUTHORITY_TYPES[kind] ?? 'unknown'
+      const authorityType = AUTHORITY_TYPE_NAMES[kind] ?? 'unknown'
       const owned = OF_ACCOUNT.has(kind) ? { account } : { mint: account }
       return { ...owned, authorityType, newAuthority, ...signedBy(instruction) }
     }
@@ -113,7 +114,7 @@ function tokenInfo(instruction: TokenInstruction): Info {
     }
     case 'mintToChecked': {
       const { mint, account } = instruction
-      return { mint, account, ...checked(instruction), ...signedBy(instruction, 'mintAuthority') }
+      return { mint, account, ...checkedInfo(instruction), ...signedBy(instruction, 'mintAuthority') }
     }
     case 'burn': {
       const { account, mint, amount } = instruction
@@ -121,7 +122,7 @@ function tokenInfo(instruction: TokenInstruction): Info {
     }
     case 'burnChecked': {
       const { account, mint } = instruction
-      return { account, mint, ...checked(instruction), ...signedBy(instruction) }
+      return { account, mint, ...checkedInfo(instruction), ...signedBy(instruction) }
     }
     case 'closeAccount': {
       const { account, destination } = instruction
@@ -153,16 +154,16 @@ function settingInfo(instruction: Exclude<TokenInstruction, { type: Moving }>): 
     case 'initializeGroupPointer':
     case 'initializeGroupMemberPointer': {
       const { mint, authority, pointsTo } = instruction
-      return present({ mint, authority, [pointerName(type)]: pointsTo })
+      return withoutNulls({ mint, authority, [pointerName(type)]: pointsTo })
     }
     case 'updateMetadataPointer':
     case 'updateGroupPointer':
     case 'updateGroupMemberPointer': {
       const { mint, pointsTo } = instruction
-      return { ...present({ mint, [pointerName(type)]: pointsTo }), ...signedBy(instruction) }
+      return { ...withoutNulls({ mint, [pointerName(type)]: pointsTo }), ...signedBy(instruction) }
     }
     default:
-      return present(info)
+      return withoutNulls(info)
   }
 }
 

@@ -3,11 +3,11 @@
 import type { Commitment } from '../../solana/constants.ts'
 import type { LocalChain } from '../types.ts'
 import { minContextSlotNotReached } from './errors.ts'
-import { asInteger, type Config, commitmentOf } from './params.ts'
+import { asInteger, commitmentOf, type RpcConfig } from './params.ts'
 
 /** Answers one request; throws RpcError. */
-export type Method = (chain: LocalChain, params: readonly unknown[]) => unknown
-export type Methods = Readonly<Record<string, Method>>
+export type RpcMethod = (chain: LocalChain, params: readonly unknown[]) => unknown
+export type RpcMethods = Readonly<Record<string, RpcMethod>>
 
 /** Version this server answers as: the runtime it executes is Agave's. */
 export const API_VERSION = '3.0.0'
@@ -23,13 +23,13 @@ export function withContext<T>(chain: LocalChain, commitment: Commitment, value:
 }
 
 /** The commitment of a config, once its `minContextSlot` is reached. Throws -32016. */
-export function readableAt(chain: LocalChain, config: Config, otherwise: Commitment = 'finalized'): Commitment {
+export function readableAt(chain: LocalChain, config: RpcConfig, otherwise: Commitment = 'finalized'): Commitment {
   const commitment = commitmentOf(config, otherwise)
   requireMinContextSlot(chain, config, commitment)
   return commitment
 }
 
-export function requireMinContextSlot(chain: LocalChain, config: Config, commitment: Commitment): void {
+export function requireMinContextSlot(chain: LocalChain, config: RpcConfig, commitment: Commitment): void {
   if (config.minContextSlot === undefined || config.minContextSlot === null) return
   const slot = chain.slot(commitment)
   if (slot < asInteger(config.minContextSlot)) throw minContextSlotNotReached(slot)

@@ -1,13 +1,13 @@
 /** Methods of this chain alone, for whoever runs it. */
 import type { LocalChain } from '../types.ts'
 import { invalidParams } from './errors.ts'
-import type { Methods } from './method.ts'
+import type { RpcMethods } from './method.ts'
 import { requireParams } from './params.ts'
 
 /** A hundred years: beyond it dates stop being dates. */
 const MAX_SECONDS = 100 * 366 * 86_400
 
-function advance(chain: LocalChain, params: readonly unknown[]) {
+function advanceClock(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const [seconds] = params
   if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= MAX_SECONDS)) {
@@ -21,7 +21,7 @@ function advance(chain: LocalChain, params: readonly unknown[]) {
   return { slot: chain.slot(), unixTimestamp: chain.unixTimestamp() }
 }
 
-export const operatorMethods: Methods = {
+export const operatorMethods: RpcMethods = {
   svc_status: (chain) => chain.status(),
-  svc_advance: advance,
+  svc_advance: advanceClock,
 }

@@ -5,7 +5,7 @@ import type { Commitment } from '../../solana/constants.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { invalidParams } from './errors.ts'
 
-export type Config = Record<string, unknown>
+export type RpcConfig = Record<string, unknown>
 
 const COMMITMENTS: Record<string, Commitment> = {
   processed: 'processed',
@@ -18,7 +18,7 @@ const COMMITMENTS: Record<string, Commitment> = {
   max: 'finalized',
 }
 
-const kindOf = (value: unknown): string => {
+const jsonKind = (value: unknown): string => {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'string') return `string ${JSON.stringify(value)}`
   if (typeof value === 'number' || typeof value === 'bigint') return `integer \`${value}\``
@@ -27,7 +27,7 @@ const kindOf = (value: unknown): string => {
 }
 
 const wrongType = (value: unknown, expected: string) =>
-  invalidParams(`Invalid params: invalid type: ${kindOf(value)}, expected ${expected}.`)
+  invalidParams(`Invalid params: invalid type: ${jsonKind(value)}, expected ${expected}.`)
 
 /** Bytes of a base58 text of exactly `size` bytes. Throws `Invalid param: WrongSize` or `Invalid`. */
 export function decodeBase58(text: string, size: number): Uint8Array {
@@ -74,10 +74,10 @@ export function asAmount(value: unknown): bigint {
   return amount
 }
 
-export function asConfig(value: unknown): Config {
+export function asConfig(value: unknown): RpcConfig {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw wrongType(value, 'a map')
-  return value as Config
+  return value as RpcConfig
 }
 
 export function asBoolean(value: unknown, otherwise = false): boolean {
@@ -87,7 +87,7 @@ export function asBoolean(value: unknown, otherwise = false): boolean {
 }
 
 /** The commitment of a config, `finalized` where none is set. */
-export function commitmentOf(config: Config, otherwise: Commitment = 'finalized', key = 'commitment'): Commitment {
+export function commitmentOf(config: RpcConfig, otherwise: Commitment = 'finalized', key = 'commitment'): Commitment {
   const name = config[key]
   if (name === undefined || name === null) return otherwise
   return oneOf(name, COMMITMENTS, ['processed', 'confirmed', 'finalized'])

@@ -2,22 +2,22 @@
 
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
-import { ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../../solana/token-programs.ts'
 import type { LocalChain } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
-import { type Filters, matches, readFilters } from './filters.ts'
-import { type Methods, readableAt, withContext } from './method.ts'
+import { type AccountFilters, matchesFilters, readFilters } from './filters.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
 import { asBoolean, asConfig, asPubkey, requireParams } from './params.ts'
 
 const MINT_OFFSET = 0
 const OWNER_OFFSET = 32
 
-type Accounts = Iterable<readonly [address: string, account: ChainAccount]>
+type AccountEntries = Iterable<readonly [address: string, account: ChainAccount]>
 
 /** Token accounts are indexed by wallet and by mint; only filters that name nothing else may use those indexes. */
-function candidates(chain: LocalChain, program: string, filters: Filters): Accounts {
-  const tokenAccounts = filters.tokenAccountState || filters.dataSizes.includes(ACCOUNT_SIZE)
+function candidates(chain: LocalChain, program: string, filters: AccountFilters): AccountEntries {
+  const tokenAccounts = filters.tokenAccountState || filters.dataSizes.includes(TOKEN_ACCOUNT_SIZE)
   if (!TOKEN_PROGRAM_NAMES[program] || !tokenAccounts) return chain.accountsOwnedBy(program)
   const keyAt = (offset: number) =>
     filters.memcmps.find((memcmp) => memcmp.offset === offset && memcmp.bytes.length === 32)?.bytes
@@ -36,10 +36,10 @@ function programAccounts(chain: LocalChain, params: readonly unknown[]) {
   const commitment = readableAt(chain, config)
   const found: unknown[] = []
   for (const [pubkey, account] of candidates(chain, program, filters)) {
-    if (account.owner !== program || !matches(account, filters)) continue
+    if (account.owner !== program || !matchesFilters(account, filters)) continue
     found.push({ pubkey, account: encodeAccount(chain, account, view) })
   }
   return asBoolean(config.withContext) ? withContext(chain, commitment, found) : found
 }
 
-export const programAccountMethods: Methods = { getProgramAccounts: programAccounts }
+export const programAccountMethods: RpcMethods = { getProgramAccounts: programAccounts }

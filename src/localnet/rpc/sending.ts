@@ -4,7 +4,7 @@ import { type Execution, type TransactionErrorJson, TransactionRefused } from '.
 import type { LocalChain } from '../types.ts'
 import { describeTransactionError } from './error-messages.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'
-import { type Methods, readableAt, requireMinContextSlot, withContext } from './method.ts'
+import { type RpcMethods, readableAt, requireMinContextSlot, withContext } from './method.ts'
 import { asAmount, asBoolean, asConfig, asList, asPubkey, commitmentOf, decodeBase58, requireParams } from './params.ts'
 import { runSimulation, simulationAnswer } from './simulation.ts'
 import { messageParam, transactionParam, wireEncodingOf } from './wire-param.ts'
@@ -42,7 +42,7 @@ export function refusedExecution(err: TransactionErrorJson, execution: Execution
   return { logs: [], unitsConsumed: 0, returnData: null, innerInstructions: [], ...execution, err }
 }
 
-function airdrop(chain: LocalChain, params: readonly unknown[]) {
+function requestAirdrop(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 2)
   const address = asPubkey(params[0])
   const lamports = asAmount(params[1])
@@ -55,7 +55,7 @@ function airdrop(chain: LocalChain, params: readonly unknown[]) {
   }
 }
 
-function latestBlockhash(chain: LocalChain, params: readonly unknown[]) {
+function getLatestBlockhash(chain: LocalChain, params: readonly unknown[]) {
   const commitment = readableAt(chain, asConfig(params[0]))
   return withContext(chain, commitment, chain.latestBlockhash(commitment))
 }
@@ -81,10 +81,10 @@ function prioritizationFees(chain: LocalChain, params: readonly unknown[]) {
   return chain.prioritizationFees(list.map(asPubkey))
 }
 
-export const sendingMethods: Methods = {
+export const sendingMethods: RpcMethods = {
   sendTransaction,
-  requestAirdrop: airdrop,
-  getLatestBlockhash: latestBlockhash,
+  requestAirdrop: requestAirdrop,
+  getLatestBlockhash: getLatestBlockhash,
   isBlockhashValid: blockhashValid,
   getFeeForMessage: feeForMessage,
   getRecentPrioritizationFees: prioritizationFees,

@@ -3,16 +3,16 @@
 import { TransactionRefused } from '../../solana/execution.ts'
 import { loadAddresses } from '../../solana/lookup-tables.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
-import type { LocalChain, SimulateOptions, Simulation } from '../types.ts'
+import type { LocalChain, SimulatedRun, SimulateOptions } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
 import { invalidParams, invalidTransaction, signatureVerificationFailure } from './errors.ts'
-import { type Methods, readableAt, withContext } from './method.ts'
-import { asBoolean, asConfig, asList, asPubkey, type Config, requireParams } from './params.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
+import { asBoolean, asConfig, asList, asPubkey, type RpcConfig, requireParams } from './params.ts'
 import { encodeInnerInstructions, encodeReturnData } from './transaction-encoding.ts'
 import { transactionParam, wireEncodingOf } from './wire-param.ts'
 
 /** Simulates; what a validator refuses before it runs anything becomes RpcError or a simulation with its `err`. */
-export function runSimulation(chain: LocalChain, raw: Uint8Array, options: SimulateOptions): Simulation {
+export function runSimulation(chain: LocalChain, raw: Uint8Array, options: SimulateOptions): SimulatedRun {
   try {
     const simulation = chain.simulate(raw, options)
     if (simulation.err === 'SignatureFailure') throw signatureVerificationFailure()
@@ -26,13 +26,13 @@ export function runSimulation(chain: LocalChain, raw: Uint8Array, options: Simul
   }
 }
 
-interface Wanted {
+interface SimulationOptions {
   accounts?: unknown[] | null
   innerInstructions?: object[] | null
 }
 
 /** The `value` of simulateTransaction and the `data` of a preflight failure. */
-export function simulationAnswer(simulation: Simulation, wanted: Wanted) {
+export function simulationAnswer(simulation: SimulatedRun, wanted: SimulationOptions) {
   return {
     accounts: wanted.accounts ?? null,
     err: simulation.err,
@@ -49,13 +49,16 @@ const loadedCount = ({ lookups }: DecodedMessage): number =>
   lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
 
 /** Inner instructions against all keys: where there are any, the lookup tables were read without fault. */
-function innerInstructionsOf(chain: LocalChain, message: DecodedMessage, { innerInstructions }: Simulation) {
+function innerInstructionsOf(chain: LocalChain, message: DecodedMessage, { innerInstructions }: SimulatedRun) {
   if (innerInstructions.length === 0) return []
   const { writable, readonly } = loadAddresses(message.lookups, chain.slot(), (address) => chain.account(address))
   return encodeInnerInstructions(innerInstructions, [...message.keys, ...writable, ...readonly], true)
 }
 
-function readAccounts(config: Config, keys: number): { addresses: string[]; view: ReturnType<typeof viewOf> } | null {
+function readRequestedAccounts(
+  config: RpcConfig,
+  keys: number,
+): { addresses: string[]; view: ReturnType<typeof viewOf> } | null {
   if (config.accounts === undefined || config.accounts === null) return null
   const accounts = asConfig(config.accounts)
   const view = viewOf({ encoding: accounts.encoding }, 'base64')
@@ -75,7 +78,7 @@ function simulateByRpc(chain: LocalChain, params: readonly unknown[]) {
     throw invalidParams('sigVerify may not be used with replaceRecentBlockhash')
   }
   const commitment = readableAt(chain, config)
-  const asked = readAccounts(config, message.keys.length + loadedCount(message))
+  const asked = readRequestedAccounts(config, message.keys.length + loadedCount(message))
   const accounts = asked?.addresses ?? []
   const simulation = runSimulation(chain, raw, { sigVerify, replaceRecentBlockhash, accounts })
   const inner = asBoolean(config.innerInstructions)
@@ -94,4 +97,4 @@ function simulateByRpc(chain: LocalChain, params: readonly unknown[]) {
   )
 }
 
-export const simulationMethods: Methods = { simulateTransaction: simulateByRpc }
+export const simulationMethods: RpcMethods = { simulateTransaction: simulateByRpc }

@@ -3,10 +3,10 @@
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader } from '../../solana/byte-reader.ts'
 import {
-  ACCOUNT_SIZE,
   MULTISIG_SIZE,
   readMint,
   readTokenAccount,
+  TOKEN_ACCOUNT_SIZE,
   type TokenAccountState,
 } from '../../solana/token-accounts.ts'
 import type { LocalChain } from '../types.ts'
@@ -14,7 +14,9 @@ import { uiTokenAmount } from './amounts.ts'
 import { parseExtensions } from './token-extensions.ts'
 
 function extensionsOf(account: ChainAccount): { extensions?: unknown[] } {
-  return account.data.length > ACCOUNT_SIZE + 1 ? { extensions: parseExtensions(account.data, ACCOUNT_SIZE + 1) } : {}
+  return account.data.length > TOKEN_ACCOUNT_SIZE + 1
+    ? { extensions: parseExtensions(account.data, TOKEN_ACCOUNT_SIZE + 1) }
+    : {}
 }
 
 function parseMultisig(data: Uint8Array) {

@@ -7,12 +7,12 @@ import type { LocalChain } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { invalidParams } from './errors.ts'
-import { type Methods, readableAt, withContext } from './method.ts'
-import { asConfig, asPubkey, type Config, requireParams } from './params.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
+import { asConfig, asPubkey, type RpcConfig, requireParams } from './params.ts'
 
-const LARGEST = 20
+const LARGEST_HOLDERS = 20
 
-type Entry = readonly [address: string, account: ChainAccount]
+type TokenEntry = readonly [address: string, account: ChainAccount]
 
 function mintAt(chain: LocalChain, address: string): MintState {
   const account = chain.account(address)
@@ -54,13 +54,13 @@ function tokenLargestAccounts(chain: LocalChain, params: readonly unknown[]) {
   }
   holders.sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0))
   const value = holders
-    .slice(0, LARGEST)
+    .slice(0, LARGEST_HOLDERS)
     .map(({ address, amount }) => ({ address, ...uiTokenAmount(amount, decimals) }))
   return withContext(chain, commitment, value)
 }
 
 /** The `{ mint }` or `{ programId }` that narrows a search, as a test of one account. */
-function readNarrowing(chain: LocalChain, value: unknown): (entry: Entry) => boolean {
+function readNarrowing(chain: LocalChain, value: unknown): (entry: TokenEntry) => boolean {
   const { mint, programId } = asConfig(value)
   if (typeof mint === 'string') {
     const address = asPubkey(mint)
@@ -75,7 +75,12 @@ function readNarrowing(chain: LocalChain, value: unknown): (entry: Entry) => boo
   return ([, account]) => account.owner === program
 }
 
-function answer(chain: LocalChain, entries: Iterable<Entry>, keep: (entry: Entry) => boolean, config: Config) {
+function encodeTokenAccounts(
+  chain: LocalChain,
+  entries: Iterable<TokenEntry>,
+  keep: (entry: TokenEntry) => boolean,
+  config: RpcConfig,
+) {
   const view = viewOf(config)
   const commitment = readableAt(chain, config)
   const value: unknown[] = []
@@ -88,21 +93,21 @@ function answer(chain: LocalChain, entries: Iterable<Entry>, keep: (entry: Entry
 function tokenAccountsByOwner(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 2)
   const owner = asPubkey(params[0])
-  return answer(chain, chain.tokenAccountsOf(owner), readNarrowing(chain, params[1]), asConfig(params[2]))
+  return encodeTokenAccounts(chain, chain.tokenAccountsOf(owner), readNarrowing(chain, params[1]), asConfig(params[2]))
 }
 
 function tokenAccountsByDelegate(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 2)
   const delegate = asPubkey(params[0])
   const narrowing = readNarrowing(chain, params[1])
-  const keep = (entry: Entry) => readTokenAccount(entry[1])?.delegate === delegate && narrowing(entry)
+  const keep = (entry: TokenEntry) => readTokenAccount(entry[1])?.delegate === delegate && narrowing(entry)
   const { mint, programId } = asConfig(params[1])
   const entries =
     typeof mint === 'string' ? chain.tokenAccountsOfMint(mint) : chain.accountsOwnedBy(asPubkey(programId))
-  return answer(chain, entries, keep, asConfig(params[2]))
+  return encodeTokenAccounts(chain, entries, keep, asConfig(params[2]))
 }
 
-export const tokenMethods: Methods = {
+export const tokenMethods: RpcMethods = {
   getTokenAccountBalance: tokenAccountBalance,
   getTokenSupply: tokenSupply,
   getTokenLargestAccounts: tokenLargestAccounts,

@@ -1,15 +1,20 @@
 /** Landed transactions in the encodings of JSON-RPC. */
 import { base58 } from '@scure/base'
 import type { InnerInstructions, TokenBalance, TransactionErrorJson } from '../../solana/execution.ts'
-import { type DecodedMessage, type DecodedTransaction, decodeTransaction, isWritable } from '../../solana/messages.ts'
+import {
+  type DecodedMessage,
+  type DecodedTransaction,
+  decodeWireTransaction,
+  isWritable,
+} from '../../solana/messages.ts'
 import type { LandedTransaction } from '../types.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { unsupportedTransactionVersion } from './errors.ts'
 import { parseInstruction } from './instructions.ts'
-import { asInteger, type Config, oneOf } from './params.ts'
+import { asInteger, oneOf, type RpcConfig } from './params.ts'
 
 export type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed'
-const ENCODINGS: Readonly<Record<TransactionEncoding, TransactionEncoding>> = {
+const TRANSACTION_ENCODINGS: Readonly<Record<TransactionEncoding, TransactionEncoding>> = {
   binary: 'binary',
   base64: 'base64',
   base58: 'base58',
@@ -24,15 +29,15 @@ export interface TransactionView {
 }
 
 /** Reads `encoding` and `maxSupportedTransactionVersion` of a config. */
-export function transactionViewOf(config: Config): TransactionView {
+export function transactionViewOf(config: RpcConfig): TransactionView {
   const { encoding, maxSupportedTransactionVersion: version } = config
   return {
-    encoding: encoding === undefined || encoding === null ? 'json' : oneOf(encoding, ENCODINGS),
+    encoding: encoding === undefined || encoding === null ? 'json' : oneOf(encoding, TRANSACTION_ENCODINGS),
     maxVersion: version === undefined || version === null ? null : asInteger(version),
   }
 }
 
-export const statusOf = (err: TransactionErrorJson | null): object => (err === null ? { Ok: null } : { Err: err })
+export const encodedStatus = (err: TransactionErrorJson | null): object => (err === null ? { Ok: null } : { Err: err })
 
 function compiled(message: DecodedMessage) {
   return message.instructions.map(({ programIdIndex, accounts, data }) => ({
@@ -90,7 +95,7 @@ function parsedMessage(message: DecodedMessage, keys: readonly string[]) {
   }
 }
 
-export const base64 = (bytes: Uint8Array): string =>
+export const base64Data = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 
 const signaturesOf = ({ signatures }: DecodedTransaction): string[] => signatures.map((bytes) => base58.encode(bytes))
@@ -102,7 +107,7 @@ function encodeWire(wire: DecodedTransaction, transaction: LandedTransaction, en
     case 'base58':
       return [base58.encode(transaction.raw), encoding]
     case 'base64':
-      return [base64(transaction.raw), encoding]
+      return [base64Data(transaction.raw), encoding]
     case 'json':
       return { signatures: signaturesOf(wire), message: jsonMessage(wire.message) }
     case 'jsonParsed':
@@ -130,13 +135,13 @@ function tokenBalances(balances: readonly TokenBalance[]) {
 }
 
 export function encodeReturnData(returnData: LandedTransaction['returnData']) {
-  return returnData && { programId: returnData.programId, data: [base64(returnData.data), 'base64'] }
+  return returnData && { programId: returnData.programId, data: [base64Data(returnData.data), 'base64'] }
 }
 
 function balancesOf(transaction: LandedTransaction) {
   return {
     err: transaction.err,
-    status: statusOf(transaction.err),
+    status: encodedStatus(transaction.err),
     fee: transaction.fee,
     preBalances: transaction.preBalances,
     postBalances: transaction.postBalances,
@@ -168,14 +173,14 @@ function versionOf({ version }: DecodedMessage, maxVersion: number | null): { ve
 
 /** `{ transaction, meta, version? }` of getTransaction and getBlock. Throws -32015. */
 export function encodeTransaction(transaction: LandedTransaction, { encoding, maxVersion }: TransactionView) {
-  const wire = decodeTransaction(transaction.raw)
+  const wire = decodeWireTransaction(transaction.raw)
   const version = versionOf(wire.message, maxVersion)
   return { transaction: encodeWire(wire, transaction, encoding), meta: metaOf(transaction, encoding), ...version }
 }
 
 /** The same with accounts only, for `transactionDetails: "accounts"`. Throws -32015. */
 export function encodeTransactionAccounts(transaction: LandedTransaction, { maxVersion }: TransactionView) {
-  const wire = decodeTransaction(transaction.raw)
+  const wire = decodeWireTransaction(transaction.raw)
   const { message } = wire
   const version = versionOf(message, maxVersion)
   const accountKeys = parsedKeys(message, transaction.accountKeys)

@@ -1,13 +1,22 @@
 /** Methods that read history by signature or address. */
 
 import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { MEMO_PROGRAMS } from '../../solana/token-programs.ts'
 import type { LandedTransaction, LocalChain } from '../types.ts'
 import { invalidParams } from './errors.ts'
-import { type Methods, readableAt, withContext } from './method.ts'
-import { asBoolean, asConfig, asInteger, asList, asPubkey, asSignature, type Config, requireParams } from './params.ts'
-import { encodeTransaction, statusOf, transactionViewOf } from './transaction-encoding.ts'
+import { type RpcMethods, readableAt, withContext } from './method.ts'
+import {
+  asBoolean,
+  asConfig,
+  asInteger,
+  asList,
+  asPubkey,
+  asSignature,
+  type RpcConfig,
+  requireParams,
+} from './params.ts'
+import { encodedStatus, encodeTransaction, transactionViewOf } from './transaction-encoding.ts'
 
 const MAX_STATUSES = 256
 const MAX_SIGNATURES = 1000
@@ -22,20 +31,20 @@ export function commitmentReached(chain: LocalChain, slot: number): Commitment |
 }
 
 /** History is not served below `confirmed`. */
-export function historyCommitment(chain: LocalChain, config: Config): Commitment {
+export function historyCommitment(chain: LocalChain, config: RpcConfig): Commitment {
   const commitment = readableAt(chain, config)
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')
   return commitment
 }
 
-function status(chain: LocalChain, transaction: LandedTransaction | null, searched: boolean) {
+function signatureStatus(chain: LocalChain, transaction: LandedTransaction | null, searched: boolean) {
   if (!transaction) return null
   const { slot, err } = transaction
   const depth = chain.slot() - slot
   if (!searched && depth > COMMITMENT_DEPTH.finalized + RECENT_SLOTS) return null
   const confirmationStatus = commitmentReached(chain, slot) ?? 'processed'
   const confirmations = confirmationStatus === 'finalized' ? null : depth
-  return { slot, confirmations, status: statusOf(err), err, confirmationStatus }
+  return { slot, confirmations, status: encodedStatus(err), err, confirmationStatus }
 }
 
 function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
@@ -44,14 +53,14 @@ function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
   if (list.length > MAX_STATUSES) throw invalidParams(`Too many inputs provided; max ${MAX_STATUSES}`)
   const signatures = list.map(asSignature)
   const searched = asBoolean(asConfig(params[1]).searchTransactionHistory)
-  const value = signatures.map((signature) => status(chain, chain.transaction(signature), searched))
+  const value = signatures.map((signature) => signatureStatus(chain, chain.transaction(signature), searched))
   return withContext(chain, 'processed', value)
 }
 
 /** The memos of a transaction as history lists them: `[length] text`, joined by `; `. */
-function memoOf(transaction: LandedTransaction | null): string | null {
+function memoText(transaction: LandedTransaction | null): string | null {
   if (!transaction?.accountKeys.some((key) => MEMO_PROGRAMS.includes(key))) return null
-  const { message } = decodeTransaction(transaction.raw)
+  const { message } = decodeWireTransaction(transaction.raw)
   const memos = message.instructions
     .filter(({ programIdIndex }) => MEMO_PROGRAMS.includes(transaction.accountKeys[programIdIndex] ?? ''))
     .map(({ data }) => `[${data.length}] ${new TextDecoder().decode(data)}`)
@@ -73,7 +82,7 @@ function signaturesForAddress(chain: LocalChain, params: readonly unknown[]) {
     signature,
     slot,
     err,
-    memo: memoOf(chain.transaction(signature)),
+    memo: memoText(chain.transaction(signature)),
     blockTime,
     confirmationStatus: commitmentReached(chain, slot) ?? 'processed',
   }))
@@ -96,10 +105,10 @@ function visibleSignatures(
 }
 
 /** Clients of old pass the encoding alone where the config stands. */
-export const configOrEncoding = (value: unknown): Config =>
+export const configOrEncoding = (value: unknown): RpcConfig =>
   typeof value === 'string' ? { encoding: value } : asConfig(value)
 
-function transaction(chain: LocalChain, params: readonly unknown[]) {
+function transactionAnswer(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const signature = asSignature(params[0])
   const config = configOrEncoding(params[1])
@@ -110,10 +119,10 @@ function transaction(chain: LocalChain, params: readonly unknown[]) {
   return { slot: found.slot, ...encodeTransaction(found, view), blockTime: found.blockTime }
 }
 
-export const transactionMethods: Methods = {
+export const transactionMethods: RpcMethods = {
   getSignatureStatuses: signatureStatuses,
   getSignaturesForAddress: signaturesForAddress,
-  getTransaction: transaction,
+  getTransaction: transactionAnswer,
   getTransactionCount: (chain, params) => {
     readableAt(chain, asConfig(params[0]))
     return chain.transactionCount()

@@ -1,13 +1,18 @@
 /** Transactions and messages as params: base58 or base64 text of at most one packet. */
 import { base58 } from '@scure/base'
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
-import { type DecodedMessage, decodeMessage, decodeTransaction, MalformedTransaction } from '../../solana/messages.ts'
+import {
+  type DecodedMessage,
+  decodeMessage,
+  decodeWireTransaction,
+  MalformedTransaction,
+} from '../../solana/messages.ts'
 import { invalidParams } from './errors.ts'
 
 const MAX_TEXT = { base58: 1683, base64: 1644 } as const
 export type WireEncoding = keyof typeof MAX_TEXT
 
-const TRANSACTION = 'solana_transaction::versioned::VersionedTransaction'
+const TRANSACTION_TYPE = 'solana_transaction::versioned::VersionedTransaction'
 const MESSAGE = 'solana_message::versions::VersionedMessage'
 
 /** The `encoding` of a config; base58 where none is set, as of old. */
@@ -31,7 +36,7 @@ function decodeText(text: string, encoding: WireEncoding): Uint8Array {
   return bytes
 }
 
-function decode<T>(value: unknown, encoding: WireEncoding, type: string, read: (bytes: Uint8Array) => T) {
+function decodeWireParam<T>(value: unknown, encoding: WireEncoding, type: string, read: (bytes: Uint8Array) => T) {
   if (typeof value !== 'string') throw invalidParams('Invalid params: invalid type, expected a string.')
   const limits = `max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_TRANSACTION_BYTES}`
   if (value.length > MAX_TEXT[encoding]) {
@@ -58,12 +63,12 @@ export interface TransactionParam {
 
 /** Decodes and sanitizes a transaction. Throws -32602. */
 export function transactionParam(value: unknown, encoding: WireEncoding): TransactionParam {
-  return decode(value, encoding, TRANSACTION, decodeTransaction)
+  return decodeWireParam(value, encoding, TRANSACTION_TYPE, decodeWireTransaction)
 }
 
 /** Bytes of a base64 message that can be decoded. Throws -32602. */
 export function messageParam(value: unknown): Uint8Array {
-  return decode(value, 'base64', MESSAGE, (bytes) => {
+  return decodeWireParam(value, 'base64', MESSAGE, (bytes) => {
     decodeMessage(bytes)
     return bytes
   })

@@ -1,6 +1,6 @@
 /** A zstd frame of raw blocks: any decoder reads it, nothing is compressed (RFC 8878, sections 3.1.1 and 3.1.1.2). */
 
-const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
+const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const MAX_BLOCK = 128 * 1024
 /** Single segment, eight bytes of content size, no checksum. */
 const DESCRIPTOR = 0b1110_0000
@@ -9,7 +9,7 @@ const DESCRIPTOR = 0b1110_0000
 export function zstdFrame(data: Uint8Array): Uint8Array {
   const blocks = Math.max(1, Math.ceil(data.length / MAX_BLOCK))
   const frame = new Uint8Array(13 + blocks * 3 + data.length)
-  frame.set([...MAGIC, DESCRIPTOR])
+  frame.set([...ZSTD_MAGIC, DESCRIPTOR])
   new DataView(frame.buffer).setBigUint64(5, BigInt(data.length), true)
   let at = 13
   for (let block = 0; block < blocks; block++) {

@@ -1,7 +1,7 @@
 /** Transactions that were submitted here, may still land, and have to do with an airdrop: by what they track, or by their own bytes. */
 
 import { type DistributorChange, distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Reader } from '../../store/store.ts'
 import { unseenTransactions } from '../../store/transactions.ts'
@@ -21,7 +21,7 @@ export async function pendingTransactions(reader: Reader, genesis: string, since
   const program = Buffer.from(keyBytesOf(PROGRAMS.distributor.id))
   const rows = await unseenTransactions(reader, genesis, since)
   return rows.map(({ raw, ...row }) => {
-    const changes = raw.includes(program) ? distributorChangesIn(decodeTransaction(raw).message) : []
+    const changes = raw.includes(program) ? distributorChangesIn(decodeWireTransaction(raw).message) : []
     return { ...row, changes }
   })
 }

@@ -1,5 +1,5 @@
 /** What confirmed transactions did to airdrops: distributors that exist now, claims, vaults that were emptied. */
-import type { EventType } from '../../api/envelope.ts'
+import type { EventType } from '../../api/event-types.ts'
 import {
   type DistributorChange,
   distributorAddress,

@@ -3,14 +3,14 @@ import type { FailedTrial } from '../../chain/compute-budget.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { namesIn } from '../../chain/transactions.ts'
 import { badRequest } from '../../errors.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
 /** Throws bad_request where the program itself refuses, as a plugin may tell it to; a payer without funds may get them yet. */
 export function throwCoreRefusal({ transaction, err, logs }: FailedTrial): void {
   const { program, name, message, hint } = explainTransactionError(err, {
     logs,
-    ...namesIn(decodeTransaction(transaction).message),
+    ...namesIn(decodeWireTransaction(transaction).message),
   })
   if (program !== PROGRAMS.core.name) return
   throw badRequest(`${program} refuses it: ${message}${hint === null ? '' : `; ${hint}`}`, {

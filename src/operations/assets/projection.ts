@@ -1,9 +1,9 @@
 /** What confirmed transactions did to assets: minted, frozen and released as stakes, given away, burned. */
-import type { EventType } from '../../api/envelope.ts'
+import type { EventType } from '../../api/event-types.ts'
 import { type AssetChange, assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection } from '../../following/projection.ts'
-import { isBefore, type Place } from '../../store/asset-records.ts'
+import { type AssetPlace, isBefore } from '../../store/asset-records.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import { findNft, insertNft, moveNft, updateNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'
@@ -43,12 +43,12 @@ export const assetProjection: Projection<AssetChanges, never> = {
   },
 }
 
-const chainPlaceOf = ({ transaction, slot }: AssetEffects): Place => ({ slot, order: transaction.seq })
+const chainPlaceOf = ({ transaction, slot }: AssetEffects): AssetPlace => ({ slot, order: transaction.seq })
 const originColumns = ({ transaction: { external_uid, metadata_json } }: AssetEffects) => ({
   external_uid,
   metadata_json,
 })
-const placeColumns = ({ slot, order }: Place) => ({ changed_slot: slot, changed_order: order })
+const placeColumns = ({ slot, order }: AssetPlace) => ({ changed_slot: slot, changed_order: order })
 const firstColumns = (effects: AssetEffects) => ({
   ...originColumns(effects),
   created_at: effects.services.clock.now(),
@@ -176,7 +176,7 @@ function isOfStake(
 }
 
 /** The program accepts freezing a frozen asset, which is no second stake; a plugin is added once. */
-const isRepeatedFreeze = (change: FreezeChange, place: Place, stake: Row<'stakes'> | null): boolean =>
+const isRepeatedFreeze = (change: FreezeChange, place: AssetPlace, stake: Row<'stakes'> | null): boolean =>
   change.kind === 'frozen' &&
   !change.isNew &&
   change.platformId === null &&

@@ -23,7 +23,7 @@ import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
-import { ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
@@ -123,7 +123,7 @@ async function requireClaimerRent(connection: Connection, pool: DammV2Pool, owne
   const own = await claimAccounts(pool, owner)
   const [wallet, ...accounts] = await accountsAt(connection, [owner, ...own])
   const missing = BigInt(accounts.filter((account) => account === null).length)
-  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, ACCOUNT_SIZE))
+  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, TOKEN_ACCOUNT_SIZE))
   const lamports = wallet?.lamports ?? 0n
   if (lamports >= needed) return
   throw badRequest(

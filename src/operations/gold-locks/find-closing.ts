@@ -4,7 +4,7 @@ import { NodeRefusal } from '../../chain/node-call.ts'
 import { goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
 
 /** Transactions that are looked into, newest first: few others have to do with a lock. */
@@ -40,7 +40,7 @@ async function closes(chain: Chain, signature: string, escrow: string): Promise<
   const found = await askHistory<{ transaction?: [string] }>(chain, 'getTransaction', [signature, options])
   const bytes = found?.transaction?.[0]
   if (typeof bytes !== 'string') return false
-  const changes = goldLockChangesIn(decodeTransaction(Buffer.from(bytes, 'base64')).message, undefined)
+  const changes = goldLockChangesIn(decodeWireTransaction(Buffer.from(bytes, 'base64')).message, undefined)
   return changes.some((change) => change.kind === 'unlocked' && change.escrow === escrow)
 }
 

@@ -1,5 +1,5 @@
 /** The steps of a gold lock's life, each with the drafts of its events for the same database transaction; taken once, whoever notices first. */
-import type { EventType } from '../../api/envelope.ts'
+import type { EventType } from '../../api/event-types.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
 import type { EventDraft, EventOrigin } from '../../store/event-drafts.ts'
 import { type GoldLockRow, moveGoldLock } from '../../store/gold-locks.ts'

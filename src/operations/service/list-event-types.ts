@@ -1,6 +1,6 @@
 /** The catalogue of event types. */
 
-import { EVENT_TYPES } from '../../api/envelope.ts'
+import { EVENT_TYPES } from '../../api/event-types.ts'
 import { DETECTION, type EventTypeItem } from '../../api/events.ts'
 
 export async function listEventTypes(): Promise<EventTypeItem[]> {

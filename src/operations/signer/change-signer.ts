@@ -2,7 +2,7 @@
 import type { AuditAction, SignerState } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import type { NewRow } from '../../store/schema.ts'
-import { changePolicy } from '../../store/signings.ts'
+import { updatePolicy } from '../../store/signings.ts'
 import { audit } from '../signing/audit.ts'
 import { lockPolicyState, type PolicyState } from '../signing/policy-state.ts'
 import { requireSigner } from '../signing/require-signer.ts'
@@ -23,7 +23,7 @@ export async function changeSigner(
   const signer = await requireSigner(context)
   return context.commit(async (tx) => {
     const { changes, details } = change(await lockPolicyState(tx, context.clock, signer.address))
-    await changePolicy(tx, signer.address, changes)
+    await updatePolicy(tx, signer.address, changes)
     await audit(context, tx, action, signer.address, details)
     return readSignerState(context, tx, signer)
   })

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { type MovementOptions, readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
-import { decodeTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'
@@ -38,7 +38,7 @@ export async function cosign<D>(
   const wallet = signer.address
   await requireRunning(context, signer, operation)
   await requireCluster(context)
-  const transaction = decodeTransaction(raw)
+  const transaction = decodeWireTransaction(raw)
   const { message, messageBytes } = transaction
   const movement = await readMovement(chain, transaction, wallet, release === undefined ? {} : { release })
   const message_sha256 = hash('sha256', messageBytes, 'hex')

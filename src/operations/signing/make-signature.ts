@@ -3,7 +3,7 @@ import type { TrackedResource } from '../../api/index.ts'
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
-import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import { abandonSigning, markSigned } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { sendFirst } from '../transactions/send-first.ts'
@@ -28,7 +28,7 @@ export async function signReserved(
   { id, operation, transaction }: ReservedSigning,
   release: ((tx: Tx) => Promise<unknown>) | null,
 ): Promise<DecodedTransaction> {
-  const unsigned = decodeTransaction(transaction)
+  const unsigned = decodeWireTransaction(transaction)
   try {
     return withSignature(unsigned, signer.address, await signer.sign(unsigned.messageBytes))
   } catch (error) {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { spendOf } from '../../policy/rules/spend.ts'
-import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import { signatureHolds } from '../../solana/signatures.ts'
 import type { Row } from '../../store/schema.ts'
 import { insertSigning, insertSpends, isMessageKnown } from '../../store/signings.ts'
@@ -40,7 +40,7 @@ export async function reserveSigning(
   const { store, chain, clock } = context
   const wallet = signer.address
   const genesis = await requireCluster(context)
-  const transaction = decodeTransaction(raw)
+  const transaction = decodeWireTransaction(raw)
   requireCosigned(transaction, wallet)
   const movement = await readMovement(chain, transaction, wallet)
   const spend = spendOf(movement)

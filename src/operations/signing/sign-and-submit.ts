@@ -2,7 +2,7 @@
 import { readBlockhashEnd } from '../../chain/statuses.ts'
 import { badRequest, internal } from '../../errors.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
-import { type DecodedTransaction, decodeTransaction } from '../../solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSigning, forgetPlan, supersedeSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
@@ -140,7 +140,7 @@ async function requireConfirmed<D>(
 
 /** Whether a reserved signing can land no more, signed or not: it was never sent, and its blockhash is over. */
 async function isDead({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
-  const { blockhash } = lifetimeOf(decodeTransaction(transaction).message)
+  const { blockhash } = lifetimeOf(decodeWireTransaction(transaction).message)
   const { slot, ended } = await readBlockhashEnd(chain, blockhash)
   return ended[0] === true && slot >= (since_slot ?? 0) + ENDED_BLOCKHASH_SLOTS
 }

@@ -1,7 +1,7 @@
 /** One token as the chain has it, whoever made it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readAsset } from '../../chain/metadata-provider.ts'
+import { readProviderAsset } from '../../chain/metadata-provider.ts'
 import { readTokenState, tokenStatus } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { rawTokenOf } from './raw-token.ts'
@@ -18,7 +18,7 @@ async function assetOf({ config, log, ending }: Context, mint: string): Promise<
   const url = config.values['metadata-url']
   if (url === undefined) return null
   try {
-    return await readAsset(url, mint, { ending })
+    return await readProviderAsset(url, mint, { ending })
   } catch (error) {
     log.warn({ err: error, mint }, 'the metadata provider failed')
     return null

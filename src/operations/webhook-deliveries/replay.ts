@@ -2,9 +2,9 @@
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { enqueueRange, nthWanted, type Wanted } from '../../store/webhook-enqueuing.ts'
+import { type EventFilter, enqueueRange, nthWanted } from '../../store/webhook-enqueuing.ts'
 import { hasBacklog } from '../../store/webhook-queue.ts'
-import { moveReplay, type Replay, replaysAfter } from '../../store/webhook-replays.ts'
+import { moveReplay, replaysAfter, type WebhookReplay } from '../../store/webhook-replays.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { MOST_UNTRIED } from './fan-out.ts'
 
@@ -17,7 +17,7 @@ const REPLAYS_PER_READ = 100
 /** How long replays go on at a time, so that new events do not wait for old ones. */
 const REPLAY_BURST_MS = 100
 
-type ReplayPosition = Pick<Replay, 'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'>
+type ReplayPosition = Pick<WebhookReplay, 'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'>
 
 /** Queues the next events, up to the sequence `until` at most; answers how many, and the sequence it has come to. */
 export async function replayStep(
@@ -28,7 +28,7 @@ export async function replayStep(
   // Events up to the subscription's cursor are queued anew; later ones once, by the replay or by the fan-out.
   const isPast = through < come_to
   const types: string[] | null = types_json === null ? null : JSON.parse(types_json)
-  const range: Wanted = {
+  const range: EventFilter = {
     ...{ subscriptionId, types, since, now, after: through },
     to: Math.min(through + EVENTS_PER_REPLAY_STEP, until, last, ...(isPast ? [come_to] : [])),
     repeat: isPast ? 'anew' : 'once',
@@ -57,7 +57,7 @@ export async function advanceReplays(services: ReplayServices, ...signals: reado
 }
 
 /** False where the replay has to wait: for its receiver, or until its subscription is switched on. */
-async function advanceReplay({ store, clock, log }: ReplayServices, replay: Replay): Promise<boolean> {
+async function advanceReplay({ store, clock, log }: ReplayServices, replay: WebhookReplay): Promise<boolean> {
   try {
     const subscription = await findWebhookSubscription(store.db, replay.subscription_id)
     if (subscription?.active !== 1 || !(await isReceiverReady(store.db, subscription, replay))) return false
@@ -75,7 +75,7 @@ async function advanceReplay({ store, clock, log }: ReplayServices, replay: Repl
 async function isReceiverReady(
   reader: Parameters<typeof hasBacklog>[0],
   subscription: Row<'webhook_subscriptions'>,
-  { through }: Replay,
+  { through }: WebhookReplay,
 ): Promise<boolean> {
   return through < subscription.cursor && !(await hasBacklog(reader, subscription, MOST_UNTRIED))
 }

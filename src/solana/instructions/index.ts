@@ -12,7 +12,7 @@ import { MEMO_PROGRAMS } from '../token-programs.ts'
 import { type AssociatedTokenInstruction, decodeAssociatedToken } from './associated-token.ts'
 import { decodeLookupTable, type LookupTableInstruction } from './lookup-table.ts'
 import { decodeSystem, type SystemInstruction } from './system.ts'
-import { decodeToken, type TokenInstruction } from './token.ts'
+import { decodeTokenInstruction, type TokenInstruction } from './token.ts'
 
 export type { AssociatedTokenInstruction, LookupTableInstruction, SystemInstruction, TokenInstruction }
 
@@ -24,12 +24,16 @@ export type DecodedInstruction =
   | { program: 'lookup-table'; instruction: LookupTableInstruction }
   | { program: 'memo'; instruction: { type: 'memo'; text: string } }
 
-type Decode = (reader: ByteReader, at: (index: number) => string, all: readonly string[]) => DecodedInstruction | null
+type ProgramDecoder = (
+  reader: ByteReader,
+  at: (index: number) => string,
+  all: readonly string[],
+) => DecodedInstruction | null
 
-const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+const PROGRAM_DECODERS: ReadonlyMap<string, ProgramDecoder> = new Map<string, ProgramDecoder>([
   [SYSTEM_PROGRAM, (...given) => of('system', decodeSystem(...given))],
-  [TOKEN_PROGRAM, (...given) => of('token', decodeToken(...given))],
-  [TOKEN_2022_PROGRAM, (...given) => of('token', decodeToken(...given))],
+  [TOKEN_PROGRAM, (...given) => of('token', decodeTokenInstruction(...given))],
+  [TOKEN_2022_PROGRAM, (...given) => of('token', decodeTokenInstruction(...given))],
   [ASSOCIATED_TOKEN_PROGRAM, (...given) => of('associated-token', decodeAssociatedToken(...given))],
   [LOOKUP_TABLE_PROGRAM, (...given) => of('lookup-table', decodeLookupTable(...given))],
 ])
@@ -53,7 +57,7 @@ export function decodeInstruction(
       const text = new TextDecoder('utf-8', { fatal: true }).decode(data)
       return { program: 'memo', instruction: { type: 'memo', text } }
     }
-    return DECODERS.get(programId)?.(new ByteReader(data), at, accounts) ?? null
+    return PROGRAM_DECODERS.get(programId)?.(new ByteReader(data), at, accounts) ?? null
   } catch (error) {
     // A text that is not UTF-8 is a TypeError.
     if (error instanceof ShortData || error instanceof TypeError) return null

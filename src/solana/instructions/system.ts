@@ -49,12 +49,12 @@ export type SystemInstruction =
     }
   | { type: 'upgradeNonce'; nonceAccount: string }
 
-type Decode = (r: ByteReader, account: (index: number) => string) => SystemInstruction
+type SystemDecoder = (r: ByteReader, account: (index: number) => string) => SystemInstruction
 
 const seed = (r: ByteReader) => r.text(r.u64())
 
 /** By the tag that the data begins with. */
-const DECODERS: readonly Decode[] = [
+const SYSTEM_DECODERS: readonly SystemDecoder[] = [
   (r, a) => ({
     type: 'createAccount',
     source: a(0),
@@ -116,4 +116,4 @@ const DECODERS: readonly Decode[] = [
 ]
 
 export const decodeSystem: InstructionDecoder<SystemInstruction> = (reader, account) =>
-  DECODERS[reader.u32()]?.(reader, account) ?? null
+  SYSTEM_DECODERS[reader.u32()]?.(reader, account) ?? null

@@ -80,24 +80,24 @@ export type TokenInstruction =
 /** Extensions of a mint that point to an account with more about it. */
 export type Pointer = 'MetadataPointer' | 'GroupPointer' | 'GroupMemberPointer'
 
-interface Accounts {
+interface AccountAt {
   at: (index: number) => string
   all: readonly string[]
 }
 
-type Decode = (r: ByteReader, accounts: Accounts) => TokenInstruction
+type TokenDecoder = (r: ByteReader, accounts: AccountAt) => TokenInstruction
 
 /** COption<Pubkey> of instruction data: one byte, then the key only where it is set. */
 const optionKey = (r: ByteReader): string | null => (r.u8() === 1 ? r.key() : null)
 
 /** The authority at `index`; what stands after it are the members of a multisig. */
-const by = ({ at, all }: Accounts, index: number): Authorized => ({
+const by = ({ at, all }: AccountAt, index: number): Authorized => ({
   authority: at(index),
   signers: all.slice(index + 1),
 })
 
 const newMint =
-  (type: 'initializeMint' | 'initializeMint2'): Decode =>
+  (type: 'initializeMint' | 'initializeMint2'): TokenDecoder =>
   (r, { at }) => {
     const decimals = r.u8()
     const mintAuthority = r.key()
@@ -106,7 +106,7 @@ const newMint =
     return { type, mint: at(0), decimals, mintAuthority, rentSysvar, freezeAuthority }
   }
 
-function dataSize(r: ByteReader, { at }: Accounts): TokenInstruction {
+function dataSize(r: ByteReader, { at }: AccountAt): TokenInstruction {
   const extensionTypes: number[] = []
   while (r.left >= 2) extensionTypes.push(r.u16())
   return { type: 'getAccountDataSize', mint: at(0), extensionTypes }
@@ -114,7 +114,7 @@ function dataSize(r: ByteReader, { at }: Accounts): TokenInstruction {
 
 /** An extension's own instructions have a second tag; only the ones that token creation uses are known. */
 const pointer =
-  (name: Pointer): Decode =>
+  (name: Pointer): TokenDecoder =>
   (r, a) => {
     if (r.u8() === 0) {
       const authority = r.nonZeroKey()
@@ -123,7 +123,7 @@ const pointer =
     return { type: `update${name}`, mint: a.at(0), pointsTo: r.nonZeroKey(), ...by(a, 1) }
   }
 
-const DECODERS: Readonly<Record<number, Decode>> = {
+const TOKEN_DECODERS: Readonly<Record<number, TokenDecoder>> = {
   0: newMint('initializeMint'),
   1: (_, { at }) => ({ type: 'initializeAccount', account: at(0), mint: at(1), owner: at(2), rentSysvar: at(3) }),
   2: (r, { at, all }) => ({
@@ -200,5 +200,5 @@ const DECODERS: Readonly<Record<number, Decode>> = {
   41: pointer('GroupMemberPointer'),
 }
 
-export const decodeToken: InstructionDecoder<TokenInstruction> = (reader, at, all) =>
-  DECODERS[reader.u8()]?.(reader, { at, all }) ?? null
+export const decodeTokenInstruction: InstructionDecoder<TokenInstruction> = (reader, at, all) =>
+  TOKEN_DECODERS[reader.u8()]?.(reader, { at, all }) ?? null

@@ -22,7 +22,7 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
       await events(db)
       await resources(db)
       await webhooks(db)
-      for (const [table, ...columns] of INDEXES) {
+      for (const [table, ...columns] of GROUND_INDEXES) {
         const name = `${table}_by_${columns.filter((column) => column !== 'seq').join('_')}`
         await db.schema.createIndex(name).on(table).columns(columns).execute()
       }
@@ -30,7 +30,7 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
   }
 
   async function access(db: Db) {
-    await texts(numbered(db, 'api_keys'), 'name', 'preview', 'scopes_json', 'status')
+    await textColumns(numbered(db, 'api_keys'), 'name', 'preview', 'scopes_json', 'status')
       .addColumn('id', 'text', (column) => column.notNull().unique())
       .addColumn('hash', 'text', (column) => column.notNull().unique())
       .addColumn('per_minute', 'integer')
@@ -44,7 +44,7 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
       .addColumn('at', 'bigint', (column) => column.notNull())
       .addColumn('count', 'integer', (column) => column.notNull())
       .execute()
-    await texts(db.schema.createTable('idempotency_keys'), 'api_key_id', 'key', 'request_hash', 'state', 'owner')
+    await textColumns(db.schema.createTable('idempotency_keys'), 'api_key_id', 'key', 'request_hash', 'state', 'owner')
       .addColumn('lease_until', 'bigint', (column) => column.notNull())
       .addColumn('signature', 'text')
       .addColumn('status', 'integer')
@@ -53,13 +53,13 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
       .addColumn('expires_at', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('idempotency_keys_pk', ['api_key_id', 'key'])
       .execute()
-    await texts(db.schema.createTable('settings'), 'value')
+    await textColumns(db.schema.createTable('settings'), 'value')
       .addColumn('name', 'text', (column) => column.primaryKey())
       .execute()
   }
 
   async function events(db: Db) {
-    await texts(db.schema.createTable('events'), 'type', 'resource_type', 'resource_id', 'object_json')
+    await textColumns(db.schema.createTable('events'), 'type', 'resource_type', 'resource_id', 'object_json')
       .addColumn('sequence', sequence.type, (column) => column.primaryKey())
       .addColumn('id', 'text', (column) => column.notNull().unique())
       .addColumn('external_uid', 'text')
@@ -76,19 +76,19 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
   }
 
   async function resources(db: Db) {
-    await texts(record(db, 'pools', 'address'), 'type', 'base_mint', 'quote_mint', 'status')
+    await textColumns(record(db, 'pools', 'address'), 'type', 'base_mint', 'quote_mint', 'status')
       .addColumn('config', 'text')
       .addColumn('creator', 'text')
       .addColumn('name', 'text')
       .addColumn('symbol', 'text')
       .addColumn('metadata_uri', 'text')
       .execute()
-    await texts(record(db, 'fee_claims', 'id'), 'type', 'pool_address')
+    await textColumns(record(db, 'fee_claims', 'id'), 'type', 'pool_address')
       .addColumn('signature', 'text')
       .addColumn('recipients_json', 'text')
       .addColumn('occurred_at', 'bigint', (column) => column.notNull())
       .execute()
-    await texts(record(db, 'merkle_trees', 'id'), 'mint', 'root', 'total', 'list_sha256', 'status')
+    await textColumns(record(db, 'merkle_trees', 'id'), 'mint', 'root', 'total', 'list_sha256', 'status')
       .addColumn('airdrop_count', 'integer', (column) => column.notNull())
       .addColumn('leaf_count', 'integer', (column) => column.notNull())
       .addUniqueConstraint('merkle_trees_mint_airdrop_count', ['mint', 'airdrop_count'])
@@ -101,21 +101,21 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
       .addColumn('bytes', blob, (column) => column.notNull())
       .addPrimaryKeyConstraint('merkle_blobs_pk', ['tree_id', 'kind', 'n'])
       .execute()
-    await texts(record(db, 'tokens', 'mint'), 'status', 'token_program')
+    await textColumns(record(db, 'tokens', 'mint'), 'status', 'token_program')
       .addColumn('raw_json', 'text')
       .execute()
-    await texts(record(db, 'nfts', 'asset'), 'collection', 'name', 'uri', 'status')
+    await textColumns(record(db, 'nfts', 'asset'), 'collection', 'name', 'uri', 'status')
       .addColumn('owner', 'text')
       .addColumn('frozen', 'integer', (column) => column.notNull())
       .execute()
-    await texts(record(db, 'stakes', 'asset'), 'collection', 'status')
+    await textColumns(record(db, 'stakes', 'asset'), 'collection', 'status')
       .addColumn('owner', 'text')
       .addColumn('platform_id', 'text')
       .execute()
-    await texts(record(db, 'gold_locks', 'escrow'), 'user', 'mint', 'amount', 'status')
+    await textColumns(record(db, 'gold_locks', 'escrow'), 'user', 'mint', 'amount', 'status')
       .addColumn('unlocks_at', 'bigint', (column) => column.notNull())
       .execute()
-    await texts(record(db, 'transactions', 'signature'), 'lifecycle')
+    await textColumns(record(db, 'transactions', 'signature'), 'lifecycle')
       .addColumn('raw', blob, (column) => column.notNull())
       .addColumn('confirmation_status', 'text')
       .addColumn('err_json', 'text')
@@ -126,7 +126,7 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
   }
 
   async function webhooks(db: Db) {
-    await texts(numbered(db, 'webhook_subscriptions'), 'url', 'enabled_events_json', 'secret_preview')
+    await textColumns(numbered(db, 'webhook_subscriptions'), 'url', 'enabled_events_json', 'secret_preview')
       .addColumn('id', 'text', (column) => column.notNull().unique())
       .addColumn('active', 'integer', (column) => column.notNull())
       .addColumn('secret', blob, (column) => column.notNull())
@@ -136,7 +136,7 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
       .execute()
-    await texts(numbered(db, 'webhook_deliveries'), 'subscription_id', 'event_id', 'status')
+    await textColumns(numbered(db, 'webhook_deliveries'), 'subscription_id', 'event_id', 'status')
       .addColumn('id', 'text', (column) => column.notNull().unique())
       .addColumn('attempt', 'integer', (column) => column.notNull())
       .addColumn('response_code', 'integer')
@@ -149,7 +149,7 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
 }
 
 /** Table and columns. A list's index ends in `seq`, so that a page of a filtered list reads only its own rows. */
-const INDEXES: readonly [table: string, ...columns: string[]][] = [
+const GROUND_INDEXES: readonly [table: string, ...columns: string[]][] = [
   ['rate_hits', 'api_key_id', 'at'],
   ['rate_hits', 'at'],
   ['idempotency_keys', 'expires_at'],
@@ -179,7 +179,10 @@ const INDEXES: readonly [table: string, ...columns: string[]][] = [
 ]
 
 /** Adds text columns that always hold something. */
-function texts<T extends string, C extends string, N extends string>(table: CreateTableBuilder<T, C>, ...names: N[]) {
+function textColumns<T extends string, C extends string, N extends string>(
+  table: CreateTableBuilder<T, C>,
+  ...names: N[]
+) {
   return names.reduce<CreateTableBuilder<T, C | N>>(
     (built, name) => built.addColumn(name, 'text', (column) => column.notNull()),
     table,

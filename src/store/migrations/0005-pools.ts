@@ -1,7 +1,7 @@
 /** What following a pool takes: its curve, when to look at it, where it migrated to; and which tickers are taken. */
 import type { Kysely, Migration } from 'kysely'
 
-export function pools(): Migration {
+export function poolTables(): Migration {
   return {
     async up(db: Kysely<unknown>) {
       const table = () => db.schema.alterTable('pools')

@@ -1,7 +1,7 @@
 /** What following an airdrop takes: its account on chain, the chain that it was seen on, and when to look at it again. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
-export function airdrops(): Migration {
+export function airdropTables(): Migration {
   return {
     async up(db: Kysely<unknown>) {
       const table = () => db.schema.alterTable('merkle_trees')

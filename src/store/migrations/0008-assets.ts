@@ -1,7 +1,7 @@
 /** When an NFT or a stake was last seen to change, so that older confirmations cannot undo newer ones. */
 import type { Kysely, Migration } from 'kysely'
 
-export function assets(): Migration {
+export function assetTables(): Migration {
   return {
     async up(db: Kysely<unknown>) {
       for (const table of ['nfts', 'stakes']) {

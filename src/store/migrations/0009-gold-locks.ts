@@ -2,7 +2,7 @@
 import type { Kysely, Migration } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 
-export function goldLocks({ sequence }: SchemaDialect): Migration {
+export function goldLockTables({ sequence }: SchemaDialect): Migration {
   return {
     async up(db: Kysely<unknown>) {
       await db.schema.dropTable('gold_locks').execute()
@@ -18,14 +18,14 @@ export function goldLocks({ sequence }: SchemaDialect): Migration {
         .execute()
       const once = db.schema.createIndex('gold_locks_once').unique().on('gold_locks')
       await once.columns(['escrow', 'signature']).execute()
-      for (const [name, ...columns] of INDEXES) {
+      for (const [name, ...columns] of GOLD_LOCK_INDEXES) {
         await db.schema.createIndex(`gold_locks_by_${name}`).on('gold_locks').columns(columns).execute()
       }
     },
   }
 }
 
-const INDEXES = [
+const GOLD_LOCK_INDEXES = [
   ['user', 'user', 'seq'],
   ['status', 'status', 'seq'],
   ['unlocks_at', 'genesis', 'status', 'unlocks_at'],

@@ -1,7 +1,7 @@
 /** Who can end a stake, and which stake its record repeats: the words of an older one never take the place of a newer one's. */
 import type { Kysely, Migration } from 'kysely'
 
-export function stakes(): Migration {
+export function stakeTables(): Migration {
   return {
     async up(db: Kysely<unknown>) {
       await db.schema.alterTable('stakes').addColumn('freeze_authority', 'text').execute()

@@ -23,7 +23,7 @@ export function boundedSteps({ sequence }: SchemaDialect): Migration {
         .addColumn('subscription_id', 'text', (column) => column.notNull().unique())
         .addColumn('removed_at', 'bigint', (column) => column.notNull())
         .execute()
-      for (const [name, table, ...columns] of INDEXES) {
+      for (const [name, table, ...columns] of BOUNDED_STEP_INDEXES) {
         await db.schema.createIndex(name).on(table).columns(columns).execute()
       }
     },
@@ -42,7 +42,7 @@ export function boundedSteps({ sequence }: SchemaDialect): Migration {
   }
 }
 
-const INDEXES: readonly [name: string, table: string, ...columns: string[]][] = [
+const BOUNDED_STEP_INDEXES: readonly [name: string, table: string, ...columns: string[]][] = [
   ['events_by_latest_at', 'events', 'latest_at', 'sequence'],
   ['webhook_replays_by_subscription', 'webhook_replays', 'subscription_id', 'seq'],
   ['webhook_deliveries_by_created_at', 'webhook_deliveries', 'created_at'],

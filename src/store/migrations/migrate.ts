@@ -6,12 +6,12 @@ import { ground } from './0001-ground.ts'
 import { leases } from './0002-leases.ts'
 import { following } from './0003-following.ts'
 import { signing } from './0004-signing.ts'
-import { pools } from './0005-pools.ts'
+import { poolTables } from './0005-pools.ts'
 import { delivery } from './0006-delivery.ts'
-import { airdrops } from './0007-airdrops.ts'
-import { assets } from './0008-assets.ts'
-import { goldLocks } from './0009-gold-locks.ts'
-import { stakes } from './0010-stakes.ts'
+import { airdropTables } from './0007-airdrops.ts'
+import { assetTables } from './0008-assets.ts'
+import { goldLockTables } from './0009-gold-locks.ts'
+import { stakeTables } from './0010-stakes.ts'
 import { webhookSecrets } from './0011-webhook-secrets.ts'
 import { webhookOwners } from './0012-webhook-owners.ts'
 import { poolSubmissions } from './0013-pool-submissions.ts'
@@ -29,12 +29,12 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0002-leases': leases,
   '0003-following': following,
   '0004-signing': signing,
-  '0005-pools': pools,
+  '0005-pools': poolTables,
   '0006-delivery': delivery,
-  '0007-airdrops': airdrops,
-  '0008-assets': assets,
-  '0009-gold-locks': goldLocks,
-  '0010-stakes': stakes,
+  '0007-airdrops': airdropTables,
+  '0008-assets': assetTables,
+  '0009-gold-locks': goldLockTables,
+  '0010-stakes': stakeTables,
   '0011-webhook-secrets': webhookSecrets,
   '0012-webhook-owners': webhookOwners,
   '0013-pool-submissions': poolSubmissions,
@@ -65,7 +65,7 @@ export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
  * Runs what is pending, up to and with the migration `last` where one is named; the caller holds off other processes where
  * kysely's own lock does not.
  */
-export async function migrate(db: Kysely<Tables>, dialect: SchemaDialect, last?: string): Promise<void> {
+export async function migrateDatabase(db: Kysely<Tables>, dialect: SchemaDialect, last?: string): Promise<void> {
   const migrations = Object.fromEntries(Object.entries(MIGRATIONS).map(([name, make]) => [name, make(dialect)]))
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error, results } = await (last === undefined ? migrator.migrateToLatest() : migrator.migrateTo(last))

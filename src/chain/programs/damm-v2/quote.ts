@@ -5,7 +5,7 @@ import type BN from 'bn.js'
 import { badRequest, internal, notFound } from '../../../errors.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
-import { reasonOf } from '../../rpc-faults.ts'
+import { nodeReason } from '../../rpc-faults.ts'
 import { decodeDammV2Pool, loadSdk, type Sdk, toBigint } from './program.ts'
 import { type DammV2Pool, readTogether } from './state.ts'
 
@@ -77,7 +77,7 @@ function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: B
     return sdk.getSwapResultFromExactInput(state, order.amount, feeMode, direction, order.point)
   } catch (error) {
     const isDry = error instanceof sdk.PriceRangeViolationError || error instanceof sdk.InsufficientLiquidityError
-    const reason = isDry ? 'it holds too little for that, take a smaller amount' : reasonOf(error)
+    const reason = isDry ? 'it holds too little for that, take a smaller amount' : nodeReason(error)
     throw badRequest(`The pool cannot take a ${order.side} of ${asked} raw units: ${reason}`, {
       param: 'amount',
       cause: error,

@@ -3,7 +3,7 @@
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest, internal } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
-import { reasonOf } from '../../rpc-faults.ts'
+import { nodeReason } from '../../rpc-faults.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { baseAccount, bigintOf, openDbc, requireSolQuote, wrappedSol } from './program.ts'
 import { readForQuote } from './state.ts'
@@ -72,7 +72,7 @@ export async function quoteDbcSwap(
     return { estimatedOut, fee, amountIn: bigintOf(quote.includedFeeInputAmount) }
   } catch (error) {
     if (error instanceof ApiError) throw error
-    const reason = reasonOf(error)
+    const reason = nodeReason(error)
     if (/liquidity|exceed|overflow|subtraction/i.test(reason)) {
       throw badRequest(`amount is more than pool ${pool.address} can take (${reason})`, {
         param: 'amount',

@@ -1,0 +1,35 @@
+/** The context that an operation runs in: the kernel's services, who asks, and the one commit that it may make. */
+import type { AnswerMeta } from '../../src/client.ts'
+import type { Context, SigningTie } from '../../src/context.ts'
+import type { Tx } from '../../src/store/store.ts'
+import type { Kernel } from '../kernel.ts'
+import type { KnownKey } from './bearer.ts'
+
+/** The signing of a request without an Idempotency-Key: whoever repeats it asks for another signature. */
+export const UNTIED: SigningTie = { earlier: null, async bind() {}, unbind: async () => true }
+
+/** `write` runs the work of the operation's commit in one database transaction. */
+export function makeContext(
+  kernel: Kernel,
+  key: KnownKey | undefined,
+  meta: AnswerMeta,
+  signing: SigningTie,
+  write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+): Context {
+  let committed = false
+  return {
+    ...kernel,
+    actor: { apiKeyId: key?.id ?? '', scopes: key ? JSON.parse(key.scopes_json) : [] },
+    requestId: meta.request_id,
+    externalUid: meta.external_uid,
+    metadata: meta.metadata,
+    signing,
+    dryRun: false,
+    status: undefined,
+    commit(work) {
+      if (committed) throw new Error('an operation commits at most once')
+      committed = true
+      return write(work)
+    },
+  }
+}

@@ -1,0 +1,104 @@
+/** Connections of SQLite as Kysely uses them: the write lock at the beginning, kept statements, faults noted. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type Database from 'better-sqlite3'
+import {
+  type DatabaseConnection,
+  type Dialect,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { Faults } from './faults.ts'
+import { databaseBusy } from './work.ts'
+
+/** Statements kept prepared on a connection. */
+const STATEMENTS = 500
+
+/** SQLite's name of the error, or nothing where it is not SQLite's. */
+export const sqliteCode = (error: unknown): string =>
+  error instanceof Error && error.name === 'SqliteError' ? String((error as { code?: unknown }).code) : ''
+
+export const isDuplicate = (error: unknown) => /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(sqliteCode(error))
+
+/** Waits for another process without holding up this one's event loop, as SQLite's own busy timeout would. */
+export async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (let wait = 1; ; wait = Math.min(wait * 2, 25)) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!/^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error))) throw error
+      if (performance.now() >= deadline) {
+        throw databaseBusy(error, `another process has been writing for ${timeoutMs} ms`)
+      }
+      await delay(wait)
+    }
+  }
+}
+
+export const writerDialect = (raw: Database.Database, busyTimeoutMs: number, faults: Faults): Dialect => ({
+  createAdapter: () => new SqliteAdapter(),
+  createDriver: () => new WriterDriver(raw, busyTimeoutMs, faults),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+})
+
+/** Takes the write lock when a transaction begins: a lock wanted halfway could only be refused. */
+class WriterDriver extends SqliteDriver {
+  readonly #raw: Database.Database
+  readonly #busyTimeoutMs: number
+
+  constructor(raw: Database.Database, busyTimeoutMs: number, faults: Faults) {
+    super({ database: preparing(raw, faults) })
+    this.#raw = raw
+    this.#busyTimeoutMs = busyTimeoutMs
+  }
+
+  override async beginTransaction(): Promise<void> {
+    await whenFree(this.#busyTimeoutMs, () => this.#raw.exec('begin immediate'))
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#raw.inTransaction) await super.rollbackTransaction(connection)
+  }
+}
+
+/** The connection as kysely sees it, with its statements kept: preparing one costs more than running it. */
+export function preparing(raw: Database.Database, faults: Faults): SqliteDatabase {
+  const statements = new Map<string, SqliteStatement>()
+  return {
+    prepare(text) {
+      let statement = statements.get(text)
+      if (!statement) {
+        if (statements.size >= STATEMENTS) statements.clear()
+        statement = noting(faults, () => watched(raw.prepare<unknown[]>(text), faults))
+        statements.set(text, statement)
+      }
+      return statement
+    },
+    close: () => void raw.close(),
+  }
+}
+
+type SqliteStatement = ReturnType<SqliteDatabase['prepare']>
+
+function watched(statement: Database.Statement<unknown[]>, faults: Faults): SqliteStatement {
+  return {
+    reader: statement.reader,
+    all: (parameters) => noting(faults, () => statement.all(...parameters)),
+    run: (parameters) => noting(faults, () => statement.run(...parameters)),
+    iterate: (parameters) => noting(faults, () => statement.iterate(...parameters)),
+  } as SqliteStatement
+}
+
+/** A damaged page is met by whichever statement comes upon it. */
+function noting<T>(faults: Faults, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    faults.saw(error)
+    throw error
+  }
+}
