@@ -13,7 +13,7 @@ export const unavailable = (
 ): SignerUnavailable => new SignerUnavailable(`${label} ${what}${signed === 'unknown' ? MAYBE_SIGNED : ''}`, signed)
 
 /** The failure of a check, in which no transaction can have been signed. */
-export const failedCheck = (error: unknown): SignerUnavailable =>
+export const failedSignerCheck = (error: unknown): SignerUnavailable =>
   new SignerUnavailable((error as Error).message.replace(MAYBE_SIGNED, ''), 'no')
 
 /** What became of the last request of a call. */

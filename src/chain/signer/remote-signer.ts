@@ -1,7 +1,7 @@
 /** Makes a signer of a provider's package: a timeout, every signature verified, every failure one clear sentence. */
 import { pause, ShuttingDown, TimeoutError, withTimeout } from '../../timing.ts'
 import { signatureVerifier } from './ed25519.ts'
-import { failedCheck, faultText, unavailable } from './provider-failures.ts'
+import { failedSignerCheck, faultText, unavailable } from './provider-failures.ts'
 import { type ProviderCall, runProviderCall } from './provider-requests.ts'
 import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
 
@@ -85,7 +85,7 @@ export function createRemoteSigner(provider: RemoteProvider, address: string, op
       })
       if (!isProven) await sign(OWNERSHIP_PROBE)
     } catch (error) {
-      throw failedCheck(error)
+      throw failedSignerCheck(error)
     }
   }
 
