@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { openApiDocument } from '../src/api/openapi.ts'
 import { environmentName, PROJECT_FILE, SETTINGS, type Setting } from '../src/config.ts'
 import { errorTables } from './error-tables.ts'
+import { HOUSE_ROOMS, ROOM_PATHS, type RoomPath } from './rooms.ts'
 
 function configuration(): string {
   const rows = Object.entries(SETTINGS as Record<string, Setting>).map(
@@ -53,9 +54,48 @@ Programs come from the program cache (\`programs-dir\`): \`<program id>.so\` and
 `
 }
 
+const code = (text: string) => `\`${text}\``
+const roomTitle = (room: RoomPath) => code(room.endsWith('.ts') ? room : `${room}/`)
+
+function mayImport(room: RoomPath): string {
+  const { value, type = [], lazy = [] } = HOUSE_ROOMS[room]
+  const sources = ROOM_PATHS.filter((path) => path.startsWith('src/') && path !== 'src/client.ts')
+  const names = (rooms: readonly RoomPath[]) => rooms.map((path) => code(path.replace(/^src\/|\.ts$/g, ''))).join(', ')
+  const values =
+    value.length === ROOM_PATHS.length
+      ? 'everything'
+      : sources.every((path) => value.includes(path))
+        ? '`src/*`'
+        : names(value)
+  return (
+    [
+      ...(values === '' ? [] : [values]),
+      ...(type.length === 0 ? [] : [`types of ${names(type)}`]),
+      ...(lazy.length === 0 ? [] : [`${names(lazy)} by \`import()\``]),
+    ].join('; ') || 'nothing'
+  )
+}
+
+function roomTable(): string {
+  const rows = ROOM_PATHS.map((room) => `| ${roomTitle(room)} | ${HOUSE_ROOMS[room].about} | ${mayImport(room)} |`)
+  return `| Room | What it is | May import |\n|---|---|---|\n${rows.join('\n')}`
+}
+
+const ARCHITECTURE = 'docs/architecture.md'
+const [BEGIN, END] = ['<!-- rooms: written by npm run docs from bin/rooms.ts -->', '<!-- end of rooms -->']
+
+/** The hand-written page with its table of rooms written anew. */
+function architecture(): string {
+  const page = readFileSync(ARCHITECTURE, 'utf8')
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (begin < 0 || end < begin) throw new Error(`${ARCHITECTURE} lacks the lines that enclose the table of rooms`)
+  return `${page.slice(0, begin)}${BEGIN}\n\n${roomTable()}\n\n${page.slice(end)}`
+}
+
 const files: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   'docs/configuration.md': configuration(),
+  [ARCHITECTURE]: architecture(),
   ...(await errorTables()),
 }
 

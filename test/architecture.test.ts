@@ -1,149 +1,16 @@
 /** Holds the table of design: which room may import which, and the house's rules for files. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { HOUSE_ROOMS, ROOM_PATHS, roomOfFile } from '../bin/rooms.ts'
 import { isAddress } from '../src/solana/addresses.ts'
-
-const ROOT = resolve(import.meta.dirname, '..')
-const FILES = ['bin', 'src', 'commands', 'daemon'].flatMap((folder) =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => `${folder}/${file}`),
-)
-
-interface Import {
-  from: string
-  to: string
-  kind: 'type' | 'static' | 'dynamic'
-}
-
-const IMPORT = /(?:^|\n)\s*(import|export)\s+(type\s+)?(?:[^'";]*?\s+from\s+)?'([^']+)'|import\(\s*'([^']+)'\s*\)/g
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(ROOT, file), 'utf8')
-  return [...text.matchAll(IMPORT)].map(([, , type, target, dynamic]) => {
-    const specifier = (dynamic ?? target)!
-    const to = specifier.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), specifier)) : specifier
-    return { from: file, to, kind: dynamic ? 'dynamic' : type ? 'type' : 'static' }
-  })
-}
-
-const IMPORTS = FILES.flatMap(importsOf)
-
-/** A room is the first matching prefix. */
-const ROOMS = [
-  'bin',
-  'commands',
-  'daemon',
-  'src/operations',
-  'src/following',
-  'src/policy',
-  'src/chain',
-  'src/localnet',
-  'src/solana',
-  'src/store',
-  'src/storage',
-  'src/merkle',
-  'src/api',
-  'src/client.ts',
-  'src/context.ts',
-  'src/config.ts',
-  'src/settings.ts',
-  'src/project-file.ts',
-  'src/errors.ts',
-  'src/files.ts',
-  'src/file-lock.ts',
-  'src/timing.ts',
-  'src/log.ts',
-  'src/redaction.ts',
-  'src/version.ts',
-] as const
-type Room = (typeof ROOMS)[number]
-
-const roomOf = (file: string): Room | undefined => ROOMS.find((room) => file === room || file.startsWith(`${room}/`))
-
-const ROOMS_BELOW = [
-  'src/errors.ts',
-  'src/files.ts',
-  'src/file-lock.ts',
-  'src/timing.ts',
-  'src/log.ts',
-  'src/config.ts',
-  'src/redaction.ts',
-  'src/version.ts',
-] as const
-
-/** What each room may import besides itself; `type` marks what may be imported as a type only, `lazy` by `import()` and as a type. */
-const MAY: Record<Room, { value: readonly Room[]; type?: readonly Room[]; lazy?: readonly Room[] }> = {
-  bin: { value: ROOMS },
-  commands: {
-    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/timing.ts', 'src/merkle', 'src/solana', 'src/config.ts'],
-    type: ['src/client.ts'],
-  },
-  daemon: {
-    value: ROOMS.filter((room) => room.startsWith('src/') && room !== 'src/client.ts'),
-    type: ['src/client.ts'],
-  },
-  'src/operations': {
-    value: [
-      'src/api',
-      'src/following',
-      'src/policy',
-      'src/chain',
-      'src/solana',
-      'src/store',
-      'src/storage',
-      'src/merkle',
-      'src/context.ts',
-      ...ROOMS_BELOW,
-    ],
-  },
-  // What it does with resources it gets as a list of projections.
-  'src/following': {
-    value: ['src/chain', 'src/solana', 'src/store', 'src/context.ts', 'src/errors.ts', 'src/timing.ts', 'src/log.ts'],
-    type: ['src/api'],
-  },
-  'src/policy': { value: ['src/solana'] },
-  'src/chain': { value: ['src/policy', 'src/solana', ...ROOMS_BELOW], type: ['src/api'], lazy: ['src/localnet'] },
-  // Its journal is a database file of this installation, opened like every other.
-  'src/localnet': { value: ['src/solana', 'src/files.ts'] },
-  'src/solana': { value: [] },
-  'src/store': { value: ROOMS_BELOW, type: ['src/api'] },
-  'src/storage': { value: ROOMS_BELOW, type: ['src/api'] },
-  'src/merkle': { value: ['src/solana'] },
-  'src/api': { value: ['src/solana'] },
-  'src/client.ts': { value: ['src/api', 'src/errors.ts', 'src/timing.ts'] },
-  'src/context.ts': {
-    value: [],
-    type: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', ...ROOMS_BELOW],
-  },
-  'src/config.ts': { value: ['src/settings.ts', 'src/project-file.ts', 'src/errors.ts'] },
-  'src/project-file.ts': { value: ['src/settings.ts', 'src/errors.ts', 'src/files.ts'] },
-  'src/settings.ts': { value: [] },
-  'src/errors.ts': { value: [] },
-  'src/files.ts': { value: ['src/errors.ts'] },
-  'src/file-lock.ts': { value: [] },
-  'src/timing.ts': { value: [] },
-  'src/log.ts': { value: [] },
-  'src/redaction.ts': { value: ['src/config.ts'] },
-  'src/version.ts': { value: [] },
-}
-
-/** Each circle of files that import one another, from where it was come upon. */
-function circlesOf(imports: readonly Import[]): string[] {
-  const graph = new Map<string, string[]>()
-  for (const { from, to } of imports) graph.set(from, [...(graph.get(from) ?? []), to])
-  const circles: string[] = []
-  const done = new Set<string>()
-  const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
-    if (path.includes(file) || done.has(file)) return
-    for (const next of graph.get(file) ?? []) visit(next, [...path, file])
-    done.add(file)
-  }
-  for (const file of graph.keys()) visit(file, [])
-  return circles
-}
+import {
+  circlesOf,
+  FILES,
+  IMPORTS,
+  importsOfLocalnet,
+  shareOfRepeatedNames,
+  textOf,
+  topLevelNames,
+} from './support/house.ts'
 
 /** Packages that cost start-up time or memory: loaded by import() where they are used. */
 const HEAVY = [/^@solana\//, /^@meteora-ag\//, /^@metaplex-foundation\//, /^litesvm$/]
@@ -153,14 +20,14 @@ describe('the architecture', () => {
   it('is read from every source file', () => {
     expect(FILES.length).toBeGreaterThan(100)
     expect(IMPORTS.length).toBeGreaterThan(300)
-    expect(FILES.filter((file) => roomOf(file) === undefined)).toEqual([])
+    expect(FILES.filter((file) => roomOfFile(file) === undefined)).toEqual([])
   })
 
   it('lets a room import only what the table allows', () => {
     const breaches = IMPORTS.filter(({ to }) => to.endsWith('.ts')).filter(({ from, to, kind }) => {
-      const [source, target] = [roomOf(from)!, roomOf(to)]
+      const [source, target] = [roomOfFile(from)!, roomOfFile(to)]
       if (target === undefined || target === source) return target === undefined
-      const { value, type = [], lazy = [] } = MAY[source]
+      const { value, type = [], lazy = [] } = HOUSE_ROOMS[source]
       if (lazy.includes(target)) return kind === 'static'
       return !value.includes(target) && !(kind === 'type' && type.includes(target))
     })
@@ -184,20 +51,18 @@ describe('the architecture', () => {
   })
 
   it('reaches into the embedded chain from few places: the connection, who serves it, and who looks at its journal', () => {
-    const inside = (file: string) => file.startsWith('src/localnet/')
-    const reaching = IMPORTS.filter(({ from, to }) => inside(to) && !inside(from))
-    expect([...new Set(reaching.map(({ from }) => from))].sort()).toEqual([
+    expect([...new Set(importsOfLocalnet.map(({ from }) => from))].sort()).toEqual([
       'bin/localnet.ts',
       'daemon/localnet.ts',
       'src/chain/connection.ts',
     ])
-    expect(reaching.length).toBeLessThanOrEqual(7)
+    expect(importsOfLocalnet.length).toBeLessThanOrEqual(7)
   })
 
   it('asks the database in the store only', () => {
     const query = /\.(selectFrom|insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\(|\bsql(<[^>]*>)?`/
     const outside = FILES.filter((file) => !file.startsWith('src/store/'))
-    expect(outside.filter((file) => query.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
+    expect(outside.filter((file) => query.test(textOf(file)))).toEqual([])
     expect(IMPORTS.filter(({ from, to }) => to === 'kysely' && !from.startsWith('src/store/'))).toEqual([])
   })
 
@@ -210,7 +75,7 @@ describe('the architecture', () => {
     const named = new RegExp(`(?:${singular.join('|')})s?`, 'i')
     const following = FILES.filter((file) => file.startsWith('src/following/'))
     expect(following.length).toBeGreaterThan(10)
-    expect(following.filter((file) => named.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
+    expect(following.filter((file) => named.test(textOf(file)))).toEqual([])
     const list = IMPORTS.filter(({ from }) => from === 'src/operations/projections.ts').map(({ to }) => to)
     expect(list).toEqual(expect.arrayContaining(nouns.map((noun) => `src/operations/${noun}/projection.ts`)))
   })
@@ -222,13 +87,22 @@ describe('the architecture', () => {
   })
 
   it('has named exports only, and files that say what they are for in their first line', () => {
-    const texts = FILES.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')] as const)
+    const texts = FILES.map((file) => [file, textOf(file)] as const)
     expect(texts.filter(([, text]) => /^export default/m.test(text)).map(([file]) => file)).toEqual([])
     expect(texts.filter(([, text]) => !/^(#!.*\n)?(\/\*\*|\/\/) /.test(text)).map(([file]) => file)).toEqual([])
   })
 
+  it('has a file for every room, and one name for one thing: few names are defined in two files', () => {
+    expect(ROOM_PATHS.filter((room) => !FILES.some((file) => roomOfFile(file) === room))).toEqual([])
+    const names = topLevelNames()
+    expect(names.length).toBeGreaterThan(3_000)
+    const exportedTwice = names.filter(({ exportedBy }) => exportedBy.length > 1)
+    expect(exportedTwice.map(({ name, exportedBy }) => `${name}: ${exportedBy.join(', ')}`)).toEqual([])
+    expect(shareOfRepeatedNames(names)).toBeLessThan(0.12)
+  })
+
   it('has constants of the chain, atomic writes and waiting in one place each', () => {
-    const code = FILES.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')] as const)
+    const code = FILES.map((file) => [file, textOf(file)] as const)
     const outside = (home: RegExp, pattern: RegExp) =>
       code.filter(([file, text]) => !home.test(file) && pattern.test(text)).map(([file]) => file)
 

@@ -1,5 +1,5 @@
 /** Whether a transaction is what the person has agreed to: this airdrop, this sum, and nothing else. It is read here, whatever the API says of it. */
-import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
 import { decodeInstruction } from '../../src/solana/instructions/index.ts'
 import { decodeNewDistributor } from '../../src/solana/instructions/merkle-distributor.ts'

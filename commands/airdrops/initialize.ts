@@ -1,5 +1,5 @@
 /** One airdrop put on chain and funded, once: what is signed is in the journal before it is sent, and sent again after an interruption. */
-import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
 import { trackedField } from '../signing/built-transactions.ts'

@@ -1,6 +1,6 @@
 /** Whose airdrop it is that is on chain: anybody can take an id, copy a root, and name another as its admin. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
-import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 

@@ -1,6 +1,6 @@
 /** The airdrops of one list: what is on chain of each, and whether the payer has the tokens for the rest. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
-import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import { decimalOf } from '../amounts.ts'
 import type { Session } from '../session.ts'

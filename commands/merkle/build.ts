@@ -1,5 +1,5 @@
 /** `svc merkle build`: the tree of a CSV, printed, written to a file with its proofs, or stored through the API. */
-import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'

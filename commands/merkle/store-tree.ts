@@ -1,5 +1,5 @@
 /** Stores a tree that was built here through the API. */
-import type { MerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import type { Session } from '../session.ts'

@@ -88,7 +88,7 @@ export type WebhookSubscription = z.output<typeof webhookSubscription>
 export type WebhookSubscriptionCreated = z.output<typeof webhookSubscriptionCreated>
 export type WebhookSecretRotated = z.output<typeof webhookSecretRotated>
 export type WebhookDelivery = z.output<typeof webhookDelivery>
-export type WebhookReplay = z.output<typeof webhookReplay>
+export type ReplayRequested = z.output<typeof webhookReplay>
 
 /** Said of every write to a subscription. */
 const OWN = 'Only for the key that made the subscription, or one with the scope `*`.'

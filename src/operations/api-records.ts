@@ -6,7 +6,7 @@ import type {
   Event,
   FeeClaim,
   GoldLock,
-  MerkleTree,
+  StoredMerkleTree,
   Nft,
   Pool,
   Stake,
@@ -18,7 +18,7 @@ import type { Page } from '../api/route.ts'
 import type { Row } from '../store/schema.ts'
 
 /** A page of rows as a page of records. */
-export function pageOf<R, T>(page: { rows: R[]; next_cursor: string | null }, record: (row: R) => T): Page<T> {
+export function recordPage<R, T>(page: { rows: R[]; next_cursor: string | null }, record: (row: R) => T): Page<T> {
   return { items: page.rows.map(record), next_cursor: page.next_cursor }
 }
 
@@ -69,7 +69,7 @@ export const eventRecord = (row: Row<'events'>): Event => ({
 
 type TreeRow = Omit<Row<'merkle_trees'>, 'seq' | 'distributor' | 'genesis' | 'next_check_at'>
 
-export const merkleTreeRecord = (row: TreeRow): MerkleTree => ({
+export const merkleTreeRecord = (row: TreeRow): StoredMerkleTree => ({
   id: row.id,
   mint: row.mint,
   airdrop_count: row.airdrop_count,

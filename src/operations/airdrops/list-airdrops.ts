@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageAirdrops } from '../../store/airdrops.ts'
-import { airdropRecord, pageOf } from '../api-records.ts'
+import { airdropRecord, recordPage } from '../api-records.ts'
 
 type ListAirdropsRoute = Api['airdrops']['list']
 
@@ -11,5 +11,5 @@ export async function listAirdrops(
   { store }: Context,
   input: Input<ListAirdropsRoute>,
 ): Promise<Result<ListAirdropsRoute>> {
-  return pageOf(await pageAirdrops(store.db, input), airdropRecord)
+  return recordPage(await pageAirdrops(store.db, input), airdropRecord)
 }

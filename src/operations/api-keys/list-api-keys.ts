@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageApiKeys } from '../../store/api-keys.ts'
-import { apiKeyRecord, pageOf } from '../api-records.ts'
+import { apiKeyRecord, recordPage } from '../api-records.ts'
 
 type ListApiKeysRoute = Api['apiKeys']['list']
 
@@ -11,5 +11,5 @@ export async function listApiKeys(
   { store }: Context,
   input: Input<ListApiKeysRoute>,
 ): Promise<Result<ListApiKeysRoute>> {
-  return pageOf(await pageApiKeys(store.db, input), apiKeyRecord)
+  return recordPage(await pageApiKeys(store.db, input), apiKeyRecord)
 }

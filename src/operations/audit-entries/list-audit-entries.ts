@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageAudit } from '../../store/audit-entries.ts'
-import { auditEntryRecord, pageOf } from '../api-records.ts'
+import { auditEntryRecord, recordPage } from '../api-records.ts'
 
 type ListAuditEntriesRoute = Api['auditEntries']['list']
 
@@ -11,5 +11,5 @@ export async function listAuditEntries(
   { store }: Context,
   input: Input<ListAuditEntriesRoute>,
 ): Promise<Result<ListAuditEntriesRoute>> {
-  return pageOf(await pageAudit(store.db, input), auditEntryRecord)
+  return recordPage(await pageAudit(store.db, input), auditEntryRecord)
 }

@@ -3,10 +3,10 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageEvents } from '../../store/events.ts'
-import { eventRecord, pageOf } from '../api-records.ts'
+import { eventRecord, recordPage } from '../api-records.ts'
 
 type ListEventsRoute = Api['events']['list']
 
 export async function listEvents({ store }: Context, input: Input<ListEventsRoute>): Promise<Result<ListEventsRoute>> {
-  return pageOf(await pageEvents(store.db, input), eventRecord)
+  return recordPage(await pageEvents(store.db, input), eventRecord)
 }

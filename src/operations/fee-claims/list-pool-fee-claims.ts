@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageFeeClaims } from '../../store/fee-claims.ts'
 import { findPool } from '../../store/pools.ts'
-import { feeClaimRecord, pageOf } from '../api-records.ts'
+import { feeClaimRecord, recordPage } from '../api-records.ts'
 import { requirePool } from '../pools/on-chain.ts'
 
 type ListPoolFeeClaimsRoute = Api['feeClaims']['listByPool']
@@ -16,5 +16,5 @@ export async function listPoolFeeClaims(
 ): Promise<Result<ListPoolFeeClaimsRoute>> {
   const claims = await pageFeeClaims(store.db, { ...page, pool_address: address })
   if (claims.rows.length === 0 && (await findPool(store.db, address)) === null) await requirePool(chain, address)
-  return pageOf(claims, feeClaimRecord)
+  return recordPage(claims, feeClaimRecord)
 }

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageGoldLocks } from '../../store/gold-locks.ts'
-import { goldLockRecord, pageOf } from '../api-records.ts'
+import { goldLockRecord, recordPage } from '../api-records.ts'
 
 type ListGoldLocksRoute = Api['goldLocks']['list']
 
@@ -11,5 +11,5 @@ export async function listGoldLocks(
   { store }: Context,
   input: Input<ListGoldLocksRoute>,
 ): Promise<Result<ListGoldLocksRoute>> {
-  return pageOf(await pageGoldLocks(store.db, input), goldLockRecord)
+  return recordPage(await pageGoldLocks(store.db, input), goldLockRecord)
 }

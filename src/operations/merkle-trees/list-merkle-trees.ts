@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageTrees } from '../../store/merkle-trees.ts'
-import { merkleTreeRecord, pageOf } from '../api-records.ts'
+import { merkleTreeRecord, recordPage } from '../api-records.ts'
 
 type ListMerkleTreesRoute = Api['merkleTrees']['list']
 
@@ -11,5 +11,5 @@ export async function listMerkleTrees(
   { store }: Context,
   input: Input<ListMerkleTreesRoute>,
 ): Promise<Result<ListMerkleTreesRoute>> {
-  return pageOf(await pageTrees(store.db, input), merkleTreeRecord)
+  return recordPage(await pageTrees(store.db, input), merkleTreeRecord)
 }

@@ -3,10 +3,10 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageNfts } from '../../store/nfts.ts'
-import { nftRecord, pageOf } from '../api-records.ts'
+import { nftRecord, recordPage } from '../api-records.ts'
 
 type ListNftsRoute = Api['nfts']['list']
 
 export async function listNfts({ store }: Context, input: Input<ListNftsRoute>): Promise<Result<ListNftsRoute>> {
-  return pageOf(await pageNfts(store.db, input), nftRecord)
+  return recordPage(await pageNfts(store.db, input), nftRecord)
 }

@@ -3,10 +3,10 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageStakes } from '../../store/stakes.ts'
-import { pageOf, stakeRecord } from '../api-records.ts'
+import { recordPage, stakeRecord } from '../api-records.ts'
 
 type ListStakesRoute = Api['stakes']['list']
 
 export async function listStakes({ store }: Context, input: Input<ListStakesRoute>): Promise<Result<ListStakesRoute>> {
-  return pageOf(await pageStakes(store.db, input), stakeRecord)
+  return recordPage(await pageStakes(store.db, input), stakeRecord)
 }

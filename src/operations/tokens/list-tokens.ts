@@ -3,10 +3,10 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageTokens } from '../../store/tokens.ts'
-import { pageOf, tokenRecord } from '../api-records.ts'
+import { recordPage, tokenRecord } from '../api-records.ts'
 
 type ListTokensRoute = Api['tokens']['list']
 
 export async function listTokens({ store }: Context, input: Input<ListTokensRoute>): Promise<Result<ListTokensRoute>> {
-  return pageOf(await pageTokens(store.db, input), tokenRecord)
+  return recordPage(await pageTokens(store.db, input), tokenRecord)
 }

@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageWebhookDeliveries } from '../../store/webhook-deliveries.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
-import { pageOf, webhookDeliveryRecord } from '../api-records.ts'
+import { recordPage, webhookDeliveryRecord } from '../api-records.ts'
 import { requireRecord } from '../require-record.ts'
 
 type ListDeliveriesRoute = Api['webhookSubscriptions']['deliveries']
@@ -14,5 +14,5 @@ export async function listDeliveries(
   { id, ...page }: Input<ListDeliveriesRoute>,
 ): Promise<Result<ListDeliveriesRoute>> {
   requireRecord(await findWebhookSubscription(store.db, id), 'webhook subscription', id)
-  return pageOf(await pageWebhookDeliveries(store.db, { ...page, subscription_id: id }), webhookDeliveryRecord)
+  return recordPage(await pageWebhookDeliveries(store.db, { ...page, subscription_id: id }), webhookDeliveryRecord)
 }

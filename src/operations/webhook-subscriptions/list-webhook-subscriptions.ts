@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageWebhookSubscriptions } from '../../store/webhook-subscriptions.ts'
-import { pageOf, webhookSubscriptionRecord } from '../api-records.ts'
+import { recordPage, webhookSubscriptionRecord } from '../api-records.ts'
 
 type ListWebhookSubscriptionsRoute = Api['webhookSubscriptions']['list']
 
@@ -12,5 +12,5 @@ export async function listWebhookSubscriptions(
   { active, ...page }: Input<ListWebhookSubscriptionsRoute>,
 ): Promise<Result<ListWebhookSubscriptionsRoute>> {
   const filters = active === undefined ? {} : { active: active ? 1 : 0 }
-  return pageOf(await pageWebhookSubscriptions(store.db, { ...page, ...filters }), webhookSubscriptionRecord)
+  return recordPage(await pageWebhookSubscriptions(store.db, { ...page, ...filters }), webhookSubscriptionRecord)
 }

@@ -1,0 +1,172 @@
+/** The rooms of the house: what each is for and what it may import. A test holds it, and docs/architecture.md is written from it. */
+
+/** The room of a file is the first of these that its path begins with. */
+export const ROOM_PATHS = [
+  'bin',
+  'commands',
+  'daemon',
+  'src/operations',
+  'src/following',
+  'src/policy',
+  'src/chain',
+  'src/localnet',
+  'src/solana',
+  'src/store',
+  'src/storage',
+  'src/merkle',
+  'src/api',
+  'src/client.ts',
+  'src/context.ts',
+  'src/config.ts',
+  'src/settings.ts',
+  'src/project-file.ts',
+  'src/errors.ts',
+  'src/files.ts',
+  'src/file-lock.ts',
+  'src/timing.ts',
+  'src/log.ts',
+  'src/redaction.ts',
+  'src/version.ts',
+] as const
+
+export type RoomPath = (typeof ROOM_PATHS)[number]
+
+const ROOMS_BELOW = [
+  'src/errors.ts',
+  'src/files.ts',
+  'src/file-lock.ts',
+  'src/timing.ts',
+  'src/log.ts',
+  'src/config.ts',
+  'src/redaction.ts',
+  'src/version.ts',
+] as const
+
+interface HouseRoom {
+  /** One sentence for the table in docs/architecture.md, in Markdown. */
+  about: string
+  /** Rooms whose values and types may be imported. */
+  value: readonly RoomPath[]
+  /** Rooms of which only types may be imported. */
+  type?: readonly RoomPath[]
+  /** Rooms that may be loaded by `import()`, and whose types may be imported. */
+  lazy?: readonly RoomPath[]
+}
+
+export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
+  bin: {
+    about: 'argv → command → exit code; joins commands to the daemon; writes the generated documents',
+    value: ROOM_PATHS,
+  },
+  commands: {
+    about:
+      'one folder or file a noun: flags, prompts, client calls, a returned value; `signing/` is one run for all of them, `ui/` renders',
+    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/timing.ts', 'src/merkle', 'src/solana', 'src/config.ts'],
+    type: ['src/client.ts'],
+  },
+  daemon: {
+    about: 'app, pipeline, routes (a line per verb), workers, listening and stopping',
+    value: ROOM_PATHS.filter((room) => room.startsWith('src/') && room !== 'src/client.ts'),
+    type: ['src/client.ts'],
+  },
+  'src/operations': {
+    about:
+      'what the product does: one verb a file; `building.ts` is the frame of every verb that builds a transaction, `projection.ts` of each noun says what confirmed transactions did to it',
+    value: [
+      'src/api',
+      'src/following',
+      'src/policy',
+      'src/chain',
+      'src/solana',
+      'src/store',
+      'src/storage',
+      'src/merkle',
+      'src/context.ts',
+      ...ROOMS_BELOW,
+    ],
+  },
+  // What it does with resources it gets as a list of projections.
+  'src/following': {
+    about:
+      'from confirmed transactions to records and events: knows projections and no noun, see [following](following.md)',
+    value: ['src/chain', 'src/solana', 'src/store', 'src/context.ts', 'src/errors.ts', 'src/timing.ts', 'src/log.ts'],
+    type: ['src/api'],
+  },
+  'src/policy': {
+    about:
+      'what may leave a wallet: computes what a transaction moves, and checks it against rules; pure, see [signing and policy](signing-and-policy.md)',
+    value: ['src/solana'],
+  },
+  'src/chain': {
+    about:
+      'the node: connection, sending, statuses, simulations, relay, signers; one folder a program below `programs/`',
+    value: ['src/policy', 'src/solana', ...ROOMS_BELOW],
+    type: ['src/api'],
+    lazy: ['src/localnet'],
+  },
+  // Its journal is a database file of this installation, opened like every other.
+  'src/localnet': {
+    about:
+      'the embedded chain: LiteSVM behind the `fetch` of a Connection and as a JSON-RPC server, see [the embedded chain](embedded-chain.md)',
+    value: ['src/solana', 'src/files.ts'],
+  },
+  'src/solana': {
+    about: 'ground floor, pure: addresses, messages, signatures, fees, accounts, typed instructions',
+    value: [],
+  },
+  'src/store': {
+    about: 'Kysely over both databases; no dialect outside `sqlite.ts` and `postgres.ts`, no query outside this room',
+    value: ROOMS_BELOW,
+    type: ['src/api'],
+  },
+  'src/storage': {
+    about: 'token images and metadata: checked, stored, delegated, served',
+    value: ROOMS_BELOW,
+    type: ['src/api'],
+  },
+  'src/merkle': {
+    about: 'lists, trees, proofs: pure functions over bytes, see [Merkle trees](merkle-trees.md)',
+    value: ['src/solana'],
+  },
+  'src/api': {
+    about: 'the contract as data: zod schemas and routes; OpenAPI and the client come from it',
+    value: ['src/solana'],
+  },
+  'src/client.ts': {
+    about: '`client.pools.create(input)` over any transport',
+    value: ['src/api', 'src/errors.ts', 'src/timing.ts'],
+  },
+  'src/context.ts': {
+    about: 'what an operation gets: configuration, log, clock, chain, store, storage',
+    value: [],
+    type: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', ...ROOMS_BELOW],
+  },
+  'src/config.ts': {
+    about: 'the value of each setting, and where it came from',
+    value: ['src/settings.ts', 'src/project-file.ts', 'src/errors.ts'],
+  },
+  'src/project-file.ts': {
+    about: "a folder's `svc.json`: whose it must be, what it may set",
+    value: ['src/settings.ts', 'src/errors.ts', 'src/files.ts'],
+  },
+  'src/settings.ts': { about: 'every setting as data: kind, default, meaning, who may set it', value: [] },
+  'src/errors.ts': { about: 'the error envelope: codes, messages, ways out', value: [] },
+  'src/files.ts': {
+    about: "this user's own files: owner, links and modes are checked on what was opened; atomic writes",
+    value: ['src/errors.ts'],
+  },
+  'src/file-lock.ts': { about: "whether a living process holds SQLite's lock on a file", value: [] },
+  'src/timing.ts': {
+    about: 'units of time, waiting, calls that end by a deadline, what a `Retry-After` asks for',
+    value: [],
+  },
+  'src/log.ts': { about: 'structured lines for whoever operates the daemon', value: [] },
+  'src/redaction.ts': {
+    about: 'takes configured URLs and secrets out of every message, log line and answer',
+    value: ['src/config.ts'],
+  },
+  'src/version.ts': { about: 'the version of this build', value: [] },
+}
+
+export const roomOfFile = (file: string): RoomPath | undefined =>
+  ROOM_PATHS.find((room) => file === room || file.startsWith(`${room}/`))
