@@ -3,7 +3,7 @@ import type { TrackedResource } from '../api/index.ts'
 import { type FailedTrial, offeredPrice, withComputeBudget, withFixedBudget } from '../chain/compute-budget.ts'
 import { cosignedBy, withBlockhash } from '../chain/cosign.ts'
 import { requireProgram } from '../chain/required-program.ts'
-import { readLatestBlockhash } from '../chain/rpc-reads.ts'
+import { readLatestBlockhash, rentFor } from '../chain/rpc-reads.ts'
 import type { Signer } from '../chain/signer/index.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/unsigned.ts'
 import type { Services } from '../context.ts'
@@ -29,7 +29,9 @@ export interface TransactionPlan {
    * Compiles the instructions into the envelope; called once for the simulation, and again for the result. Keys that
    * this request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
    */
-  build(envelope: Envelope): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
+  build(envelope: Envelope & { rent: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
+  /** Bytes of an account that the instructions create: its rent-exempt minimum, in lamports, is `rent` of the envelope. */
+  createdBytes?: number
   /** May throw what the simulation shows, so that nobody signs what a program refuses. */
   onFailedTrial?: (trial: FailedTrial) => void
 }
@@ -51,8 +53,11 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
   if (requiredProgram !== undefined) await requireProgram(chain, requiredProgram)
   const connection = await chain.connection()
   const after = await platformFeeInstructions({ ...services, connection }, { payer, lamports: plan.platformFee ?? 0 })
-  const recentBlockhash = follows?.recentBlockhash ?? (await readLatestBlockhash(connection))
-  const build = (before: Envelope['before'] = []) => plan.build({ payer, recentBlockhash, before, after })
+  const [recentBlockhash, rent] = await Promise.all([
+    follows?.recentBlockhash ?? readLatestBlockhash(connection),
+    plan.createdBytes === undefined ? 0n : rentFor(connection, plan.createdBytes),
+  ])
+  const build = (before: Envelope['before'] = []) => plan.build({ payer, recentBlockhash, before, after, rent })
   const { transaction, requiredSigners, secretKeys } = await (follows === undefined
     ? withComputeBudget({ connection, config }, build, fallbackUnits, plan.onFailedTrial)
     : withFixedBudget({ connection, config, units: fallbackUnits }, build))

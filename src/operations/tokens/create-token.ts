@@ -2,7 +2,6 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildTokenCreation, mintBytes } from '../../chain/programs/tokens/index.ts'
-import { rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
@@ -28,12 +27,12 @@ export async function createToken(context: Context, input: Input<CreateTokenRout
     revokeMintAuthority: input.revoke_mint_authority,
     revokeFreezeAuthority: input.revoke_freeze_authority,
   }
-  const rent = await rentFor(await context.chain.connection(), await mintBytes(creation))
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: tokenProgram === 'spl' ? PROGRAMS.tokenMetadata : undefined,
     fallbackUnits: CREATE_TOKEN_UNITS[tokenProgram],
-    build: (envelope) => buildTokenCreation({ ...envelope, ...creation, rent }),
+    createdBytes: await mintBytes(creation),
+    build: (envelope) => buildTokenCreation({ ...envelope, ...creation }),
   })
   return {
     ...unsignedAnswer(built),
