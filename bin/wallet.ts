@@ -104,11 +104,15 @@ function contentOf(decoded: DecodedTransaction): TransactionContent {
       return {
         program,
         name: Object.hasOwn(KNOWN_PROGRAMS, program) ? (KNOWN_PROGRAMS[program]?.name ?? null) : null,
-        accounts: [...used].flatMap((index) => accounts[index] ?? []),
+        accounts: [...used].map((index) => accounts[index] ?? unreadable(index)),
         data: Buffer.from(data).toString('hex'),
       }
     }),
   }
+}
+
+function unreadable(index: number): never {
+  throw new Error(`the transaction has no account ${index}`)
 }
 
 const isSigned = (signature: Uint8Array | undefined) => signature?.some((byte) => byte !== 0) === true

@@ -147,15 +147,23 @@ export function writeAtomically(file: string, content: string | Uint8Array, opti
   const draft = draftOf(file)
   try {
     writeFileSync(draft, content, { mode, flag: 'wx', flush: true })
-    if (exclusive) linkSync(draft, file)
-    else renameSync(draft, file)
+    if (!exclusive) renameSync(draft, file)
+    else if (!linkedAs(file, draft)) return false
     if (options.syncFolder === true) syncFolderOf(file)
     return true
-  } catch (error) {
-    if (exclusive && (error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
   } finally {
     rmSync(draft, { force: true })
+  }
+}
+
+/** False where the file is there already. */
+function linkedAs(file: string, draft: string): boolean {
+  try {
+    linkSync(draft, file)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
   }
 }
 

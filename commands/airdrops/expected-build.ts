@@ -71,15 +71,20 @@ function requireDeposit(
     throw unexpectedBuild('what is left would go to another account than the deposit comes from')
 }
 
-/** Lamports: the price for each unit, in millionths, of the whole limit; 0 where a build sets no limit or no price. */
+/** Compute units that a transaction without a limit of its own can be charged for. */
+const LARGEST_UNITS = 1_400_000n
+
+/** Lamports, rounded up: the price for each unit, in millionths, of the whole limit; 0 where a build sets no price. */
 function priorityFeeOf(instructions: readonly BuiltInstruction[]): bigint {
   let [units, microLamports]: [bigint | null, bigint | null] = [null, null]
   for (const { data } of instructions) {
-    const budget = decodeComputeBudget(bytesFromHex(data))
+    const bytes = bytesFromHex(data)
+    const budget = decodeComputeBudget(bytes)
+    if (budget === null && (bytes[0] === 2 || bytes[0] === 3)) throw unexpectedBuild('its priority fee cannot be read')
     if (budget?.type === 'setComputeUnitLimit') units ??= BigInt(budget.units)
     if (budget?.type === 'setComputeUnitPrice') microLamports ??= budget.microLamports
   }
-  return ((units ?? 0n) * (microLamports ?? 0n)) / 1_000_000n
+  return ((units ?? LARGEST_UNITS) * (microLamports ?? 0n) + 999_999n) / 1_000_000n
 }
 
 const bytesFromHex = (hex: string) => Buffer.from(hex, 'hex')

@@ -114,8 +114,9 @@ export function readJsonNumber(
   return readAmount(digitBytes, 0, scaled.length, undefined, out, at)
 }
 
-/** The u64 LE at `source[at]`. */
+/** The u64 LE at `source[at]`; RangeError where the bytes end before it does. */
 export function amountFrom(source: Uint8Array, at: number): bigint {
+  if (at + 8 > source.length) throw new RangeError(`no amount at byte ${at} of ${source.length}`)
   const low =
     (source[at] ?? 0) + (source[at + 1] ?? 0) * 256 + (source[at + 2] ?? 0) * 65536 + (source[at + 3] ?? 0) * 16777216
   const high =

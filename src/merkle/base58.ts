@@ -81,8 +81,9 @@ export function keyFromBase58(text: string): Uint8Array | undefined {
   return decodeKey(source, 0, source.length, key, 0) ? key : undefined
 }
 
-/** Base58 text of the 32 bytes at `key[at]`. */
+/** Base58 text of the 32 bytes at `key[at]`; RangeError where the bytes end before. */
 export function keyToBase58(key: Uint8Array, at = 0): string {
+  if (at + 32 > key.length) throw new RangeError(`no key at byte ${at} of ${key.length}`)
   const limbs = new Float64Array(16)
   for (let k = 0; k < 16; k++) limbs[k] = (key[at + 2 * k] ?? 0) * 256 + (key[at + 2 * k + 1] ?? 0)
   let text = ''

@@ -63,12 +63,14 @@ export function entryAt(list: EntryList, index: number): ListEntry {
   return { wallet: keyToBase58(list.bytes, index * RECORD_BYTES), amount: amountAt(list, index) }
 }
 
-/** Sum of all amounts in base units; can exceed u64, which no single vault can fund. */
+/** Sum of all amounts in base units; can exceed u64, which no single vault can fund. RangeError for a list cut short. */
 export function totalAmount(list: EntryList): bigint {
   let total = 0n
   let low = 0
   let high = 0
   const { bytes } = list
+  if (list.count * RECORD_BYTES > bytes.length)
+    throw new RangeError(`${bytes.length} bytes hold no ${list.count} entries`)
   for (let i = 0, at = 32; i < list.count; i++, at += RECORD_BYTES) {
     low +=
       (bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256 + (bytes[at + 2] ?? 0) * 65536 + (bytes[at + 3] ?? 0) * 16777216

@@ -100,8 +100,9 @@ export function proofAt(tree: MerkleTree, index: number): Uint8Array[] {
   return siblings(tree, index, tree.counts.length - 1)
 }
 
-/** The siblings on the first `depth` levels above node `index` of the lowest level. */
+/** The siblings on the first `depth` levels above node `index` of the lowest level; RangeError for more levels than there are. */
 export function siblings(levels: TreeLevels, index: number, depth: number): Uint8Array[] {
+  if (depth > levels.counts.length) throw new RangeError(`${depth} levels of a tree of ${levels.counts.length}`)
   const proof: Uint8Array[] = []
   for (let d = 0, i = index; d < depth; d++, i >>= 1) {
     const sibling = (i ^ 1) < (levels.counts[d] ?? 0) ? i ^ 1 : i

@@ -29,7 +29,7 @@ export interface TransactionPlan {
    * Compiles the instructions into the envelope; called once for the simulation, and again for the result. Keys that
    * this request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
    */
-  build(envelope: Envelope & { rent: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
+  build(envelope: Envelope & { rent?: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
   /** Bytes of an account that the instructions create: its rent-exempt minimum, in lamports, is `rent` of the envelope. */
   createdBytes?: number
   /** May throw what the simulation shows, so that nobody signs what a program refuses. */
@@ -55,9 +55,10 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
   const after = await platformFeeInstructions({ ...services, connection }, { payer, lamports: plan.platformFee ?? 0 })
   const [recentBlockhash, rent] = await Promise.all([
     follows?.recentBlockhash ?? readLatestBlockhash(connection),
-    plan.createdBytes === undefined ? 0n : rentFor(connection, plan.createdBytes),
+    plan.createdBytes === undefined ? undefined : rentFor(connection, plan.createdBytes),
   ])
-  const build = (before: Envelope['before'] = []) => plan.build({ payer, recentBlockhash, before, after, rent })
+  const build = (before: Envelope['before'] = []) =>
+    plan.build({ payer, recentBlockhash, before, after, ...(rent === undefined ? {} : { rent }) })
   const { transaction, requiredSigners, secretKeys } = await (follows === undefined
     ? withComputeBudget({ connection, config }, build, fallbackUnits, plan.onFailedTrial)
     : withFixedBudget({ connection, config, units: fallbackUnits }, build))

@@ -30,7 +30,6 @@ export async function updatePolicy(
   await tx.updateTable('signer_policies').set(changes).where('signer', '=', signer).execute()
 }
 
-/** What was taken after `since` and after the spend `mark`, in raw units by mint; lamports under the empty text. */
 export function listSignerPolicies(reader: Reader): Promise<Row<'signer_policies'>[]> {
   return reader.selectFrom('signer_policies').selectAll().execute()
 }
@@ -40,6 +39,7 @@ export function listSpendsSince(reader: Reader, since: number): Promise<Row<'sig
   return reader.selectFrom('signer_spends').selectAll().where('at', '>', since).execute()
 }
 
+/** What was taken after `since` and after the spend `mark`, in raw units by mint; lamports under the empty text. */
 export async function sumSpends(
   reader: Reader,
   signer: string,

@@ -419,6 +419,18 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
         it.instructions.push({ ...it.instructions[budget]!, data: '03ffffffffffffff00' })
       }),
     ).toThrow('its priority fee is more than 0.1 SOL')
+    expect(
+      check((it) => {
+        it.instructions[budget]!.data = '03ffffffffffffff00'
+      }),
+    ).toThrow('its priority fee is more than 0.1 SOL')
+    for (const cutShort of ['02c05c', '03ffff']) {
+      expect(
+        check((it) => {
+          it.instructions[budget]!.data = cutShort
+        }),
+      ).toThrow('its priority fee cannot be read')
+    }
   })
 
   it('takes no token of Token-2022', async () => {

@@ -7,13 +7,14 @@ import {
 } from '../../chain/programs/merkle-distributor/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection } from '../../following/projection.ts'
-import { keyFromBase58, keyToBase58 } from '../../merkle/base58.ts'
-import { hashFromHex, verifyProof } from '../../merkle/tree.ts'
-import { decodeTreeId, encodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
+import { keyToBase58 } from '../../merkle/base58.ts'
+import { verifyProof } from '../../merkle/tree.ts'
+import { decodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
 import { findAirdrop, findAirdropAt, updateAirdrop } from '../../store/airdrops.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Tx } from '../../store/store.ts'
 import { storedAirdrop } from '../api-records.ts'
+import { hashBytesOf, keyBytesOf, treeIdOf } from '../merkle-trees/tree-keys.ts'
 import {
   type AirdropEvidence,
   type AirdropRow,
@@ -64,10 +65,9 @@ async function writeDistributor(
   change: DistributorChangeOf<'created'>,
 ): Promise<EventDraft[]> {
   const { distributor, mint, version, root, admin } = change
-  const mintKey = keyFromBase58(mint)
-  if (version > BigInt(MAX_AIRDROP_COUNT) || mintKey === undefined) return []
+  if (version > BigInt(MAX_AIRDROP_COUNT)) return []
   const airdropCount = Number(version)
-  const id = encodeTreeId(mintKey, airdropCount)
+  const id = treeIdOf(mint, airdropCount)
   const tree = await findAirdrop(tx, id)
   if (tree !== null) {
     if (tree.root !== root) return []
@@ -159,9 +159,7 @@ async function lookNow(tx: Tx, { services }: AirdropEffects, { id, next_check_at
 }
 
 function isOfTree({ root }: AirdropRow, { claimer, amount, locked, proof }: DistributorChangeOf<'claimed'>): boolean {
-  const [wallet, treeRoot] = [keyFromBase58(claimer), hashFromHex(root)]
-  if (wallet === undefined || treeRoot === undefined) return false
-  return locked === 0n && verifyProof(wallet, amount, proof, treeRoot)
+  return locked === 0n && verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(root))
 }
 
 /** By its account; where no tree is stored, by what the request tracks, as far as the account is derived from it. */

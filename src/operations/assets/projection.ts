@@ -62,12 +62,13 @@ async function writeMint(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'m
   const state = { asset, collection, owner, name, uri, status: 'minted', frozen: 0 } as const
   const inserted = await insertNft(tx, { ...state, ...firstColumns(effects) })
   const row = inserted ?? (await findNft(tx, asset))
-  if (inserted === null && row !== null) {
+  if (row === null) throw new Error(`The record of ${asset} is neither inserted nor there`)
+  if (inserted === null) {
     // The record was made before its mint was followed: it takes what the mint's request sent along, and keeps what became of it since.
     const isNameless = row.name === '' && row.uri === ''
     await updateNft(tx, asset, { ...originColumns(effects), ...(isNameless ? { name, uri } : {}) })
   }
-  return [assetDraft(effects, 'nft.created', { ...knownFields(row), ...state, frozen: false })]
+  return [assetDraft(effects, 'nft.created', { ...nftRecord(row), ...state, frozen: false })]
 }
 
 async function writeBurn(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'burned'>): Promise<EventDraft[]> {
@@ -83,8 +84,10 @@ async function writeBurn(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'b
     stored === null
       ? await insertNft(tx, { ...state, ...firstColumns(effects) })
       : await updateNft(tx, asset, { ...burned, collection, ...place })
+  if (row === null)
+    throw new Error(`The record of ${asset} was made while its burn was written: the next round writes it`)
   await updateStake(tx, asset, { collection, owner: null, status: 'burned', ...place })
-  return [assetDraft(effects, 'nft.burned', { ...knownFields(row), ...state, frozen: false })]
+  return [assetDraft(effects, 'nft.burned', { ...nftRecord(row), ...state, frozen: false })]
 }
 
 async function writeTransfer(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'transferred'>): Promise<void> {
@@ -184,8 +187,6 @@ const isRepeatedFreeze = (change: FreezeChange, place: AssetPlace, stake: Row<'s
   !isBefore(place, { slot: stake.changed_slot, order: stake.changed_order })
 
 const BURNED_STAKE = { owner: null, status: 'burned' } as const
-
-const knownFields = (row: Row<'nfts'> | null) => (row === null ? {} : nftRecord(row))
 
 const assetDraft = (effects: AssetEffects, type: EventType, object: { asset: string } & Record<string, unknown>) =>
   confirmedDraft(effects, {

@@ -32,7 +32,10 @@ export async function createToken(context: Context, input: Input<CreateTokenRout
     requiredProgram: tokenProgram === 'spl' ? PROGRAMS.tokenMetadata : undefined,
     fallbackUnits: CREATE_TOKEN_UNITS[tokenProgram],
     createdBytes: await mintBytes(creation),
-    build: (envelope) => buildTokenCreation({ ...envelope, ...creation }),
+    build: ({ rent, ...envelope }) => {
+      if (rent === undefined) throw new Error('The rent of the mint was not read')
+      return buildTokenCreation({ ...envelope, ...creation, rent })
+    },
   })
   return {
     ...unsignedAnswer(built),

@@ -47,6 +47,7 @@ export async function submitTransaction(
     const since_slot = landed ? null : (trial?.slot ?? null)
     const stored = await storeSubmitted(context, tx, transaction, input, { genesis, since_slot, next_send_at })
     const earlier = stored ? null : await findTransaction(tx, signature)
+    if (!stored && earlier === null) throw new Error(`${signature} is neither stored now nor before`)
     if (earlier !== null) refuseBundled(earlier)
     return { signature }
   })
