@@ -1,8 +1,9 @@
 /** Notes: short texts that a wallet signs and puts on the chain as memos. */
 import { z } from '@hono/zod-openapi'
-import { address, buildBody, line, listQuery, timestamp, unsignedPayload } from './envelope.ts'
+import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
+import { address, line, timestamp } from './scalars.ts'
 
 export const NOTE_STATUSES = ['drafted', 'written'] as const
 
