@@ -1,7 +1,4 @@
-/**
- * The checks of `svc doctor` about the chain: which cluster is used, whether it answers, and what the program cache,
- * the signer and the storage are.
- */
+/** The checks of `svc doctor` about the chain: the cluster, its program cache, the signer and the storage. */
 import { existsSync } from 'node:fs'
 import type { DoctorCheck } from '../commands/session.ts'
 import { type Cluster, clusterOf } from '../src/chain/cluster.ts'

@@ -21,8 +21,11 @@ export function keypairPath(requested: string | undefined, env: Environment = te
   const file = requested ?? configuredPath(home) ?? join(home, SOLANA_FOLDER, 'id.json')
   // The Solana CLI also accepts usb://ledger, prompt: and stdin: here, which svc does not.
   if (file === '-' || file === 'ASK' || /^(usb|prompt|stdin|file):/.test(file)) {
-    const said = requested === undefined ? "the Solana CLI's keypair_path is" : 'the keypair is given as'
-    throw usage(`${said} ${file}, and svc signs only with a keypair file`, { param: '--keypair', next: GET_A_KEYPAIR })
+    const subject = requested === undefined ? "the Solana CLI's keypair_path is" : 'the keypair is given as'
+    throw usage(`${subject} ${file}, and svc signs only with a keypair file`, {
+      param: '--keypair',
+      next: GET_A_KEYPAIR,
+    })
   }
   return file
 }
@@ -37,10 +40,10 @@ export function readKeypair(file: string): KeyPair {
   } catch (error) {
     if (!(error instanceof KeypairFileError)) throw error
     const { fault, message, next } = error
-    const said = `the keypair file ${file} ${message}`
-    if (fault === 'exposed') throw new Problem('forbidden', said, next === undefined ? {} : { next })
+    const problem = `the keypair file ${file} ${message}`
+    if (fault === 'exposed') throw new Problem('forbidden', problem, next === undefined ? {} : { next })
     if (fault === 'missing') throw usage(`there is no keypair at ${file}`, { param: '--keypair', next: GET_A_KEYPAIR })
-    throw usage(said, { param: '--keypair', next: fault === 'unreadable' ? GET_A_KEYPAIR : KEYPAIR_SHAPE })
+    throw usage(problem, { param: '--keypair', next: fault === 'unreadable' ? GET_A_KEYPAIR : KEYPAIR_SHAPE })
   }
 }
 

@@ -130,11 +130,11 @@ function addVerb(command: Command, verb: Verb, name: string, onChosen: OnChosen)
   command.usage(`[options]${Object.entries(args).map(usageOf).join('')}`)
   if (examples.length > 0)
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
-  command.action((...given: unknown[]) => {
+  command.action((...values: unknown[]) => {
     const options = command.opts()
     const raw: ParsedCommand['raw'] = {}
     Object.keys(args).forEach((key, i) => {
-      raw[key] = unguarded(given[i])
+      raw[key] = unguarded(values[i])
     })
     for (const key of Object.keys(flags)) raw[key] = unguarded(options[camelCase(key)])
     onChosen(verb, name, raw)
@@ -145,10 +145,10 @@ const camelCase = (key: string) => key.replace(/_(\w)/g, (_, letter) => letter.t
 
 /** Protects tree ids from being parsed as options: one in 64 begins with a dash, and no option is as long. */
 const guarded = (word: string) => (/^-[\w-]{45}$/.test(word) ? `\0${word}` : word)
-const unguarded = (given: unknown): ParsedCommand['raw'][string] =>
-  Array.isArray(given)
-    ? given.map((word) => word.replace(/^\0/, ''))
-    : ((typeof given === 'string' ? given.replace(/^\0/, '') : given) as string | boolean | undefined)
+const unguarded = (value: unknown): ParsedCommand['raw'][string] =>
+  Array.isArray(value)
+    ? value.map((word) => word.replace(/^\0/, ''))
+    : ((typeof value === 'string' ? value.replace(/^\0/, '') : value) as string | boolean | undefined)
 
 function optionOf(key: string, input: CommandInput): Option {
   if (input.kind === 'boolean') return new Option(flagNames(key, input), inputHelp(input))

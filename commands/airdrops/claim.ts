@@ -57,7 +57,7 @@ export const airdropClaimVerb = verb({
   },
 })
 
-/** Sells what was claimed. The claim is already confirmed, so a failure here must report that it was not undone. */
+/** Sells what was claimed. The claim is confirmed by now, so a failure reports that it was claimed but not sold. */
 async function sell(
   session: Session,
   input: InputValues<typeof claimAirdropFlags>,

@@ -29,9 +29,9 @@ export function requireExpected(
 ): void {
   const of = (program: string) => instructions.filter((each) => each.program === program)
   const [creation, transfer] = [of(PROGRAMS.distributor.id)[0], of(TOKEN_PROGRAM)[0]]
-  const known = [COMPUTE_BUDGET_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, PROGRAMS.distributor.id, TOKEN_PROGRAM]
-  const strange = instructions.find(({ program }) => !known.includes(program))
-  if (strange !== undefined) throw unexpectedBuild(`it calls ${strange.program}`)
+  const allowed = [COMPUTE_BUDGET_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, PROGRAMS.distributor.id, TOKEN_PROGRAM]
+  const unexpected = instructions.find(({ program }) => !allowed.includes(program))
+  if (unexpected !== undefined) throw unexpectedBuild(`it calls ${unexpected.program}`)
   if (fee_payer !== payer || signers.length !== 1) throw unexpectedBuild(`${payer} would not be its only signer`)
   if (of(PROGRAMS.distributor.id).length !== 1 || creation === undefined)
     throw unexpectedBuild('it does not make one distributor')

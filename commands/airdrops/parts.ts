@@ -42,7 +42,7 @@ export async function launchParts(
 ): Promise<LaunchPart[]> {
   const parts: LaunchPart[] = []
   for (const { tree, record } of trees) {
-    const known = await nullIfNotFound(client.airdrops.get({ id: record.id }))
+    const existing = await nullIfNotFound(client.airdrops.get({ id: record.id }))
     const open: LaunchPart = {
       tree,
       record,
@@ -55,11 +55,11 @@ export async function launchParts(
       fundableVault: null,
       signature: null,
     }
-    if (known === null) {
+    if (existing === null) {
       parts.push(open)
       continue
     }
-    const { data } = known
+    const { data } = existing
     const isOnChain = isOwnOnChain(data, record.root, payer)
     if (data.root !== record.root && !replace) {
       throw usage(
@@ -87,16 +87,16 @@ export async function refuseLaunchedTwice({ client }: Session, parts: readonly L
   do {
     const query = { mint: first.mint, limit: AIRDROPS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
     const { data, meta } = await client.airdrops.list(query)
-    const twin = data.find(({ root, status }) => status !== 'tree_built' && open.has(root))
-    const own = twin && open.get(twin.root)
-    if (twin !== undefined && own !== undefined) {
+    const duplicate = data.find(({ root, status }) => status !== 'tree_built' && open.has(root))
+    const own = duplicate && open.get(duplicate.root)
+    if (duplicate !== undefined && own !== undefined) {
       const { airdrop_count } = own
       throw usage(
-        `the list of airdrop ${airdrop_count} is airdrop ${twin.airdrop_count} of this mint already (${twin.status}): launched again it pays everybody twice`,
+        `the list of airdrop ${airdrop_count} is airdrop ${duplicate.airdrop_count} of this mint already (${duplicate.status}): launched again it pays everybody twice`,
         {
           param: '--again',
-          next: `go on with ${twin.airdrop_count} (--airdrop-count or --counts), or say --again`,
-          details: { id: twin.id, root: twin.root },
+          next: `go on with ${duplicate.airdrop_count} (--airdrop-count or --counts), or say --again`,
+          details: { id: duplicate.id, root: duplicate.root },
         },
       )
     }
@@ -139,25 +139,25 @@ export async function requireLaunchTokens(
   session: Session,
   { mint, payer, parts, decimals }: LaunchNeeds,
 ): Promise<number> {
-  const { decimals: known, isToken2022 } = await mintState(session, mint)
+  const { decimals: mintDecimals, isToken2022 } = await mintState(session, mint)
   if (isToken2022) {
     throw usage(
       `the token ${mint} is of Token-2022, and the merkle distributor takes only tokens of the original program (SPL Token)`,
       { param: '--mint' },
     )
   }
-  if (decimals !== undefined && decimals !== known) {
-    throw usage(`the token ${mint} has ${known} decimals, not ${decimals}: every amount would be wrong`, {
+  if (decimals !== undefined && decimals !== mintDecimals) {
+    throw usage(`the token ${mint} has ${mintDecimals} decimals, not ${decimals}: every amount would be wrong`, {
       param: '--decimals',
-      next: `give --decimals ${known}, or leave it out where the amounts are raw units`,
+      next: `give --decimals ${mintDecimals}, or leave it out where the amounts are raw units`,
     })
   }
-  if (parts.length === 0) return known
+  if (parts.length === 0) return mintDecimals
   const need = parts.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
   const have = await tokenBalance(session, payer.tokenAccount)
-  if (have >= need) return known
+  if (have >= need) return mintDecimals
   throw usage(
-    `${payer.address} has ${decimalOf(have, known)} of the ${decimalOf(need, known)} tokens that this takes: ${decimalOf(need - have, known)} are missing`,
+    `${payer.address} has ${decimalOf(have, mintDecimals)} of the ${decimalOf(need, mintDecimals)} tokens that this takes: ${decimalOf(need - have, mintDecimals)} are missing`,
     {
       next: `send them to ${payer.address}`,
       details: { have: String(have), need: String(need), token_account: payer.tokenAccount },

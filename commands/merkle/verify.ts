@@ -106,17 +106,17 @@ function whereLines(comparison: ListComparison): string[] {
 }
 
 const USUAL_DECIMALS = [0, 6, 9, 8, 5, 2, 4, 3, 7, 1]
-/** The number of rows below which a tree is built faster than the command itself starts. */
+/** The most rows whose tree is built in less time than the command itself needs to start. */
 const FEW_ROWS = 2_000
 
 /**
  * The other decimals with which the list has the expected root. Each try costs as much as the tree, so a long list gets
  * one: a negative answer then takes at most twice as long as a positive one.
  */
-function otherReading(list: EntryList, given: number | undefined, expected: string): string | null {
-  const others = USUAL_DECIMALS.filter((decimals) => decimals !== (given ?? 0))
+function otherReading(list: EntryList, csvDecimals: number | undefined, expected: string): string | null {
+  const others = USUAL_DECIMALS.filter((decimals) => decimals !== (csvDecimals ?? 0))
   for (const decimals of list.count > FEW_ROWS ? others.slice(0, 1) : others) {
-    const scaled = scaledList(list, decimals - (given ?? 0))
+    const scaled = scaledList(list, decimals - (csvDecimals ?? 0))
     if (scaled === null || toHex(buildTree(scaled).root) !== expected) continue
     return decimals === 0 ? 'without --decimals' : `with --decimals ${decimals}`
   }

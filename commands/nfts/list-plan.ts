@@ -22,7 +22,10 @@ export interface MintRow extends KeyedRow {
 export const ROW_RETRY_MS = [1_000, 3_000, 10_000] as const
 /** The most pauses for a rate limit; one per minute has capacity again within that time. */
 const MAX_RATE_LIMIT_PAUSES = 15
-/** The addresses in one request. An account there that Metaplex Core owns was minted, and remains after a burn. */
+/**
+ * The most addresses in one request. An account that Metaplex Core owns at an asset's address was minted, and remains
+ * after a burn.
+ */
 const ADDRESSES_PER_REQUEST = 100
 
 /** The rows with their state on chain; those that `before` has as minted are not requested again. */

@@ -69,7 +69,10 @@ export async function waitForTransaction(
   }
 }
 
-/** Slots after which every blockhash of the first request has expired, with a margin for a node that lagged behind. */
+/**
+ * Slots after which every blockhash that was valid at the first request has expired, with a margin for a node that
+ * lagged behind.
+ */
 const EXPIRY_SLOTS = 300
 const SLOT_PAUSE_MS = 10_000
 

@@ -119,8 +119,8 @@ export const multiline = (text: string) => text.split('\n').map(printable).join(
  * JSON that is safe to show on a terminal: it parses to the same value, and the line breaks between its parts are kept.
  */
 export const jsonText = (value: unknown, indent = 2): string =>
-  (JSON.stringify(value, undefined, indent) ?? '').replace(UNPRINTABLE, (found) =>
-    found === '\n' ? found : unicode(found),
+  (JSON.stringify(value, undefined, indent) ?? '').replace(UNPRINTABLE, (character) =>
+    character === '\n' ? character : unicode(character),
   )
 
 const unicode = (text: string) =>

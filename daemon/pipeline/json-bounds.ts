@@ -37,7 +37,7 @@ export class JsonBounds {
   private escaped = false
   private isValue = false
   private isLarge = false
-  /** The start of the field name that is being read, one byte longer at most than the name of the large field. */
+  /** The start of the field name that is being read, long enough to compare it with the name of the large field. */
   private name = ''
 
   constructor(bounds: Bounds = {}) {

@@ -56,7 +56,7 @@ const PAGE_FILES: ReadonlyMap<string, string> = new Map([
     'page.css',
     'body{margin:0;font-family:system-ui,sans-serif}.errors{max-width:1460px;margin:0 auto;padding:0 20px 60px;box-sizing:border-box}dt{margin-top:1em;font-weight:600}:target{background:#fff3c4}',
   ],
-  // The reference above the errors grows while it is drawn. The linked error is kept in view until the reader scrolls.
+  // The reference above the errors grows while it is drawn. The linked error is kept in view until the reader moves.
   [
     'page.js',
     `const target = () => document.getElementById(location.hash.slice(1))

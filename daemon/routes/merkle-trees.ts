@@ -1,4 +1,4 @@
-/** Merkle trees: one line per verb; the body that creates a tree goes to the worker thread unparsed. */
+/** Mounts the routes of merkle trees, one line per verb; the body that creates a tree goes to the worker thread unparsed. */
 import { z } from '@hono/zod-openapi'
 import { api } from '../../src/api/index.ts'
 import { defineRoute } from '../../src/api/route.ts'

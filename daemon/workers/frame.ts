@@ -59,7 +59,7 @@ export function startWorkers(
 
   let stopping: Promise<void> | undefined
   return {
-    status: () => workerStates(runners.map(({ runner }) => runner.look())),
+    status: () => workerStates(runners.map(({ runner }) => runner.currentState())),
     wake: (name) => runnerNamed(name)?.wake(),
     async runOnce(name, slot) {
       const runner = runnerNamed(name)

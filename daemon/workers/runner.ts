@@ -17,7 +17,7 @@ export type TickOutcome = 'done' | 'idle' | 'failed' | 'busy'
 export interface WorkerRunner {
   state: WorkerState
   /** The current state, with the reason where the worker is stalled. */
-  look(): WorkerState
+  currentState(): WorkerState
   run(slot?: number): Promise<TickOutcome>
   wake(): void
   /** Refuses further ticks; resolves when the running one has ended. */
@@ -111,7 +111,7 @@ export function createWorkerRunner(
 
   return {
     state,
-    look() {
+    currentState() {
       if (!isClosed) progress.check(isAtWork())
       return state
     },
