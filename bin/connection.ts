@@ -1,7 +1,4 @@
-/**
- * Finds what answers a command: the configured API, the running daemon of this data folder, or the same routes in this
- * process.
- */
+/** Finds what answers a command: the configured API, the running daemon of this data folder, or the same routes in this process. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { terminal } from '../commands/terminal.ts'

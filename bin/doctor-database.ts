@@ -1,7 +1,4 @@
-/**
- * Checks that the files of a data folder are undamaged: the database with its encryption key, and the embedded chain's
- * file.
- */
+/** Checks that the files of a data folder are undamaged: the database with its encryption key, and the embedded chain's file. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/session.ts'

@@ -1,7 +1,4 @@
-/**
- * Generates the error tables of programs from their SDKs, as source files that are checked with the generated
- * documents.
- */
+/** Generates the error tables of programs from their SDKs, as source files that are checked with the generated documents. */
 import { createRequire } from 'node:module'
 
 interface IdlError {

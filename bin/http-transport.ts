@@ -1,7 +1,4 @@
-/**
- * The client's transport over HTTP, with `node:http`, because loading the global fetch takes longer than a command's
- * request.
- */
+/** The client's transport over HTTP, with `node:http`, because loading the global fetch takes longer than a command's request. */
 import type { Agent, RequestOptions } from 'node:http'
 import { failure, usage } from '../commands/ui/problem.ts'
 import type { ClientRequest, Response, Transport } from '../src/client.ts'

@@ -1,7 +1,4 @@
-/**
- * Profiles: the user's settings by profile name, in the XDG configuration folder. lowdb is loaded only when there is a
- * file to read or write.
- */
+/** Profiles: the user's settings by profile name, in the XDG configuration folder. lowdb is loaded only when a file exists or is written. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Low } from 'lowdb'

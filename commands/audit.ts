@@ -1,7 +1,4 @@
-/**
- * `svc audit`: every signature of the platform wallet and every change of its policy and of API keys, in a verifiable
- * log.
- */
+/** `svc audit`: every signature of the platform wallet and every change of its policy and of API keys, in a verifiable log. */
 import { rmSync, writeFileSync } from 'node:fs'
 import type { AuditEntry } from '../src/api/audit-entries.ts'
 import { paths } from '../src/api/paths.ts'

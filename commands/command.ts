@@ -1,6 +1,4 @@
-/**
- * Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived.
- */
+/** Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived. */
 import type { RoutePath } from '../src/api/paths.ts'
 import type { Session } from './session.ts'
 

@@ -1,6 +1,4 @@
-/**
- * Reads tokens from their accounts on chain, because the API's answer about a token may come from a metadata provider.
- */
+/** Reads tokens from their accounts on chain, because the API's answer about a token may come from a metadata provider. */
 
 import type { ChainAccount } from '../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'

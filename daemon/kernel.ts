@@ -1,6 +1,4 @@
-/**
- * What the request pipeline needs from the process: the services, the rate limiter and the owner name of this process.
- */
+/** What the request pipeline needs from the process: the services, the rate limiter and the owner name of this process. */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Services } from '../src/context.ts'

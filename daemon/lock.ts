@@ -1,7 +1,4 @@
-/**
- * Allows one daemon per data folder and one server per chain, with SQLite's file lock, which the system releases when
- * the process ends.
- */
+/** Allows one daemon per data folder and one server per chain, with SQLite's file lock, which the system releases at a process's end. */
 import { join } from 'node:path'
 import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 import { DAEMON_LOCK_FILE } from '../src/config.ts'

@@ -1,6 +1,4 @@
-/**
- * Handles one request of a connection at a time, so that a client that sends many and reads no answer costs one answer.
- */
+/** Handles one request of a connection at a time, so that a client that sends many and reads no answer costs one answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 

@@ -1,6 +1,4 @@
-/**
- * Whether this process can do its work: the database accepts writes, the chain answers and the workers make progress.
- */
+/** Whether this process can do its work: the database accepts writes, the chain answers and the workers make progress. */
 
 import { databaseFault, FAULT_WORDS } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'

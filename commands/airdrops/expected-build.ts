@@ -1,7 +1,4 @@
-/**
- * Checks that a transaction is what the user agreed to: this airdrop, this sum and nothing else. It is decoded locally,
- * whatever the API says about it.
- */
+/** Checks locally, whatever the API says, that a transaction is what the user agreed to: this airdrop, this sum and nothing else. */
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
 import { decodeInstruction } from '../../src/solana/instructions/index.ts'

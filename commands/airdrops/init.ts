@@ -1,7 +1,4 @@
-/**
- * `svc airdrops init`: creates and funds a distributor in one transaction, signed by the user's keypair or the platform
- * wallet.
- */
+/** `svc airdrops init`: creates and funds a distributor in one transaction, signed by the user's keypair or the platform wallet. */
 import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { type InputValues, integer, text, toggle, verb } from '../command.ts'

@@ -1,7 +1,4 @@
-/**
- * `svc airdrops launch`: from a CSV to funded airdrops in one command, which continues after an interruption when run
- * again.
- */
+/** `svc airdrops launch`: from a CSV to funded airdrops in one command, which continues after an interruption when run again. */
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'

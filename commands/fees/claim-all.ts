@@ -1,7 +1,4 @@
-/**
- * `svc fees claim --all`: claims from every pool that holds fees, one after another; failures are reported and left for
- * the next run.
- */
+/** `svc fees claim --all`: claims from every pool that holds fees, one after another; failures are reported and left for the next run. */
 import type { FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import { ApiError } from '../../src/errors.ts'

@@ -1,7 +1,4 @@
-/**
- * Plans which rows of a list are minted: their keys, their state on chain, and rows that an earlier run may have
- * minted.
- */
+/** Plans which rows of a list are minted: their keys, their state on chain, and rows that an earlier run may have minted. */
 
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'

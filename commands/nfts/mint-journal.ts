@@ -1,7 +1,4 @@
-/**
- * The journal of `svc nfts mint --from`: the seed from which every asset's address is derived, on disk before anything
- * is sent.
- */
+/** The journal of `svc nfts mint --from`: the seed from which every asset's address is derived, on disk before anything is sent. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { RunJournal } from '../signing/journal.ts'
 import { reason } from '../ui/files.ts'

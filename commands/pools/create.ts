@@ -1,7 +1,4 @@
-/**
- * `svc pools create`: launches a token with its pool, signed by the user's keypair or the platform wallet, and waits
- * until it is live.
- */
+/** `svc pools create`: launches a token with its pool, signed by the user's keypair or the platform wallet, and waits until it is live. */
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'

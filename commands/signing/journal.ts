@@ -1,7 +1,4 @@
-/**
- * The journal of a resumable run: a file that is on disk before anything is sent, so that the same command can continue
- * the run.
- */
+/** The journal of a resumable run: a file that is on disk before anything is sent, so that the same command can continue the run. */
 import { readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { writeAtomically } from '../../src/files.ts'
 

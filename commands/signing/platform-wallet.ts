@@ -1,6 +1,4 @@
-/**
- * Transactions that the platform wallet signs: confirmed by the user, signed under an idempotency key, and followed.
- */
+/** Transactions that the platform wallet signs: confirmed by the user, signed under an idempotency key, and followed. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'

@@ -1,6 +1,4 @@
-/**
- * Requests that must be carried out once: submitting signed bytes, and requesting a signature of the platform wallet.
- */
+/** Requests that must be carried out once: submitting signed bytes, and requesting a signature of the platform wallet. */
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'

@@ -1,7 +1,4 @@
-/**
- * One signed run of a command: prepare, preview, confirm, sign, submit and follow, with the user's keypair or the
- * platform wallet.
- */
+/** One signed run of a command: prepare, preview, confirm, sign, submit and follow, with the user's keypair or the platform wallet. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'

@@ -1,7 +1,4 @@
-/**
- * Renders an outcome for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated
- * fields.
- */
+/** Renders an outcome for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated fields. */
 import type { CommandOutcome, Rows } from '../command.ts'
 import { fieldLines } from './field-lines.ts'
 import type { Paint } from './paint.ts'

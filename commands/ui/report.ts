@@ -1,7 +1,4 @@
-/**
- * Reports a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request id and what
- * to do.
- */
+/** Reports a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request id and what to do. */
 import type { ApiFailure } from '../../src/client.ts'
 import { ApiError, type ErrorCode } from '../../src/errors.ts'
 import { FileFault } from '../../src/files.ts'

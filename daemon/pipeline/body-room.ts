@@ -1,7 +1,4 @@
-/**
- * Memory for large request bodies: each key, and all keys together, may hold a limited number of bytes; later requests
- * wait.
- */
+/** Memory for large request bodies: each key, and all keys together, may hold a limited number of bytes; later requests wait. */
 
 export const KIB = 1024
 export const MIB = 1024 * KIB

@@ -1,6 +1,4 @@
-/**
- * The context of an operation: the kernel's services, the caller, and the single commit that the operation may make.
- */
+/** The context of an operation: the kernel's services, the caller, and the single commit that the operation may make. */
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningTie } from '../../src/context.ts'
 import type { Tx } from '../../src/store/store.ts'

@@ -1,7 +1,4 @@
-/**
- * Checks the bounds of a JSON text from its bytes as they arrive, so that a text that is too deep or too wide is
- * neither parsed nor read to its end.
- */
+/** Checks the bounds of a JSON text from its bytes as they arrive, so that a text beyond them is neither parsed nor read to its end. */
 import { type ApiError, badRequest } from '../../src/errors.ts'
 
 /** How deep objects and lists may be nested. */

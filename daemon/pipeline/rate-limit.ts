@@ -1,7 +1,4 @@
-/**
- * Rolling rate limits per key: exact windows in memory that are also written to the store; on PostgreSQL the store
- * counts.
- */
+/** Rolling rate limits per key: exact windows in memory that are also written to the store; on PostgreSQL the store counts. */
 
 import type { Services } from '../../src/context.ts'
 import { ApiError } from '../../src/errors.ts'

@@ -1,7 +1,4 @@
-/**
- * Deletes old rows in bounded steps: expired Idempotency-Keys, delivery attempts older than 30 days, rate hits older
- * than a day.
- */
+/** Deletes old rows in bounded steps: expired Idempotency-Keys, delivery attempts older than 30 days, rate hits older than a day. */
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'

@@ -1,7 +1,4 @@
-/**
- * Detects a worker that has completed no tick for three periods, and reports the reason in its state, the metrics and
- * the log.
- */
+/** Detects a worker that has completed no tick for three periods, and reports the reason in its state, the metrics and the log. */
 import type { Log } from '../../src/log.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Metrics } from '../metrics.ts'
