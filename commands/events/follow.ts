@@ -31,7 +31,7 @@ export async function* followEvents(
   { client, clock, ui }: Pick<Session, 'client' | 'clock' | 'ui'>,
   filters: FollowFilters,
   from: EventPosition,
-): AsyncGenerator<{ event: Event; place: EventPosition }> {
+): AsyncGenerator<{ event: Event; position: EventPosition }> {
   let { sequence, cursor } = from
   let limit = EVENTS_PER_PAGE
   let [failures, reached] = [0, false]
@@ -47,7 +47,7 @@ export async function* followEvents(
       for (const event of data) {
         if (event.sequence <= sequence) continue
         sequence = event.sequence
-        yield { event, place: { sequence, cursor } }
+        yield { event, position: { sequence, cursor } }
       }
       if (meta.next_cursor !== null) {
         cursor = meta.next_cursor

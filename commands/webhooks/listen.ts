@@ -47,11 +47,11 @@ export const listenToEvents = verb({
     const target = url === null ? null : { url, secrets }
     const lines = await openEventLines(session)
     let { sequence } = start
-    for await (const { event, place } of followEvents(session, {}, start)) {
+    for await (const { event, position } of followEvents(session, {}, start)) {
       if (event.sequence > sequence + 1) ui.warn(`events ${sequence + 1} to ${event.sequence - 1} are no longer stored`)
       sequence = event.sequence
       if (types === null || types.has(event.type)) await passOn(session, lines, target, event)
-      writePosition(file, place)
+      writePosition(file, position)
     }
     return { data: undefined }
   },

@@ -20,9 +20,9 @@ export function readPosition(file: string): EventPosition | null {
 }
 
 /** Replaces the file atomically, so that a crash leaves the old position or the new one. */
-export function writePosition(file: string, place: EventPosition): void {
+export function writePosition(file: string, position: EventPosition): void {
   try {
-    writeStateFile(file, place)
+    writeStateFile(file, position)
   } catch (error) {
     throw failure(`the place cannot be kept in ${file}: ${reason(error)}`, { next: 'choose another with --state-file' })
   }
