@@ -1,4 +1,4 @@
-/** Finds who answers a command: the API given, the running daemon of this data folder, or the same routes in this process. */
+/** Finds what answers a command: the configured API, the running daemon of this data folder, or the same routes in this process. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { terminal } from '../commands/terminal.ts'
@@ -12,24 +12,24 @@ import { type HttpTransport, openHttp } from './http-transport.ts'
 
 export interface Connection {
   send: Transport
-  /** Label of the cluster it works on; null where only the API knows. */
+  /** Label of the cluster that the API uses; null where only a remote API knows it. */
   cluster: string | null
   close(): Promise<void> | void
 }
 
-/** A healthy daemon answers in milliseconds; this one is asked on every command. */
+/** Milliseconds that the daemon has to answer the health check of each command; a healthy one takes a few. */
 const DAEMON_PROBE_MS = 3_000
 
-/** Opens the way that the configuration leads to; `note` is called with leftovers of a dead daemon. */
+/** Connects as the configuration says; `note` receives messages about files that a dead daemon left behind. */
 export async function connectToApi(config: Config, note: (text: string) => void): Promise<Connection> {
   const { api } = config.values
-  if (api !== undefined) return over(await openHttp(api, chosenKey(config)), null)
+  if (api !== undefined) return connectionOver(await openHttp(api, chosenKey(config)), null)
   const explicit = explicitKey(config)
   const daemon = runningDaemon(config)
-  if (daemon !== undefined && (await answers(daemon, note))) {
+  if (daemon !== undefined && (await isHealthy(daemon, note))) {
     compareClusters(config, daemon, note)
     const key = explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
-    return over(await openHttp(daemon.url, key), daemon.cluster ?? null)
+    return connectionOver(await openHttp(daemon.url, key), daemon.cluster ?? null)
   }
   const { openLocal } = await import('../daemon/local.ts')
   const local = await openLocal(config)
@@ -40,20 +40,27 @@ export async function connectToApi(config: Config, note: (text: string) => void)
   }
 }
 
-const over = ({ send, close }: HttpTransport, cluster: string | null): Connection => ({ send, close, cluster })
+const connectionOver = ({ send, close }: HttpTransport, cluster: string | null): Connection => ({
+  send,
+  close,
+  cluster,
+})
 
-/** The bearer key for the setting `api`: of this command, else of the settings; refuses one that was not meant for it. */
+/**
+ * The bearer key for the setting `api`: the key of this command, else that of the settings. Throws a usage problem for
+ * a key that was not meant for this API.
+ */
 export function chosenKey(config: Config): string | undefined {
   const { values, origins, projectFile } = config
   if (origins.api === 'project') {
     const source = keySource(config)
-    if (source !== undefined) throw strangersApi(projectFile, values.api, source)
+    if (source !== undefined) throw projectApiProblem(projectFile, values.api, source)
   }
   const file = values['api-key-file']
   return explicitKey(config) ?? (file === undefined ? undefined : readApiKeyFile(file))
 }
 
-/** The key that this very command was given: by flag, else by `SVC_API_KEY`. */
+/** The key given to this command: by flag, else by `SVC_API_KEY`. */
 function explicitKey({ values, origins }: Config): string | undefined {
   const file = values['api-key-file']
   if (file !== undefined && origins['api-key-file'] === 'flag') return readApiKeyFile(file)
@@ -68,18 +75,18 @@ const KEY_FILE_SOURCES: Partial<Record<Origin, string>> = {
   profile: 'key file comes from your profile',
 }
 
-/** Names the source of the key without reading it. */
+/** Describes the source of the key without reading the key. */
 function keySource({ values, origins }: Config): string | undefined {
   const origin = origins['api-key-file']
   if (origin !== 'flag' && environmentKey() !== undefined) return 'key comes from SVC_API_KEY'
   return values['api-key-file'] === undefined ? undefined : KEY_FILE_SOURCES[origin]
 }
 
-/** A folder's svc.json may choose the API, but not have a key of one's own sent there. */
-const strangersApi = (file: string | undefined, api: string | undefined, source: string) =>
+/** The project file of a folder may choose the API, but must not have the user's own key sent there. */
+const projectApiProblem = (file: string | undefined, api: string | undefined, source: string) =>
   usage(`${file} sets api to ${api}, the ${source}`, { next: `if that is meant, say so with --api ${api}` })
 
-/** What an API answers is signed here: one that a folder's svc.json chose must not say what. */
+/** Throws where the project file of a folder chose the API, because that API would decide what is signed here. */
 export function refuseSigningFor({ values, origins, projectFile }: Config): void {
   if (origins.api !== 'project') return
   throw usage(`${projectFile} sets api to ${values.api}, and what it answers would be signed here`, {
@@ -87,7 +94,7 @@ export function refuseSigningFor({ values, origins, projectFile }: Config): void
   })
 }
 
-/** Reads a bearer key; refuses a file that others can read, or could have put there. */
+/** Reads a bearer key; throws for a file that others can read or could have written. */
 export function readApiKeyFile(file: string): string {
   let key: string
   try {
@@ -105,24 +112,27 @@ const noKeyFile = (file: string) =>
 export interface Daemon {
   pid: number
   url: string
-  /** Cluster that it works on; undefined where its file does not say. */
+  /** Label of the cluster that the daemon uses; undefined where its file does not name one. */
   cluster: string | undefined
   file: string
 }
 
-/** A daemon works on one cluster: a flag that names another cannot be obeyed, a setting is worth a word. */
+/**
+ * Compares the requested cluster with that of the daemon, which uses one cluster only. Another cluster is an error in a
+ * flag, and worth a note in a setting.
+ */
 function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (text: string) => void): void {
-  const wanted = clusterOf(config).label
+  const requested = clusterOf(config).label
   const origin = config.origins.url
-  if (cluster === undefined || cluster === wanted || origin === 'default') return
-  const what = `the daemon at ${url} (pid ${pid}) works on ${cluster}, not on ${wanted}`
+  if (cluster === undefined || cluster === requested || origin === 'default') return
+  const what = `the daemon at ${url} (pid ${pid}) works on ${cluster}, not on ${requested}`
   if (origin !== 'flag') note(what)
   else throw usage(what, { next: 'leave --url out, stop the daemon, or choose another --data-dir' })
 }
 
 /**
- * What daemon.json says, when the process it names is alive and the folder is really some daemon's: a folder that came
- * with its daemon.json, in a clone or an archive, holds no lock. Throws FileFault where others could have written it.
+ * Reads daemon.json, where its process is alive and holds the folder's lock: a copied folder, from a clone or an
+ * archive, has no lock. Throws FileFault where others could have written the file.
  */
 export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   if (!existsSync(dataDir)) return undefined
@@ -150,8 +160,8 @@ function isProcessAlive(pid: number): boolean {
   }
 }
 
-/** Asks for its health, without a key: another program may have got the port. */
-async function answers({ pid, url, file }: Daemon, note: (text: string) => void): Promise<boolean> {
+/** Requests the daemon's health without a key, because another program may have taken the port. */
+async function isHealthy({ pid, url, file }: Daemon, note: (text: string) => void): Promise<boolean> {
   const probe = await openHttp(url, undefined, DAEMON_PROBE_MS)
   try {
     const { status, body } = await probe.send({ method: 'GET', path: '/v2/health', headers: {} })

@@ -1,4 +1,4 @@
-/** The checks of `svc doctor` about the chain: which cluster, whether it answers, and what the program cache holds. */
+/** The checks of `svc doctor` about the chain: the cluster, its program cache, the signer and the storage. */
 import { existsSync } from 'node:fs'
 import type { DoctorCheck } from '../commands/session.ts'
 import { type Cluster, clusterOf } from '../src/chain/cluster.ts'
@@ -38,13 +38,13 @@ function embeddedChainChecks({ dataDir }: Config): DoctorCheck {
 
 async function reachable({ rpcUrl, label }: Cluster): Promise<DoctorCheck> {
   const { rpcText } = await import('../src/chain/program-cache/rpc.ts')
-  const asked = await rpcText(rpcUrl, 'getSlot', [{ commitment: 'processed' }], {
+  const answer = await rpcText(rpcUrl, 'getSlot', [{ commitment: 'processed' }], {
     timeoutMs: NODE_PROBE_MS,
     attempts: 1,
   })
-  return 'result' in asked
-    ? passedCheck('rpc', `${label} answers, slot ${asked.result}`)
-    : failedCheck('rpc', `${label}: ${asked.fault}`, 'check the setting url and the network')
+  return 'result' in answer
+    ? passedCheck('rpc', `${label} answers, slot ${answer.result}`)
+    : failedCheck('rpc', `${label}: ${answer.fault}`, 'check the setting url and the network')
 }
 
 async function programCache({ programsDir }: Config): Promise<DoctorCheck[]> {
@@ -74,7 +74,7 @@ async function programCache({ programsDir }: Config): Promise<DoctorCheck[]> {
   ]
 }
 
-/** Asks the provider for the address of its key; signs no transaction. */
+/** Requests the address of the key from the provider; signs no transaction. */
 async function signerCheck(config: Config): Promise<DoctorCheck[]> {
   if (config.values.signer === 'none') return []
   const { openConfiguredSigner } = await import('../src/chain/signer/index.ts')
@@ -88,7 +88,7 @@ async function signerCheck(config: Config): Promise<DoctorCheck[]> {
   }
 }
 
-/** Whether a launch could store its image here. */
+/** Checks whether a launch could store its image with the configured storage. */
 async function storageCheck(config: Config, { kind }: Cluster): Promise<DoctorCheck[]> {
   const { openStorage } = await import('../src/storage/storage.ts')
   try {

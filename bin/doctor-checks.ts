@@ -1,4 +1,4 @@
-/** The lines of `svc doctor`: what was checked, how it stands, and how to mend it. */
+/** The lines of `svc doctor`: what was checked, the result, and how to correct it. */
 import type { DoctorCheck } from '../commands/session.ts'
 import { ApiError } from '../src/errors.ts'
 

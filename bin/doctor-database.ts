@@ -1,4 +1,4 @@
-/** Whether the files of a data folder are whole: the database with its encryption key, and the embedded chain's file. */
+/** Checks that the files of a data folder are undamaged: the database with its encryption key, and the embedded chain's file. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/session.ts'
@@ -8,7 +8,7 @@ import { errorText, failedCheck, passedCheck } from './doctor-checks.ts'
 
 const CHAIN_FILE = 'chain.db'
 
-/** Opens it as a command would; a data folder that does not exist yet is left alone. */
+/** Opens the database as a command would; does not create one where none exists. */
 export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
   const databaseUrl = config.values['database-url']
   if (databaseUrl === undefined && !hasDatabase(config.dataDir)) return [noDatabase(config)]
@@ -27,16 +27,16 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
     ]
   }
   try {
-    const sick = await sickness(store, config)
-    if (sick !== undefined) return [sick]
+    const fault = await storeFaultCheck(store, config)
+    if (fault !== undefined) return [fault]
     const { openVault } = await import('../src/store/vault.ts')
     const { requireInstallation } = await import('../src/store/installation.ts')
     const opened = passedCheck('database', `${store.kind} opens, is whole and takes writes`)
     const keyText = config.values['encryption-key']
-    const none = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
+    const hasNoKey = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
     try {
       const place = { store, dataDir: config.dataDir, keyGiven: keyText !== undefined }
-      if (none && store.kind === 'sqlite' && (await requireInstallation(place)) === null) {
+      if (hasNoKey && store.kind === 'sqlite' && (await requireInstallation(place)) === null) {
         return [opened, passedCheck('encryption key', 'made on first use')]
       }
       const { fingerprint } = await openVault({ store, dataDir: config.dataDir, keyText })
@@ -52,7 +52,7 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
   }
 }
 
-/** A missing database is made on first use; keys beside it mean that there was one before. */
+/** A missing database is made on first use, but keys without one mean that an earlier database was lost. */
 function noDatabase({ dataDir }: Config): DoctorCheck {
   const keys = [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE].filter((name) => existsSync(join(dataDir, name)))
   if (keys.length === 0) return passedCheck('database', 'SQLite, made on first use')
@@ -64,8 +64,8 @@ function noDatabase({ dataDir }: Config): DoctorCheck {
   )
 }
 
-/** Every page of a file is read, and something is written that leaves nothing behind. */
-async function sickness(store: Store, { dataDir }: Config): Promise<DoctorCheck | undefined> {
+/** Reads every page of a SQLite file and makes a write that changes nothing; returns the failed check, if any. */
+async function storeFaultCheck(store: Store, { dataDir }: Config): Promise<DoctorCheck | undefined> {
   if (store.kind === 'sqlite') {
     const { checkFile } = await import('../src/store/sqlite.ts')
     const [first, ...more] = (await checkFile(join(dataDir, DATABASE_FILE))) ?? []
@@ -96,14 +96,14 @@ function damaged(check: string, file: string, first: string, more: number): Doct
   )
 }
 
-/** The embedded chain's file, where there is one. */
+/** Checks the embedded chain's file, where there is one. */
 export async function chainFileChecks({ dataDir }: Config): Promise<DoctorCheck[]> {
   const file = join(dataDir, CHAIN_FILE)
   if (!existsSync(file)) return []
   const { checkFile } = await import('../src/store/sqlite.ts')
-  const found = await checkFile(file)
-  if (found === null) return [passedCheck('chain file', `${file} is in use; looked at when nobody serves it`)]
-  const [first, ...more] = found
+  const faults = await checkFile(file)
+  if (faults === null) return [passedCheck('chain file', `${file} is in use; looked at when nobody serves it`)]
+  const [first, ...more] = faults
   return [
     first === undefined
       ? passedCheck('chain file', `${file} is whole`)
@@ -111,7 +111,7 @@ export async function chainFileChecks({ dataDir }: Config): Promise<DoctorCheck[
   ]
 }
 
-/** True also for a folder that cannot be read: opening the database then says why. */
+/** Also true for a folder that cannot be read, because opening the database then reports the cause. */
 function hasDatabase(dataDir: string): boolean {
   if (!existsSync(dataDir)) return false
   try {

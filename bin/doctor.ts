@@ -1,4 +1,4 @@
-/** What `svc doctor` checks: each check stands alone, so that one fault does not hide the next. */
+/** Runs the checks of `svc doctor`; each is independent, so that one fault does not hide the next. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/session.ts'
@@ -14,7 +14,7 @@ import { openHttp } from './http-transport.ts'
 const NODE = [20, 19] as const
 const API_PROBE_MS = 5_000
 
-/** Runs every check that the configuration allows; nothing is created. */
+/** Runs every check that the configuration allows; creates nothing. */
 export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck[]> {
   const checks = [nodeVersion()]
   let config: Config
@@ -86,16 +86,16 @@ function keyFiles({ dataDir, values }: Config): DoctorCheck[] {
 }
 
 async function daemon(config: Config): Promise<DoctorCheck> {
-  let found: ReturnType<typeof runningDaemon>
+  let running: ReturnType<typeof runningDaemon>
   try {
-    found = runningDaemon(config)
+    running = runningDaemon(config)
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     return failedCheck('daemon', error.said, error.next)
   }
-  if (found === undefined) {
-    const left = existsSync(join(config.dataDir, DAEMON_FILE))
-    if (left) {
+  if (running === undefined) {
+    const hasLeftover = existsSync(join(config.dataDir, DAEMON_FILE))
+    if (hasLeftover) {
       const { lockFolder } = await import('../daemon/lock.ts')
       const unlock = await lockFolder(config.dataDir)
       if (unlock === undefined)
@@ -104,15 +104,15 @@ async function daemon(config: Config): Promise<DoctorCheck> {
     }
     return passedCheck(
       'daemon',
-      left ? 'not running (it ended without removing daemon.json)' : 'not running; commands work in process',
+      hasLeftover ? 'not running (it ended without removing daemon.json)' : 'not running; commands work in process',
     )
   }
-  const answer = await probe(found.url, '/v2/health')
-  if (answer === 200) return passedCheck('daemon', `pid ${found.pid} at ${found.url}`)
+  const answer = await probe(running.url, '/v2/health')
+  if (answer === 200) return passedCheck('daemon', `pid ${running.pid} at ${running.url}`)
   return failedCheck(
     'daemon',
-    `pid ${found.pid} at ${found.url}: ${answer}`,
-    `restart it, or remove ${found.file} if that process is something else`,
+    `pid ${running.pid} at ${running.url}: ${answer}`,
+    `restart it, or remove ${running.file} if that process is something else`,
   )
 }
 
@@ -135,14 +135,14 @@ async function apiChecks(config: Config, url: string): Promise<DoctorCheck[]> {
       warningCheck('api key', 'none is given', 'set api-key-file or SVC_API_KEY'),
     ]
   const status = await probe(url, '/v2/health/workers', key)
-  const taken =
+  const keyCheck =
     status === 200
       ? passedCheck('api key', 'accepted')
       : failedCheck('api key', `refused: ${status}`, 'make another with `svc keys create`')
-  return [passedCheck('api', `${url} answers`), taken]
+  return [passedCheck('api', `${url} answers`), keyCheck]
 }
 
-/** The HTTP status, or what went wrong. */
+/** The HTTP status of the answer, or the text of the error. */
 async function probe(url: string, path: string, key?: string): Promise<number | string> {
   try {
     const http = await openHttp(url, key, API_PROBE_MS)

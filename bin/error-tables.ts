@@ -1,4 +1,4 @@
-/** The error tables of programs whose SDKs carry them, as source files: written and checked with the generated documents. */
+/** Generates the error tables of programs from their SDKs, as source files that are checked with the generated documents. */
 import { createRequire } from 'node:module'
 
 interface IdlError {
@@ -9,7 +9,7 @@ interface IdlError {
 
 const FOLDER = 'src/chain/errors/generated'
 
-/** Source of each file by its path. */
+/** The source text of each file, by its path. */
 export async function errorTables(): Promise<Record<string, string>> {
   const { DynamicBondingCurveIdl } = await import('@meteora-ag/dynamic-bonding-curve-sdk')
   const { CpAmmIdl } = await import('@meteora-ag/cp-amm-sdk')
@@ -25,7 +25,7 @@ export async function errorTables(): Promise<Record<string, string>> {
   }
 }
 
-/** The package of the two Meteora SDKs; its table is the framework's own. */
+/** Reads the Anchor package that both Meteora SDKs use, which contains the framework's own table. */
 function anchor(): IdlError[] {
   const { LangErrorCode, LangErrorMessage } = createRequire(import.meta.url)('@coral-xyz/anchor') as {
     LangErrorCode: Record<string, number>
@@ -34,7 +34,10 @@ function anchor(): IdlError[] {
   return Object.entries(LangErrorCode).map(([name, code]) => ({ code, name, msg: LangErrorMessage.get(code) ?? name }))
 }
 
-/** Core's codes count from 0 without a gap. An error adds lines about its source to the program's message. */
+/**
+ * Reads Core's errors, whose codes count from 0 without a gap. An error adds lines about its source, so only the first
+ * line is the program's message.
+ */
 async function core(): Promise<IdlError[]> {
   const { createMplCoreProgram, getMplCoreErrorFromCode } = await import('@metaplex-foundation/mpl-core')
   const program = createMplCoreProgram()

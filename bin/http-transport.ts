@@ -1,9 +1,9 @@
-/** The client's transport over the wire: `node:http`, because loading global fetch costs a command more than its request. */
+/** The client's transport over HTTP, with `node:http`, because loading the global fetch takes longer than a command's request. */
 import type { Agent, RequestOptions } from 'node:http'
 import { failure, usage } from '../commands/ui/problem.ts'
 import type { ClientRequest, Response, Transport } from '../src/client.ts'
 
-/** Silence for this long is a failure. */
+/** Milliseconds without traffic after which a request fails. */
 const HTTP_TIMEOUT_MS = 60_000
 
 export interface HttpTransport {
@@ -11,7 +11,7 @@ export interface HttpTransport {
   close(): void
 }
 
-/** Sends to `base` (http or https, a path is kept); failures say what to do. */
+/** Opens a transport to `base` (http or https; its path is kept). Failures name what to do. */
 export async function openHttp(
   base: string,
   bearer: string | undefined,

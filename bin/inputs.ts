@@ -1,10 +1,10 @@
-/** Reads the raw inputs of a command as their types, asking on a terminal for those that are missing. */
+/** Converts the raw inputs of a command to their types, and prompts on a terminal for those that are missing. */
 import type { CommandInput, Verb } from '../commands/command.ts'
 import { usage } from '../commands/ui/problem.ts'
 import type { Ui } from '../commands/ui/ui.ts'
 import { flagName, type ParsedCommand } from './program.ts'
 
-/** Throws a usage problem that names the flag or argument. */
+/** Returns the typed inputs by name; throws a usage problem that names the flag or argument. */
 export async function readInputs({ verb, raw, command }: ParsedCommand, ui: Ui): Promise<Record<string, unknown>> {
   const inputs: Record<string, unknown> = {}
   for (const [key, input] of declared(verb)) inputs[key] = readInput(key, input, raw[key], shownName(verb, key))
@@ -41,23 +41,23 @@ function readInput(key: string, input: CommandInput, raw: ParsedCommand['raw'][s
   if (kind === 'boolean') return raw === true
   if (raw === undefined || raw === true || raw === false) return undefined
   if (kind === 'list') {
-    const words = [raw]
+    const items = [raw]
       .flat()
       .flatMap((word) => word.split(','))
       .map((word) => word.trim())
-    return words.filter(Boolean).length > 0 ? words.filter(Boolean) : undefined
+    return items.filter(Boolean).length > 0 ? items.filter(Boolean) : undefined
   }
-  const given = String(raw)
-  const fail = (expected: string) => usage(`${shown} must be ${expected}, not "${given}"`, { param: shown })
+  const text = String(raw)
+  const fail = (expected: string) => usage(`${shown} must be ${expected}, not "${text}"`, { param: shown })
   if (kind === 'integer') {
-    const value = Number(given)
-    if (!/^-?\d+$/.test(given) || !Number.isSafeInteger(value) || value < (min ?? value) || value > (max ?? value)) {
+    const value = Number(text)
+    if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value) || value < (min ?? value) || value > (max ?? value)) {
       throw fail(`a whole number${min === undefined ? '' : ` from ${min}`}${max === undefined ? '' : ` to ${max}`}`)
     }
     return value
   }
-  if (choices && !choices.includes(given)) throw fail(choices.join(' or '))
-  // An empty name is a mistake of the shell more often than a value; the key says which.
-  if (given === '') throw usage(`${shown} is empty`, { param: key })
-  return given
+  if (choices && !choices.includes(text)) throw fail(choices.join(' or '))
+  // An empty text is more often a mistake in the shell than a value; `key` names the input.
+  if (text === '') throw usage(`${shown} is empty`, { param: key })
+  return text
 }

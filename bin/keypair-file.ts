@@ -1,4 +1,4 @@
-/** Reads keypair files as the Solana CLI writes them; nothing of what a file holds is ever said. */
+/** Reads and writes keypair files in the format of the Solana CLI; messages never contain anything from a file. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -9,39 +9,45 @@ import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from '../src/chain/s
 import { type KeyPair, keyPairOf } from '../src/solana/signatures.ts'
 
 const SOLANA_FOLDER = '.config/solana'
-/** Far above what the Solana CLI's settings take: nothing larger is read. */
+/** The limit in bytes for the Solana CLI's settings file, which is far smaller; a larger file is not read. */
 const MAX_SETTINGS_BYTES = 65_536
 const GET_A_KEYPAIR = 'make one with `solana-keygen new`, or name one with -k FILE'
 
 export type Environment = Record<string, string | undefined>
 
-/** The file given, else `keypair_path` of the Solana CLI's settings, else its default file. */
-export function keypairPath(given: string | undefined, env: Environment = terminal().env): string {
+/** The requested file, else `keypair_path` of the Solana CLI's settings, else the CLI's default file. */
+export function keypairPath(requested: string | undefined, env: Environment = terminal().env): string {
   const home = env.HOME || homedir()
-  const file = given ?? configuredPath(home) ?? join(home, SOLANA_FOLDER, 'id.json')
-  // The Solana CLI also takes usb://ledger, prompt: and stdin: here.
+  const file = requested ?? configuredPath(home) ?? join(home, SOLANA_FOLDER, 'id.json')
+  // The Solana CLI also accepts usb://ledger, prompt: and stdin: here, which svc does not.
   if (file === '-' || file === 'ASK' || /^(usb|prompt|stdin|file):/.test(file)) {
-    const said = given === undefined ? "the Solana CLI's keypair_path is" : 'the keypair is given as'
-    throw usage(`${said} ${file}, and svc signs only with a keypair file`, { param: '--keypair', next: GET_A_KEYPAIR })
+    const subject = requested === undefined ? "the Solana CLI's keypair_path is" : 'the keypair is given as'
+    throw usage(`${subject} ${file}, and svc signs only with a keypair file`, {
+      param: '--keypair',
+      next: GET_A_KEYPAIR,
+    })
   }
   return file
 }
 
-/** Key pair of a file. Throws a usage problem naming the file and its fault, `forbidden` when others can read it. */
+/**
+ * Reads the key pair of a file. Throws a usage problem that names the file and its fault, `forbidden` when others can
+ * read it.
+ */
 export function readKeypair(file: string): KeyPair {
   try {
     return readKeypairFile(file)
   } catch (error) {
     if (!(error instanceof KeypairFileError)) throw error
     const { fault, message, next } = error
-    const said = `the keypair file ${file} ${message}`
-    if (fault === 'exposed') throw new Problem('forbidden', said, next === undefined ? {} : { next })
+    const problem = `the keypair file ${file} ${message}`
+    if (fault === 'exposed') throw new Problem('forbidden', problem, next === undefined ? {} : { next })
     if (fault === 'missing') throw usage(`there is no keypair at ${file}`, { param: '--keypair', next: GET_A_KEYPAIR })
-    throw usage(said, { param: '--keypair', next: fault === 'unreadable' ? GET_A_KEYPAIR : KEYPAIR_SHAPE })
+    throw usage(problem, { param: '--keypair', next: fault === 'unreadable' ? GET_A_KEYPAIR : KEYPAIR_SHAPE })
   }
 }
 
-/** Writes a new key as the Solana CLI does; false, and nothing is touched, where the file exists. */
+/** Writes a new key in the Solana CLI's format; returns false and changes nothing where the file exists. */
 export function makeKeypair(file: string): boolean {
   const seed = randomBytes(32)
   const text = `[${[...seed, ...keyPairOf(seed).publicKey].join(',')}]\n`
@@ -57,7 +63,7 @@ export function makeKeypair(file: string): boolean {
   }
 }
 
-/** Null bytes, folders and a file that is not understood count for nothing here. */
+/** The `keypair_path` of the Solana CLI's settings; undefined where the file is missing or cannot be parsed. */
 function configuredPath(home: string): string | undefined {
   const file = join(home, SOLANA_FOLDER, 'cli/config.yml')
   try {

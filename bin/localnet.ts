@@ -1,4 +1,4 @@
-/** The embedded chain for commands: over the JSON-RPC of the process that serves it, else opened in this one. */
+/** The embedded chain for commands: over the JSON-RPC of the process that serves it, else opened in this process. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Localnet, LocalnetReport } from '../commands/session.ts'
@@ -11,7 +11,7 @@ import { openHttp } from './http-transport.ts'
 
 type Load = (flags?: Partial<Record<SettingName, unknown>>) => Promise<Config>
 
-/** Calls JSON-RPC methods; `params` is JSON text, because lamports do not fit a number. */
+/** Calls JSON-RPC methods; `params` is JSON text, because a JavaScript number cannot hold every amount of lamports. */
 interface LocalnetRpc {
   owner: ChainOwner | undefined
   call(method: string, params: string): Promise<unknown>
@@ -31,8 +31,8 @@ export function createLocalnet(load: Load): Localnet {
   return {
     async start({ rpc_host, rpc_port }, onReady) {
       const config = await embeddedConfig(load, {
-        ...givenOptions('rpc-host', rpc_host),
-        ...givenOptions('rpc-port', rpc_port),
+        ...optionIfSet('rpc-host', rpc_host),
+        ...optionIfSet('rpc-port', rpc_port),
       })
       const { serveLocalnetAlone } = await import('../daemon/localnet.ts')
       const serving = await serveLocalnetAlone(config)
@@ -103,9 +103,12 @@ interface Status {
   warnings?: string[]
 }
 
-const givenOptions = (name: SettingName, value: unknown) => (value === undefined ? {} : { [name]: value })
+const optionIfSet = (name: SettingName, value: unknown) => (value === undefined ? {} : { [name]: value })
 
-/** These commands are about the data folder's chain, whatever the others work on; a flag for another one is a mistake. */
+/**
+ * Loads the configuration for the data folder's own chain, whichever cluster the settings name. A flag for another
+ * cluster is a mistake.
+ */
 async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
   const config = await load(flags)
   const cluster = clusterOf(config)
@@ -115,7 +118,10 @@ async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unk
   return config
 }
 
-/** What settings say, unless that holds no programs of its own. */
+/**
+ * The cluster to pull programs from: that of the settings, or mainnet-beta where that cluster has no programs of its
+ * own.
+ */
 function pullCluster(config: Config) {
   const cluster = clusterOf(config)
   if (config.origins.url === 'flag') {
@@ -156,7 +162,10 @@ async function overHttp(owner: ChainOwner): Promise<LocalnetRpc> {
   }
 }
 
-/** A process may have ended without a word, and its id gone to another. */
+/**
+ * Checks that the owner listens, because it may have ended without removing its file and its pid may be another
+ * process's.
+ */
 async function listens({ rpc_url }: ChainOwner): Promise<boolean> {
   const { connect } = await import('node:net')
   const { hostname, port } = new URL(rpc_url)
@@ -169,7 +178,7 @@ async function listens({ rpc_url }: ChainOwner): Promise<boolean> {
 const requestText = (method: string, params: string) =>
   `{"jsonrpc":"2.0","id":1,"method":${JSON.stringify(method)},"params":${params}}`
 
-/** JSON-RPC's code for what the caller got wrong. */
+/** The JSON-RPC error code for invalid parameters of the caller. */
 const INVALID_PARAMS = -32602
 
 function resultOf(text: string, method: string): unknown {
@@ -193,7 +202,10 @@ function refuseOwned({ dataDir }: Config): void {
   })
 }
 
-/** The journal's database, what SQLite keeps beside it, and the number of its last process; the database goes last. */
+/**
+ * Deletes the journal's database, the files that SQLite keeps with it and the file of its last pid; the database is
+ * deleted last.
+ */
 async function deleteJournal(dataDir: string): Promise<string[]> {
   const order = ['chain.pid', 'chain.db-journal', 'chain.db-shm', 'chain.db-wal', 'chain.db']
   if (!existsSync(join(dataDir, 'chain.db'))) return []
@@ -203,7 +215,7 @@ async function deleteJournal(dataDir: string): Promise<string[]> {
   return files
 }
 
-/** A journal that cannot be read is no reason to keep it; one that a process holds is. */
+/** Throws conflict where a process holds the journal. A journal that cannot be read may be deleted. */
 async function refuseServedChain(dataDir: string): Promise<void> {
   const [{ default: Database }, { openJournal }] = await Promise.all([
     import('better-sqlite3'),

@@ -1,4 +1,4 @@
-/** One command from argv to exit code; every failure ends here as a line and a code. */
+/** Runs one command from argv to exit code; every failure is reported here with a message and a code. */
 import pc from 'picocolors'
 import { type Output, withTerminal } from '../commands/terminal.ts'
 import { EXIT } from '../commands/ui/problem.ts'
@@ -9,7 +9,7 @@ import { readInputs } from './inputs.ts'
 import { parseCommand } from './program.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
-/** Resolves with the exit code. A command runs in this process unless `host` brings another's streams and settings. */
+/** Resolves with the exit code. The command uses this process's streams and settings unless `host` supplies others. */
 export const main = (argv: readonly string[], host: Host = process): Promise<number> =>
   withTerminal(host, () => runCommand(argv, host))
 
@@ -19,7 +19,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
   const formatOnFailure = () => typedFormat(argv, host.env.SVC_OUTPUT)
   const plainErrors = argv.includes('--no-color') || !colorful(host.stderr)
   let session: OpenSession | undefined
-  const tell = (error: unknown, format: Format): number => {
+  const reportFailure = (error: unknown, format: Format): number => {
     session?.ui.clear()
     const { red } = pc.createColors(!plainErrors)
     const redact = session?.redact ?? shapeRedactor.text
@@ -28,7 +28,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     return exitCode
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    host.on(event, (error) => host.exit(tell(error, formatOnFailure())))
+    host.on(event, (error) => host.exit(reportFailure(error, formatOnFailure())))
   }
   try {
     const parsed = await parseCommand(argv)
@@ -43,13 +43,13 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     return outcome.exitCode ?? EXIT.done
   } catch (error) {
     const format = await session?.format().catch(() => undefined)
-    return tell(error, format ?? formatOnFailure())
+    return reportFailure(error, format ?? formatOnFailure())
   } finally {
-    await session?.close().catch((error) => tell(error, formatOnFailure()))
+    await session?.close().catch((error) => reportFailure(error, formatOnFailure()))
   }
 }
 
-/** The format asked for, when a mistake keeps the settings from being read. */
+/** The format in argv or the environment, for failures that occur before the settings are read. */
 function typedFormat(argv: readonly string[], setting: string | undefined): Format {
   if (argv.includes('--json')) return 'json'
   const at = argv.findIndex((word) => word === '-o' || word === '--output')

@@ -1,4 +1,4 @@
-/** The nouns of the command line: name, summary and loader, so that help and mistakes load no command. */
+/** The nouns of the command line with name, summary and loader, so that help and usage errors load no command. */
 import type { Noun } from '../commands/command.ts'
 
 export interface NounEntry {
@@ -130,7 +130,7 @@ export interface GlobalOption {
   about: string
 }
 
-/** Options of every command; they stand before or after the noun. */
+/** Options of every command; they may precede or follow the noun. */
 export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
   {
     flags: '-o, --output <format>',
@@ -157,7 +157,7 @@ export const EXIT_CODES = [
   '4 not allowed · 5 conflict · 6 rate-limited · 130 cancelled',
 ]
 
-/** Lines of whole words; a word that is longer than the width has a line of its own. */
+/** Wraps a text into lines of whole words; a word longer than the width has a line of its own. */
 function wrappedWords(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -172,7 +172,7 @@ function wrappedWords(text: string, width: number): string[] {
   return [...lines, line]
 }
 
-/** Help of `svc` itself, of so many columns. */
+/** The help of `svc` itself, wrapped to the given number of columns. */
 export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
   const width = Math.max(...GLOBAL_OPTIONS.map(({ flags }) => flags.length))
   const lead = width + 4
@@ -192,7 +192,7 @@ export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
   ].join('')
 }
 
-/** The first word that is neither an option nor the value of one. */
+/** The first word of argv that is neither an option nor the value of one. */
 export function nounOf(argv: readonly string[]): string | undefined {
   const taking = new Set(
     GLOBAL_OPTIONS.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => flags.match(/--?[a-z-]+/g) ?? []),

@@ -1,4 +1,4 @@
-/** Profiles: one's own settings by name, in the XDG configuration folder; lowdb is loaded when there is a file to read or write. */
+/** Profiles: the user's settings by profile name, in the XDG configuration folder. lowdb is loaded only when a file exists or is written. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Low } from 'lowdb'
@@ -13,12 +13,12 @@ interface Profiles {
 export const DEFAULT_PROFILE = 'default'
 export const profilesFile = () => join(xdg(terminal().env, 'XDG_CONFIG_HOME', '.config'), 'svc', 'profiles.json')
 
-/** Every profile; nothing is written. */
+/** Reads every profile; writes nothing. */
 export async function readProfiles(): Promise<Profiles> {
   return existsSync(profilesFile()) ? (await openProfiles()).data : empty()
 }
 
-/** The profile that applies: named by a flag or `SVC_PROFILE`, else the current one. */
+/** The profile in use: the one named by a flag or `SVC_PROFILE`, else the current one. */
 export async function readProfile(
   named: string | undefined,
 ): Promise<{ name: string; settings: Record<string, unknown> }> {
@@ -26,19 +26,22 @@ export async function readProfile(
   const name = named ?? current
   const settings = profileIn(profiles, name)
   if (settings === undefined && named !== undefined && named !== DEFAULT_PROFILE) {
-    const known = Object.keys(profiles).join(', ') || 'none yet'
+    const existing = Object.keys(profiles).join(', ') || 'none yet'
     throw new ConfigError(
-      `there is no profile ${name} (there are: ${known}); \`svc config set … --profile ${name}\` makes it`,
+      `there is no profile ${name} (there are: ${existing}); \`svc config set … --profile ${name}\` makes it`,
     )
   }
   return { name, settings: settings ?? {} }
 }
 
-/** The settings of that name; undefined where there is no such profile, whatever every object has. */
+/**
+ * The settings of a profile; undefined where there is no such profile. Own properties only, so that `constructor` is no
+ * profile.
+ */
 export const profileIn = (profiles: Profiles['profiles'], name: string) =>
   Object.hasOwn(profiles, name) ? profiles[name] : undefined
 
-/** Changes the file and answers its path. */
+/** Applies `change` to the profiles, writes the file and returns its path. */
 export async function changeProfiles(change: (profiles: Profiles) => void): Promise<string> {
   const file = profilesFile()
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -1,4 +1,4 @@
-/** Turns the declared commands into a commander program and argv into one command with its raw inputs. */
+/** Builds a commander program from the declared commands and parses argv into one command with its raw inputs. */
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { CommandInput, Noun, Verb } from '../commands/command.ts'
 import { terminal } from '../commands/terminal.ts'
@@ -21,7 +21,7 @@ export interface Globals {
   color: boolean
 }
 
-/** A command as it was typed; `raw` holds texts by the declared names. */
+/** A command from argv; `raw` holds the unparsed values by their declared names. */
 export interface ParsedCommand {
   verb: Verb
   command: string
@@ -30,14 +30,14 @@ export interface ParsedCommand {
 }
 
 export const flagName = (key: string) => `--${key.replaceAll('_', '-')}`
-/** `-k, --keypair`, as help and the reference show it. */
+/** The names of a flag as help and the reference show them, such as `-k, --keypair`. */
 export const flagNames = (key: string, { short }: CommandInput) => `${short ? `-${short}, ` : ''}${flagName(key)}`
 
-/** Parses argv; help and version come back as text for stdout. Throws usage problems. */
+/** Parses argv; help and version are returned as text for stdout. Throws usage problems. */
 export async function parseCommand(typed: readonly string[]): Promise<ParsedCommand | { text: string }> {
   const argv = (typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed).map(guarded)
   let output = ''
-  let complaint = ''
+  let errorOutput = ''
   let invocation: ParsedCommand | undefined
   const program = new Command('svc')
   const nounName = nounOf(argv)
@@ -58,7 +58,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
         output += text
       },
       writeErr: (text) => {
-        complaint += text
+        errorOutput += text
       },
     })
     .helpCommand(false)
@@ -77,7 +77,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
       }
     })
   }
-  // With an action commander would take an unknown noun for an argument; without one it names the nearest.
+  // With an action, commander would treat an unknown noun as an argument; without one it suggests the nearest noun.
   if (nounName === undefined) {
     program.action(() => {
       if (program.opts().version) output = `${VERSION}\n`
@@ -89,17 +89,17 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return { text: output }
-    throw complaintOf(error, complaint)
+    throw usageProblemOf(error, errorOutput)
   }
   return invocation ?? { text: output }
 }
 
-/** A verb with a `url` field keeps `--url` for it; the cluster is `-u` alone there. */
+/** Whether the verb has a `url` field of its own, which then uses `--url`; the cluster is `-u` alone there. */
 const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
   'verbs' in noun && Object.entries(noun.verbs).some(([name, { flags }]) => argv.includes(name) && 'url' in flags)
 
-/** Commander's message without its prefix, its suggestion as the next step. */
-function complaintOf(error: CommanderError, written: string) {
+/** A usage problem with commander's message without its prefix, and its suggestion as the next step. */
+function usageProblemOf(error: CommanderError, written: string) {
   if (error.code === 'commander.help') return usage('a verb is missing', { lines: [written.trimEnd()] })
   const [first = '', hint] = error.message.replace(/^error: /, '').split('\n')
   const suggestion = hint?.match(/\(Did you mean (.*)\?\)/)?.[1]
@@ -108,19 +108,19 @@ function complaintOf(error: CommanderError, written: string) {
   })
 }
 
-type Chosen = (verb: Verb, name: string, raw: ParsedCommand['raw']) => void
+type OnChosen = (verb: Verb, name: string, raw: ParsedCommand['raw']) => void
 
-function addNoun(command: Command, noun: Noun, chosen: Chosen): void {
-  if ('verb' in noun) addVerb(command, noun.verb, command.name(), chosen)
+function addNoun(command: Command, noun: Noun, onChosen: OnChosen): void {
+  if ('verb' in noun) addVerb(command, noun.verb, command.name(), onChosen)
   else {
     for (const [name, verb] of Object.entries(noun.verbs)) {
-      addVerb(command.command(name), verb, `${command.name()} ${name}`, chosen)
+      addVerb(command.command(name), verb, `${command.name()} ${name}`, onChosen)
     }
   }
 }
 
-/** Everything is optional to commander: what is missing is asked for or refused later, by name. */
-function addVerb(command: Command, verb: Verb, name: string, chosen: Chosen): void {
+/** Declares every input as optional to commander, because missing ones are prompted for or reported later by name. */
+function addVerb(command: Command, verb: Verb, name: string, onChosen: OnChosen): void {
   const { about, details, args, flags, examples } = verb
   command.summary(about).description(details ? `${about}.\n${details}` : about)
   for (const [key, input] of Object.entries(args)) {
@@ -130,25 +130,25 @@ function addVerb(command: Command, verb: Verb, name: string, chosen: Chosen): vo
   command.usage(`[options]${Object.entries(args).map(usageOf).join('')}`)
   if (examples.length > 0)
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
-  command.action((...given: unknown[]) => {
+  command.action((...values: unknown[]) => {
     const options = command.opts()
     const raw: ParsedCommand['raw'] = {}
     Object.keys(args).forEach((key, i) => {
-      raw[key] = unguarded(given[i])
+      raw[key] = unguarded(values[i])
     })
     for (const key of Object.keys(flags)) raw[key] = unguarded(options[camelCase(key)])
-    chosen(verb, name, raw)
+    onChosen(verb, name, raw)
   })
 }
 
 const camelCase = (key: string) => key.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
 
-/** One tree id in 64 begins with a dash; no option is as long as an id. */
+/** Protects tree ids from being parsed as options: one in 64 begins with a dash, and no option is as long. */
 const guarded = (word: string) => (/^-[\w-]{45}$/.test(word) ? `\0${word}` : word)
-const unguarded = (given: unknown): ParsedCommand['raw'][string] =>
-  Array.isArray(given)
-    ? given.map((word) => word.replace(/^\0/, ''))
-    : ((typeof given === 'string' ? given.replace(/^\0/, '') : given) as string | boolean | undefined)
+const unguarded = (value: unknown): ParsedCommand['raw'][string] =>
+  Array.isArray(value)
+    ? value.map((word) => word.replace(/^\0/, ''))
+    : ((typeof value === 'string' ? value.replace(/^\0/, '') : value) as string | boolean | undefined)
 
 function optionOf(key: string, input: CommandInput): Option {
   if (input.kind === 'boolean') return new Option(flagNames(key, input), inputHelp(input))

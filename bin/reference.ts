@@ -6,7 +6,7 @@ import { flagNames, usageOf } from './program.ts'
 
 const FILE = 'docs/cli.md'
 
-/** A cell of a Markdown table. */
+/** Escapes a text for a cell of a Markdown table. */
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
 

@@ -1,6 +1,6 @@
-/** The rooms of the house: what each is for and what it may import. A test holds it, and docs/architecture.md is written from it. */
+/** The rooms of the source: what each is for and what it may import. A test checks this, and docs/architecture.md is generated from it. */
 
-/** The room of a file is the first of these that its path begins with. */
+/** The paths of the rooms; a file belongs to the first of them that its path begins with. */
 export const ROOM_PATHS = [
   'bin',
   'commands',
@@ -49,7 +49,7 @@ interface HouseRoom {
   value: readonly RoomPath[]
   /** Rooms of which only types may be imported. */
   type?: readonly RoomPath[]
-  /** Rooms that may be loaded by `import()`, and whose types may be imported. */
+  /** Rooms that may be loaded with `import()`, and whose types may be imported. */
   lazy?: readonly RoomPath[]
 }
 
@@ -85,7 +85,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
       ...ROOMS_BELOW,
     ],
   },
-  // What it does with resources it gets as a list of projections.
+  // This room receives the resources that it changes as a list of projections.
   'src/following': {
     about:
       'from confirmed transactions to records and events: knows projections and no noun, see [following](following.md)',
@@ -104,7 +104,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     type: ['src/api'],
     lazy: ['src/localnet'],
   },
-  // Its journal is a database file of this installation, opened like every other.
+  // The chain's journal is a database file of this installation and is opened like every other, hence `src/files.ts`.
   'src/localnet': {
     about:
       'the embedded chain: LiteSVM behind the `fetch` of a Connection and as a JSON-RPC server, see [the embedded chain](embedded-chain.md)',

@@ -1,4 +1,4 @@
-/** The session of one command: configuration, terminal and client, each opened on first use. */
+/** The session of one command: its configuration, terminal and client, each opened on first use. */
 
 import pc from 'picocolors'
 import type { Session } from '../commands/session.ts'
@@ -18,12 +18,12 @@ import { readProfile } from './profiles.ts'
 import type { Globals } from './program.ts'
 import { createSettings } from './settings.ts'
 
-/** Exit codes as a shell tells them, 128 and the number of the signal. */
+/** The exit codes that a shell reports for a signal: 128 and the number of the signal. */
 const STOPPED_BY = { SIGINT: EXIT.cancelled, SIGTERM: 143, SIGHUP: 129 } as const
-type Stop = keyof typeof STOPPED_BY
-const STOPS = Object.keys(STOPPED_BY) as Stop[]
+type StopSignal = keyof typeof STOPPED_BY
+const STOP_SIGNALS = Object.keys(STOPPED_BY) as StopSignal[]
 
-/** A terminal, and the events and the end of the process that a command runs in. */
+/** A terminal with the process events and the exit function of a command. */
 export interface Host extends Terminal {
   on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown
   once(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
@@ -33,7 +33,10 @@ export interface Host extends Terminal {
 
 export interface OpenSession extends Session {
   format(): Promise<Format>
-  /** Takes the credentials of the settings out of a message; while the settings are not read, whatever has their shape. */
+  /**
+   * Removes the credentials of the settings from a message; before the settings are read, any text that has the shape
+   * of one.
+   */
   redact(message: string): string
   close(): Promise<void>
 }
@@ -50,16 +53,16 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     return loaded
   }
   const config = onceOnly(() => load().catch((error) => Promise.reject(asUsage(error))))
-  /** What is wrong with the settings must not keep the doctor from saying so. */
+  /** Invalid settings must not prevent `svc doctor` from reporting them. */
   let diagnosing = false
   const format = onceOnly(async (): Promise<Format> => {
     if (globals.json) return 'json'
-    const settled = await config().catch((error) => {
+    const loaded = await config().catch((error) => {
       if (diagnosing) return undefined
       throw error
     })
     const typed = globals.output ?? host.env.SVC_OUTPUT
-    return (settled?.values.output as Format) ?? FORMATS.find((format) => format === typed) ?? 'table'
+    return (loaded?.values.output as Format) ?? FORMATS.find((format) => format === typed) ?? 'table'
   })
   const color = (stream: Output) => pc.createColors(globals.color && colorful(stream))
   const ui = createUi({
@@ -69,21 +72,21 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     yes: globals.yes ?? false,
   })
 
-  let opened: Promise<Connection> | undefined
+  let opening: Promise<Connection> | undefined
   let connection: Connection | undefined
   let interruptNote: string | null = null
   const interrupted = (signal: NodeJS.Signals) => {
     if (interruptNote !== null) ui.note(interruptNote)
-    void Promise.resolve(connection?.close()).finally(() => host.exit(STOPPED_BY[signal as Stop]))
+    void Promise.resolve(connection?.close()).finally(() => host.exit(STOPPED_BY[signal as StopSignal]))
   }
   const open = async () => {
-    for (const signal of STOPS) host.once(signal, interrupted)
+    for (const signal of STOP_SIGNALS) host.once(signal, interrupted)
     connection = await connectToApi(await config(), ui.note)
     return connection
   }
   const send: Transport = async (request) => {
-    opened ??= open()
-    return (await opened).send(request)
+    opening ??= open()
+    return (await opening).send(request)
   }
   const client = onceOnly((): Client => createClient(send))
   const settings = createSettings(named, config)
@@ -99,25 +102,25 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     localnet: withUsageProblems(createLocalnet(load)),
     wallet: lazyWallet(
       async () => (await import('./wallet.ts')).createWallet(),
-      // Where nobody was asked, what is signed comes from the person at the keyboard.
-      async () => (opened === undefined ? undefined : refuseSigningFor(await config())),
+      // Without a connection, no API has answered, so what is signed comes from the person at the keyboard.
+      async () => (opening === undefined ? undefined : refuseSigningFor(await config())),
     ),
     clock: { now: Date.now, sleep: pause },
     setInterruptNote(text) {
       interruptNote = text
     },
     async cluster() {
-      const settled = await config()
-      if (settled.values.api !== undefined) return null
-      // Who answers is known once somebody was asked: daemon.json may be a dead daemon's.
-      const answering = await opened?.catch(() => undefined)
+      const loaded = await config()
+      if (loaded.values.api !== undefined) return null
+      // Only a connection shows which API answers, because daemon.json may be that of a dead daemon.
+      const answering = await opening?.catch(() => undefined)
       if (answering !== undefined) return answering.cluster
-      const daemon = runningDaemon(settled)
-      return daemon === undefined ? clusterOf(settled).label : (daemon.cluster ?? null)
+      const daemon = runningDaemon(loaded)
+      return daemon === undefined ? clusterOf(loaded).label : (daemon.cluster ?? null)
     },
     async serve({ host, port, rpc_host, rpc_port }, onReady) {
       const { serve } = await import('../daemon/serve.ts')
-      const flags = givenFlags({ host, port, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
+      const flags = definedFlags({ host, port, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
       const { url, cluster, localnet, closed } = await serve(
         await load(flags).catch((error) => Promise.reject(asUsage(error))),
       )
@@ -131,19 +134,19 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
       return diagnose(load)
     },
     async close() {
-      for (const signal of STOPS) host.removeListener(signal, interrupted)
-      // A connection that failed to open has been reported by whoever waited for it.
-      await opened?.catch(() => undefined)
+      for (const signal of STOP_SIGNALS) host.removeListener(signal, interrupted)
+      // A connection that failed to open was already reported by the caller that awaited it.
+      await opening?.catch(() => undefined)
       await connection?.close()
     },
   }
 }
 
 function flagsOf({ url, api, apiKeyFile, dataDir, output, json }: Globals): Partial<Record<SettingName, unknown>> {
-  return givenFlags({ url, api, 'api-key-file': apiKeyFile, 'data-dir': dataDir, output: json ? 'json' : output })
+  return definedFlags({ url, api, 'api-key-file': apiKeyFile, 'data-dir': dataDir, output: json ? 'json' : output })
 }
 
-const givenFlags = (flags: Record<string, unknown>) =>
+const definedFlags = (flags: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 
 function onceOnly<T>(make: () => T): () => T {
@@ -154,7 +157,7 @@ function onceOnly<T>(make: () => T): () => T {
   }
 }
 
-/** The wallet, loaded when something of it is asked for; `beforeSigning` may refuse. */
+/** The wallet, loaded on first use; `beforeSigning` throws where signing is not allowed. */
 function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<void>): Wallet {
   const wallet = onceOnly(load)
   return {
@@ -170,7 +173,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
   }
 }
 
-/** A setting that cannot be used is bad input, wherever it came from. */
+/** Turns a ConfigError into a usage problem, because an invalid setting is bad input wherever it came from. */
 export function asUsage(error: unknown): unknown {
   if (!(error instanceof ConfigError)) return error
   const { said, next } = error

@@ -19,16 +19,18 @@ import {
 import { runningDaemon } from './connection.ts'
 import { changeProfiles, DEFAULT_PROFILE, profileIn, profilesFile, readProfiles } from './profiles.ts'
 
-const OF_COMMANDS: readonly string[] = ['api', 'api-key-file', 'output']
+const COMMAND_SETTINGS: readonly string[] = ['api', 'api-key-file', 'output']
 
-/** `named` is the profile asked for, if any. */
+/** Creates the settings of `svc config`; `named` is the requested profile, if any. */
 export function createSettings(named: string | undefined, config: () => Promise<Config>): Settings {
-  /** A setting that only commands read is read by each of them anew. */
-  const readLater = async (name: string) => {
-    if (OF_COMMANDS.includes(name)) return null
-    // What is wrong with the settings must not keep them from being mended.
-    const settled = await config().catch(() => undefined)
-    const daemon = settled && runningDaemon(settled)
+  /**
+   * The running daemon, which uses the old value until it restarts; null for a setting that each command reads again.
+   */
+  const daemonWithOldValue = async (name: string) => {
+    if (COMMAND_SETTINGS.includes(name)) return null
+    // Invalid settings must not prevent the command that corrects them.
+    const loaded = await config().catch(() => undefined)
+    const daemon = loaded && runningDaemon(loaded)
     return daemon === undefined ? null : { pid: daemon.pid, url: daemon.url }
   }
   const target = async () => named ?? (await readProfiles()).current
@@ -42,15 +44,15 @@ export function createSettings(named: string | undefined, config: () => Promise<
       })
     },
     async set(name, value) {
-      const setting = known(name)
+      const setting = requireSetting(name)
       if (setting.secret)
         throw new ConfigError(`${name} is a secret and is not written to a file: set ${environmentName(name)}`)
       const parsed = parseSetting(name as SettingName, value, 'svc config set')
       const profile = await target()
-      const daemon = await readLater(name)
+      const daemon = await daemonWithOldValue(name)
       const file = await changeProfiles(({ profiles }) => {
         const settings = { ...profileIn(profiles, profile), [name]: parsed }
-        // Defined, not assigned: `__proto__` is a name like any other.
+        // The property is defined rather than assigned, because `__proto__` is a valid profile name.
         Object.defineProperty(profiles, profile, {
           value: settings,
           enumerable: true,
@@ -61,9 +63,9 @@ export function createSettings(named: string | undefined, config: () => Promise<
       return { name, value: shownSetting(name as SettingName, parsed), profile, file, daemon }
     },
     async unset(name) {
-      known(name)
+      requireSetting(name)
       const profile = await target()
-      const daemon = await readLater(name)
+      const daemon = await daemonWithOldValue(name)
       const removed = profileIn((await readProfiles()).profiles, profile)?.[name] !== undefined
       if (removed) await changeProfiles(({ profiles }) => delete profiles[profile]?.[name])
       return { name, removed, profile, file: profilesFile(), daemon: removed ? daemon : null }
@@ -93,7 +95,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
       if (profile !== DEFAULT_PROFILE && profileIn(profiles, profile) === undefined) {
         throw new ConfigError(`there is no profile ${profile}; \`svc config set … --profile ${profile}\` makes it`)
       }
-      const daemon = await readLater('profile')
+      const daemon = await daemonWithOldValue('profile')
       const file = await changeProfiles((all) => {
         all.current = profile
       })
@@ -102,7 +104,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
   }
 }
 
-function known(name: string): Setting {
+function requireSetting(name: string): Setting {
   if (!isSetting(name)) throw new ConfigError(`there is no setting ${name}; \`svc config list\` shows them`)
   return SETTINGS[name]
 }

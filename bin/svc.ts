@@ -1,21 +1,22 @@
 #!/usr/bin/env node
-/** `svc`: the version and the top help answer at once; everything else is loaded first. */
+/** The entry point of `svc`, which prints the version and the top help without loading anything else. */
 import { VERSION } from '../src/version.ts'
 import { rootHelp } from './nouns.ts'
 
-// `svc … | head` closes the pipe: nothing is left to say. Anything else is a line, here too.
+// `svc … | head` closes the pipe, which is no error. Any other error is reported on one line.
 for (const stream of [process.stdout, process.stderr]) {
   const isTerminal = stream.isTTY
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit()
-    // The terminal is gone: SIGHUP follows, and stops what runs in order.
+    // The terminal was closed; SIGHUP follows and stops the command in order.
     if (error.code === 'EIO' && isTerminal) return
     if (stream === process.stdout) process.stderr.write(`error: standard output: ${error.message}\n`)
     process.exit(1)
   })
 }
 
-// bigint-buffer, under @solana/spl-token, says at load that it runs without its native part: no user can act on that.
+// bigint-buffer, a dependency of @solana/spl-token, warns at load that it runs without its native part, about which a
+// user can do nothing.
 const { console } = globalThis
 const { warn } = console
 console.warn = (...line: unknown[]) => {

@@ -1,4 +1,4 @@
-/** The person's own keypair: its address, its signatures, and transactions read without asking anybody. */
+/** The user's own keypair: its address, its signatures, and transactions decoded without a network call. */
 import type { SignedTransaction, SigningKeys, TransactionContent, Wallet } from '../commands/signing/wallet.ts'
 import { failure, usage } from '../commands/ui/problem.ts'
 import { explainTransactionError } from '../src/chain/errors/index.ts'
@@ -12,15 +12,15 @@ import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 
 export function createWallet(): Wallet {
   const read = new Map<string, KeyPair>()
-  const local = (given: string | undefined): KeyPair => {
-    const file = keypairPath(given)
+  const local = (requested: string | undefined): KeyPair => {
+    const file = keypairPath(requested)
     const pair = read.get(file) ?? readKeypair(file)
     read.set(file, pair)
     return pair
   }
   return {
     make: async (file) => makeKeypair(file),
-    address: async (given) => local(given).address,
+    address: async (requested) => local(requested).address,
     async derive(seed) {
       const { address, publicKey } = keyPairOf(seed)
       return { address, secretKey: [...seed, ...publicKey] }
@@ -41,7 +41,7 @@ export function createWallet(): Wallet {
   }
 }
 
-/** Puts signatures into their places; the message stays as it is. */
+/** Adds the signatures at their positions and leaves the message unchanged. */
 function withSignatures(
   decoded: DecodedTransaction,
   own: KeyPair | undefined,
@@ -52,7 +52,7 @@ function withSignatures(
   const raw = Uint8Array.from(decoded.raw)
   const put = ({ address, sign }: KeyPair): boolean => {
     const place = signers.indexOf(address)
-    // The number of signatures takes one byte: a packet has no room for 128 of them.
+    // The signature count takes one byte, because a packet has no room for 128 signatures.
     if (place >= 0) raw.set(sign(messageBytes), 1 + 64 * place)
     return place >= 0
   }
@@ -68,12 +68,12 @@ function withSignatures(
   }
   const transaction = Buffer.from(raw).toString('base64')
   const complete = decodeTransaction(transaction)
-  const holding = signers.filter((_, i) => signatureHolds(complete, i))
+  const validSigners = signers.filter((_, i) => signatureHolds(complete, i))
   return {
     transaction,
-    signature: holding[0] === signers[0] ? complete.signature : null,
-    signed: holding,
-    missing: signers.filter((signer) => !holding.includes(signer)),
+    signature: validSigners[0] === signers[0] ? complete.signature : null,
+    signed: validSigners,
+    missing: signers.filter((signer) => !validSigners.includes(signer)),
   }
 }
 
@@ -117,9 +117,12 @@ function unreadable(index: number): never {
 
 const isSigned = (signature: Uint8Array | undefined) => signature?.some((byte) => byte !== 0) === true
 
-/** The message's own accounts, then those of lookup tables: writable ones first. What a table holds is on the chain. */
+/**
+ * The message's own accounts, then those of lookup tables, writable ones first, each as table and index: the tables
+ * themselves are on chain.
+ */
 function accountsInMessage(message: DecodedMessage): TransactionContent['instructions'][number]['accounts'] {
-  const looked = (writable: boolean) =>
+  const lookedUp = (writable: boolean) =>
     message.lookups.flatMap((lookup) =>
       [...(writable ? lookup.writable : lookup.readonly)].map((place) => ({
         address: `${lookup.table}[${place}]`,
@@ -132,5 +135,5 @@ function accountsInMessage(message: DecodedMessage): TransactionContent['instruc
     signer: i < message.signers,
     writable: isWritable(message, 0, i),
   }))
-  return [...own, ...looked(true), ...looked(false)]
+  return [...own, ...lookedUp(true), ...lookedUp(false)]
 }

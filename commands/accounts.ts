@@ -1,4 +1,4 @@
-/** `svc accounts`: what the chain holds at an address. */
+/** `svc accounts`: reads accounts of the chain. */
 
 import type { AccountRecord } from '../src/api/accounts.ts'
 import { paths } from '../src/api/paths.ts'

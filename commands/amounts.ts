@@ -1,10 +1,10 @@
-/** Amounts as people write them: decimal digits to raw units and back, exactly. */
+/** Converts amounts between decimal text and raw units, exactly. */
 
 import { usage } from './ui/problem.ts'
 
 export const LAMPORT_DECIMALS = 9
 
-/** Decimal text to raw units; a usage problem names `shown` and what does not fit. */
+/** Converts decimal text to raw units; throws a usage problem that names `shown` and what is wrong. */
 export function rawUnits(text: string, digits: number, shown: string): bigint {
   const [, whole, fraction = ''] = /^(\d{1,40})(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === undefined) throw usage(`${shown} must be an amount like 1.5, not "${text}"`, { param: shown })
@@ -20,11 +20,14 @@ export function decimalOf(raw: bigint, digits: number): string {
   return `${text.slice(0, text.length - digits)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** Raw units of an answer as decimal text; what is no amount comes back as it is, as another server may say anything. */
+/**
+ * Raw units of an answer as decimal text. Any other value is returned unchanged, because another server may answer
+ * anything.
+ */
 export const wholeOf = (value: unknown, decimals: number): unknown =>
   typeof value === 'string' && /^\d+$/.test(value) ? decimalOf(BigInt(value), decimals) : value
 
-/** Fields for a person: those in `decimals` are raw units, and become decimal text. */
+/** Fields for a terminal: those named in `decimals` are raw units, and are converted to decimal text. */
 export function inWhole(
   fields: Readonly<Record<string, unknown>>,
   decimals: Readonly<Record<string, number>>,

@@ -1,4 +1,4 @@
-/** `svc keys`: who may call the API, for what, and how often. */
+/** `svc keys`: API keys with their scopes and rate limits. */
 
 import { paths } from '../src/api/paths.ts'
 import type { Scope } from '../src/api/route.ts'

@@ -1,4 +1,4 @@
-/** `svc audit`: every signature of the platform wallet, every change of its policy and of API keys, in a log that proves itself. */
+/** `svc audit`: every signature of the platform wallet and every change of its policy and of API keys, in a verifiable log. */
 import { rmSync, writeFileSync } from 'node:fs'
 import type { AuditEntry } from '../src/api/audit-entries.ts'
 import { paths } from '../src/api/paths.ts'
@@ -87,7 +87,7 @@ export const auditNoun: Noun = {
   },
 }
 
-/** For a person: amounts in SOL, the signature whole, and no hashes, which JSON holds. */
+/** The table for a terminal: amounts in SOL, the whole signature, and no hashes, which the JSON output has. */
 function auditTable(entries: readonly AuditEntry[]): Rows {
   const isSigned = entries.some(({ details }) => details.signature !== undefined)
   return {
@@ -106,7 +106,7 @@ function auditTable(entries: readonly AuditEntry[]): Rows {
 const HASH_FIELD = /_sha256$/
 const LAMPORTS_FIELD = /_?lamports_?/
 
-/** `per day 2 SOL, paused false`; what is deeper stands in brackets. */
+/** Fields as text like `per day 2 SOL, paused false`; nested objects are in brackets. */
 function detailsText(fields: object): string {
   return Object.entries(fields)
     .filter(([name, value]) => !HASH_FIELD.test(name) && !(Array.isArray(value) && value.length === 0))
@@ -123,10 +123,10 @@ const spaced = (name: string) => name.replaceAll('_', ' ')
 const detailText = (value: unknown) =>
   typeof value === 'object' && value !== null ? `(${detailsText(value)})` : String(value)
 
-/** Readable by this user alone; a file that is there is kept unless `force`. */
+/** Writes a file that only this user can read; an existing file is replaced only with `force`. */
 function writeNew(file: string, text: string, force: boolean): void {
   try {
-    // A file that is replaced would keep its own mode.
+    // An overwritten file would keep its own mode, so it is removed first.
     if (force) rmSync(file, { force: true })
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
   } catch (error) {

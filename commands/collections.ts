@@ -1,4 +1,4 @@
-/** `svc collections`: what NFTs are minted into. */
+/** `svc collections`: the collections that NFTs are minted into. */
 import type { CollectionCreated } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'

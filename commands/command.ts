@@ -1,4 +1,4 @@
-/** What a command is: inputs declared as data and one function; parsing, prompts, help and the reference come from the declaration. */
+/** Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived. */
 import type { RoutePath } from '../src/api/paths.ts'
 import type { Session } from './session.ts'
 
@@ -6,15 +6,15 @@ import type { Session } from './session.ts'
 export interface CommandInput<T = unknown> {
   kind: 'text' | 'integer' | 'boolean' | 'list'
   about: string
-  /** What stands for the value in help. */
+  /** The name of the value in help. */
   placeholder: string
   required: boolean
   choices?: readonly string[]
   min?: number
   max?: number
-  /** One letter, for `-k` beside `--keypair`. */
+  /** The letter of a short flag, such as `-k` for `--keypair`. */
   short?: string
-  /** Carries the type only. */
+  /** Never set; it only carries the type of the value. */
   type?: T
 }
 export type CommandInputs = Record<string, CommandInput>
@@ -36,14 +36,14 @@ export const integer = (about: string, options: InputOptions = {}): CommandInput
   about,
   ...options,
 })
-/** A flag without a value, off unless given. */
+/** A flag without a value, off by default. */
 export const toggle = (about: string): CommandInput<boolean> => ({
   kind: 'boolean',
   placeholder: '',
   required: false,
   about,
 })
-/** Comma-separated or repeated; as the last positional argument, the rest of the line. */
+/** A list, comma-separated or repeated; as the last positional argument, it takes the rest of the line. */
 export const listOf = <T extends string = string>(
   about: string,
   options: InputOptions = {},
@@ -64,7 +64,7 @@ export const choiceOf = <const C extends readonly string[]>(
   about,
   choices,
 })
-/** Asked for on a terminal when missing, otherwise a usage error. */
+/** Marks an input as required: prompted for on a terminal when missing, otherwise a usage problem. */
 export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>> =>
   ({ ...input, required: true }) as CommandInput<NonNullable<T>>
 
@@ -73,19 +73,19 @@ export interface Rows {
   rows: readonly (readonly unknown[])[]
 }
 
-/** What a command gives back; `commands/ui` renders it. */
+/** The result of a command, which `commands/ui` renders. */
 export interface CommandOutcome {
-  /** The `data` of the answer: what `-o json` prints. */
+  /** The `data` of the answer, which `-o json` prints. */
   data: unknown
-  /** How `table` and `plain` show it; without one, a record field by field. */
+  /** The rows that `table` and `plain` show; without them, the data is shown field by field. */
   rows?: Rows
-  /** Shown in `table` instead of all else, below `table` where that is given too. */
+  /** Text that `table` shows instead of everything else, below `table` where that is set too. */
   text?: string
-  /** Shown in `table` field by field, instead of the data and the rows. */
+  /** The fields that `table` shows instead of the data and the rows. */
   record?: Record<string, unknown>
-  /** Shown in `table` instead of the rows: other columns, amounts in whole tokens. */
+  /** The rows that `table` shows instead of `rows`, with other columns or amounts in whole tokens. */
   table?: Rows
-  /** Said on stderr after the answer. */
+  /** Notes that are printed on stderr after the answer. */
   notes?: readonly string[]
   exitCode?: number
 }
@@ -93,7 +93,7 @@ export interface CommandOutcome {
 export interface Verb {
   about: string
   details?: string
-  /** API routes that this command calls. */
+  /** The API routes that this command calls. */
   calls: readonly RoutePath[]
   args: CommandInputs
   flags: CommandInputs
@@ -104,7 +104,7 @@ export interface Verb {
 /** A noun with verbs, or a command of one word. */
 export type Noun = { verbs: Record<string, Verb> } | { verb: Verb }
 
-/** Declares a command; `run` gets arguments and flags in one typed object. */
+/** Declares a command; `run` receives arguments and flags in one typed object. */
 export function verb<
   A extends CommandInputs = Record<never, never>,
   F extends CommandInputs = Record<never, never>,

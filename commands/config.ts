@@ -1,4 +1,4 @@
-/** `svc config`: settings, where each comes from, and the profile that holds one's own. */
+/** `svc config`: the settings, the origin of each, and the profile that holds the user's own. */
 import { type Noun, required, text, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
 import type { OldDaemon } from './session.ts'
@@ -30,7 +30,7 @@ export const configNoun: Noun = {
       examples: ['svc config set output json', 'svc config set api https://svc.example.com --profile production'],
       async run({ name, value }, { settings }) {
         const { daemon, ...data } = await settings.set(name, value)
-        return { data, text: `${name} is ${data.value} in the profile ${data.profile}.`, notes: laterOf(daemon) }
+        return { data, text: `${name} is ${data.value} in the profile ${data.profile}.`, notes: restartNotes(daemon) }
       },
     }),
     unset: verb({
@@ -41,7 +41,7 @@ export const configNoun: Noun = {
         return {
           data,
           text: data.removed ? `${name} removed from the profile ${data.profile}.` : `${name} was not set there.`,
-          notes: laterOf(daemon),
+          notes: restartNotes(daemon),
         }
       },
     }),
@@ -58,14 +58,14 @@ export const configNoun: Noun = {
       args: { profile: required(text('Name of the profile')) },
       async run({ profile }, { settings }) {
         const { daemon, ...data } = await settings.use(profile)
-        return { data, text: `The current profile is ${profile}.`, notes: laterOf(daemon) }
+        return { data, text: `The current profile is ${profile}.`, notes: restartNotes(daemon) }
       },
     }),
   },
 }
 
-/** A daemon reads its settings once. */
-const laterOf = (daemon: OldDaemon): string[] =>
+/** A note where a daemon is running, because it reads its settings only at its start. */
+const restartNotes = (daemon: OldDaemon): string[] =>
   daemon === null
     ? []
     : [

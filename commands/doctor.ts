@@ -1,4 +1,4 @@
-/** `svc doctor`: checks this installation and says how to repair it. */
+/** `svc doctor`: checks this installation and reports how to repair it. */
 import { type Noun, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
 import { EXIT } from './ui/problem.ts'

@@ -1,4 +1,4 @@
-/** `svc gold`: a wallet's gold token locked until a date, signed here, and taken back. */
+/** `svc gold`: locks a wallet's gold token until a date and unlocks it, signed locally. */
 
 import { inWords } from '../src/api/durations.ts'
 import type { GoldLock, GoldLocking, GoldToken, GoldUnlocking } from '../src/api/gold-locks.ts'
@@ -18,7 +18,7 @@ import { zonedTime } from './ui/times.ts'
 
 const { submit, get, simulate } = paths.transactions
 const { create, unlock, token } = paths.goldLocks
-/** Most decimals that any mint has. */
+/** The most decimals that a mint can have. */
 const MOST_DECIMALS = 255
 
 export const goldLocksNoun: Noun = {
@@ -36,7 +36,7 @@ export const goldLocksNoun: Noun = {
       },
       examples: ['svc gold lock --amount 100 --days 30', 'svc gold lock --raw-amount 1 --days 1 -k id.json --dry-run'],
       async run({ amount, raw_amount, days, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
-        const shown = amountGiven(amount, raw_amount)
+        const shown = amountFlag(amount, raw_amount)
         if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
         const { data: gold } = await session.client.goldLocks.token()
         const units = unitsOf(amount, raw_amount, gold)
@@ -78,8 +78,8 @@ export const goldLocksNoun: Noun = {
           build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...dryRunField(flags) }),
           show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
           decimals: ({ mint }) => {
-            const known = decimals.get(mint)
-            return known === undefined ? {} : { amount: known }
+            const digits = decimals.get(mint)
+            return digits === undefined ? {} : { amount: digits }
           },
         })
       },
@@ -125,7 +125,10 @@ export const goldLocksNoun: Noun = {
   },
 }
 
-/** Decimals by mint; none where the gold token cannot be read now: what is only shown must not fail for it. */
+/**
+ * The decimals by mint; empty where the gold token cannot be read, because a value that is only displayed must not fail
+ * the command.
+ */
 const goldDecimals = ({ client }: Session): Promise<ReadonlyMap<string, number>> =>
   client.goldLocks.token().then(
     ({ data }) => new Map([[data.mint, data.decimals]]),
@@ -133,28 +136,28 @@ const goldDecimals = ({ client }: Session): Promise<ReadonlyMap<string, number>>
   )
 
 function amountOf({ mint, amount }: Pick<GoldLock, 'mint' | 'amount'>, decimals: ReadonlyMap<string, number>): string {
-  const known = decimals.get(mint)
-  return known === undefined ? `${amount} raw units` : decimalOf(BigInt(amount), known)
+  const digits = decimals.get(mint)
+  return digits === undefined ? `${amount} raw units` : decimalOf(BigInt(amount), digits)
 }
 
-/** The flag that was given of the two. */
-function amountGiven(whole: string | undefined, raw: string | undefined): '--amount' | '--raw-amount' {
+/** Returns which of the two flags was set; throws a usage problem unless exactly one was. */
+function amountFlag(whole: string | undefined, raw: string | undefined): '--amount' | '--raw-amount' {
   if ((whole === undefined) === (raw === undefined)) {
     throw usage('give either --amount (whole tokens) or --raw-amount (raw units)', { param: '--amount' })
   }
   const shown = whole === undefined ? '--raw-amount' : '--amount'
-  // A text that is no amount of any token is refused before anything is asked of the API.
+  // A text that is no amount of any token is refused before the first request.
   rawUnits(whole ?? raw ?? '', whole === undefined ? 0 : MOST_DECIMALS, shown)
   return shown
 }
 
-/** Raw units, from whole tokens or raw units. */
+/** Returns raw units from whole tokens or raw units; throws a usage problem above the maximum of a u64. */
 export function unitsOf(
   whole: string | undefined,
   raw: string | undefined,
   { decimals }: Pick<GoldToken, 'decimals'>,
 ): bigint {
-  const shown = amountGiven(whole, raw)
+  const shown = amountFlag(whole, raw)
   const units = whole === undefined ? rawUnits(raw ?? '', 0, shown) : rawUnits(whole, decimals, shown)
   if (units <= MAX_U64) return units
   throw usage(`${shown} comes to more than ${MAX_U64} raw units, all that a token account can hold`, { param: shown })

@@ -1,4 +1,4 @@
-/** `svc localnet`: the embedded chain of the data folder, its clock, its money and its programs. */
+/** `svc localnet`: the embedded chain of the data folder, its clock, its SOL and its programs. */
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
 import { type CommandOutcome, integer, listOf, type Noun, required, text, verb } from './command.ts'
@@ -106,7 +106,7 @@ export const localnetNoun: Noun = {
   },
 }
 
-/** Decimal SOL to lamports, exactly; a usage problem names what does not fit. */
+/** Converts decimal SOL to lamports, exactly; throws a usage problem that says what is wrong. */
 export function lamportsInput(sol: string): bigint {
   const lamports = rawUnits(sol, LAMPORT_DECIMALS, '<sol>')
   if (lamports === 0n || lamports > MAX_U64)

@@ -35,7 +35,7 @@ export const pdasNoun: Noun = {
   },
 }
 
-/** No address is so short that it could be taken for an airdrop count. */
+/** Parses `NAME=VALUE`. A short number is an airdrop count, because no address is that short. */
 function namedInput(input: string): [string, string | number] {
   const at = input.indexOf('=')
   if (at < 1) throw usage(`"${input}" is not NAME=VALUE`, { param: 'inputs' })

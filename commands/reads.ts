@@ -1,4 +1,4 @@
-/** The two shapes that most commands have: a paged list with filters, and one record. */
+/** The two forms that most commands have: a paged list with filters, and one record. */
 import type { RoutePath } from '../src/api/paths.ts'
 import type { Client, ClientAnswer, ListMeta } from '../src/client.ts'
 import {
@@ -27,10 +27,10 @@ const WHOLE_PAGING = {
   ...PAGING,
   limit: integer('Items on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),
 }
-/** Pages of `--all` without `--limit`. */
+/** The page size of `--all` without `--limit`. */
 const FULL_PAGE = 100
 
-/** A list command: its filters are flags, `columns` what `table` and `plain` show. */
+/** A list command: its filters are flags, and `columns` are what `table` and `plain` show. */
 export function listVerb<
   Row,
   A extends CommandInputs = Record<never, never>,
@@ -41,9 +41,9 @@ export function listVerb<
   args?: A
   filters?: F
   columns: readonly (keyof Row & string)[]
-  /** What `table` shows instead of the columns, as people read it. */
+  /** The rows that `table` shows instead of the columns, formatted for a terminal. */
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
-  /** Reads all pages, unless --limit or --cursor ask for one: the question has one whole answer. */
+  /** Whether all pages are read by default, unless --limit or --cursor request one. */
   whole?: boolean
   call(client: Client, query: InputValues<A> & InputValues<F> & Paging): Promise<ClientAnswer<Row[], ListMeta>>
 }): Verb {
@@ -73,9 +73,9 @@ export function listVerb<
         ...(table === undefined || items.length === 0 ? {} : { table: await table(items, session) }),
       }
       if (next === undefined) return outcome
-      // A page may be empty and still have a next one.
-      const seen = items.length === 0 ? 'None on this page. ' : ''
-      return { ...outcome, notes: [`${seen}More: repeat with --cursor ${next} (or --all)`] }
+      // A page may be empty and still be followed by another.
+      const emptyNote = items.length === 0 ? 'None on this page. ' : ''
+      return { ...outcome, notes: [`${emptyNote}More: repeat with --cursor ${next} (or --all)`] }
     },
   })
 }
@@ -98,7 +98,7 @@ export function listOutcome<Row>(
   }
 }
 
-/** A command that answers one record. */
+/** A command that returns one record. */
 export function recordVerb<
   A extends CommandInputs = Record<never, never>,
   F extends CommandInputs = Record<never, never>,

@@ -1,4 +1,4 @@
-/** `svc serve`: the API over HTTP, with its workers, until it is told to stop. */
+/** `svc serve`: the API over HTTP, with its workers, until it is stopped. */
 import { integer, type Noun, text, verb } from './command.ts'
 
 export const serveNoun: Noun = {

@@ -1,9 +1,9 @@
-/** What a command can reach: the API's client, the terminal, settings, the embedded chain, the local keypair and time. */
+/** What a command can use: the API's client, the terminal, settings, the embedded chain, the local keypair and time. */
 import type { Client } from '../src/client.ts'
 import type { Wallet } from './signing/wallet.ts'
 import type { Ui } from './ui/ui.ts'
 
-/** Nothing of it opens before it is used. */
+/** The session of a command; each part is opened on its first use. */
 export interface Session {
   readonly client: Client
   readonly ui: Ui
@@ -11,20 +11,20 @@ export interface Session {
   readonly localnet: Localnet
   readonly wallet: Wallet
   readonly clock: SessionClock
-  /** Shown when Ctrl-C ends the command from now on; null shows nothing. */
+  /** Sets the text that is shown when Ctrl-C ends the command; null shows nothing. */
   setInterruptNote(text: string | null): void
-  /** The cluster that commands work on: a moniker or a host; null where only the API knows. */
+  /** The cluster that commands use, as a moniker or a host; null where only the API knows it. */
   cluster(): Promise<string | null>
-  /** Runs the daemon until it is told to stop. */
+  /** Runs the daemon until it is stopped. */
   serve(flags: ServeFlags, onReady: (at: ServingDaemon) => void): Promise<void>
-  /** Checks this installation, line by line. */
+  /** Checks this installation; each check is one line. */
   diagnose(): Promise<DoctorCheck[]>
 }
-/** A session with some of it replaced. Its getters open what they answer on first use, and a spread would open all. */
+/** A session with some parts replaced. A spread would call its getters, which open each part on first use. */
 export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'setInterruptNote'>>): Session =>
   Object.create(session, Object.fromEntries(Object.entries(own).map(([name, value]) => [name, { value }])))
 
-/** Time as commands wait for it, in milliseconds. */
+/** The clock and the pauses of a command, in milliseconds. */
 export interface SessionClock {
   now(): number
   sleep(ms: number): Promise<void>
@@ -39,10 +39,10 @@ export interface ServingDaemon {
   pid: number
   url: string
   cluster: string
-  /** URLs of the embedded chain, where this daemon serves it. */
+  /** The URLs of the embedded chain, where this daemon serves it. */
   rpc_url: string | null
   ws_url: string | null
-  /** Settings that could not be followed, as a sentence each. */
+  /** Settings that could not be applied, as a sentence each. */
   notes: readonly string[]
 }
 export interface DoctorCheck {
@@ -51,20 +51,20 @@ export interface DoctorCheck {
   detail: string
   fix: string | null
 }
-/** The embedded chain of the data folder: through the process that serves it, else in this one. */
+/** The embedded chain of the data folder, through the process that serves it, else in this process. */
 export interface Localnet {
-  /** Serves the chain alone until it is told to stop. */
+  /** Serves the chain alone until it is stopped. */
   start(
     flags: { rpc_host?: string | undefined; rpc_port?: number | undefined },
     onReady: (at: LocalnetServing) => void,
   ): Promise<void>
   status(): Promise<LocalnetReport>
   airdrop(address: string, lamports: bigint): Promise<{ signature: string; lamports: string; balance: string }>
-  /** Moves the chain's clock ahead. */
+  /** Moves the chain's clock ahead by so many seconds. */
   advance(seconds: number): Promise<{ slot: number; unix_timestamp: number }>
-  /** Throws a conflict while a process has the chain. */
+  /** Throws a conflict while a process holds the chain. */
   refuseWhileInUse(): Promise<void>
-  /** Deletes the chain's journal; answers the files that are gone. */
+  /** Deletes the chain's journal and returns the deleted files. */
   reset(): Promise<{ files: string[] }>
   pull(
     request: { from?: string | undefined; programs?: readonly string[] | undefined },
@@ -78,14 +78,14 @@ export interface LocalnetServing {
   notes: readonly string[]
 }
 export interface LocalnetReport {
-  /** What other commands work on; may be another cluster. */
+  /** The cluster that other commands use, which may be another one. */
   cluster: string
   slot: number
   unix_timestamp: number
   transactions: number
   accounts: number
   programs: { name: string; id: string; loaded: boolean }[]
-  /** The process that serves it; null when it was opened for this answer. */
+  /** The pid of the process that serves the chain; null when it was opened for this answer. */
   pid: number | null
   rpc_url: string | null
   ws_url: string | null
@@ -118,9 +118,9 @@ export interface SettingsFile {
   path: string
   exists: boolean
 }
-/** A running daemon, which reads what was changed when it starts again; null where none is concerned. */
+/** A running daemon, which reads changed settings only when it restarts; null where none is affected. */
 export type OldDaemon = { pid: number; url: string } | null
-/** Reads settings of every layer and writes those of the profile. */
+/** Reads the settings of every layer and writes those of the profile. */
 export interface Settings {
   list(): Promise<SettingRow[]>
   set(

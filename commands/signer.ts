@@ -1,4 +1,4 @@
-/** `svc signer`: the platform wallet, what its policy allows, and the switch that stops it. */
+/** `svc signer`: the platform wallet, its policy, and the switch that pauses it. */
 import { paths } from '../src/api/paths.ts'
 import type { SignerState } from '../src/api/signer.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
@@ -120,10 +120,10 @@ function policyChanges(flags: PolicyFlags, policy: PolicyInForce | null) {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }
 
-/** The limits that stand, with those that are given in place of older ones of the same mint. */
-function tokenLimits(current: readonly TokenLimit[], given: readonly string[]): TokenLimit[] {
+/** The current limits, in which new limits replace those of the same mint. */
+function tokenLimits(current: readonly TokenLimit[], items: readonly string[]): TokenLimit[] {
   const limits = new Map(current.map((limit) => [limit.mint, limit]))
-  for (const item of given) {
+  for (const item of items) {
     const [mint, per_transaction = '', per_day = '', more] = item.split(':')
     const whole = [per_transaction, per_day].every((units) => /^\d+$/.test(units))
     if (!mint || !whole || more !== undefined) {
@@ -138,7 +138,9 @@ function tokenLimits(current: readonly TokenLimit[], given: readonly string[]): 
   return [...limits.values()]
 }
 
-/** What a daemon runs with against what is configured here; the settings of one elsewhere are not known. */
+/**
+ * The differences between the settings of a running daemon and the local ones; those of a remote daemon are unknown.
+ */
 function daemonDifferences({ provider, address, cluster }: SignerState, settings: readonly SettingRow[]): string[] {
   const configured = (name: string) => settings.find((row) => row.name === name)?.value ?? null
   if (configured('api') !== null) return []
@@ -147,10 +149,10 @@ function daemonDifferences({ provider, address, cluster }: SignerState, settings
     ['signer.cluster', cluster, configured('signer.cluster')],
     ['signer.public-key', address, configured('signer.public-key') ?? address],
   ] as const
-  const other = pairs.filter(([, runs, wanted]) => runs !== wanted)
+  const other = pairs.filter(([, runs, expected]) => runs !== expected)
   if (other.length === 0) return []
-  const said = other.map(([name, runs, wanted]) => `${name} ${runs ?? 'none'}, configured is ${wanted}`)
-  return [`The daemon runs with ${said.join('; ')}: it reads its settings when it starts, so start it again.`]
+  const differences = other.map(([name, runs, expected]) => `${name} ${runs ?? 'none'}, configured is ${expected}`)
+  return [`The daemon runs with ${differences.join('; ')}: it reads its settings when it starts, so start it again.`]
 }
 
 function signerOutcome(data: SignerState, differences: readonly string[] = []): CommandOutcome {

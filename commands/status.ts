@@ -12,7 +12,7 @@ export const statusNoun: Noun = {
       const cluster = await session.cluster()
       const counts = ['name', 'running', 'last_tick_at', 'ticks_total', 'errors_total'] as const
       const columns = [...counts, 'last_error', 'stalled_reason'] as const
-      // What is empty for every worker has no column for a person.
+      // A column that is empty for every worker is omitted on a terminal.
       const shown = columns.filter((column) => data.workers.some((worker) => worker[column] !== null))
       const table = rowsOfRecords(data.workers, shown)
       const notes = cluster === null ? [] : [`Cluster: ${cluster}`]

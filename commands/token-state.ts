@@ -1,4 +1,4 @@
-/** Tokens as their accounts on chain show them: the API's answer about a token may come from a metadata provider. */
+/** Reads tokens from their accounts on chain, because the API's answer about a token may come from a metadata provider. */
 
 import type { ChainAccount } from '../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
@@ -10,7 +10,7 @@ export interface MintOnChain {
   isToken2022: boolean
 }
 
-/** Throws not_found where no mint is. */
+/** The state of a mint; throws not_found where there is none. */
 export async function mintState(session: Session, mint: string): Promise<MintOnChain> {
   const { readMint } = await decoding()
   const account = await accountAt(session, mint)
@@ -19,7 +19,10 @@ export async function mintState(session: Session, mint: string): Promise<MintOnC
   return { decimals: state.decimals, isToken2022: account.owner === TOKEN_2022_PROGRAM }
 }
 
-/** Raw units in a token account of SPL Token; 0 where none is open, as where somebody sent lamports to its address. */
+/**
+ * The raw units in a token account of SPL Token; 0 where none is open, for example where only lamports were sent to the
+ * address.
+ */
 export async function tokenBalance(session: Session, address: string): Promise<bigint> {
   const { readTokenAccount } = await decoding()
   const account = await accountAt(session, address)
@@ -27,14 +30,14 @@ export async function tokenBalance(session: Session, address: string): Promise<b
   return readTokenAccount(account)?.amount ?? 0n
 }
 
-/** Null where there is none. */
+/** The account at an address; null where there is none. */
 async function accountAt({ client }: Session, address: string): Promise<ChainAccount | null> {
   const account = (await nullIfNotFound(client.accounts.get({ address })))?.data
   if (account === undefined) return null
   const { owner, executable, data } = account
-  // Owner and data alone decide what a token account or a mint is.
+  // The owner and the data alone determine what a token account or a mint is.
   return { lamports: 0n, owner, executable, data: Buffer.from(data ?? '', 'base64') }
 }
 
-/** Loaded where a token is read: help and lists do without base58. */
+/** The decoding is loaded only where a token is read, because help and lists do not need base58. */
 const decoding = () => import('../src/solana/token-accounts.ts')

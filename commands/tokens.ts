@@ -1,4 +1,4 @@
-/** `svc tokens`: fungible mints, made and signed here, and the authorities that are left. */
+/** `svc tokens`: fungible mints, created and signed locally, and their authorities. */
 
 import { paths } from '../src/api/paths.ts'
 import type { TokenCreated } from '../src/api/tokens.ts'
@@ -97,7 +97,7 @@ export const tokensNoun: Noun = {
   },
 }
 
-/** Raw units as digits, from whole tokens or raw units. */
+/** Returns raw units as digits from whole tokens or raw units; throws a usage problem unless exactly one is set. */
 export function supplyInput(whole: string | undefined, raw: string | undefined, decimals: number): string {
   if ((whole === undefined) === (raw === undefined)) {
     throw usage('give either --supply (whole tokens) or --initial-supply (raw units)', { param: '--supply' })

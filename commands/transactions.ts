@@ -1,4 +1,4 @@
-/** `svc tx`: submitting what is signed, signing, following, simulating and reading transactions. */
+/** `svc tx`: submitting signed transactions, signing, following, simulating and reading them. */
 
 import { paths } from '../src/api/paths.ts'
 import type { Transaction } from '../src/api/transactions.ts'
@@ -170,9 +170,9 @@ async function submitTransactions(input: SubmitInput, session: Session): Promise
 
 async function completeSignature({ wallet }: Session, transaction: string): Promise<string> {
   const { signature, signers } = await wallet.decode(transaction)
-  const wanting = signers.filter(({ signature }) => signature !== 'valid')
-  if (signature !== null && wanting.length === 0) return signature
-  throw usage(`not signed: ${wanting.map(({ address, signature }) => `${address} (${signature})`).join(', ')}`, {
+  const unsigned = signers.filter(({ signature }) => signature !== 'valid')
+  if (signature !== null && unsigned.length === 0) return signature
+  throw usage(`not signed: ${unsigned.map(({ address, signature }) => `${address} (${signature})`).join(', ')}`, {
     param: '<transaction>',
     next: '`svc tx sign` adds a signature',
   })

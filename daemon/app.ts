@@ -1,4 +1,4 @@
-/** The HTTP surface without a listener: every route of the contract over one kernel, as a `fetch`. */
+/** The HTTP surface without a listener: every route of the contract on one kernel, as a `fetch` function. */
 import { Hono } from 'hono'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
@@ -14,13 +14,13 @@ import { operations } from './routes/probes.ts'
 
 export interface App {
   fetch(request: Request): Promise<Response>
-  /** The answer to what never became a request. */
+  /** Answers input that the HTTP parser could not turn into a request. */
   refuse(error: ApiError): Response
-  /** Writes what is buffered; the store stays open. */
+  /** Writes buffered rate limit counts; the store remains open. */
   close(): Promise<void>
 }
 
-/** Builds the app over open services; nothing listens and no worker runs. */
+/** Builds the app on services that are already open; it opens no listener and starts no worker. */
 export async function createApp(services: Services, { metrics }: { metrics?: Metrics } = {}): Promise<App> {
   const kernel = await createKernel(services, metrics)
   const hono = new Hono()
@@ -40,7 +40,7 @@ export async function createApp(services: Services, { metrics }: { metrics?: Met
   }
 }
 
-/** Stands for the address of a request that has none. */
+/** The base URL of input that was never parsed as a request and therefore has none. */
 const NOWHERE = 'http://localhost'
 
 function refuseRoute(
@@ -64,7 +64,7 @@ function unknownRoute(request: Request, methodsOf: (path: string) => string[]): 
   )
 }
 
-/** When /v2 replaced /v1: 2026-01-01. */
+/** The date on which /v2 replaced /v1, 2026-01-01, in Unix seconds. */
 const DEPRECATED_SINCE = 1767225600
 
 function firstVersion(kernel: Kernel, request: Request): Response {

@@ -1,4 +1,4 @@
-/** The HTTP listener over the app; what is not even a request is answered in the envelope too. */
+/** The HTTP listener of the app, which answers input that is not valid HTTP with the error envelope too. */
 import { createServer, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
@@ -12,12 +12,12 @@ const FAULTS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request was not sent in time',
 }
 
-/** How often Node looks for clients that are too slow; its own half minute would add to every bound. */
+/** Milliseconds between Node's checks for slow clients; its default of 30 s would be added to every timeout. */
 const SILENCE_CHECK_MS = 1_000
-/** A connection on which nothing moves: its client takes no answer. The longest request has its answer in half of that. */
+/** Milliseconds without traffic after which a connection is closed. The longest request is answered in half of that. */
 const SILENCE_MS = 300_000
 
-/** Clients are bounded in time and in number: a connection that says nothing costs a place, and loses it soon. */
+/** Bounds clients in time and in number: an idle connection occupies a place and is closed by a timeout. */
 export function createHttpServer(app: App, { values }: Pick<Config, 'values'>): Server {
   const listener = getRequestListener(app.fetch, {
     errorHandler: (error) => app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request')),
@@ -25,7 +25,7 @@ export function createHttpServer(app: App, { values }: Pick<Config, 'values'>): 
   const requestTimeout = values['request-timeout-seconds'] * 1_000
   const server = createServer(
     {
-      // A missing Host is refused by the listener, in the envelope; Node itself would answer nothing but the status.
+      // The listener refuses a missing Host with the error envelope; Node itself would answer with the status alone.
       requireHostHeader: false,
       headersTimeout: Math.min(values['header-timeout-seconds'] * 1_000, requestTimeout),
       requestTimeout,

@@ -1,4 +1,4 @@
-/** What the request pipeline needs of the process: the services, the rate limiter and this process's name. */
+/** What the request pipeline needs from the process: the services, the rate limiter and the owner name of this process. */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Services } from '../src/context.ts'
@@ -10,7 +10,10 @@ export interface Kernel extends Services {
   limiter: RateLimiter
   bodies: BodyRoom
   metrics: Metrics
-  /** `host/pid/nonce`, and a name for each of its claims behind it: so that a dead process can be told from a busy one. */
+  /**
+   * `host/pid/nonce`, to which each claim adds its own name. It lets other processes see whether the owner is still
+   * alive.
+   */
   owner: string
 }
 
@@ -19,17 +22,17 @@ export async function createKernel(services: Services, metrics: Metrics = create
   return { ...services, limiter, bodies: createBodyRoom(), metrics, owner: newOwner() }
 }
 
-/** Another name for this process, that no other process has had. */
+/** Returns a new owner name for this process, which no other process has used. */
 export function newOwner(): string {
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
   owners.add(owner)
   return owner
 }
 
-/** Every name that this process goes by: another one with its id is of a process that had the id before. */
+/** Every owner name of this process. Another name with the same pid belongs to an earlier process that had this pid. */
 const owners = new Set<string>()
 
-/** Whether the process of that name is known to be gone: same host, and no such pid or only this process has it now. */
+/** Whether the owner is known to have ended: it ran on this host, and its pid is free or has passed to this process. */
 export function isDeadOwner(owner: string): boolean {
   const [host, pid, nonce] = owner.split('/')
   if (host !== hostname()) return false

@@ -1,4 +1,4 @@
-/** The same routes in a command's own process, for when no daemon runs. */
+/** Runs the daemon's routes inside a command's own process when no daemon is running. */
 import type { Config } from '../src/config.ts'
 import { createApp } from './app.ts'
 import { openServices, operatorKey } from './services.ts'
@@ -10,7 +10,7 @@ export interface Local {
 }
 
 export async function openLocal(config: Config): Promise<Local> {
-  // Whoever types the command is told the cause: no stranger reads this answer, and there is no log to look into.
+  // Not in production mode: the answer goes to the person who typed the command, and there is no log with the cause.
   const services = await openServices({ ...config, production: false })
   try {
     const bearer = await operatorKey(services)

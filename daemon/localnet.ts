@@ -1,4 +1,4 @@
-/** Serves the embedded chain's JSON-RPC: beside the API in `svc serve`, alone in `svc localnet start`. */
+/** Serves the embedded chain's JSON-RPC: next to the API in `svc serve`, alone in `svc localnet start`. */
 import { isIP } from 'node:net'
 import { type Chain, openChain } from '../src/chain/connection.ts'
 import { type ChainOwner, chainOwner, claimChain } from '../src/chain/owner.ts'
@@ -14,12 +14,15 @@ import { unusableAddress } from './unusable-address.ts'
 export interface ServedChain {
   rpcUrl: string
   wsUrl: string
-  /** What was not as the settings ask. */
+  /** Messages about what differs from the settings, such as another port. */
   notes: readonly string[]
   close(): Promise<void>
 }
 
-/** Listens for the chain, which opens at its first use; undefined on another cluster. Where another process serves it, that is used. */
+/**
+ * Listens for the embedded chain, which opens at its first use; undefined on another cluster. Where another process
+ * serves this chain, its addresses are returned.
+ */
 export async function serveChain(config: Config, chain: Chain, log: Log): Promise<ServedChain | undefined> {
   if (chain.cluster.kind !== 'embedded') return undefined
   const unlock = await lockFolder(config.dataDir, 'chain')
@@ -47,7 +50,7 @@ export async function serveChain(config: Config, chain: Chain, log: Log): Promis
   }
 }
 
-/** What to know where others than this machine reach the chain; undefined on loopback. */
+/** A warning for a listener that other machines can reach; undefined on a loopback address. */
 function exposure(host: string, url: string): string | undefined {
   const loopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
   if (loopback) return undefined
@@ -60,7 +63,7 @@ function servedElsewhere(owner: ChainOwner | undefined, dataDir: string): Served
   return { rpcUrl, wsUrl, notes: [`The embedded chain is served by process ${pid}`], close: async () => {} }
 }
 
-/** The default port may give way to another; one that was asked for may not. */
+/** Listens on the configured port. A default port that is taken is replaced by a free one; a requested port is not. */
 async function listenForRpc(
   config: Config,
   chain: Chain,
@@ -73,10 +76,10 @@ async function listenForRpc(
     host,
     onError: (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed'),
   }
-  // Where the API takes any port, nobody waits for the chain on its own.
-  const wanted = isDefault && config.values.port === 0 ? 0 : port
+  // With `--port 0` the API accepts any port, and so does the chain unless its own port was set.
+  const requestedPort = isDefault && config.values.port === 0 ? 0 : port
   try {
-    return { server: await serveLocalnet({ ...options, port: wanted }), notes: [] }
+    return { server: await serveLocalnet({ ...options, port: requestedPort }), notes: [] }
   } catch (error) {
     if ((error as Error).name !== 'PortInUse') throw unusableAddress(error as NodeJS.ErrnoException, host, 'rpc-host')
     const taken = `Port ${(error as Error & { port: number }).port} of ${host} is taken`
@@ -87,11 +90,11 @@ async function listenForRpc(
 }
 
 export interface ServingChain extends ServedChain {
-  /** Resolves when it has shut down. */
+  /** Resolves when the chain has shut down. */
   closed: Promise<void>
 }
 
-/** Serves nothing but the chain until a signal. Throws conflict where another process serves it. */
+/** Serves only the chain until a signal arrives. Throws conflict where another process serves it. */
 export async function serveLocalnetAlone(config: Config): Promise<ServingChain> {
   makeDataFolder(config.dataDir)
   const log = createLog(config)

@@ -1,14 +1,14 @@
-/** One daemon per data folder, one server per chain: SQLite's file lock, which the system takes back however the process ends. */
+/** Allows one daemon per data folder and one server per chain, with SQLite's file lock, which the system releases at a process's end. */
 import { join } from 'node:path'
 import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 import { DAEMON_LOCK_FILE } from '../src/config.ts'
 import { makeOwnDatabase } from '../src/files.ts'
 
 const LOCK_FILES = { daemon: DAEMON_LOCK_FILE, chain: CHAIN_LOCK_FILE } as const
-/** Longer than anybody looks whether it is held. */
+/** Milliseconds to wait for the lock, longer than another process takes to check whether it is held. */
 const LOCK_TIMEOUT_MS = 100
 
-/** Takes the folder; answers how to give it back, or undefined where another process has it. */
+/** Locks the folder and returns the function that unlocks it, or undefined where another process holds the lock. */
 export async function lockFolder(
   folder: string,
   what: keyof typeof LOCK_FILES = 'daemon',

@@ -4,7 +4,7 @@ import type { Config } from '../src/config.ts'
 import type { Log } from '../src/log.ts'
 import { type Redactor, redactorOf } from '../src/redaction.ts'
 
-/** An error with its causes and stack, and without the credentials that a message from below may carry. */
+/** The fields of an error, with its causes and stack and without credentials that its message may contain. */
 export function loggedError(error: unknown, { text }: Redactor): object | string {
   if (!(error instanceof Error)) return text(String(error))
   const { type, message, stack, code } = pino.stdSerializers.err(error) as ReturnType<
@@ -16,7 +16,7 @@ export function loggedError(error: unknown, { text }: Redactor): object | string
 export function createLog(config: Config): Log {
   const redactor = redactorOf(config)
   const destination = pino.destination({ dest: 2, sync: true })
-  // Where the terminal is closed nobody reads the log any more, and SIGHUP stops the daemon in order.
+  // A closed terminal makes writes fail with EIO. Nobody reads the log then, and SIGHUP shuts the daemon down.
   destination.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EIO') throw error
   })
@@ -28,7 +28,7 @@ export function createLog(config: Config): Log {
       serializers: { err: (error) => loggedError(error, redactor) },
       redact: ['*.key', '*.secret', '*.authorization', 'headers.authorization'],
     },
-    // The whole line, so that no field of it is forgotten.
+    // The redactor runs over the whole line, so that it covers every field.
     { write: (line: string) => void destination.write(redactor.json(line)) },
   )
 }

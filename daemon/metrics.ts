@@ -1,14 +1,14 @@
-/** Prometheus metrics of this process. */
+/** The Prometheus metrics of this process. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export interface Metrics {
-  /** Counts one answered request. */
+  /** Counts one answered request; `seconds` is the time from request to answer. */
   request(method: string, route: string, status: number, seconds: number): void
   /** Counts one tick of a worker that ended at `at` (Unix milliseconds). */
   tick(worker: string, outcome: { failed: boolean; seconds: number; at: number }): void
-  /** Whether nothing has come of a worker for three periods. */
+  /** Sets whether a worker has completed no tick for three periods. */
   stalled(worker: string, isStalled: boolean): void
-  /** Counts a stored moment that no clock can have written which was right. */
+  /** Counts stored timestamps that are too far in the future to have been written by a correct clock. */
   clockFault(what: string, count: number): void
   text(): Promise<string>
   contentType: string

@@ -1,4 +1,4 @@
-/** `mount(route, operation)`: joins an endpoint of the contract to what it does. */
+/** `mount(route, operation)` connects an endpoint of the contract to the operation that carries it out. */
 import type { Hono } from 'hono'
 import type { AnyRoute, Result } from '../src/api/route.ts'
 import type { Context } from '../src/context.ts'
@@ -7,13 +7,13 @@ import { answerRequest, type Handler, type Operation, type Prepare } from './pip
 
 export interface Mount {
   <R extends AnyRoute>(route: R, operation: Operation<R>): void
-  /** For a `raw` route: `prepare` makes the operation's input of the bytes. */
+  /** For a `raw` route, `prepare` turns the bytes of the body into the operation's input. */
   <R extends AnyRoute, I>(
     route: R,
     operation: (context: Context, input: I) => Promise<Result<R>>,
     prepare: Prepare<I>,
   ): void
-  /** Methods mounted at a path, for the message of a 404. */
+  /** The methods mounted at a path, which the message of a 404 lists. */
   methodsOf(path: string): string[]
 }
 

@@ -1,8 +1,8 @@
-/** One request of a connection at a time: whoever sends many at once, and reads none of the answers, has one of them made. */
+/** Handles one request of a connection at a time, so that a client that sends many and reads no answer costs one answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests that wait for the one before them; clients that send ahead at all send a few. */
+/** The most requests of a connection that may wait. Clients that use pipelining at all send a few. */
 const MOST_WAITING = 100
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
@@ -12,13 +12,13 @@ interface Line {
 }
 
 /**
- * Answers the requests of each connection one after the other: the next is begun when the answer before it is out. Without
- * that, Node begins all that one packet holds, a thousand large answers for seventy kilobytes. Too many end the connection.
+ * Answers the requests of a connection one after the other. Without that, Node begins every request of one packet at
+ * once: a thousand large answers for seventy kilobytes. Too many waiting requests end the connection.
  */
 export function oneAtATime(handle: Handle): Handle {
   const lines = new WeakMap<Socket, Line>()
   const begin = (line: Line, request: IncomingMessage, response: ServerResponse) => {
-    // Also where the connection broke: what waits behind it is never begun then.
+    // The event also comes when the connection breaks; the waiting requests are not started then.
     response.once('close', () => {
       const next = line.waiting.shift()
       if (next === undefined || request.socket.destroyed) lines.delete(request.socket)

@@ -1,4 +1,4 @@
-/** Whether this process can do its work: a database that takes writes, a chain that answers, workers that get on. */
+/** Whether this process can do its work: the database accepts writes, the chain answers and the workers make progress. */
 
 import { databaseFault, FAULT_WORDS } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'
@@ -10,20 +10,20 @@ type ReadinessPart = 'database' | 'rpc' | 'workers'
 export interface Readiness {
   ready: boolean
   checks: Record<ReadinessPart, 'ok' | 'failing'>
-  /** Why a check fails, in words that name no file and no URL; absent where all is well. */
+  /** Why each check fails, without file names and URLs; absent where every check passes. */
   reasons?: Partial<Record<ReadinessPart, string>>
 }
 
 type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending'>
 
-/** Asks database and chain at most once a second, however many ask for it. */
+/** Checks database and chain at most once a second, however often readiness is requested. */
 export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
-  const [database, rpc] = [seldom(() => storeFault(kernel)), seldom(() => rpcFault(kernel))]
+  const [database, rpc] = [throttled(() => storeFault(kernel)), throttled(() => rpcFault(kernel))]
   return async () => {
-    const [ofDatabase, ofRpc] = await Promise.all([database(), rpc()])
+    const [databaseReason, rpcReason] = await Promise.all([database(), rpc()])
     const faults: Record<ReadinessPart, string | null> = {
-      database: ofDatabase,
-      rpc: ofRpc,
+      database: databaseReason,
+      rpc: rpcReason,
       workers: workersFault(kernel),
     }
     const parts = Object.entries(faults) as [ReadinessPart, string | null][]
@@ -37,11 +37,14 @@ export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
   }
 }
 
-const ASK_AGAIN_MS = 1_000
-/** A write that waits longer than this waits for something that is wrong. */
+const PROBE_INTERVAL_MS = 1_000
+/** Milliseconds after which the database counts as failing; a healthy one answers a write much sooner. */
 const READINESS_TIMEOUT_MS = 5_000
 
-/** A read, a write that leaves nothing, and what every statement before has met. */
+/**
+ * Why the database fails: a read, a write that changes nothing, and the fault that an earlier statement met are
+ * checked.
+ */
 async function storeFault({ store, log, ending }: ReadyKernel): Promise<string | null> {
   try {
     await withTimeout(READINESS_TIMEOUT_MS, ending, async () => {
@@ -67,7 +70,7 @@ async function rpcFault({ chain, log }: ReadyKernel): Promise<string | null> {
   }
 }
 
-/** Workers that were started here and of which nothing comes. */
+/** Names the workers of this process that have stalled. */
 function workersFault({ workers }: ReadyKernel): string | null {
   const names = workers()
     .filter(({ stalled_reason }) => stalled_reason !== null)
@@ -75,11 +78,11 @@ function workersFault({ workers }: ReadyKernel): string | null {
   return names.length === 0 ? null : `nothing comes of ${names.join(', ')}: GET /v2/health/workers says why`
 }
 
-function seldom<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: { at: number; answer: Promise<T> } | undefined
+function throttled<T>(probe: () => Promise<T>): () => Promise<T> {
+  let latest: { at: number; answer: Promise<T> } | undefined
   return () => {
     const now = performance.now()
-    if (asked === undefined || now - asked.at >= ASK_AGAIN_MS) asked = { at: now, answer: ask() }
-    return asked.answer
+    if (latest === undefined || now - latest.at >= PROBE_INTERVAL_MS) latest = { at: now, answer: probe() }
+    return latest.answer
   }
 }

@@ -1,4 +1,4 @@
-/** `svc serve`: opens, listens, works, and shuts down in order. */
+/** `svc serve`: opens the services, listens, runs the workers and shuts down in order. */
 import { readFileSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -40,17 +40,17 @@ const WORKERS = [
 
 export interface RunningDaemon {
   url: string
-  /** Cluster that it works on, as it may be shown. */
+  /** Label of the cluster that the daemon uses, without credentials. */
   cluster: string
   /** The embedded chain's JSON-RPC; undefined on another cluster. */
   localnet: ServedChain | undefined
   /** Resolves when the daemon has shut down. */
   closed: Promise<void>
-  /** Stops accepting, answers what is under way, writes what is buffered. */
+  /** Stops accepting requests, answers those under way and writes buffered data. */
   close(): Promise<void>
 }
 
-/** Starts the daemon; resolves when it listens. Throws conflict when one runs on this data folder already. */
+/** Starts the daemon and resolves when it listens. Throws conflict when a daemon already runs on this data folder. */
 export async function serve(config: Config): Promise<RunningDaemon> {
   const log = createLog(config)
   const services = await openServices(config, log)
@@ -59,7 +59,7 @@ export async function serve(config: Config): Promise<RunningDaemon> {
     const unlock = await lockFolder(config.dataDir)
     if (unlock === undefined) throw secondDaemon(config)
     await operatorKey(services)
-    // The built-in curve is known to be good; those of a file are made before anybody can ask for one.
+    // The built-in curve is valid. Curves of a file are built here, so that an invalid one stops the start.
     if (config.values['pools.presets'] !== undefined) await loadCurves(config)
     const metrics = createMetrics({ processMetrics: true })
     let workers: Workers | undefined
@@ -80,8 +80,8 @@ export async function serve(config: Config): Promise<RunningDaemon> {
 
     const { close, closed } = onShutdown(log, {
       stop: () => Promise.all([drain(server), workers?.stop()]),
-      hurry: () => services.end(),
-      cut: () => server.closeAllConnections(),
+      abortCalls: () => services.end(),
+      closeConnections: () => server.closeAllConnections(),
       async finish() {
         await app.close()
         removeDaemonFile(config)
@@ -119,7 +119,7 @@ function secondDaemon({ dataDir }: Config): ApiError {
     const { pid, url } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; url: string }
     which = `: pid ${pid} at ${url}`
   } catch {
-    // It has not written its file yet.
+    // The other daemon has not written its file yet, so the message names no pid.
   }
   return conflict(`A daemon already runs on this data folder${which}. Stop it, or choose another with --data-dir`)
 }

@@ -1,4 +1,4 @@
-/** Opens what a process needs to answer requests, and closes it again. */
+/** Opens the services that a process needs to answer requests, and closes them again. */
 
 import { hash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
@@ -22,12 +22,12 @@ import { once } from '../src/timing.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
-  /** Ends every call that is under way to somewhere else. */
+  /** Aborts every outgoing call that is under way. */
   end(): void
   close(): Promise<void>
 }
 
-/** Opens database, vault and tree worker; throws ApiError or ConfigError with the way out. */
+/** Opens database, vault, tree worker, chain and storage; throws ApiError or ConfigError with what to change. */
 export async function openServices(config: Config, log: Log = silentLog): Promise<OpenServices> {
   makeDataDir(config)
   const databaseUrl = config.values['database-url']
@@ -40,7 +40,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
     const trees = createTreePool()
     const ender = new AbortController()
     const ending = ender.signal
-    // Every call out listens to it.
+    // Every outgoing call adds a listener, which would exceed Node's default warning limit.
     setMaxListeners(0, ending)
     const chain = openChain(config, { log, ending })
     return {
@@ -85,18 +85,20 @@ function makeDataDir({ dataDir }: Config): void {
   }
 }
 
-/** The local operator's bearer key: a 0600 file in the data folder, made with its database row on first use. */
+/**
+ * The local operator's bearer key: a file with mode 0600 in the data folder, made on first use with its database row.
+ */
 export async function operatorKey({ store, config, clock }: Services): Promise<string> {
   const file = join(config.dataDir, OPERATOR_KEY_FILE)
-  let text = readOwnIfThere(file, OF_OPERATOR)
+  let text = readOwnIfThere(file, OPERATOR_KEY_OPTIONS)
   if (text === null) {
     writeAtomically(file, `${mintApiKey('live').key}\n`, { exclusive: true })
-    text = readOwn(file, OF_OPERATOR)
+    text = readOwn(file, OPERATOR_KEY_OPTIONS)
   }
   const key = operatorKeyIn(file, text)
-  const known = await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))
-  if (known?.status === 'revoked') throw forbidden(`the key in ${file} was revoked; remove the file to get another`)
-  if (known === null) {
+  const existing = await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))
+  if (existing?.status === 'revoked') throw forbidden(`the key in ${file} was revoked; remove the file to get another`)
+  if (existing === null) {
     const { row } = mintApiKey('live', key)
     await store.write(async (tx) => {
       if ((await findApiKeyByHash(tx, row.hash)) !== null) return
@@ -113,9 +115,9 @@ export async function operatorKey({ store, config, clock }: Services): Promise<s
   return key
 }
 
-const OF_OPERATOR = { secret: true, folder: 'own' } as const
+const OPERATOR_KEY_OPTIONS = { secret: true, folder: 'own' } as const
 
-/** Refuses what is no key. */
+/** The key in the file; throws internal_error where the text is not an API key. */
 function operatorKeyIn(file: string, text: string): string {
   const key = text.trim()
   if (!/^svc_(live|test)_[0-9A-Za-z]{32}$/.test(key)) {

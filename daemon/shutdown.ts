@@ -1,38 +1,38 @@
-/** How a daemon ends: in order, within ten seconds whatever is outside, and at once where a signal comes twice. */
+/** Shuts a daemon down in order and within ten seconds, and at once after a second signal. */
 import type { Server } from 'node:http'
 import type { Log } from '../src/log.ts'
 
-/** SIGHUP comes of a terminal that closes. */
+/** SIGHUP arrives when the terminal closes. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
-/** What calls to nodes, relays, receivers and providers are given to end by themselves. */
-const HURRY_MS = 5_000
-/** Then what is still unanswered loses its connection. */
-const CUT_MS = 7_000
-/** The end, whatever still holds the process: everything that was answered is stored. */
-const END_MS = 9_500
+/** Milliseconds until outgoing calls to nodes, relays, webhook receivers and providers are aborted. */
+const ABORT_CALLS_MS = 5_000
+/** Milliseconds until connections with unanswered requests are closed. */
+const CLOSE_CONNECTIONS_MS = 7_000
+/** Milliseconds until the process exits, whatever still keeps it running. Everything that was answered is stored. */
+const EXIT_MS = 9_500
 const SWEEP_MS = 50
 
-export interface Parts {
-  /** Takes nothing new; resolves when nothing is under way any more. */
+export interface ShutdownSteps {
+  /** Stops accepting work; resolves when nothing is under way. */
   stop(): Promise<unknown>
-  /** Ends every call out. */
-  hurry(): void
-  /** Closes what clients still hold. */
-  cut(): void
-  /** Writes what is buffered and closes everything. */
+  /** Aborts every outgoing call. */
+  abortCalls(): void
+  /** Closes the connections that clients still hold open. */
+  closeConnections(): void
+  /** Writes buffered data and closes every service. */
   finish(): Promise<void>
 }
 
 export interface Shutdown {
-  /** The first call begins it; every call resolves at its end. */
+  /** Starts the shutdown at the first call; every call resolves when it is complete. */
   close(): Promise<void>
   /** Resolves when everything is closed. */
   closed: Promise<void>
 }
 
-/** Shuts down at the first signal or `close`, and ends the process at once where another SIGINT or SIGTERM comes. */
-export function onShutdown(log: Log, parts: Parts): Shutdown {
+/** Shuts down at the first signal or `close`, and ends the process at once when another SIGINT or SIGTERM arrives. */
+export function onShutdown(log: Log, parts: ShutdownSteps): Shutdown {
   let finished!: () => void
   const closed = new Promise<void>((resolve) => {
     finished = resolve
@@ -41,15 +41,15 @@ export function onShutdown(log: Log, parts: Parts): Shutdown {
 
   async function run(): Promise<void> {
     const timers = [
-      later(HURRY_MS, () => {
+      later(ABORT_CALLS_MS, () => {
         log.warn({}, 'what is under way to nodes and receivers is ended')
-        parts.hurry()
+        parts.abortCalls()
       }),
-      later(CUT_MS, () => parts.cut()),
+      later(CLOSE_CONNECTIONS_MS, () => parts.closeConnections()),
     ]
     let isClosed = false
-    // Not called off: a connection that somebody else holds open must not keep the process.
-    later(END_MS, () => {
+    // This timer is never cancelled: a connection that another party holds open must not keep the process running.
+    later(EXIT_MS, () => {
       if (!isClosed) log.error({}, 'the daemon did not shut down in time and ends now')
       process.exit(isClosed ? undefined : 1)
     }).unref()
@@ -71,7 +71,8 @@ export function onShutdown(log: Log, parts: Parts): Shutdown {
   }
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      // Whoever asks twice does not want to wait; a terminal may hang up several times.
+      // A second SIGINT or SIGTERM requests an immediate end. SIGHUP does not, because a terminal may send it several
+      // times.
       if (closing !== undefined && signal !== 'SIGHUP') process.exit(128 + NUMBERS[signal])
       if (closing === undefined) log.info({ signal }, 'shutting down')
       void close()
@@ -82,9 +83,9 @@ export function onShutdown(log: Log, parts: Parts): Shutdown {
 
 const later = (milliseconds: number, act: () => void) => setTimeout(act, milliseconds)
 
-/** Stops accepting and waits for the requests under way. */
+/** Stops accepting connections and waits for the requests under way. */
 export async function drain(server: Server): Promise<void> {
-  // A connection that is kept alive falls idle only when its answer is out.
+  // A keep-alive connection becomes idle only after its answer is sent, so idle connections are closed repeatedly.
   const sweeper = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
   await new Promise<void>((resolve) => void server.close(() => resolve()))
   clearInterval(sweeper)

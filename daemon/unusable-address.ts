@@ -1,4 +1,4 @@
-/** Why an address cannot be listened on, with the setting that chooses another. */
+/** Explains why the daemon cannot listen on an address, and names the setting that chooses another. */
 import { internal } from '../src/errors.ts'
 
 type HostSetting = 'host' | 'rpc-host'
@@ -10,7 +10,9 @@ const WHY: Record<string, (host: HostSetting) => string> = {
   EACCES: (host) => `ports below 1024 need privileges; choose another with --${host === 'host' ? 'port' : 'rpc-port'}`,
 }
 
-/** A host or port that cannot be listened on, with the way out; any other error as it is. */
+/**
+ * An internal_error for a host or port that cannot be used, with what to change; any other error is returned unchanged.
+ */
 export function unusableAddress(error: NodeJS.ErrnoException, host: string, setting: HostSetting): Error {
   const why = WHY[error.code ?? '']
   return why === undefined ? error : internal(`cannot listen on ${host}: ${why(setting)}`, { cause: error })

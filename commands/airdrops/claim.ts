@@ -1,4 +1,4 @@
-/** `svc airdrops claim`: what a wallet is owed, claimed by its own keypair, and sold for SOL where asked. */
+/** `svc airdrops claim`: a wallet's share, claimed with its own keypair and, on request, sold for SOL. */
 import type { AirdropClaimCreated } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
@@ -34,7 +34,7 @@ export const airdropClaimVerb = verb({
       const shown = input.build_only ? '--build-only' : '--wait none'
       throw usage(`${shown} does not go with --swap-to-sol: the swap follows a claim that has landed`, { param: shown })
     }
-    const given = input.proof === undefined ? { amount: '0' } : await readClaimProof(input.proof)
+    const entry = input.proof === undefined ? { amount: '0' } : await readClaimProof(input.proof)
     let swap: string | null = null
     const claimed = await runSigned<AirdropClaimCreated>(session, input, {
       what: `Claim from the airdrop ${id}`,
@@ -46,7 +46,7 @@ export const airdropClaimVerb = verb({
           platform_id: input.platform_id ?? DEFAULT_PLATFORM,
           platform_fee: input.platform_fee ?? 0,
           swap_to_sol: input.swap_to_sol,
-          ...given,
+          ...entry,
         })
         swap = data.swap_transaction
         return { data }
@@ -57,7 +57,7 @@ export const airdropClaimVerb = verb({
   },
 })
 
-/** The claim is confirmed by now: whatever happens here, it is not undone. */
+/** Sells what was claimed. The claim is confirmed by now, so a failure reports that it was claimed but not sold. */
 async function sell(
   session: Session,
   input: InputValues<typeof claimAirdropFlags>,

@@ -1,4 +1,4 @@
-/** `svc airdrops eligibility`: which airdrops a wallet is in, what it can claim, and why not. */
+/** `svc airdrops eligibility`: which airdrops include a wallet, what it can claim, and why it cannot claim. */
 import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, text } from '../command.ts'
@@ -15,8 +15,8 @@ export const eligibility = listVerb({
     const decimals = new Map<string, number | null>()
     for (const mint of new Set(airdrops.map(({ mint }) => mint))) decimals.set(mint, await mintDecimals(session, mint))
     const shown = (mint: string, amount: string) => {
-      const known = decimals.get(mint) ?? null
-      return known === null ? `${amount} raw units` : decimalOf(BigInt(amount), known)
+      const digits = decimals.get(mint) ?? null
+      return digits === null ? `${amount} raw units` : decimalOf(BigInt(amount), digits)
     }
     return {
       columns: ['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'],

@@ -1,4 +1,4 @@
-/** Whether a transaction is what the person has agreed to: this airdrop, this sum, and nothing else. It is read here, whatever the API says of it. */
+/** Checks locally, whatever the API says, that a transaction is what the user agreed to: this airdrop, this sum and nothing else. */
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
 import { decodeInstruction } from '../../src/solana/instructions/index.ts'
@@ -11,13 +11,13 @@ import { failure } from '../ui/problem.ts'
 type BuiltInstruction = TransactionContent['instructions'][number]
 type AgreedTree = Pick<TreeRecord, 'airdrop_count' | 'root' | 'total' | 'leaf_count' | 'mint'>
 
-/** Lamports. */
+/** The highest priority fee that is signed, in lamports. */
 const MAX_PRIORITY_FEE = 100_000_000n
 
 /**
- * Requires the distributor of this count, root and caps, which gives what is left back to the account that the deposit
- * comes from, and one deposit of the total into its vault. The programs enforce the rest. Throws a failure that names
- * what differs.
+ * Requires the distributor of this count, root and caps, whose clawback receiver is the account that the deposit comes
+ * from, and one deposit of the total into its vault. The programs enforce the rest. Throws a failure that names the
+ * difference.
  */
 export function requireExpected(
   { fee_payer, signers, instructions }: TransactionContent,
@@ -26,9 +26,9 @@ export function requireExpected(
 ): void {
   const of = (program: string) => instructions.filter((each) => each.program === program)
   const [creation, transfer] = [of(PROGRAMS.distributor.id)[0], of(TOKEN_PROGRAM)[0]]
-  const known = [COMPUTE_BUDGET_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, PROGRAMS.distributor.id, TOKEN_PROGRAM]
-  const strange = instructions.find(({ program }) => !known.includes(program))
-  if (strange !== undefined) throw unexpectedBuild(`it calls ${strange.program}`)
+  const allowed = [COMPUTE_BUDGET_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, PROGRAMS.distributor.id, TOKEN_PROGRAM]
+  const unexpected = instructions.find(({ program }) => !allowed.includes(program))
+  if (unexpected !== undefined) throw unexpectedBuild(`it calls ${unexpected.program}`)
   if (fee_payer !== payer || signers.length !== 1) throw unexpectedBuild(`${payer} would not be its only signer`)
   if (of(PROGRAMS.distributor.id).length !== 1 || creation === undefined)
     throw unexpectedBuild('it does not make one distributor')
@@ -66,15 +66,18 @@ function requireDeposit(
   if (deposit.mint !== mint || airdropMint !== mint) throw unexpectedBuild('it is about another token')
   if (deposit.authority !== payer || deposit.destination !== ownVault)
     throw unexpectedBuild('its deposit does not go from you into its vault')
-  // The token program lets only the owner send from an account, so what is left comes back to the payer's own one.
+  // Only the owner of a token account can send from it, so this receiver is an account of the payer.
   if (receiver !== deposit.source)
     throw unexpectedBuild('what is left would go to another account than the deposit comes from')
 }
 
-/** Compute units that a transaction without a limit of its own can be charged for. */
+/** The compute units that a transaction without a limit of its own can be charged for. */
 const LARGEST_UNITS = 1_400_000n
 
-/** Lamports, rounded up: the price for each unit, in millionths, of the whole limit; 0 where a build sets no price. */
+/**
+ * The priority fee in lamports, rounded up: the price of a compute unit, in millionths, times the unit limit; 0 where a
+ * build sets no price.
+ */
 function priorityFeeOf(instructions: readonly BuiltInstruction[]): bigint {
   let [units, microLamports]: [bigint | null, bigint | null] = [null, null]
   for (const { data } of instructions) {

@@ -1,4 +1,4 @@
-/** `svc airdrops export`: every proof as static JSON files by wallet prefix, for a claim page without a server. */
+/** `svc airdrops export`: writes every proof to static JSON files, named by wallet prefix, for a claim page without a server. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
@@ -11,9 +11,9 @@ import { fetchStoredList } from '../merkle/stored-list.ts'
 import { reason } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 
-/** Proofs in one file, about: what a page loads to find one wallet. */
+/** The approximate number of proofs in one file, which a page loads to find one wallet. */
 const PER_FILE = 64
-/** Base58 without its case. */
+/** The number of base58 characters when upper and lower case are the same. */
 const SYMBOLS = 35
 const MAX_PREFIX = 4
 const FORMAT = 'svc-airdrop-proofs/1'
@@ -53,7 +53,7 @@ export const exportProofs = verb({
   },
 })
 
-/** How many first letters name a file, so that it holds about `PER_FILE` wallets. */
+/** The length of the wallet prefix that names a file, chosen so that a file holds about `PER_FILE` wallets. */
 export function prefixLength(leafCount: number): number {
   let length = 1
   while (length < MAX_PREFIX && leafCount / SYMBOLS ** length > PER_FILE) length++
@@ -61,9 +61,9 @@ export function prefixLength(leafCount: number): number {
 }
 
 interface Proof {
-  /** Raw units. */
+  /** The amount in raw units. */
   amount: string
-  /** Hex, leaf to root. */
+  /** The hashes in hex, from leaf to root. */
   proof: string[]
 }
 
@@ -88,7 +88,7 @@ interface Exported {
   files: ReadonlyMap<string, Record<string, Proof>>
 }
 
-/** Into a folder beside it that then takes its name, so that no page ever reads half of one. */
+/** Writes a new folder next to `out` and then renames it, so that no page ever reads an incomplete export. */
 async function writeFolder(out: string, isThere: boolean, { record, prefix, files }: Exported): Promise<void> {
   const draft = `${out.replace(/\/+$/, '')}.${process.pid}.part`
   const old = `${draft}.old`
@@ -114,7 +114,7 @@ async function writeFolder(out: string, isThere: boolean, { record, prefix, file
   }
 }
 
-/** Nothing else is ever replaced. */
+/** Whether the folder holds an export; no other folder is ever replaced. */
 async function isExport(folder: string): Promise<boolean> {
   try {
     return JSON.parse(await readFile(join(folder, 'airdrop.json'), 'utf8')).format === FORMAT

@@ -1,4 +1,4 @@
-/** `svc airdrops`: from a list of recipients to funded distributors, claims, and what is left. */
+/** `svc airdrops`: from a list of recipients to funded distributors, claims and the withdrawal of the rest. */
 import { paths } from '../../src/api/paths.ts'
 import { inWhole } from '../amounts.ts'
 import { type Noun, required, text, verb } from '../command.ts'
@@ -30,7 +30,7 @@ const airdropGetVerb = verb({
     return { data, record: inWhole(data, Object.fromEntries(AMOUNTS.map((name) => [name, decimals]))) }
   },
 })
-/** Fields of the answer that are raw units. */
+/** The fields of the answer that are amounts in raw units. */
 const AMOUNTS = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as const
 
 export const airdropsNoun: Noun = {

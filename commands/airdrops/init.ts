@@ -1,4 +1,4 @@
-/** `svc airdrops init`: a distributor made and funded in one transaction, by your keypair or the platform wallet. */
+/** `svc airdrops init`: creates and funds a distributor in one transaction, signed by the user's keypair or the platform wallet. */
 import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { type InputValues, integer, text, toggle, verb } from '../command.ts'
@@ -45,7 +45,7 @@ export const init = verb({
   ],
   async run({ id, ...input }, session) {
     checkInitFlags(id, input)
-    const tree = id === undefined ? givenTree(input) : await storedTree(session, id)
+    const tree = id === undefined ? treeOfFlags(input) : await storedTree(session, id)
     const what = `Initialize airdrop ${tree.airdrop_count} of ${tree.mint}`
     const body = {
       ...tree,
@@ -99,7 +99,7 @@ function checkInitFlags(id: string | undefined, input: InitFlags): void {
   }
 }
 
-function givenTree({ mint = '', airdrop_count = 0, root = '' }: InitFlags): InitialTree {
+function treeOfFlags({ mint = '', airdrop_count = 0, root = '' }: InitFlags): InitialTree {
   return { mint, airdrop_count, merkle_root: root }
 }
 

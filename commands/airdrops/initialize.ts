@@ -1,4 +1,4 @@
-/** One airdrop put on chain and funded, once: what is signed is in the journal before it is sent, and sent again after an interruption. */
+/** Puts one airdrop on chain and funds it, once: what is signed is in the journal first, and is sent again after an interruption. */
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
@@ -21,12 +21,17 @@ export interface LaunchOptions {
   clawback_after_days: number | undefined
 }
 
-/** A transaction may expire without being executed; after so many of them something else is wrong. */
+/**
+ * The most attempts to send a launch. A transaction may expire without being executed, but after so many another fault
+ * is likely.
+ */
 const MAX_LAUNCH_ATTEMPTS = 4
-/** Error of a transaction whose blockhash expired before it was executed. */
+/** The error of a transaction whose blockhash expired before it was executed. */
 const EXPIRED = 'BlockhashExpired'
 
-/** Answers the airdrop as the chain shows it, with the signature of this run, or null where an earlier run made it. */
+/**
+ * Returns the airdrop as the chain shows it, with the signature of this run, or null where an earlier run created it.
+ */
 export async function initializeAirdrop(
   session: Session,
   options: LaunchOptions,
@@ -63,11 +68,14 @@ export const launchTermsOf = (
 
 interface SentLaunch {
   signature: string
-  /** Null where the platform wallet signed: its bytes are not at hand. */
+  /** The signed bytes; null where the platform wallet signed, whose answer has only the signature. */
   transaction: string | null
 }
 
-/** Answers the signature. Only one that has expired is tried again: any other failure would come again. */
+/**
+ * Returns the confirmed signature. Only an expired transaction is retried, because any other failure would repeat
+ * itself.
+ */
 async function confirmedOnce(
   session: Session,
   { id }: TreeRecord,
@@ -91,8 +99,8 @@ async function confirmedOnce(
 }
 
 /**
- * The bytes in the journal are sent again until they are confirmed or never can be: only then are others signed. Null
- * where those of an earlier run have expired and were never executed.
+ * Sends the bytes in the journal again until they are confirmed or have expired; only then are new ones signed. Null
+ * where those of an earlier run expired and were never executed.
  */
 async function attemptByKeypair(
   session: Session,
@@ -115,7 +123,7 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   const { data } = await session.client.airdrops.create(launchBody(options, record))
   if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, though none was asked for')
   const { transaction, tracked_resource } = data
-  // Loaded here because it reads addresses, and help must load no base58.
+  // This import is dynamic because the module decodes addresses, and help must not load base58.
   const { requireExpected } = await import('./expected-build.ts')
   requireExpected(await session.wallet.decode(transaction), options.payer.address, record)
   const forecast = await forecastOf(session, transaction, options.payer.address)
@@ -123,14 +131,15 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   return { ...(await signCompletely(session, transaction, options)), tracked_resource }
 }
 
-/** False where what an earlier run has signed has expired, and was never executed. */
+/** False where the transaction of an earlier run has expired and was never executed. */
 async function submitLaunch(session: Session, launch: SignedLaunch, { isNew }: { isNew: boolean }): Promise<boolean> {
   const { transaction, signature } = launch
   try {
     await submitSigned(session, signature, { transaction, ...trackedField(launch) })
     return true
   } catch (error) {
-    // The API stores before it sends: what it does not know it never sent, and what it says of it comes from the chain.
+    // The API stores a transaction before it sends it, so it never sent one that it does not know. What it reports
+    // about the others comes from the chain.
     if (isNew || !(error instanceof ApiError) || error.code !== 'bad_request') throw error
     return isKnownToApi(session, signature)
   }
@@ -140,7 +149,10 @@ async function isKnownToApi({ client }: Session, signature: string): Promise<boo
   return (await client.transactions.get({ signature })).data.lifecycle !== 'unknown'
 }
 
-/** The key in the journal is used until what was signed under it is proven to have failed: the platform wallet signs once for a key. */
+/**
+ * Uses the key in the journal until what was signed under it is proven to have failed, because the platform wallet
+ * signs once per key.
+ */
 async function attemptByPlatform(
   session: Session,
   options: LaunchOptions,

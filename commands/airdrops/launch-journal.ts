@@ -1,4 +1,4 @@
-/** What a launch has begun: one journal for each airdrop, on the disk before anything is sent, so that the next run goes on with it. */
+/** The journal of an airdrop's launch, on disk before anything is sent, so that the next run continues it. */
 import { accessSync, constants } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { TrackedResource } from '../../src/api/envelope.ts'
@@ -9,14 +9,14 @@ import { makeStateFolder, sourceOf, stateFile, stateFolder } from '../state-file
 import { reason } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 
-/** What the person agreed to; another value of any of it makes another transaction. */
+/** The terms that the user agreed to; a change of any of them results in another transaction. */
 export interface LaunchTerms {
   payer: string
   root: string
   platform_id: string
-  /** Null takes the API's default. */
+  /** Days until the clawback; null for the API's default. */
   clawback_after_days: number | null
-  /** Whether the platform wallet signs. */
+  /** Whether the platform wallet signs instead of the user's keypair. */
   signed: boolean
 }
 
@@ -26,7 +26,7 @@ export interface SignedLaunch {
   signature: string
   tracked_resource?: TrackedResource | undefined
 }
-/** The idempotency key under which the platform wallet is asked for a signature, and that signature once it is known. */
+/** The idempotency key of the request to the platform wallet, and its signature once that is known. */
 export interface RequestedLaunch {
   key: string
   signature: string | null
@@ -36,15 +36,15 @@ export type LaunchEntry = (SignedLaunch | RequestedLaunch) & { terms: LaunchTerm
 const LAUNCHES_FOLDER = 'launches'
 
 export interface LaunchJournal {
-  /** Null where no earlier run has begun it on these terms. */
+  /** Returns the stored entry; null where no earlier run has started the launch on these terms. */
   read(terms: LaunchTerms): LaunchEntry | null
   write(entry: LaunchEntry): void
   remove(): void
-  /** Throws a failure while what an earlier run began on other terms may still be confirmed. */
+  /** Throws a failure while a transaction that an earlier run signed on other terms may still be confirmed. */
   refuseOtherTerms(terms: LaunchTerms): Promise<void>
 }
 
-/** The journal of the airdrop with this id, whatever list it has. */
+/** The journal of the airdrop with this id, independent of its list. */
 export async function launchJournal(session: Session, { id }: Pick<TreeRecord, 'id'>): Promise<LaunchJournal> {
   const file = stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id])
   const journal = new RunJournal<LaunchEntry>(file, { parse: launchEntryOf })
@@ -74,7 +74,9 @@ export async function launchJournal(session: Session, { id }: Pick<TreeRecord, '
   }
 }
 
-/** Throws a usage problem where no journal can be written: what was signed could then be signed again. */
+/**
+ * Throws a usage problem where no journal can be written, because a later run could then sign the launch a second time.
+ */
 export function requireLaunchFolder(): void {
   const folder = stateFolder(LAUNCHES_FOLDER)
   try {

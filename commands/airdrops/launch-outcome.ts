@@ -1,4 +1,4 @@
-/** What became of every airdrop of a launch, as records and as a table, and how to fund a vault that lacks tokens. */
+/** The result of a launch for each airdrop, as records and as a table, with how to fund a vault that lacks tokens. */
 import { decimalOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import { isFunded, type LaunchPart } from './parts.ts'
@@ -40,13 +40,13 @@ export function launchOutcome(
     table,
     notes: [
       ...notes,
-      // The API knows more than the sum: whether what is sent to that vault could come back.
+      // The API's note says more than the missing sum: whether tokens sent to that vault could be recovered.
       ...parts.flatMap((part) => partNotes(part, decimals)),
     ],
   }
 }
 
-/** The way to fund a vault is shown only where what is left of it would come back to the payer. */
+/** Notes of one airdrop. How to fund its vault is shown only where the rest of the vault would return to the payer. */
 function partNotes({ record, note, missing, fundableVault }: LaunchPart, decimals: number): string[] {
   const way =
     missing > 0n && fundableVault !== null

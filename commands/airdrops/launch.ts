@@ -1,4 +1,4 @@
-/** `svc airdrops launch`: from a CSV to funded airdrops in one go; run again after any interruption, it goes on. */
+/** `svc airdrops launch`: from a CSV to funded airdrops in one command, which continues after an interruption when run again. */
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
@@ -94,12 +94,12 @@ export const launchAirdrops = verb({
     })
     const parts = await launchParts(session, trees, { payer, replace: input.replace })
     if (!input.again) await refuseLaunchedTwice(session, parts)
-    // A run that was killed after its transaction was confirmed has left its journal behind.
+    // A run that was killed after its transaction was confirmed could not remove its journal.
     for (const { isOnChain, record } of input.dry_run ? [] : parts) {
       if (isOnChain) (await launchJournal(session, record)).remove()
     }
     const open = parts.filter(({ isOnChain }) => !isOnChain)
-    // Where trees alone are stored, nothing is signed.
+    // Where only trees have to be stored, nothing is signed.
     const sends = !input.dry_run && open.length > 0
     if (sends) refuseUnconfirmable(session, await session.cluster())
     const decimals = await requireLaunchTokens(session, {
@@ -117,7 +117,7 @@ export const launchAirdrops = verb({
     if (!input.dry_run) await launchAll(session, input, { payer, parts })
     const sent = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
     const outcome = launchOutcome(parts, decimals, sends ? [] : [sent])
-    // A vault that was withdrawn pays nobody any more, so it lacks nothing.
+    // A withdrawn vault no longer pays anyone, so it lacks no tokens.
     const isComplete = parts.every(({ isOnChain, missing }) => isOnChain && missing === 0n)
     return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
   },
@@ -131,7 +131,7 @@ function launchQuestion(open: readonly LaunchPart[], decimals: number): string {
   return `Launch ${airdrops} of ${decimalOf(total, decimals)} tokens to ${wallets} wallets`
 }
 
-/** The airdrop count of each tree. Throws a usage problem where the flags do not give one to each. */
+/** The airdrop count of each tree. Throws a usage problem where the flags do not specify one for each. */
 export function countsOf(
   { airdrop_count, counts }: Pick<LaunchFlags, 'airdrop_count' | 'counts'>,
   trees: number,
@@ -167,7 +167,8 @@ async function launchAll(
     platform_id: input.platform_id ?? DEFAULT_PLATFORM,
     clawback_after_days: input.clawback_after_days,
   }
-  // Checked before a tree is replaced: what was signed for the older one may still be confirmed.
+  // This check precedes the replacement of a tree, because a launch that was signed for the older tree may still be
+  // confirmed.
   for (const { isOnChain, record } of parts) {
     if (!isOnChain) await (await launchJournal(session, record)).refuseOtherTerms(launchTermsOf(options, record))
   }
@@ -187,7 +188,7 @@ async function launchAll(
   session.setInterruptNote(null)
 }
 
-/** Read again because the API knows what an airdrop can pay out only once its tree is stored. */
+/** Reads the state again, because the API knows what an airdrop can pay out only once its tree is stored. */
 async function stateNow(session: Session, payer: Payer, { record }: LaunchPart) {
   const airdrop = await ownOnChain(session, payer, record)
   if (airdrop !== null) return chainStateOf(airdrop, payer, record)

@@ -1,10 +1,10 @@
-/** Whose airdrop it is that is on chain: anybody can take an id, copy a root, and name another as its admin. */
+/** Checks who owns an airdrop on chain, because anyone can take an id, copy a root and name another wallet as its admin. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 
-/** Who pays, and the token account of that wallet, where what is left of an own airdrop goes. */
+/** The paying wallet and its token account, to which the rest of its own airdrops returns. */
 export interface Payer {
   address: string
   tokenAccount: string
@@ -17,13 +17,13 @@ export async function payerOf({ client }: Session, address: string, mint: string
 
 const TAKE_FREE_COUNT = 'take a free --airdrop-count (of several trees, give each its own with --counts)'
 
-/** Raw units that the vault lacks to pay what is not claimed yet of the list's total. */
+/** Raw units that the vault lacks to pay the unclaimed part of the list's total. */
 export function missingIn({ vault_balance, claimed_amount }: Airdrop, total: string): bigint {
   const missing = BigInt(total) - BigInt(vault_balance ?? 0) - BigInt(claimed_amount ?? 0)
   return missing > 0n ? missing : 0n
 }
 
-/** Null where it is not on chain. Throws where somebody else has put it there. */
+/** The airdrop of this payer; null where it is not on chain. Throws where another wallet put it there. */
 export async function ownOnChain(
   { client }: Session,
   payer: Payer,
@@ -34,8 +34,8 @@ export async function ownOnChain(
 }
 
 /**
- * True where it is on chain with this root, made by `payer` and paying back to it. Throws a usage problem where another
- * root, maker or receiver has the id: whoever receives what is left could take the whole vault after the clawback time.
+ * True where the airdrop is on chain with this root, and its rest returns to `payer`. Throws a usage problem where the
+ * root or the clawback receiver is another: that receiver could take the whole vault after the clawback time.
  */
 export function isOwnOnChain(airdrop: Airdrop, root: string, payer: Payer): boolean {
   const { id, airdrop_count, status, on_chain_root, admin, clawback_receiver, distributor } = airdrop
@@ -50,7 +50,7 @@ export function isOwnOnChain(airdrop: Airdrop, root: string, payer: Payer): bool
     throw failure(`airdrop ${airdrop_count} (${id}) cannot be read from the chain now`, { next: 'try it again later' })
   }
   if (clawback_receiver !== payer.tokenAccount) {
-    // The program lets a maker name anybody as its admin.
+    // The program lets the creator name any wallet as admin, so the admin does not identify the creator.
     const maker = admin === payer.address ? 'somebody else' : admin
     throw usage(
       `airdrop ${airdrop_count} is on chain already (${distributor}): ${maker} made it, and what is left in it goes to ${clawback_receiver}, not to the token account of ${payer.address}: do not fund it`,

@@ -1,4 +1,4 @@
-/** The airdrops of one list: what is on chain of each, and whether the payer has the tokens for the rest. */
+/** The airdrops of one list: the on-chain state of each, and whether the payer has the tokens for the rest. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
@@ -11,28 +11,30 @@ import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 export interface LaunchPart {
   tree: MerkleTree
   record: TreeRecord
-  /** Without its tree nobody finds a proof, whatever the chain has. */
+  /** Whether the API has the tree, without which no proof can be found. */
   isStored: boolean
   isOnChain: boolean
-  /** After its clawback time: nothing can be claimed from it any more. */
+  /** Whether the vault was withdrawn after its clawback time, so that nothing can be claimed. */
   isWithdrawn: boolean
   distributor: string | null
-  /** The API's warning about it. */
+  /** The API's warning about the airdrop. */
   note: string | null
-  /** Raw units that its vault lacks; what this command makes is funded in the same transaction. */
+  /** Raw units that its vault lacks; a new airdrop is funded in the transaction that creates it. */
   missing: bigint
-  /** Where the missing ones are sent; null where they should not be, as they might not come back to the payer. */
+  /** The vault that accepts the missing tokens; null where they might not return to the payer. */
   fundableVault: string | null
   signature: string | null
 }
 
-/** The fields that come from the chain. */
+/** The fields that are read from the chain. */
 export type PartState = Pick<
   LaunchPart,
   'isOnChain' | 'isWithdrawn' | 'distributor' | 'note' | 'missing' | 'fundableVault'
 >
 
-/** Throws a usage problem where another list has the id, or somebody else the distributor. */
+/**
+ * The state of each airdrop. Throws a usage problem where another list has the id, or another wallet the distributor.
+ */
 export async function launchParts(
   { client }: Session,
   trees: readonly Pick<LaunchPart, 'tree' | 'record'>[],
@@ -40,7 +42,7 @@ export async function launchParts(
 ): Promise<LaunchPart[]> {
   const parts: LaunchPart[] = []
   for (const { tree, record } of trees) {
-    const known = await nullIfNotFound(client.airdrops.get({ id: record.id }))
+    const existing = await nullIfNotFound(client.airdrops.get({ id: record.id }))
     const open: LaunchPart = {
       tree,
       record,
@@ -53,11 +55,11 @@ export async function launchParts(
       fundableVault: null,
       signature: null,
     }
-    if (known === null) {
+    if (existing === null) {
       parts.push(open)
       continue
     }
-    const { data } = known
+    const { data } = existing
     const isOnChain = isOwnOnChain(data, record.root, payer)
     if (data.root !== record.root && !replace) {
       throw usage(
@@ -67,13 +69,16 @@ export async function launchParts(
     }
     const isStored = data.total !== null && data.root === record.root
     const part = { ...open, isStored, ...(isOnChain ? chainStateOf(data, payer, record) : {}) }
-    // The note is about the stored list, which this one replaces.
+    // The note is about the stored list, which this list replaces.
     parts.push(data.root === record.root ? part : { ...part, note: null })
   }
   return parts
 }
 
-/** Throws a usage problem where one of the lists that are to be launched is on chain under another count: it would pay twice. */
+/**
+ * Throws a usage problem where a list to be launched is already on chain under another count, because it would pay
+ * twice.
+ */
 export async function refuseLaunchedTwice({ client }: Session, parts: readonly LaunchPart[]): Promise<void> {
   const open = new Map(parts.filter(({ isOnChain }) => !isOnChain).map(({ record }) => [record.root, record]))
   const [first] = open.values()
@@ -82,16 +87,16 @@ export async function refuseLaunchedTwice({ client }: Session, parts: readonly L
   do {
     const query = { mint: first.mint, limit: AIRDROPS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
     const { data, meta } = await client.airdrops.list(query)
-    const twin = data.find(({ root, status }) => status !== 'tree_built' && open.has(root))
-    const own = twin && open.get(twin.root)
-    if (twin !== undefined && own !== undefined) {
+    const duplicate = data.find(({ root, status }) => status !== 'tree_built' && open.has(root))
+    const own = duplicate && open.get(duplicate.root)
+    if (duplicate !== undefined && own !== undefined) {
       const { airdrop_count } = own
       throw usage(
-        `the list of airdrop ${airdrop_count} is airdrop ${twin.airdrop_count} of this mint already (${twin.status}): launched again it pays everybody twice`,
+        `the list of airdrop ${airdrop_count} is airdrop ${duplicate.airdrop_count} of this mint already (${duplicate.status}): launched again it pays everybody twice`,
         {
           param: '--again',
-          next: `go on with ${twin.airdrop_count} (--airdrop-count or --counts), or say --again`,
-          details: { id: twin.id, root: twin.root },
+          next: `go on with ${duplicate.airdrop_count} (--airdrop-count or --counts), or say --again`,
+          details: { id: duplicate.id, root: duplicate.root },
         },
       )
     }
@@ -104,7 +109,7 @@ const AIRDROPS_PER_PAGE = '100'
 /** The state of an airdrop that is on chain. */
 export function chainStateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<TreeRecord, 'total'>): PartState {
   const { status, distributor, note, admin, vault, vault_lacks, clawed_back } = airdrop
-  // A node may be behind: `clawed_back` then shows the vault as it was, and the status knows better.
+  // The node may lag behind: `clawed_back` then shows the old vault, while the status is current.
   const isWithdrawn = clawed_back === true || status === 'vault_drained'
   return {
     isOnChain: true,
@@ -112,12 +117,12 @@ export function chainStateOf(airdrop: Airdrop, payer: Payer, { total }: Pick<Tre
     distributor,
     note,
     missing: isWithdrawn ? 0n : missingIn(airdrop, total),
-    // An admin may name another receiver at any time.
+    // The vault may be funded only by its admin, because an admin may change the receiver at any time.
     fundableVault: admin === payer.address && vault_lacks !== null ? vault : null,
   }
 }
 
-/** Whether it is on chain with all that its wallets can still claim. */
+/** Whether the airdrop is on chain with all that its wallets can still claim. */
 export const isFunded = ({ isOnChain, isWithdrawn, missing }: LaunchPart): boolean =>
   isOnChain && !isWithdrawn && missing === 0n
 
@@ -129,30 +134,30 @@ interface LaunchNeeds {
   decimals: number | undefined
 }
 
-/** Answers the decimals of the mint. Throws a usage problem where --decimals is not that, or tokens are missing. */
+/** Returns the decimals of the mint. Throws a usage problem where --decimals differs, or the payer lacks tokens. */
 export async function requireLaunchTokens(
   session: Session,
   { mint, payer, parts, decimals }: LaunchNeeds,
 ): Promise<number> {
-  const { decimals: known, isToken2022 } = await mintState(session, mint)
+  const { decimals: mintDecimals, isToken2022 } = await mintState(session, mint)
   if (isToken2022) {
     throw usage(
       `the token ${mint} is of Token-2022, and the merkle distributor takes only tokens of the original program (SPL Token)`,
       { param: '--mint' },
     )
   }
-  if (decimals !== undefined && decimals !== known) {
-    throw usage(`the token ${mint} has ${known} decimals, not ${decimals}: every amount would be wrong`, {
+  if (decimals !== undefined && decimals !== mintDecimals) {
+    throw usage(`the token ${mint} has ${mintDecimals} decimals, not ${decimals}: every amount would be wrong`, {
       param: '--decimals',
-      next: `give --decimals ${known}, or leave it out where the amounts are raw units`,
+      next: `give --decimals ${mintDecimals}, or leave it out where the amounts are raw units`,
     })
   }
-  if (parts.length === 0) return known
+  if (parts.length === 0) return mintDecimals
   const need = parts.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
   const have = await tokenBalance(session, payer.tokenAccount)
-  if (have >= need) return known
+  if (have >= need) return mintDecimals
   throw usage(
-    `${payer.address} has ${decimalOf(have, known)} of the ${decimalOf(need, known)} tokens that this takes: ${decimalOf(need - have, known)} are missing`,
+    `${payer.address} has ${decimalOf(have, mintDecimals)} of the ${decimalOf(need, mintDecimals)} tokens that this takes: ${decimalOf(need - have, mintDecimals)} are missing`,
     {
       next: `send them to ${payer.address}`,
       details: { have: String(have), need: String(need), token_account: payer.tokenAccount },

@@ -1,4 +1,4 @@
-/** `svc airdrops status`: how far an airdrop has come on chain, in figures and sentences. */
+/** `svc airdrops status`: the progress of an airdrop on chain, in figures and sentences. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
@@ -22,7 +22,7 @@ export const airdropStatus = verb({
   },
 })
 
-/** Null where the chain has no such mint. */
+/** The decimals of a mint; null where the chain has no such mint. */
 export async function mintDecimals(session: Session, mint: string): Promise<number | null> {
   return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
 }
@@ -31,7 +31,7 @@ function statusFields(airdrop: Airdrop, decimals: number | null): [name: string,
   const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at, note } = airdrop
   const amount = (raw: string | null) =>
     raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
-  // What is claimed from another list's distributor is no part of the stored one.
+  // Claims from the distributor of another list are no share of the stored list.
   const isOther = airdrop.on_chain_root !== airdrop.root
   const share = (part: string | number | null, whole: string | number | null) =>
     isOther || part === null || whole === null || BigInt(whole) === 0n
@@ -54,7 +54,7 @@ function statusFields(airdrop: Airdrop, decimals: number | null): [name: string,
   ]
 }
 
-/** Rounded down, so that 100 % is all of it. */
+/** A percentage, rounded down so that 100 % means all. */
 function percent(part: bigint, whole: bigint): string {
   const tenths = (part * 1000n) / whole
   return `${tenths / 10n}.${tenths % 10n} %`

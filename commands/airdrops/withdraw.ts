@@ -1,4 +1,4 @@
-/** `svc airdrops withdraw`: what is left in a vault, taken back by the platform wallet after the clawback time. */
+/** `svc airdrops withdraw`: the platform wallet withdraws the rest of a vault after the clawback time. */
 import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'

@@ -1,4 +1,4 @@
-/** Follows GET /v2/events in order, through lost connections, without a gap and without a repetition. */
+/** Follows GET /v2/events in order, across lost connections, without a gap and without a repetition. */
 import type { EventType } from '../../src/api/event-types.ts'
 import type { Event } from '../../src/api/events.ts'
 import type { Client } from '../../src/client.ts'
@@ -12,7 +12,7 @@ export interface FollowFilters {
   resource_id?: string | undefined
 }
 
-/** Where a follower stands: everything up to `sequence` is done; `cursor` is the API's, at or before it. */
+/** The position of a follower: every event up to `sequence` is done; `cursor` is the API's, at or before it. */
 export interface EventPosition {
   sequence: number
   cursor?: string | undefined
@@ -24,14 +24,14 @@ const EVENTS_RATE_LIMIT_PAUSE_MS = 5_000
 const EVENTS_PER_PAGE = 100
 
 /**
- * Yields every event after the place, one by one, each with the place that it leads to; it never ends. Once the API has
- * answered, its failures are waited for and said on stderr; a first failure, or one that waiting does not mend, is thrown.
+ * Yields every event after the position, each with the position behind it; it never ends. Once the API has answered,
+ * its failures are retried and reported on stderr; a first or permanent failure is thrown.
  */
 export async function* followEvents(
   { client, clock, ui }: Pick<Session, 'client' | 'clock' | 'ui'>,
   filters: FollowFilters,
   from: EventPosition,
-): AsyncGenerator<{ event: Event; place: EventPosition }> {
+): AsyncGenerator<{ event: Event; position: EventPosition }> {
   let { sequence, cursor } = from
   let limit = EVENTS_PER_PAGE
   let [failures, reached] = [0, false]
@@ -47,14 +47,14 @@ export async function* followEvents(
       for (const event of data) {
         if (event.sequence <= sequence) continue
         sequence = event.sequence
-        yield { event, place: { sequence, cursor } }
+        yield { event, position: { sequence, cursor } }
       }
       if (meta.next_cursor !== null) {
         cursor = meta.next_cursor
         limit = EVENTS_PER_PAGE
         continue
       }
-      // The last page has no cursor: asked for all but one of its events, the next answer has one close to the end.
+      // The last page has no cursor. A request for all but one of its events returns a cursor close to the end.
       limit = data.length > 1 ? data.length - 1 : EVENTS_PER_PAGE
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
@@ -72,17 +72,18 @@ export async function* followEvents(
   }
 }
 
-/** The place behind the newest event that passes the filters, or behind that of a sequence. */
+/** The position behind the newest event that passes the filters, or behind the event of a sequence. */
 export async function eventPosition(
   client: Client,
   filters: FollowFilters,
-  wanted: number | 'now',
+  requested: number | 'now',
 ): Promise<EventPosition> {
-  if (wanted === 0) return { sequence: 0 }
+  if (requested === 0) return { sequence: 0 }
   const newest = (await client.events.list(eventQuery(filters, 'desc', 1))).data[0]
-  if (newest === undefined) return { sequence: wanted === 'now' ? 0 : wanted }
-  const sequence = wanted === 'now' ? newest.sequence : wanted
-  // A time only finds a cursor to start from. Clocks are set back, so the sequence decides whether it lies before the position.
+  if (newest === undefined) return { sequence: requested === 'now' ? 0 : requested }
+  const sequence = requested === 'now' ? newest.sequence : requested
+  // A time only finds a cursor to start from. Clocks may be set back, so the sequence decides whether the cursor is
+  // before the position.
   for (let back = 1; back < newest.created; back *= 2) {
     const created_after = String(newest.created - back)
     const { data, meta } = await client.events.list({ ...eventQuery(filters, 'asc', 1), created_after })

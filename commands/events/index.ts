@@ -1,4 +1,4 @@
-/** `svc events`: what happened, as it is stored and delivered. */
+/** `svc events`: the events that are stored and delivered. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandInput, choiceOf, type Noun, required, text, verb } from '../command.ts'

@@ -1,17 +1,19 @@
-/** Events as they come, one a line: JSON for programs, text for a person. */
+/** Prints events as they arrive, one a line: JSON for programs, text for a terminal. */
 import type { Event } from '../../src/api/events.ts'
 import type { Session } from '../session.ts'
 import { terminal } from '../terminal.ts'
 import { jsonText, printable } from '../ui/render.ts'
 
 export interface EventLines {
-  /** Whether a person reads them. */
+  /** Whether the lines are text for a terminal. */
   readable: boolean
-  /** Prints `data` as one line of JSON, or `text` for a person. */
+  /** Prints `data` as one line of JSON, or `text` on a terminal. */
   print(data: unknown, text: string): void
 }
 
-/** A stream has no closing bracket: with `-o json` and `-o plain` each line is a document of its own. */
+/**
+ * Opens the output of events. A stream has no end, so with `-o json` and `-o plain` each line is a document of its own.
+ */
 export async function openEventLines({ settings }: Pick<Session, 'settings'>): Promise<EventLines> {
   const format = (await settings.list()).find(({ name }) => name === 'output')?.value
   const readable = format === 'table'

@@ -22,9 +22,9 @@ export const tail = verb({
   examples: ['svc events tail', 'svc events tail --type pool.live --since 0 --json'],
   async run({ since, ...filters }, session) {
     const lines = await openEventLines(session)
-    const place = await eventPosition(session.client, filters, since ?? 'now')
-    session.ui.note(`Following the events after sequence ${place.sequence}; Ctrl-C ends this.`)
-    for await (const { event } of followEvents(session, filters, place)) lines.print(event, eventLine(event))
+    const position = await eventPosition(session.client, filters, since ?? 'now')
+    session.ui.note(`Following the events after sequence ${position.sequence}; Ctrl-C ends this.`)
+    for await (const { event } of followEvents(session, filters, position)) lines.print(event, eventLine(event))
     return { data: undefined }
   },
 })

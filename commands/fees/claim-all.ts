@@ -1,4 +1,4 @@
-/** `svc fees claim --all`: every pool that holds fees, one after another; what fails is reported and stays for the next run. */
+/** `svc fees claim --all`: claims from every pool that holds fees, one after another; failures are reported and left for the next run. */
 import type { FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import { ApiError } from '../../src/errors.ts'
@@ -17,7 +17,7 @@ interface ClaimRow {
   pool_address: string
   symbol: string | null
   kind: FeeClaimKind
-  /** Lamports; null where nobody knows it. */
+  /** The estimated amount in lamports; null where it is unknown. */
   estimated_quote: string | null
   signature: string | null
   status: 'to claim' | 'claimed' | 'submitted' | 'failed'
@@ -25,10 +25,10 @@ interface ClaimRow {
 }
 
 const POOLS_PER_PAGE = '100'
-/** How the API begins to say so. */
+/** The start of the API's message for an empty claim. */
 const NOTHING_TO_CLAIM = 'There is nothing to claim'
 
-/** Each run asks the chain what is still there, so that nothing has to be remembered between two runs. */
+/** Each run reads from the chain what is left to claim, so that no state has to be stored between runs. */
 export async function claimAll(
   session: Session,
   input: ClaimAllFlags,
@@ -70,7 +70,7 @@ export async function claimAll(
   return claimsOutcome(rows)
 }
 
-/** Whatever goes wrong with one pool stands in its row, and the others go on. */
+/** Claims one pool. A failure is stored in its row, so that the others continue. */
 async function claimOne(
   session: Session,
   input: ClaimAllFlags,
@@ -102,7 +102,7 @@ interface ClaimSearch {
   payer: string
 }
 
-/** Every claim there is to make, of every page of pools; what the list leaves open is asked pool by pool. */
+/** Every possible claim of every page of pools; amounts that the list does not contain are requested pool by pool. */
 async function claimableFees(session: Session, search: ClaimSearch): Promise<ClaimRow[]> {
   const rows: ClaimRow[] = []
   let cursor: string | undefined
@@ -132,7 +132,7 @@ function kindsOf({ type, status }: Pool): readonly FeeClaimKind[] {
   return status === 'migrated' ? ['dbc', 'surplus'] : ['dbc']
 }
 
-/** Null where there is nothing to claim. */
+/** The row of one claim; null where there is nothing to claim. */
 async function claimRowOf(
   session: Session,
   pool: Pool,
@@ -210,7 +210,7 @@ function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = [])
   }
 }
 
-/** Amounts in SOL; why one failed has a line of its own below. */
+/** The table for a terminal, with amounts in SOL; each failure has its own line below. */
 const claimsTable = (rows: readonly ClaimRow[]) => ({
   columns: ['pool', 'symbol', 'kind', 'sol', 'status', 'signature'],
   rows: rows.map(({ pool_address, symbol, kind, estimated_quote, status, signature }) => [

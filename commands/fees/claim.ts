@@ -1,4 +1,4 @@
-/** `svc fees claim`: what a pool owes the partner, taken by your keypair or the platform wallet, split or whole. */
+/** `svc fees claim`: claims what a pool owes the partner, whole or split, signed by the user's keypair or the platform wallet. */
 import type { Split } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, type InputValues, listOf, text, toggle, verb } from '../command.ts'

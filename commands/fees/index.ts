@@ -1,4 +1,4 @@
-/** `svc fees`: what pools owe the partner: read, claimed, and its history. */
+/** `svc fees`: the fees that pools owe the partner: reading them, claiming them and the history of claims. */
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { metricsOutcome } from '../pools/record.ts'

@@ -1,4 +1,4 @@
-/** One claim of fees: built, shown, signed by your keypair or the platform wallet, and waited for. */
+/** One claim of fees: built, previewed, signed by the user's keypair or the platform wallet, and followed. */
 import type { FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import { LAMPORT_DECIMALS, solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
@@ -17,7 +17,7 @@ export interface FeeClaimRequest {
 }
 export type PreparedClaim = Omit<FeeClaimCreated, 'tx'> & { transaction: string }
 
-/** An unsigned claim: what it would take, and the transaction that does it. */
+/** An unsigned claim: the estimated amount and its transaction. */
 export async function prepareClaim(
   { client }: Session,
   { splits, ...claim }: FeeClaimRequest,
@@ -41,7 +41,7 @@ const claimFields = ({ pool_address, kind, estimated_quote }: Omit<FeeClaimCreat
   ...(estimated_quote === undefined ? {} : { estimated_quote }),
 })
 
-/** The amount, and each share of it rounded down: the API gives what that leaves to some of them. */
+/** The amount and each share of it, rounded down; the API distributes the remainder among some of them. */
 function amountLines(
   { estimated_quote }: { estimated_quote?: string | undefined },
   { splits }: FeeClaimRequest,
@@ -56,14 +56,14 @@ function amountLines(
   ]
 }
 
-/** Signed by the local keypair, which must be the partner, or by the platform wallet. */
+/** Claims the fees, signed by the local keypair, which must be the partner's, or by the platform wallet. */
 export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClaimRequest): Promise<CommandOutcome> {
   const { splits, ...body } = claim
   const decimals = { estimated_quote: LAMPORT_DECIMALS }
   return runSigned<PreparedClaim>(session, input, {
     what: claimQuestion(claim),
     async build(payer) {
-      // Where the platform wallet signs, this build is only shown: nothing of it may be stored.
+      // Where the platform wallet signs, this build is only previewed, so nothing of it may be stored.
       return { data: await prepareClaim(session, claim, payer, input.signed ? { dry_run: true } : dryRunField(input)) }
     },
     preview: (data) => amountLines(data, claim),

@@ -1,4 +1,4 @@
-/** Who shares a claim: read from a flag or a CSV file and checked before anything is asked. */
+/** The recipients of a claim: read from a flag or a CSV file and checked before any request. */
 import type { Split } from '../../src/api/fee-claims.ts'
 import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
 import { readText } from '../ui/files.ts'
@@ -7,7 +7,9 @@ import { usage } from '../ui/problem.ts'
 const TOTAL_BPS = 10_000
 const [FEWEST, MOST] = [2, 10]
 
-/** Undefined where neither is given. Usage problems name the item, or the line and column. */
+/**
+ * Reads the splits; undefined where neither source is present. Usage problems name the item, or the line and column.
+ */
 export async function readSplits(
   items: readonly string[] | undefined,
   file: string | undefined,
@@ -33,7 +35,10 @@ export function splitsOf(items: readonly string[]): Split[] {
   return checkedSplits(splits, shown, shown)
 }
 
-/** Reads lines `address,bps`; a heading, blank lines and lines that begin with # are passed over. Throws a usage problem that names line and column. */
+/**
+ * Reads lines `address,bps`; skips a heading, blank lines and lines that begin with #. Throws a usage problem that
+ * names line and column.
+ */
 export function splitsIn(text: string, name: string): Split[] {
   const shown = '--split-file'
   const splits = text

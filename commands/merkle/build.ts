@@ -1,4 +1,4 @@
-/** `svc merkle build`: the tree of a CSV, printed, written to a file with its proofs, or stored through the API. */
+/** `svc merkle build`: builds the tree of a CSV and prints it, writes it to a file with its proofs, or stores it through the API. */
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'

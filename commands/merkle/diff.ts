@@ -13,7 +13,7 @@ import { EXIT, usage } from '../ui/problem.ts'
 import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
 
-/** What differs; amounts are raw units. */
+/** The differences between two lists; amounts are raw units. */
 export interface ListComparison {
   added: { wallet: string; amount: string }[]
   removed: { wallet: string; amount: string }[]
@@ -44,7 +44,7 @@ export const diff = verb({
     const decimals = before_decimals === undefined ? csv.decimals : beforeDecimals(before_decimals)
     const before = await readSide(a, { ...csv, decimals }, session)
     const after = await readSide(b, csv, session)
-    // Whole tokens of two kinds would hide the very change that they are compared for.
+    // With two different decimals, whole tokens would hide the differences, so raw units are shown.
     const shown = decimals === csv.decimals ? csv.decimals : undefined
     return diffOutcome(listSummary(a, before), listSummary(b, after), compareLists(before, after), {
       exit_code,
@@ -53,7 +53,7 @@ export const diff = verb({
   },
 })
 
-/** Undefined reads raw units, as no --decimals does. */
+/** The decimals of the CSV A; undefined for raw units, as without --decimals. */
 function beforeDecimals(typed: string): number | undefined {
   if (typed === 'raw') return undefined
   if (/^\d{1,2}$/.test(typed) && Number(typed) <= MAX_DECIMALS) return Number(typed)
@@ -62,13 +62,13 @@ function beforeDecimals(typed: string): number | undefined {
   })
 }
 
-/** Whether it is the id of a stored tree; a file of that name wins. */
-const isStored = (given: string) => decodeTreeId(given) !== undefined && !existsSync(given)
+/** Whether the argument is the id of a stored tree; a file of that name takes precedence. */
+const isStored = (source: string) => decodeTreeId(source) !== undefined && !existsSync(source)
 
-async function readSide(given: string, csv: CsvChoices, session: Session): Promise<EntryList> {
-  if (!isStored(given)) return (await readRecipients(given, csv, session.ui)).list
-  const { data: tree } = await session.client.merkleTrees.get({ id: given })
-  return fetchStoredList(session, given, tree.leaf_count)
+async function readSide(source: string, csv: CsvChoices, session: Session): Promise<EntryList> {
+  if (!isStored(source)) return (await readRecipients(source, csv, session.ui)).list
+  const { data: tree } = await session.client.merkleTrees.get({ id: source })
+  return fetchStoredList(session, source, tree.leaf_count)
 }
 
 export function compareLists(before: EntryList, after: EntryList): ListComparison {
@@ -94,7 +94,7 @@ function listSummary(source: string, list: EntryList): ListSummary {
 
 interface DiffOptions {
   exit_code: boolean
-  /** Known of both sides; undefined shows raw units. */
+  /** The decimals of both sides; undefined shows raw units. */
   decimals: number | undefined
 }
 
@@ -120,7 +120,7 @@ function diffOutcome(
   }
 }
 
-/** One row for each wallet that is not the same in both; amounts in whole tokens where the decimals are known. */
+/** One row for each wallet that differs; amounts are in whole tokens where the decimals are known. */
 export function differenceRows({ removed, changed, added }: ListComparison, decimals?: number): Rows {
   const shown = (amount: string) => amountText(amount, decimals)
   return {

@@ -1,4 +1,4 @@
-/** `svc merkle`: from a CSV of recipients to a tree, its proofs, and what changed between two lists. */
+/** `svc merkle`: from a CSV of recipients to a tree and its proofs, and the differences between two lists. */
 import type { Noun } from '../command.ts'
 import { buildTreeOfCsv } from './build.ts'
 import { diff } from './diff.ts'

@@ -1,4 +1,4 @@
-/** Reads a recipient list for the merkle commands: a CSV, or the JSON that `svc merkle build --out` wrote. */
+/** Reads a recipient list for the merkle commands: a CSV, or the JSON of `svc merkle build --out`. */
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { readCsv } from '../../src/merkle/csv.ts'
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
@@ -10,7 +10,7 @@ import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 
-/** Flags of every command that reads a CSV. */
+/** The flags of every command that reads a CSV. */
 export const csvFlags = {
   decimals: integer("The token's decimals: amounts are whole tokens (without it, raw units)", {
     min: 0,
@@ -23,18 +23,18 @@ export interface CsvChoices {
   duplicates: 'reject' | 'sum' | undefined
 }
 
-/** A list with fewer rows is read before anybody would look at a progress bar. */
+/** A list with at most this many rows is read too fast for a progress bar. */
 const PROGRESS_FROM = 50_000
 
 export interface Recipients {
   list: EntryList
   merged: number
   zeroAmounts: number
-  /** Whether --decimals says what its amounts are; those of a tree file are raw units. */
+  /** Whether --decimals applies to its amounts; those of a tree file are raw units. */
   hasDecimals: boolean
 }
 
-/** Throws a usage problem with one `FILE:LINE:COLUMN: what` a line. */
+/** Reads the recipients; throws a usage problem with one line `FILE:LINE:COLUMN: what` for each fault. */
 export async function readRecipients(file: string, { decimals, duplicates }: CsvChoices, ui: Ui): Promise<Recipients> {
   const bytes = await readBytes(file)
   const name = file === '-' ? 'stdin' : file
@@ -50,7 +50,7 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
   }
 }
 
-/** Hashes the tree, with progress over 50,000 rows. */
+/** Hashes the tree, with a progress bar above 50,000 rows. */
 export function hashTree(list: EntryList, ui: Ui): MerkleTree {
   try {
     return buildTree(list, { onProgress: treeProgress(ui) })
@@ -66,7 +66,7 @@ function treeProgress(ui: Ui): BuildProgress {
   }
 }
 
-/** The first hundred faults, as lines; all of them counted. */
+/** The usage problem of an input, with its first hundred faults as lines and the count of all. */
 function inputProblem(error: MerkleInputError) {
   const lines = error.issues.map(issueLine)
   const hidden = error.issueCount - error.issues.length
@@ -74,7 +74,7 @@ function inputProblem(error: MerkleInputError) {
   return usage(lines[0] ?? error.message, { lines, details: { issue_count: error.issueCount, issues: error.issues } })
 }
 
-/** A CSV never opens with a brace. */
+/** Whether the file is a tree's JSON; a CSV never starts with a brace. */
 const isTreeFile = (bytes: Uint8Array) => bytes.find((byte) => byte > 32) === 0x7b
 
 function readTreeFile(bytes: Uint8Array, name: string): Recipients {

@@ -1,11 +1,11 @@
-/** Stores a tree that was built here through the API. */
+/** Stores a locally built tree through the API. */
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 
-/** Answers the stored record; a failure where the server came to another root. */
+/** Returns the stored record; throws a failure where the server computed another root. */
 export async function storeTree(
   { client, ui }: Session,
   tree: MerkleTree,
@@ -28,7 +28,7 @@ export async function storeTree(
   return data
 }
 
-/** Amounts as digit strings: raw units, whatever --decimals was. */
+/** The entries with amounts as digit strings of raw units, whatever --decimals is. */
 function entriesOf(list: EntryList): { wallet: string; amount: string }[] {
   return Array.from({ length: list.count }, (_, i) => {
     const { wallet, amount } = entryAt(list, i)

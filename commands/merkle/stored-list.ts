@@ -1,4 +1,4 @@
-/** The whole list behind a stored tree, fetched page by page. */
+/** Fetches the whole list of a stored tree, page by page. */
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
 import type { Session } from '../session.ts'
 

@@ -1,4 +1,4 @@
-/** `svc merkle list`, `get` and `entries`: the trees that are stored. */
+/** `svc merkle list`, `get` and `entries`: reads stored trees. */
 import { paths } from '../../src/api/paths.ts'
 import { required, text } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'

@@ -1,4 +1,4 @@
-/** The record of a tree that was built here, in the shape in which the API answers a stored one. */
+/** The record of a locally built tree, in the shape of the API's record of a stored one. */
 import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
 import { listHash, totalAmount } from '../../src/merkle/entry-list.ts'
@@ -22,7 +22,7 @@ export function treeSummary(tree: MerkleTree, mint: string, airdropCount: number
   }
 }
 
-/** The 32 bytes of an address; a usage problem names `where`. */
+/** The 32 bytes of an address; throws a usage problem that names `where`. */
 export function readKey(text: string, where: string): Uint8Array {
   const key = keyFromBase58(text)
   if (key === undefined) throw usage(`${where}: ${walletFault(text)}`, { param: where })

@@ -1,4 +1,4 @@
-/** The file of `svc merkle build --out`: the tree's record and, for each leaf, wallet, amount and proof. */
+/** Writes the file of `svc merkle build --out`: the tree's record and, for each leaf, wallet, amount and proof. */
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -12,7 +12,7 @@ import { failure } from '../ui/problem.ts'
 
 const ROWS_A_CHUNK = 1000
 
-/** Streams to a file beside it and renames, so that FILE is whole or as it was. */
+/** Streams to a temporary file next to `file` and renames it, so that `file` is complete or unchanged. */
 export async function writeTreeFile(file: string, tree: MerkleTree, record: TreeRecord): Promise<void> {
   try {
     await replaceWith(file, async (draft) => {
@@ -30,7 +30,7 @@ export async function writeTreeFile(file: string, tree: MerkleTree, record: Tree
   }
 }
 
-/** `tree.json` of airdrop 3 is `tree.3.json`. */
+/** The name of a shard's file: `tree.json` of airdrop 3 is `tree.3.json`. */
 export function shardFile(file: string, airdropCount: number): string {
   const dot = file.lastIndexOf('.')
   const at = dot > file.lastIndexOf('/') + 1 ? dot : file.length

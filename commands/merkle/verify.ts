@@ -1,4 +1,4 @@
-/** `svc merkle verify`: whether a list has a root, or a proof leads to one. */
+/** `svc merkle verify`: checks whether a list has a root, or a proof leads to one. */
 import { paths } from '../../src/api/paths.ts'
 import { type EntryList, listHash } from '../../src/merkle/entry-list.ts'
 import { scaledList } from '../../src/merkle/scaled-list.ts'
@@ -84,7 +84,7 @@ async function verifyList(file: string, against: Against, csv: CsvChoices, sessi
 
 const SHOWN = 20
 
-/** The first differences from the stored list. */
+/** The lines of the first differences from the stored list. */
 function whereLines(comparison: ListComparison): string[] {
   const { rows } = differenceRows(comparison)
   const { added, removed, changed, reordered } = comparison
@@ -106,31 +106,31 @@ function whereLines(comparison: ListComparison): string[] {
 }
 
 const USUAL_DECIMALS = [0, 6, 9, 8, 5, 2, 4, 3, 7, 1]
-/** Rows whose tree costs less than the command's own start. */
+/** The most rows whose tree is built in less time than the command itself needs to start. */
 const FEW_ROWS = 2_000
 
 /**
- * With which other decimals the list has that root. Every try costs what the tree cost: of a long list one is made, so
- * that no costs no more than twice what yes does.
+ * The other decimals with which the list has the expected root. Each try costs as much as the tree, so a long list gets
+ * one: a negative answer then takes at most twice as long as a positive one.
  */
-function otherReading(list: EntryList, given: number | undefined, expected: string): string | null {
-  const others = USUAL_DECIMALS.filter((decimals) => decimals !== (given ?? 0))
+function otherReading(list: EntryList, csvDecimals: number | undefined, expected: string): string | null {
+  const others = USUAL_DECIMALS.filter((decimals) => decimals !== (csvDecimals ?? 0))
   for (const decimals of list.count > FEW_ROWS ? others.slice(0, 1) : others) {
-    const scaled = scaledList(list, decimals - (given ?? 0))
+    const scaled = scaledList(list, decimals - (csvDecimals ?? 0))
     if (scaled === null || toHex(buildTree(scaled).root) !== expected) continue
     return decimals === 0 ? 'without --decimals' : `with --decimals ${decimals}`
   }
   return null
 }
 
-interface GivenProof {
+interface ProofInput {
   wallet?: unknown
   amount?: unknown
   proof?: unknown
   root?: unknown
 }
 
-function verifyOne({ wallet, amount, proof, root }: GivenProof): CommandOutcome {
+function verifyOne({ wallet, amount, proof, root }: ProofInput): CommandOutcome {
   if (typeof wallet !== 'string') throw usage('the wallet is missing', { param: '--wallet' })
   if (typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) {
     throw usage('the amount must be raw units, digits only', { param: '--amount' })
@@ -148,12 +148,12 @@ function verifyOne({ wallet, amount, proof, root }: GivenProof): CommandOutcome 
   }
 }
 
-/** Takes the bare proof or a whole answer of the API. */
-async function readProofFile(file: string): Promise<GivenProof> {
+/** Reads a proof file, which holds the bare proof or a whole answer of the API. */
+async function readProofFile(file: string): Promise<ProofInput> {
   try {
     const parsed = JSON.parse(await readText(file))
-    const found = parsed?.data ?? parsed
-    if (typeof found === 'object' && found !== null) return found
+    const answer = parsed?.data ?? parsed
+    if (typeof answer === 'object' && answer !== null) return answer
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }

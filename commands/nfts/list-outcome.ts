@@ -1,10 +1,13 @@
-/** What became of every row of a list, as records, as a table and in sums. */
+/** The result of every row of a list, as records, as a table and as counts. */
 import type { CommandOutcome } from '../command.ts'
 import { EXIT } from '../ui/problem.ts'
 import type { MintRow } from './list-plan.ts'
 import type { MintList } from './mint-rows.ts'
 
-/** Of a longer list only the sums are shown, unless it is asked for as JSON or plain. */
+/**
+ * The most rows that a table lists; of a longer list only the counts are shown, unless JSON or plain output is
+ * requested.
+ */
 const LISTED_ROWS = 40
 
 export function mintListOutcome(
@@ -61,6 +64,6 @@ export function mintListOutcome(
   }
 }
 
-/** Before the journal is written the seed of the addresses is not settled. */
+/** The asset's address; null before it is minted, because the seed is final only once the journal is written. */
 const addressIn = ({ asset }: Pick<MintRow, 'asset'>, status: MintRow['status']) =>
   status === 'to mint' ? null : asset

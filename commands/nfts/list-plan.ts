@@ -1,4 +1,4 @@
-/** What of a list is to be minted: its keys, what the chain shows of them, and rows that an earlier run may have minted. */
+/** Plans which rows of a list are minted: their keys, their state on chain, and rows that an earlier run may have minted. */
 
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -15,14 +15,17 @@ export interface MintRow extends KeyedRow {
   error: string | null
 }
 
-/** A row that failed on the way is tried again after so many milliseconds: its key makes sure that it is minted once. */
+/** Milliseconds before each retry of a row after a temporary failure; its key ensures that it is minted once. */
 export const ROW_RETRY_MS = [1_000, 3_000, 10_000] as const
-/** A rate limit of a minute has room again after so many pauses. */
+/** The most pauses for a rate limit; one per minute has capacity again within that time. */
 const MAX_RATE_LIMIT_PAUSES = 15
-/** Of Metaplex Core: what it owns at the address of an asset was minted, and stays there when it is burned. */
+/**
+ * The most addresses in one request. An account that Metaplex Core owns at an asset's address was minted, and remains
+ * after a burn.
+ */
 const ADDRESSES_PER_REQUEST = 100
 
-/** The rows with what the chain shows of them; those that `before` has as minted are not asked for again. */
+/** The rows with their state on chain; those that `before` has as minted are not requested again. */
 export async function planMints(
   session: Session,
   journal: string,
@@ -53,7 +56,10 @@ export function withAddresses<T extends { assetSeed: Uint8Array }>({ wallet }: S
   )
 }
 
-/** A row that was minted and says something else now would be minted again, as another one. */
+/**
+ * Throws a usage problem where a row that was minted has been changed or removed, because it would be minted again as
+ * another asset.
+ */
 export async function refuseGone(
   session: Session,
   journal: string,
@@ -79,7 +85,7 @@ export async function refuseGone(
   })
 }
 
-/** Asks the chain, because a run that was killed could not note how far it had come. */
+/** Reads from the chain which rows are minted, because a run that was killed could not record its progress. */
 async function markMinted(session: Session, rows: readonly Pick<MintRow, 'asset' | 'status'>[]): Promise<void> {
   const { client, ui } = session
   const bar = ui.progress('Reading the chain')
@@ -95,14 +101,14 @@ async function markMinted(session: Session, rows: readonly Pick<MintRow, 'asset'
   ui.clear()
 }
 
-/** Reads again where the rate limit is used up or the API was not reached. */
+/** Retries a read where the rate limit is used up or the API was not reached. */
 async function readRetrying<T>({ clock }: Session, read: () => Promise<T>): Promise<T> {
-  for (let [tries, waits] = [0, 0]; ; ) {
+  for (let [tries, ratePauses] = [0, 0]; ; ) {
     try {
       return await read()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      const isQuota = error.code === 'rate_limited' && waits++ < MAX_RATE_LIMIT_PAUSES
+      const isQuota = error.code === 'rate_limited' && ratePauses++ < MAX_RATE_LIMIT_PAUSES
       const pause = isQuota ? RATE_LIMIT_PAUSE_MS : error.code === 'internal_error' ? ROW_RETRY_MS[tries++] : undefined
       if (pause === undefined) throw error
       await clock.sleep(pause)

@@ -1,4 +1,4 @@
-/** `svc nfts mint --from`: every row of a CSV minted once, however often the command is interrupted and run again. */
+/** `svc nfts mint --from`: mints every row of a CSV once, however often the command is interrupted and run again. */
 import { solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import { readKey } from '../merkle/summary.ts'
@@ -40,7 +40,7 @@ export async function mintAll(session: Session, flags: SigningFlags, list: MintL
     return wouldSucceed ? outcome : { ...outcome, exitCode: EXIT.failed }
   }
   await confirmOn(session, question, await session.cluster())
-  // The journal is written only once it is known that the file has lost no row meanwhile.
+  // The CSV is checked again before the journal is written, because it may have lost a row during the confirmation.
   const { gone, sentAt } = keyRows(journal, terms, parsed, { write: false })
   await refuseGone(session, journal.file, await withAddresses(session, gone), sentAt)
   const keyed = { ...keyRows(journal, terms, parsed, { write: true }), gone: [] }
@@ -49,7 +49,7 @@ export async function mintAll(session: Session, flags: SigningFlags, list: MintL
   return mintListOutcome(rows, list, journal.file)
 }
 
-/** Before anything is written: a list cannot be minted with signatures that are missing. */
+/** Throws a usage problem where the payer may not mint into the collection; checked before anything is written. */
 async function requireAuthority({ client }: Session, address: string, payer: string) {
   const collection = (await client.collections.get({ address })).data
   const { update_authority, update_delegates, cosigned } = collection
@@ -69,7 +69,7 @@ interface MintPreview {
   isDryRun: boolean
 }
 
-/** Shows what one costs, measured by a simulation of the first, and what all cost; false where that simulation failed. */
+/** Shows the cost of one mint, measured by simulating the first, and of all; false where that simulation failed. */
 async function previewMints(
   session: Session,
   question: string,

@@ -1,40 +1,43 @@
-/** The journal of `svc nfts mint --from`: the seed that every asset's address comes from, on the disk before anything is sent. */
+/** The journal of `svc nfts mint --from`: the seed from which every asset's address is derived, on disk before anything is sent. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { RunJournal } from '../signing/journal.ts'
 import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { NftRow } from './rows.ts'
 
-/** Name, URI and owner of a row. */
+/** The name, URI and owner of a row. */
 type RowTexts = readonly [name: string, uri: string, owner: string]
 
-/** What one list is minted into and by whom, the same in every run. */
+/** The collection, payer and cluster of a list, the same in every run. */
 export interface MintTerms {
   collection: string
   payer: string
-  /** Null where only the API knows. */
+  /** The cluster's label; null where only the API knows it. */
   cluster: string | null
 }
 
 interface MintRecord extends MintTerms {
   version: 1
-  /** Hex of 32 bytes. */
+  /** The 32 bytes of the seed in hex. */
   seed: string
-  /** Those that may have been minted. */
+  /** The rows that may have been minted. */
   rows: RowTexts[]
 }
 
 export interface KeyedRow extends NftRow {
   owner: string
-  /** Seed of the key that the asset is minted with: the same row has the same key in every run. */
+  /** The seed of the asset's key; the same row has the same key in every run. */
   assetSeed: Uint8Array
 }
 
 export interface KeyedRows {
   rows: KeyedRow[]
-  /** Rows that an earlier run may have minted, and that the file has no more: whoever goes on must know that it did not. */
+  /**
+   * Rows that an earlier run may have minted and that the file no longer has; they must be proven unminted before the
+   * run continues.
+   */
   gone: Pick<KeyedRow, 'name' | 'assetSeed'>[]
-  /** When the last row was about to be sent, or the journal was written; Unix milliseconds, 0 before there is one. */
+  /** When the last row was about to be sent, or the journal was written, in Unix milliseconds; 0 without a journal. */
   sentAt: number
 }
 
@@ -58,9 +61,9 @@ export const mintJournal = (file: string): MintJournal =>
   })
 
 /**
- * The rows with their keys. A key comes from what a row says and how many rows before it say the same, so that rows may
- * be added and put in another order between two runs. With `write` the journal is on the disk when this answers: without
- * it no transaction may be sent. Throws a usage problem for a journal of another run.
+ * The rows with their keys, derived from a row's content and the number of equal rows before it, so that rows may be
+ * added and reordered between runs. With `write` the journal is on disk afterwards, which sending requires. Throws a
+ * usage problem for a journal of another run.
  */
 export function keyRows(
   journal: MintJournal,
@@ -77,7 +80,7 @@ export function keyRows(
   const earlier = keysOf(record.seed, record.rows, (row) => row)
   const [current, listed] = [new Set(keyed.map(({ id }) => id)), new Set(earlier.map(({ id }) => id))]
   const gone = earlier.filter(({ id }) => !current.has(id))
-  // What may have been minted stays in the journal for good.
+  // Rows that may have been minted are never removed from the journal.
   const more = keyed.filter(({ id }) => !listed.has(id)).map(({ texts }) => texts)
   if (write && more.length > 0) journal.write({ ...record, rows: [...record.rows, ...more] })
   return {
@@ -87,7 +90,7 @@ export function keyRows(
   }
 }
 
-/** Each row with an id that no other row has, and the asset seed that comes from it. */
+/** Each row with a unique id, and the asset seed that is derived from it. */
 function keysOf<R>(seed: string, rows: readonly R[], textsOf: (row: R) => RowTexts) {
   const counts = new Map<string, number>()
   return rows.map((row) => {

@@ -1,4 +1,4 @@
-/** Mints the rows of a list that are open, some at a time, each until it is there. */
+/** Mints the open rows of a list, several at a time, each until it is confirmed. */
 
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { ApiError } from '../../src/errors.ts'
@@ -20,7 +20,7 @@ export interface MintList {
   platform_id: string
 }
 
-/** Rows that are minted at once. */
+/** The number of rows that are minted at the same time. */
 const CONCURRENT_ROWS = 8
 
 export const mintBody = (
@@ -37,7 +37,7 @@ export const mintBody = (
   asset,
 })
 
-/** Mints some rows at a time; after the first that fails for good no other begins. */
+/** Mints several rows at a time; after a row has failed permanently, no other row is started. */
 export async function mintOpen(
   session: Session,
   flags: SigningFlags,
@@ -47,7 +47,7 @@ export async function mintOpen(
   const open = rows.filter(({ status }) => status === 'to mint')
   const done = () => rows.filter(({ status }) => status !== 'to mint').length
   const bar = session.ui.progress('Minting')
-  // The whole list has one preview, one progress bar and one note for Ctrl-C.
+  // The whole list has one preview, one progress bar and one note for Ctrl-C, so those of each row are suppressed.
   const quiet = sessionWith(session, {
     ui: { ...session.ui, preview: async () => undefined, waiting: () => undefined },
     setInterruptNote: () => undefined,
@@ -88,18 +88,17 @@ async function mintOne(
       return await sendMint(session, flags, data, row)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      // What an earlier run has sent may be confirmed by now.
+      // A transaction of an earlier run may have been confirmed meanwhile.
       if (error.code !== 'rate_limited' && (await isOnChain(session, row))) return 'there already'
       const pause = error.code === 'rate_limited' ? RATE_LIMIT_PAUSE_MS : ROW_RETRY_MS[tries++]
-      if (pause === undefined || !mayDifferNextTime(error)) throw error
+      if (pause === undefined || !isRetryable(error)) throw error
       await session.clock.sleep(pause)
     }
   }
 }
 
-/** What may end differently the next time: a fault on the way, or a transaction that expired. */
-const mayDifferNextTime = ({ code }: ApiError) =>
-  code === 'internal_error' || code === 'rate_limited' || code === 'conflict'
+/** Whether a retry may succeed: after a temporary fault, or a transaction that expired. */
+const isRetryable = ({ code }: ApiError) => code === 'internal_error' || code === 'rate_limited' || code === 'conflict'
 
 async function isOnChain({ client }: Session, { asset }: MintRow): Promise<boolean> {
   try {

@@ -1,4 +1,4 @@
-/** Reads the CSV of `svc nfts mint --from`: a row for each NFT, every fault with its line and column. */
+/** Reads the CSV of `svc nfts mint --from`: a row for each NFT, and every fault with its line and column. */
 import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
@@ -6,7 +6,7 @@ import { usage } from '../ui/problem.ts'
 export interface NftRow {
   name: string
   uri: string
-  /** Null: whoever pays. */
+  /** The owner's address; null for the payer. */
   owner: string | null
   line: number
 }
@@ -20,7 +20,9 @@ interface NftRowFault {
   message: string
 }
 
-/** Throws a usage problem with one `FILE:LINE:COLUMN: what` a line, the first hundred of them. */
+/**
+ * Reads the rows; throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults.
+ */
 export async function readRows(file: string): Promise<NftRow[]> {
   const bytes = await readBytes(file)
   const check = await nftRowChecks()
@@ -57,7 +59,7 @@ export async function readRows(file: string): Promise<NftRow[]> {
 
 type NftRowChecks = Record<NftColumn | 'row', (row: { name: string; uri: string; owner: string }) => string | undefined>
 
-/** The API's own, so that a row that passes here is not refused halfway. */
+/** The API's own checks, so that a row that passes here is not refused during the run. */
 async function nftRowChecks(): Promise<NftRowChecks> {
   const [{ assetTexts, checkTextSize, nft }, { z }] = await Promise.all([
     import('../../src/api/nfts.ts'),
@@ -78,7 +80,7 @@ async function nftRowChecks(): Promise<NftRowChecks> {
   }
 }
 
-/** Spreadsheets of many countries write others. */
+/** The fault of a file with another separator, which spreadsheets write in many countries. */
 function otherSeparator(scanner: CsvScanner): NftRowFault | null {
   if (scanner.cells > 1) return null
   const separator = [';', '\t', '|'].find((separator) => scanner.text(0).includes(separator))
@@ -90,7 +92,7 @@ function otherSeparator(scanner: CsvScanner): NftRowFault | null {
   }
 }
 
-/** Null where the first record is a row. */
+/** The columns of the header, or its fault; null where the first record is a row. */
 function headerOf(scanner: CsvScanner): Record<NftColumn, number> | NftRowFault | null {
   const names = Array.from({ length: scanner.cells }, (_, i) => scanner.text(i).toLowerCase())
   if (!names.includes('name') && !names.includes('uri')) return null
@@ -109,7 +111,7 @@ function headerOf(scanner: CsvScanner): Record<NftColumn, number> | NftRowFault 
     : { offset: scanner.starts[0] ?? 0, message: `the header has no column ${missing}; they are name, uri and owner` }
 }
 
-/** Null for a row of nothing but commas, and for one at fault. */
+/** The row; null for a row of nothing but commas, and for one with a fault. */
 function readRow(
   scanner: CsvScanner,
   places: Record<NftColumn, number>,
@@ -129,9 +131,9 @@ function readRow(
     faults.push({ offset: starts[width] ?? 0, message })
     return null
   }
-  let isFine = true
+  let isValid = true
   const refuse = (column: NftColumn, message: string) => {
-    isFine = false
+    isValid = false
     const offset = (at(column) < 0 ? ends[cells - 1] : starts[at(column)]) ?? 0
     faults.push({ offset, message: `the ${column} ${message}` })
   }
@@ -143,19 +145,19 @@ function readRow(
       if (message !== undefined) refuse(column, message)
     }
   }
-  const message = isFine ? check.row(row) : undefined
+  const message = isValid ? check.row(row) : undefined
   if (message !== undefined) refuse('uri', message)
-  if (!isFine) return null
+  if (!isValid) return null
   return { name: row.name, uri: row.uri, owner: row.owner === '' ? null : row.owner, offset: scanner.recordStart }
 }
 
-/** Quotes that are doubled within a quoted cell are one. */
+/** The text of a cell; doubled quotes within a quoted cell stand for one. */
 function nftCellText(scanner: CsvScanner, cell: number, bytes: Uint8Array): string {
   const text = scanner.text(cell)
   return isQuotedCell(scanner, cell, bytes) ? text.replaceAll('""', '"') : text
 }
 
-/** Blanks inside of the quotes are trimmed too. */
+/** Whether the cell is quoted. Spaces inside the quotes are trimmed too, so they are skipped. */
 function isQuotedCell({ starts }: CsvScanner, cell: number, bytes: Uint8Array): boolean {
   let at = (starts[cell] ?? 0) - 1
   while (at >= 0 && (bytes[at] === 32 || bytes[at] === 9)) at--

@@ -1,4 +1,4 @@
-/** `svc pools create`: a token launched with its pool, signed here or by the platform wallet, until it is live. */
+/** `svc pools create`: launches a token with its pool, signed by the user's keypair or the platform wallet, and waits until it is live. */
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
@@ -77,7 +77,10 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
   })
 }
 
-/** Shown without a simulation: what the platform wallet signs is built by the same request that signs it. */
+/**
+ * Launches with the platform wallet as signer. The preview has no simulation, because the request that builds these
+ * transactions also signs them.
+ */
 async function launchPoolByPlatform(input: CreateFlags, session: Session): Promise<CommandOutcome> {
   for (const name of ['dry_run', 'build_only', 'bundle', 'keypair'] as const) {
     if (input[name])
@@ -115,16 +118,18 @@ function poolQuestion({ name, symbol, buy, type, unlocked_liquidity }: CreateFla
   return `Launch ${name} (${symbol})${pool}${buy === undefined ? '' : ` and buy for ${buy} SOL`}`
 }
 
-/** Fields of a `damm_v2` pool: whether its liquidity is locked, and which part of the position is the platform's. */
+/**
+ * The fields of a `damm_v2` pool: whether its liquidity is locked, and which part of the position is the platform's.
+ */
 function liquidityOf({ lock_liquidity, platform_position_percentage: percentage }: PoolCreated) {
   if (lock_liquidity === undefined) return {}
   return { lock_liquidity, ...(percentage ? { platform_position_percentage: percentage } : {}) }
 }
 
-/** The name of the curve; where none is given, the configured one, as far as it can be read. */
+/** The name of the requested curve, else of the default one, where that can be read. */
 async function presetName({ client }: Session, { preset }: CreateFlags): Promise<{ preset?: string }> {
   if (preset !== undefined) return { preset }
-  // By now the launch may be confirmed: a name that is only shown must not make it look failed.
+  // The launch may be confirmed already, so a failure to read a displayed name must not make it look failed.
   const presets = await client.pools.presets().then(
     ({ data }) => data,
     () => [],
@@ -157,7 +162,7 @@ async function poolBody(input: CreateFlags) {
   }
 }
 
-/** The API takes SOL as a number; one that a number does not hold to the lamport is refused, not rounded. */
+/** The API takes SOL as a number; an amount that a number cannot hold to the lamport is refused rather than rounded. */
 function solNumber(sol: string): number {
   const lamports = rawUnits(sol, LAMPORT_DECIMALS, '--buy')
   const amount = Number(sol)

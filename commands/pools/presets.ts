@@ -44,7 +44,7 @@ function presetRow(preset: PoolPreset): unknown[] {
   return [name, total_supply, decimals, initial_market_cap, migration_market_cap, threshold, ...prices, presetFee(fee)]
 }
 
-/** Joins columns so that the table fits 80 characters. */
+/** The cells of a preset, with joined columns so that the table fits 80 characters. */
 function presetCells(preset: PoolPreset): string[] {
   const [name, supply, , start, end, threshold, first, last, fee] = presetRow(preset)
   return [name, supply, `${start} → ${end}`, threshold, `${first} → ${last}`, fee].map(String)

@@ -1,4 +1,4 @@
-/** `svc pools progress`: the curve of a pool and where the pool stands on it. */
+/** `svc pools progress`: the curve of a pool and the pool's position on it. */
 import { paths } from '../../src/api/paths.ts'
 import type { CurveProgress, Pool } from '../../src/api/pools.ts'
 import { LAMPORT_DECIMALS } from '../amounts.ts'
@@ -21,7 +21,7 @@ export const progress = verb({
   },
 })
 
-/** Null for a pool whose state cannot be read. */
+/** The lines of a pool's progress; null for a pool whose state cannot be read. */
 export function progressLines(
   pool: Pick<Pool, 'type' | 'state' | 'symbol' | 'status'>,
   { progress, migration_market_cap_usd: usd }: Pick<CurveProgress, 'progress' | 'migration_market_cap_usd'>,

@@ -1,4 +1,4 @@
-/** Pools and their fees for a person: everything but the raw state of the chain, which is for scripts. */
+/** Pools and their fees for a terminal, without the raw state of the chain, which is for scripts. */
 import type { Pool, PoolFeeMetrics } from '../../src/api/pools.ts'
 import { solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'

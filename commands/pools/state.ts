@@ -1,20 +1,20 @@
-/** What the state of a pool says to a person: its price, what was raised of how much, and its curve. */
+/** Reads the state of a pool: its price, how much was raised of its threshold, and its curve. */
 import type { Pool } from '../../src/api/pools.ts'
 import { type CurveShape, priceOf } from '../ui/curve.ts'
 
 export interface PoolState {
   decimals: number | null
-  /** SOL for one whole token; null where the state does not hold it. */
+  /** The price in SOL for one whole token; null where the state does not contain it. */
   price: string | null
-  /** Which side pays the trading fee: token and SOL by the side of the trade, or SOL alone. */
+  /** Whether the trading fee is always in SOL; otherwise it is in token or SOL, by the side of the trade. */
   feesInSol: boolean
-  /** Null for a pool that is no launch curve. */
+  /** The launch curve; null for any other pool. */
   curve: { shape: CurveShape; raised: bigint; threshold: bigint } | null
 }
 
 type StateFields = Record<string, unknown>
 
-/** The raw state is the programs' own: what is not as expected is left out. */
+/** Reads the programs' raw state; fields of an unexpected shape are left out. */
 export function poolState(pool: Pick<Pool, 'type' | 'state'>): PoolState {
   const state = fieldsIn(pool.state)
   if (pool.type === 'damm_v2') {
@@ -42,7 +42,10 @@ export function poolState(pool: Pick<Pool, 'type' | 'state'>): PoolState {
   }
 }
 
-/** The account has room for more points than are in use, and the curve may go on beyond the price where it migrates. */
+/**
+ * The points of the curve up to the migration price. The account has room for more points than are in use, and the
+ * curve may continue beyond that price.
+ */
 function pointsUntil(points: CurveShape['points'], last: bigint): CurveShape['points'] {
   const index = points.findIndex(({ sqrtPrice }) => sqrtPrice >= last)
   const beyond = points[index]
@@ -54,5 +57,5 @@ const fieldsIn = (value: unknown): StateFields =>
 const bigintIn = (value: unknown): bigint | null =>
   typeof value === 'string' && /^\d+$/.test(value) ? BigInt(value) : null
 
-/** A share of 0 to 1 as text of a percentage, rounded down so that only a full curve shows 100. */
+/** A share of 0 to 1 as a percentage, rounded down so that only a full curve shows 100. */
 export const percentOf = (share: number): string => `${Math.floor(share * 10_000) / 100} %`

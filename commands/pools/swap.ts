@@ -1,4 +1,4 @@
-/** `svc pools swap`: a buy or a sell on a pool of either family, quoted, signed here and submitted. */
+/** `svc pools swap`: a buy or a sell on a pool of either type, quoted, signed locally and submitted. */
 import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
 import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
@@ -39,8 +39,8 @@ export const swap = verb({
     const side = buy === undefined ? 'sell' : 'buy'
     const lamports = buy === undefined ? null : positive(rawUnits(buy, LAMPORT_DECIMALS, '--buy'), '--buy')
     const { data: pool } = await session.client.pools.get({ address })
-    const { decimals: known, feesInSol } = poolState(pool)
-    const decimals = known ?? (await mintState(session, pool.base_mint)).decimals
+    const { decimals: stateDecimals, feesInSol } = poolState(pool)
+    const decimals = stateDecimals ?? (await mintState(session, pool.base_mint)).decimals
     const amount = lamports ?? positive(rawUnits(sell ?? '', decimals, '--sell'), '--sell')
     const name = pool.symbol ?? pool.base_mint
     return runSigned<PoolSwap & { transaction: string }>(session, flags, {
@@ -84,7 +84,7 @@ interface QuoteUnits {
   slippage_bps: number
 }
 
-/** In, out, the least that is taken, the fee, and the price that comes to. */
+/** The lines of a quote: amount in, amount out, minimum, fee, and the resulting price. */
 export function quoteLines(
   quote: Omit<PoolSwap, 'tx'>,
   { decimals, name, feesInSol, slippage_bps }: QuoteUnits,
@@ -93,7 +93,7 @@ export function quoteLines(
   const sol = (units: string) => `${solOf(BigInt(units))} SOL`
   const tokens = (units: string) => `${decimalOf(BigInt(units), decimals)} ${name}`
   const [paid, received] = side === 'buy' ? [sol, tokens] : [tokens, sol]
-  // Where fees are not in SOL alone, they are taken of what is received.
+  // Fees that are not always in SOL are taken from what is received.
   const charged = feesInSol ? sol : received
   const [lamports, units] = side === 'buy' ? [amount_in, estimated_out] : [estimated_out, amount_in]
   return [

@@ -34,10 +34,10 @@ export const poolVerifyVerb = verb({
 
 const TICKER_TAKEN = 'another pool has its ticker, and `svc events list --type pool.failed` tells which'
 
-/** A pool is on chain and yet not live when it is the second with its ticker. */
+/** Whether a pool is on chain but failed, because another pool has its ticker. */
 const isRefused = ({ status, state }: Pool) => status === 'failed' && state !== null && state !== undefined
 
-/** Asks until the chain has what the signatures made; a failure with the way on after a minute. */
+/** Polls until the pool is live; throws a failure with the next step after a minute. */
 export async function untilLive(
   { client, clock, ui }: Session,
   address: string,
@@ -74,7 +74,7 @@ export async function untilLive(
   }
 }
 
-/** The fields of a pool that a person wants to know first. */
+/** The most important fields of a pool. */
 export function poolSummary(pool: Pool): Record<string, unknown> {
   const { address, type, status, base_mint, name, symbol, creator, config, metadata_uri, curve_progress } = pool
   const { price } = poolState(pool)

@@ -1,4 +1,4 @@
-/** `svc pools watch`: a pool followed until it has migrated, redrawn on a terminal, a line for each change elsewhere. */
+/** `svc pools watch`: follows a pool until it has migrated, redrawn on a terminal, one line per change elsewhere. */
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
@@ -44,7 +44,7 @@ export const watch = verb({
           }
         }
       } catch (error) {
-        // Once it was seen, a node or an API that fails for a while is only waited for.
+        // After a first success, temporary failures of the node or the API are retried.
         if (!isTransient(error) || lastLine === '') throw error
         const line = `not read: ${error.message}`
         if (screen === null && line !== lastLine) ui.note(`${new Date(clock.now()).toISOString()}  ${line}`)
@@ -56,7 +56,7 @@ export const watch = verb({
   },
 })
 
-/** State, share, SOL and price: a change of any of them is worth a line. */
+/** The line of a pool's status, share, SOL and price, which is printed when any of them changes. */
 export function changeLine(pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve_progress'>): string {
   const { price, curve } = poolState(pool)
   return [
@@ -78,7 +78,7 @@ function poolWithoutState(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
   return rest
 }
 
-/** Where a migrated token trades from now on; empty where no record names that pool. */
+/** The pool in which a migrated token trades; empty where no record names that pool. */
 async function nextPool(client: Client, { status, base_mint, creator }: Pool): Promise<string[]> {
   if (status !== 'migrated') return []
   const { data } = await client.pools.list({ type: 'damm_v2', limit: '100', ...(creator === null ? {} : { creator }) })
@@ -86,13 +86,13 @@ async function nextPool(client: Client, { status, base_mint, creator }: Pool): P
   return next === undefined ? [] : [`It trades in ${next.address} now.`]
 }
 
-/** Lines that take the place of those before them. */
+/** A block of lines on a terminal, each drawing of which replaces the one before. */
 function liveScreen(stream: Output) {
   let height = 0
   const up = () => (height === 0 ? '' : `\u001b[${height}A\r\u001b[J`)
   return {
     draw(lines: readonly string[]) {
-      // A line that wraps would be counted as one, and leave its rest behind.
+      // A line that wraps would be counted as one, and its second part would not be erased.
       const cut = lines.map((line) => line.slice(0, Math.max(1, drawingWidth(stream) - 1)))
       stream.write(`${up()}${cut.join('\n')}\n`)
       height = cut.length

@@ -1,4 +1,4 @@
-/** What the API answers to a request that builds: unsigned transactions, and what is tracked once they are confirmed. */
+/** The API's answer to a request that builds: unsigned transactions, and what is tracked once they are confirmed. */
 import type { TrackedResource } from '../../src/api/envelope.ts'
 
 /** One transaction, or several in the order in which they must be confirmed. */
@@ -7,7 +7,7 @@ export type BuiltTransactions = { tracked_resource?: TrackedResource | undefined
   | { transactions: readonly string[] }
 )
 
-/** The field of a submitted body or a printed answer; left out where nothing is tracked. */
+/** The `tracked_resource` field of a submitted body or a printed answer; omitted where nothing is tracked. */
 export const trackedField = ({ tracked_resource }: { tracked_resource?: TrackedResource | undefined }) =>
   tracked_resource === undefined ? {} : { tracked_resource }
 

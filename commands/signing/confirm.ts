@@ -1,18 +1,21 @@
-/** Asking the person before anything is sent, on every cluster where a mistake costs something. */
+/** Asks the user before anything is sent, on every cluster where a mistake costs money. */
 import type { Session } from '../session.ts'
 import { usage } from '../ui/problem.ts'
 
-/** Clusters whose SOL is worth nothing: nobody is asked. */
+/** Clusters whose SOL has no value, so that no confirmation is requested. */
 const FREE_CLUSTERS: readonly (string | null)[] = ['embedded', 'devnet', 'testnet', 'localhost']
 
-/** Asks on mainnet, and on any cluster that is not known to be free; without a terminal `--yes` must have been given. */
+/** Asks on mainnet and on any cluster that is not known to be free; without a terminal, `--yes` is required. */
 export async function confirmOn(session: Session, question: string, cluster: string | null): Promise<void> {
   if (FREE_CLUSTERS.includes(cluster)) return
   refuseUnconfirmable(session, cluster)
   await session.ui.confirm(`${question} on ${cluster ?? 'the cluster of the API'}?`)
 }
 
-/** Checked before anything is asked of the API, and again once it is known which cluster answers. */
+/**
+ * Throws a usage problem where a confirmation is required and impossible. Checked before the first request, and again
+ * once the cluster is known.
+ */
 export function refuseUnconfirmable({ ui }: Session, cluster: string | null): void {
   if (FREE_CLUSTERS.includes(cluster) || ui.confirmable) return
   throw usage(`this would be sent to ${cluster ?? 'a cluster that only the API knows'}`, {
@@ -21,7 +24,7 @@ export function refuseUnconfirmable({ ui }: Session, cluster: string | null): vo
   })
 }
 
-/** Throws a usage problem where others than the keypair at hand must sign. */
+/** Throws a usage problem where signers other than the local keypair must sign. */
 export function refuseOtherSigners(missing: readonly string[], signer: string): void {
   const others = missing.filter((address) => address !== signer)
   if (others.length === 0) return

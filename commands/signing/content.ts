@@ -1,4 +1,4 @@
-/** A decoded transaction for a person: who signs, and every instruction with its accounts. */
+/** Shows a decoded transaction on a terminal: its signers, and every instruction with its accounts. */
 import type { CommandOutcome } from '../command.ts'
 import { previewLine } from './preview.ts'
 import type { TransactionContent } from './wallet.ts'

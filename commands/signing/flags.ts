@@ -16,6 +16,8 @@ export const SIGNING = {
   build_only: toggle('Print the unsigned transaction and who must sign it'),
   wait: WAIT,
 }
-/** The field that keeps a dry run from storing anything; left out otherwise, because older daemons do not know it. */
+/**
+ * The `dry_run` field of a request, so that nothing is stored; omitted otherwise, because older daemons do not know it.
+ */
 export const dryRunField = ({ dry_run }: { dry_run: boolean }): { dry_run?: true } => (dry_run ? { dry_run: true } : {})
 export type SigningFlags = InputValues<typeof SIGNING>

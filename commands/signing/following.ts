@@ -1,13 +1,13 @@
-/** Waits for a transaction by asking the API until it has come as far as the person wants. */
+/** Waits for a transaction by polling the API until it has reached the requested lifecycle. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import type { Session } from '../session.ts'
 import { failure, isTransient, Problem } from '../ui/problem.ts'
 import type { Wait } from './flags.ts'
 
-/** The API reports a transaction that can no longer be confirmed as `failed` before this time is over. */
+/** Milliseconds to wait; the API reports a transaction that can no longer be confirmed as `failed` before that. */
 const FOLLOW_TIMEOUT_MS = 180_000
-/** Pauses between two questions: at first, after `EAGER_MS`, and where the rate limit is used up. */
+/** Milliseconds between two requests: at first, after `EAGER_MS`, and where the rate limit is used up. */
 const EAGER_PAUSE_MS = 400
 const LATER_PAUSE_MS = 2_000
 const EAGER_MS = 10_000
@@ -24,8 +24,8 @@ export interface WaitOptions {
 }
 
 /**
- * Resolves with the transaction when it has come that far or failed. Throws a failure that names the signature when it
- * can no longer be confirmed, and after the timeout; an API that does not answer is asked again until then.
+ * Resolves with the transaction when it has reached `until` or failed. Throws a failure that names the signature when
+ * it can no longer be confirmed, and after the timeout; an API that does not answer is retried until then.
  */
 export async function waitForTransaction(
   session: Session,
@@ -44,7 +44,8 @@ export async function waitForTransaction(
       const passed = clock.now() - start
       let pause = passed < EAGER_MS ? EAGER_PAUSE_MS : LATER_PAUSE_MS
       try {
-        // Asked before the transaction is: what is still unknown afterwards was not in any block until then.
+        // The slot is read before the transaction: a transaction that is unknown afterwards was in no block until that
+        // slot.
         const isOver = last?.lifecycle === 'unknown' && (await expiry.isOver())
         const { data } = await client.transactions.get({ signature })
         lastError = undefined
@@ -68,17 +69,20 @@ export async function waitForTransaction(
   }
 }
 
-/** Slots after which every blockhash of the beginning has expired, with room for a node that was behind. */
+/**
+ * Slots after which every blockhash that was valid at the first request has expired, with a margin for a node that
+ * lagged behind.
+ */
 const EXPIRY_SLOTS = 300
 const SLOT_PAUSE_MS = 10_000
 
-/** Whether a signature that nobody knows can still be confirmed: its blockhash is older than the first question. */
+/** Tracks whether an unknown signature can still be confirmed; its blockhash is older than the first request. */
 function expiryOf({ client, clock }: Session) {
   let first: number | undefined
-  let askedAt = Number.NEGATIVE_INFINITY
+  let requestedAt = Number.NEGATIVE_INFINITY
   const slotNow = async () => {
-    askedAt = clock.now()
-    // Every chain has this account, and an account is answered with the slot it was read at.
+    requestedAt = clock.now()
+    // Every chain has this account, and an account is returned with the slot at which it was read.
     return (await client.accounts.get({ address: SYSTEM_PROGRAM })).data.slot
   }
   return {
@@ -86,7 +90,7 @@ function expiryOf({ client, clock }: Session) {
       first ??= await slotNow()
     },
     async isOver(): Promise<boolean> {
-      if (first === undefined || clock.now() - askedAt < SLOT_PAUSE_MS) return false
+      if (first === undefined || clock.now() - requestedAt < SLOT_PAUSE_MS) return false
       return (await slotNow()) - first > EXPIRY_SLOTS
     },
   }

@@ -1,20 +1,22 @@
-/** The journal of a resumable run: a file that is on the disk before anything is sent, so that the same command goes on with it. */
+/** The journal of a resumable run: a file that is on disk before anything is sent, so that the same command can continue the run. */
 import { readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { writeAtomically } from '../../src/files.ts'
 
-/** A blockhash lives for a minute or two: what was signed longer ago can no longer be confirmed. */
+/**
+ * Milliseconds after which a signed transaction can no longer be confirmed; a blockhash is valid for a minute or two.
+ */
 export const SIGNED_EXPIRY_MS = 180_000
 
 export interface JournalFormat<T> {
-  /** Null for a value that is no such journal. */
+  /** Returns the content; null for a value that is no such journal. */
   parse(value: unknown): T | null
-  /** Throws for a file that is no such journal; where it returns, the file counts as none. */
+  /** Throws for a file that is no such journal; where it returns, the file is treated as missing. */
   refuseContent?(file: string): void
-  /** Throws the problem of a file that cannot be read or written, with its way out. */
+  /** Throws a problem for a file that cannot be read or written, with what to do about it. */
   refuseFile?(file: string, error: unknown): never
 }
 
-/** What a run has begun, in one JSON file (0600). */
+/** The state of a run, in one JSON file (0600). */
 export class RunJournal<T> {
   readonly file: string
   readonly #format: JournalFormat<T>
@@ -24,7 +26,7 @@ export class RunJournal<T> {
     this.#format = format
   }
 
-  /** Null where no run before this one has begun anything. */
+  /** Reads the journal; null where no earlier run has started one. */
   read(): T | null {
     let text: string
     try {
@@ -38,37 +40,37 @@ export class RunJournal<T> {
     return content
   }
 
-  /** The journal that is there, else this one: of two runs that begin at once, one wins. */
+  /** Returns the existing journal, or creates this one; of two runs that start at once, one succeeds. */
   begin(first: T): T {
     const earlier = this.read()
     if (earlier !== null) return earlier
     if (this.#replace(first, { exclusive: true })) return first
-    const winner = this.read()
-    if (winner === null) throw new Error(`${this.file} was removed while two runs began`)
-    return winner
+    const concurrent = this.read()
+    if (concurrent === null) throw new Error(`${this.file} was removed while two runs began`)
+    return concurrent
   }
 
-  /** Replaces it in one step: a crash leaves what was before or what is after. */
+  /** Replaces the journal atomically: a crash leaves the old content or the new one. */
   write(content: T): void {
     this.#replace(content, { exclusive: false })
   }
 
-  /** Notes when something was last about to be sent, in Unix milliseconds. */
+  /** Records when something was last about to be sent, in Unix milliseconds. */
   touch(now: number): void {
     utimesSync(this.file, now / 1000, now / 1000)
   }
 
-  /** When it was last touched or written, in Unix milliseconds; 0 before there is one. */
+  /** When the journal was last touched or written, in Unix milliseconds; 0 where there is none. */
   touchedAt(): number {
     return statSync(this.file, { throwIfNoEntry: false })?.mtimeMs ?? 0
   }
 
-  /** Once the chain shows what the run was for, nothing in it is needed any more. */
+  /** Removes the journal, which is not needed once the chain shows the result of the run. */
   remove(): void {
     rmSync(this.file, { force: true })
   }
 
-  /** False where `exclusive` and there is one already. The name is on the disk too when this answers. */
+  /** Writes the file; false where `exclusive` and it exists. The folder is synced too, so the name survives a crash. */
   #replace(content: T, { exclusive }: { exclusive: boolean }): boolean {
     try {
       const text = `${JSON.stringify(content, undefined, 2)}\n`

@@ -1,7 +1,7 @@
-/** The flags of whoever calls for a platform: its name, and what it takes. */
+/** The flags of a platform that uses svc: its name and its fee. */
 import { integer, text } from '../command.ts'
 
-/** The platform that stands in records where --platform-id names none. */
+/** The platform in records where --platform-id is not set. */
 export const DEFAULT_PLATFORM = 'svc'
 export const PLATFORM_ID = text(
   `Name of the platform that this is for, 1 to 64 characters (default ${DEFAULT_PLATFORM})`,

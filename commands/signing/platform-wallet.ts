@@ -1,4 +1,4 @@
-/** What the platform wallet signs: confirmed by the person, signed under an idempotency key, and followed. */
+/** Transactions that the platform wallet signs: confirmed by the user, signed under an idempotency key, and followed. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
@@ -12,17 +12,17 @@ import { sentOutcome } from './run-outcomes.ts'
 
 /** One signature, or those of several transactions in the order in which they were sent. */
 export type PlatformAnswer = ({ signature: string } | { signatures: readonly string[] }) & {
-  /** Bytes of the last transaction, which explain its failure. */
+  /** The bytes of the last transaction, which explain its failure. */
   transaction?: string | undefined
-  /** Fields that the answer starts with; `confirmed` is null where nothing was waited for. */
+  /** The first fields of the answer; `confirmed` is null where the command did not wait. */
   show(confirmed: Transaction | null): Promise<Record<string, unknown>> | Record<string, unknown>
 }
 
 export interface PlatformRequest {
-  /** What it does, as the start of a question. */
+  /** What the request does, as the start of a question. */
   what: string
   sign(options: { idempotencyKey: string }): Promise<PlatformAnswer>
-  /** Decimals of those fields that are raw units: a person reads whole tokens and SOL. */
+  /** The decimals of fields in raw units, which a terminal shows as whole tokens and SOL. */
   decimals?: Readonly<Record<string, number>>
 }
 
@@ -31,7 +31,7 @@ export interface PlatformFlags {
   idempotency_key?: string | undefined
 }
 
-/** Throws a usage problem where no signer is configured. */
+/** The address of the platform wallet; throws a usage problem where no signer is configured. */
 export async function platformAddress({ client }: Session): Promise<string> {
   const { address } = (await client.signer.get()).data
   if (address !== null) return address
@@ -41,7 +41,10 @@ export async function platformAddress({ client }: Session): Promise<string> {
   })
 }
 
-/** `transaction` is the unsigned build that was previewed; it explains a failure where the answer has no bytes. */
+/**
+ * Confirms, signs and follows a request. `transaction` is the previewed unsigned build; it explains a failure where the
+ * answer has no bytes.
+ */
 export async function sendByPlatform(
   session: Session,
   { wait = 'confirmed', idempotency_key = crypto.randomUUID() }: PlatformFlags,

@@ -1,4 +1,4 @@
-/** What a transaction would do, in lines for a person: cost, rent, and whose balance changes by how much. */
+/** Previews a transaction in lines for a terminal: fee, rent, and which balances change by how much. */
 import type { Simulation } from '../../src/api/transactions.ts'
 import { decimalOf, LAMPORT_DECIMALS, solOf } from '../amounts.ts'
 import { printable } from '../ui/render.ts'
@@ -8,14 +8,14 @@ import type { Explanation, TransactionContent } from './wallet.ts'
 const LOG_LINES = 8
 
 export interface RunPreview {
-  /** Lines of the command, before what the run would change. */
+  /** Lines of the command itself, shown before the changes. */
   preview?: readonly string[] | undefined
-  /** Transactions after the first one, which cannot be simulated before it is confirmed. */
+  /** The transactions after the first, which cannot be simulated before the first is confirmed. */
   later: readonly TransactionContent[]
   bundle: boolean
 }
 
-/** `what` is going to happen, on which cluster, signed by whom, what it changes, and why it would fail. */
+/** The lines of a preview: what happens, on which cluster, with which signer and changes, and why it would fail. */
 export function runLines(what: string, forecast: Forecast, { preview = [], later, bundle }: RunPreview): string[] {
   const { cluster, signer, content, simulation, fault } = forecast
   const how = bundle
@@ -44,7 +44,7 @@ export function runLines(what: string, forecast: Forecast, { preview = [], later
 const programsIn = ({ instructions }: TransactionContent) =>
   [...new Set(instructions.map(({ name, program }) => name ?? program))].join(', ')
 
-/** Fee, rent and balance changes; those of `own` come first. */
+/** The lines of fee, rent and balance changes; the changes of `own` come first. */
 export function effectLines({ err, fee, balance_changes: changes }: Simulation, own?: string): string[] {
   const failed = err !== null && err !== undefined
   const rows = [...changes].sort((a, b) => changeRank(a, own) - changeRank(b, own))
@@ -59,7 +59,7 @@ export function effectLines({ err, fee, balance_changes: changes }: Simulation, 
   ]
 }
 
-/** Why a run failed: its meaning, what the node says and the end of the log. */
+/** The lines of a failure: its meaning, the node's error and the end of the log. */
 export function failureLines({ err, logs }: Simulation, { program, message, hint }: Explanation): string[] {
   return [
     previewLine('failed', printable(program === null ? message : `${program}: ${message}`)),
@@ -76,7 +76,10 @@ type PreviewedChange = Simulation['balance_changes'][number]
 
 export const previewLine = (name: string, value: string) => `  ${name.padEnd(10)}${value}`.trimEnd()
 
-/** Lamports that keep so many bytes rent-exempt: the cluster's rate of two years, with 128 bytes for the account itself. */
+/**
+ * Lamports that make an account of `space` bytes rent-exempt: the cluster's rate for two years, with 128 bytes for the
+ * account itself.
+ */
 const rentExemptLamports = (space: number) => BigInt(space + 128) * 6_960n
 const smallerOf = (a: bigint, b: bigint) => (a < b ? a : b)
 
@@ -94,8 +97,8 @@ function changeText(change: PreviewedChange, own: string | undefined): string {
   const digits = mint === null ? LAMPORT_DECIMALS : (decimals ?? 0)
   const unit = mint === null ? 'SOL' : `${decimals === null ? 'raw units ' : ''}of ${mint}`
   const amount = decimalOf(BigInt(change.change), digits)
-  const whose = address === own ? ' (you)' : owner === null ? '' : owner === own ? ' (yours)' : ` (of ${owner})`
+  const ownerText = address === own ? ' (you)' : owner === null ? '' : owner === own ? ' (yours)' : ` (of ${owner})`
   const state = created ? ', new' : closed ? ', closed' : ''
   const range = `${decimalOf(BigInt(before), digits)} → ${decimalOf(BigInt(after), digits)}`
-  return `${address}${whose}${state}  ${amount.startsWith('-') ? '' : '+'}${amount} ${unit}  (${range})`
+  return `${address}${ownerText}${state}  ${amount.startsWith('-') ? '' : '+'}${amount} ${unit}  (${range})`
 }

@@ -1,4 +1,4 @@
-/** Requests that must be carried out once: submitting signed bytes, and asking the platform wallet for a signature. */
+/** Requests that must be carried out once: submitting signed bytes, and requesting a signature of the platform wallet. */
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
@@ -7,21 +7,21 @@ import { failure } from '../ui/problem.ts'
 type SubmitBody = Parameters<Client['transactions']['submit']>[0]
 type SubmitAnswer = Awaited<ReturnType<Client['transactions']['submit']>>['data']
 
-/** Pauses between two attempts, in milliseconds; the idempotency key makes it safe to ask again. */
+/** Milliseconds between two attempts; the idempotency key makes a retry safe. */
 const SUBMIT_PAUSES_MS = [500, 2_000] as const
 const PLATFORM_PAUSES_MS = [500, 2_000, 5_000] as const
 
 interface RequestOnce<T> {
   idempotencyKey: string
   pauses: readonly number[]
-  /** Shown while an answer is awaited. */
+  /** Text that is shown while an answer is awaited. */
   waiting: string
-  /** Shown when Ctrl-C ends the command meanwhile. */
+  /** Text that is shown when Ctrl-C ends the command meanwhile. */
   interrupted: string
   call(options: { idempotencyKey: string }): Promise<T>
-  /** Whether an internal error that the API answered leaves open what happened; otherwise it is thrown as it is. */
+  /** Whether an internal error from the API leaves the result open; otherwise the error is thrown unchanged. */
   answeredErrorIsOpen: boolean
-  /** The failure for a request of which nobody knows how it ended. */
+  /** The failure of a request whose result is unknown. */
   unknownResult(error: ApiError): Error
 }
 
@@ -48,11 +48,14 @@ async function requestOnce<T>(session: Session, request: RequestOnce<T>): Promis
   }
 }
 
-/** After an attempt whose answer was lost, a conflict means that it still runs, and a refused retry means nothing. */
+/**
+ * After an attempt without an answer, a conflict means that it is still running, and a rate-limited retry says nothing
+ * about it.
+ */
 const isResultOpen = ({ code }: ApiError, attempt: number) =>
   code === 'internal_error' || (attempt > 0 && (code === 'conflict' || code === 'rate_limited'))
 
-/** Submits under a fresh idempotency key. `signature` is that of the first transaction in `body`. */
+/** Submits under a new idempotency key. `signature` is that of the first transaction in `body`. */
 export async function submitSigned(session: Session, signature: string, body: SubmitBody): Promise<SubmitAnswer> {
   await session.ui.preview([`signature ${signature}`])
   return requestOnce(session, {
@@ -74,7 +77,7 @@ export async function submitSigned(session: Session, signature: string, body: Su
   })
 }
 
-/** Asks the platform wallet for a signature. The failure of a request whose end is not known names its key. */
+/** Requests a signature of the platform wallet. The failure of a request whose result is unknown names its key. */
 export const requestPlatformSignature = <T>(
   session: Session,
   idempotencyKey: string,

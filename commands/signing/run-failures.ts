@@ -1,4 +1,4 @@
-/** What stops a signed run: a simulation that failed, and a transaction that failed on chain. */
+/** The failures of a signed run: of its simulation, and of a transaction on chain. */
 import type { Simulation, Transaction } from '../../src/api/transactions.ts'
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
@@ -6,12 +6,12 @@ import type { Explanation, TransactionContent } from './wallet.ts'
 
 /** What a simulation of the first transaction shows before anything is signed. */
 export interface Forecast {
-  /** Null where only the API knows the cluster. */
+  /** The cluster's label; null where only the API knows it. */
   cluster: string | null
   signer: string
   content: TransactionContent
   simulation: Simulation
-  /** Why the simulation failed; null where it succeeded. */
+  /** The reason of a failed simulation; null where it succeeded. */
   fault: Explanation | null
 }
 
@@ -23,7 +23,7 @@ export async function forecastOf(session: Session, transaction: string, signer: 
   return { cluster, signer, content, simulation, fault: await simulationFault(session, transaction, simulation) }
 }
 
-/** Null where the simulation succeeded. */
+/** Explains a failed simulation; null where it succeeded. */
 export async function simulationFault(
   { wallet }: Session,
   transaction: string,
@@ -32,7 +32,7 @@ export async function simulationFault(
   return err === null || err === undefined ? null : wallet.explain(transaction, err, logs)
 }
 
-/** How programs and the runtime report a lack of SOL. */
+/** The texts with which programs and the runtime report a lack of SOL. */
 const LACKS_SOL = /AccountNotFound|InsufficientFunds|insufficient (lamports|funds)/
 
 /** The failure of a run whose simulation failed: nothing was signed. */
@@ -46,7 +46,7 @@ export function wouldFail({ cluster, signer, simulation }: Forecast, fault: Expl
   })
 }
 
-/** The failure of a transaction that failed on chain or has expired; without its bytes the error stays unexplained. */
+/** The failure of a transaction that failed on chain or expired; its error can be explained only with its bytes. */
 export async function transactionFailure(
   { wallet }: Session,
   transaction: string | undefined,

@@ -1,4 +1,4 @@
-/** What a signed run answers: unsigned transactions, a dry run, or what was sent and how far it has come. */
+/** The results of a signed run: unsigned transactions, a dry run, or what was sent and its lifecycle. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import { inWhole } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
@@ -9,7 +9,7 @@ import type { SignedTransaction } from './wallet.ts'
 
 type AnswerFields = Record<string, unknown>
 
-/** Signatures of returned keys are in place, so that nothing secret has to be printed. */
+/** The result of --build-only. Returned keys have already signed, so that no secret has to be printed. */
 export function unsignedOutcome(
   built: BuiltTransactions,
   partial: readonly SignedTransaction[],
@@ -56,7 +56,7 @@ export function dryRunOutcome(
   }
 }
 
-/** `last` is the transaction that was waited for; undefined where nothing was. */
+/** The result of a run that sent transactions; `last` is undefined where the command did not wait. */
 export function sentOutcome(
   fields: AnswerFields = {},
   last: Transaction | undefined,

@@ -1,4 +1,4 @@
-/** One signed run of a command: prepare, preview, confirm, sign, submit and follow, by the person's keypair or the platform wallet. */
+/** One signed run of a command: prepare, preview, confirm, sign, submit and follow, with the user's keypair or the platform wallet. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
@@ -14,20 +14,20 @@ import { hasRelay, sendAll } from './sending.ts'
 import { type CompleteTransaction, signCompletely, signReturnedKeys } from './signatures.ts'
 
 export interface SignedRun<D extends BuiltTransactions> {
-  /** What it does, as the start of a question: `Create the token MTK`. */
+  /** What the run does, as the start of a question: `Create the token MTK`. */
   what: string | ((data: D) => string)
   build(payer: string): Promise<{ data: D }>
-  /** Keys of the answer that sign too; of several transactions, each where it is a signer. */
+  /** Secret keys of the answer that sign too; of several transactions, each key signs those where it is a signer. */
   secretKeys?(data: D): readonly (readonly number[])[]
-  /** Shown before what a run would change: a quote, or who gets what. */
+  /** Lines that are shown before the changes: a quote, or the recipients. */
   preview?(data: D): readonly string[]
-  /** Fields that the answer starts with; `confirmed` is null where nothing was sent or waited for. */
+  /** The first fields of the answer; `confirmed` is null where nothing was sent or the command did not wait. */
   show?(data: D, confirmed: readonly Transaction[] | null): Promise<Record<string, unknown>> | Record<string, unknown>
-  /** Decimals of those fields of `show` that are raw units: a person reads whole tokens and SOL. */
+  /** The decimals of those fields of `show` in raw units, which a terminal shows as whole tokens and SOL. */
   decimals?(data: D): Readonly<Record<string, number>>
-  /** What to do where only some of several transactions are known to be confirmed. */
+  /** What the user can do where only some of several transactions are known to be confirmed. */
   recovery?(data: D): string
-  /** The same request with `mode: signed`; only commands with the flag --signed have one. */
+  /** The same request with `mode: signed`; only commands with the flag --signed have it. */
   platform?(payer: string): PlatformRequest
 }
 
@@ -78,7 +78,10 @@ export async function runSigned<D extends BuiltTransactions>(
   })
 }
 
-/** The platform wallet signs; what is previewed is an unsigned build of the same request with that wallet as payer. */
+/**
+ * Runs with the platform wallet as signer; the preview is an unsigned build of the same request with that wallet as
+ * payer.
+ */
 async function runByPlatform<D extends BuiltTransactions>(
   session: Session,
   flags: RunFlags,
@@ -86,7 +89,8 @@ async function runByPlatform<D extends BuiltTransactions>(
 ): Promise<CommandOutcome> {
   const payer = await platformAddress(session)
   const request = run.platform(payer)
-  // What an earlier run began under this key may be confirmed by now, and only the signed request still knows it.
+  // A request of an earlier run under this key may be confirmed already, and only the signed request returns its
+  // result.
   if (flags.idempotency_key !== undefined && !flags.dry_run) return sendByPlatform(session, flags, request)
   const { data } = await run.build(payer)
   const { lines, forecast } = await previewOf(session, run, data, { signer: payer, bundle: false })
@@ -100,7 +104,7 @@ async function runByPlatform<D extends BuiltTransactions>(
   return sendByPlatform(session, flags, request, transactionsOf(data).at(-1))
 }
 
-/** Only the first of several transactions can be simulated before any is sent. */
+/** Previews a run; only the first of several transactions can be simulated before any is sent. */
 async function previewOf<D extends BuiltTransactions>(
   session: Session,
   run: SignedRun<D>,

@@ -1,4 +1,4 @@
-/** Signed transactions of one run on their way: one after another, each in need of the one before it, or as a bundle. */
+/** Sends the signed transactions of one run: one after another, each depending on the one before it, or as a bundle. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import { ApiError } from '../../src/errors.ts'
 import { type Session, sessionWith } from '../session.ts'
@@ -13,20 +13,20 @@ import type { CompleteTransaction } from './signatures.ts'
 export interface SendOptions {
   built: BuiltTransactions
   wait?: Wait | undefined
-  /** All of them are executed in one slot, or none. */
+  /** Whether all are executed in one slot or none is. */
   bundle: boolean
-  /** What to do where only some are known to be confirmed. */
+  /** What the user can do where only some are known to be confirmed. */
   recovery: string
 }
 
-/** Answers the transactions once they have come as far as `wait` says; null where nothing is waited for. */
+/** Returns the transactions once they have reached `wait`; null where the command does not wait. */
 export const sendAll = (
   session: Session,
   signed: readonly CompleteTransaction[],
   options: SendOptions,
 ): Promise<Transaction[] | null> => (options.bundle ? sendAsBundle : sendInOrder)(session, signed, options)
 
-/** Whether this machine's settings name a relay; those of a daemon elsewhere are not known here, so `--bundle` says it then. */
+/** Whether the local settings name a relay. Those of a remote daemon are unknown, so `--bundle` is needed there. */
 export async function hasRelay({ settings }: Session): Promise<boolean> {
   const rows = await settings.list()
   const isSet = (setting: string) => (rows.find(({ name }) => name === setting)?.value ?? null) !== null
@@ -60,7 +60,7 @@ async function sendAsBundle(
   return confirmed
 }
 
-/** What is tracked goes with the last one: it is there once all are confirmed. */
+/** Sends one after another. The last one carries the tracked resource, which exists once all are confirmed. */
 async function sendInOrder(
   session: Session,
   signed: readonly CompleteTransaction[],
@@ -85,13 +85,13 @@ async function sendInOrder(
   return confirmed
 }
 
-/** Ctrl-C between two of them leaves the rest unsent. */
+/** A session whose note for Ctrl-C adds `more`, because an interruption leaves the rest unsent. */
 const withInterruptNote = (session: Session, more: string): Session =>
   sessionWith(session, {
     setInterruptNote: (text) => session.setInterruptNote(text === null ? null : `${text}\n${more}`),
   })
 
-/** Names what is confirmed: that much was paid for, and cannot be taken back. */
+/** The failure of one transaction, with those confirmed before it, which are paid for and cannot be undone. */
 function stoppedAt(
   error: ApiError,
   place: string,

@@ -1,4 +1,4 @@
-/** Signatures made here: those of keys that a build returned, and that of the person's keypair. */
+/** Signs locally with the keys that a build returned and with the user's keypair. */
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
@@ -12,7 +12,7 @@ export interface CompleteTransaction {
   signature: string
 }
 
-/** Signs with the keypair and with `secretKeys`. Throws a failure where another signature is still missing. */
+/** Signs with the keypair and `secretKeys`. Throws a failure where another signature is still missing. */
 export async function signCompletely(
   { wallet }: Session,
   unsigned: string,
@@ -24,8 +24,8 @@ export async function signCompletely(
 }
 
 /**
- * Signs with the keys that a build returned, and not with the person's keypair. All keys of a single transaction must be
- * its signers; of several transactions each signs where it is one, and empty keys are left out.
+ * Signs with the keys that a build returned, without the user's keypair. All keys of a single transaction must be its
+ * signers; of several transactions each key signs where it is one, and empty keys are omitted.
  */
 export async function signReturnedKeys(
   { wallet }: Session,

@@ -1,22 +1,22 @@
-/** Transactions as they are typed: base64, `@FILE`, `-`, or the JSON that a build or a signing printed. */
+/** Reads transactions from arguments: base64, `@FILE`, `-`, or the JSON that a build or a signing printed. */
 import type { TrackedResource } from '../../src/api/envelope.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 export interface TransactionInput {
   transaction: string
-  /** Taken from a printed build; the API checks it. */
+  /** The resource of a printed build, which the API checks. */
   tracked_resource?: TrackedResource
 }
 
-/** Throws a usage problem for a file that cannot be read and for JSON without a transaction. */
-export async function readTransaction(given: string): Promise<TransactionInput> {
-  const file = given === '-' ? '-' : given.startsWith('@') ? given.slice(1) : undefined
-  const text = file === undefined ? given : (await readText(file)).trim()
+/** Reads a transaction; throws a usage problem for a file that cannot be read and for JSON without a transaction. */
+export async function readTransaction(argument: string): Promise<TransactionInput> {
+  const file = argument === '-' ? '-' : argument.startsWith('@') ? argument.slice(1) : undefined
+  const text = file === undefined ? argument : (await readText(file)).trim()
   if (!text.startsWith('{')) return { transaction: text }
   const { transaction, tracked_resource } = printedJson(text)
   if (typeof transaction !== 'string') {
-    throw usage(`${file === undefined ? '<transaction>' : given} is JSON without a transaction`, {
+    throw usage(`${file === undefined ? '<transaction>' : argument} is JSON without a transaction`, {
       param: '<transaction>',
     })
   }

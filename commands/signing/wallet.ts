@@ -1,26 +1,28 @@
-/** What commands ask of the local keypair, and what is in a transaction as it is read here. */
+/** The local keypair as commands use it, and the content of a locally decoded transaction. */
 
-/** The keypair of the person at the keyboard; it never leaves this process. Transactions are base64 of the wire format. */
+/** The user's keypair, which never leaves this process. Transactions are base64 of the wire format. */
 export interface Wallet {
-  /** Writes a new keypair file (0600); false where there is one already, which stays. */
+  /** Writes a new keypair file (0600); false where the file exists, which is not changed. */
   make(file: string): Promise<boolean>
-  /** Public key of the keypair file, or of the Solana CLI's where none is given. Throws a usage problem naming the file. */
+  /**
+   * The public key of the keypair file, or of the Solana CLI's by default. Throws a usage problem that names the file.
+   */
   address(file?: string): Promise<string>
-  /** The key pair of a 32-byte seed, which nobody else has: of an account that is made by it. */
+  /** The key pair of a secret 32-byte seed, for an account that the command creates. */
   derive(seed: Uint8Array): Promise<{ address: string; secretKey: number[] }>
   /** Adds signatures and changes nothing else. Throws a usage problem for a keypair that is no signer. */
   sign(transaction: string, keys: SigningKeys): Promise<SignedTransaction>
   decode(transaction: string): Promise<TransactionContent>
-  /** What the `err` of a simulation or a status means. */
+  /** Explains the `err` of a simulation or of a status. */
   explain(transaction: string, err: unknown, logs: readonly string[] | null): Promise<Explanation>
 }
 export interface SigningKeys {
   keypair?: string | undefined
   /** Secret keys that the API made for this transaction, 64 integers each. */
   secretKeys?: readonly (readonly number[])[] | undefined
-  /** False signs with `secretKeys` alone. */
+  /** Whether the user's keypair signs; false signs with `secretKeys` alone. */
   own?: boolean
-  /** Leaves out those of `secretKeys` that are no signers of this transaction; otherwise they are a failure. */
+  /** Whether those of `secretKeys` that are no signers are skipped; otherwise they are a failure. */
   skipsOthers?: boolean
 }
 export interface SignedTransaction {
@@ -35,16 +37,16 @@ export interface TransactionContent {
   signature: string | null
   fee_payer: string
   recent_blockhash: string
-  /** In bytes. */
+  /** The size in bytes. */
   size: number
   signers: { address: string; signature: 'valid' | 'missing' | 'invalid' }[]
   instructions: {
     program: string
-    /** Null for a program that svc does not know. */
+    /** The program's name; null for a program that svc does not know. */
     name: string | null
-    /** Accounts of a lookup table as `TABLE[place]`. */
+    /** The accounts; those of a lookup table are shown as `TABLE[place]`. */
     accounts: { address: string; signer: boolean; writable: boolean }[]
-    /** Hex. */
+    /** The instruction data in hex. */
     data: string
   }[]
 }

@@ -1,46 +1,46 @@
-/** What the columns of a table hold, and how wide each is where all of them must fit a width. */
+/** Measures the columns of a table, and the width of each where all of them must fit a terminal. */
 import stringWidth from 'fast-string-width'
 
 export interface TableColumn {
-  /** Place of its cells in each row. */
+  /** The index of its cells in each row. */
   index: number
   heading: string
-  /** Width of its widest cell or its heading. */
+  /** The width of its widest cell or its heading. */
   natural: number
-  /** Width of its widest cell, with its heading broken between words. */
+  /** The width of its widest cell, with the heading broken between words. */
   narrow: number
-  /** Smallest width: with addresses cut in the middle, and text and heading broken. */
+  /** The smallest width, with addresses shortened in the middle, and text and heading broken. */
   least: number
-  /** Its cells stand at the right edge. */
+  /** Whether its cells are aligned right. */
   isNumber: boolean
-  /** Its cells are shown to their last character, on a line of their own where nothing else helps. */
+  /** Whether its cells are never shortened; they are on a line of their own where the table is too narrow. */
   isWhole: boolean
   isAddress: boolean
 }
 
-/** A column with the characters that it gets. */
+/** A column with its final width in characters. */
 export type FittedColumn = TableColumn & { width: number }
 
-/** Blanks between two columns. */
+/** The number of spaces between two columns. */
 export const GAP = 2
-/** Five characters of each end, and the sign between them. */
+/** The shortest form of an address: five characters of each end and the ellipsis between them. */
 const LEAST_ADDRESS = 11
 const LEAST_TEXT = 16
-/** Words up to this length are not broken: statuses, dates, numbers. */
+/** Words up to this length, such as statuses, dates and numbers, are not broken. */
 const SHORT_WORD = 31
 const PRINTABLE = /^[\x20-\x7e]*$/
-/** Addresses, roots and hashes. */
+/** Matches addresses, roots and hashes. */
 const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
 const NUMBER = /^(?:-?\d+(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
 const DATE = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|-?)$/
-/** URLs and paths: people paste them elsewhere as they stand. */
+/** Matches URLs and paths, which people copy, so they are never shortened. */
 const PASTED = /^(?:https?:\/\/|\/)./
 const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
 
-/** Columns on a terminal, East Asian and emoji widths included. */
+/** The width of a text in terminal columns, East Asian and emoji widths included. */
 export const textWidth = (text: string): number => (PRINTABLE.test(text) ? text.length : stringWidth(text))
 
-/** Looks at every cell once. The first column of addresses is what its rows are called by, and stays whole. */
+/** Measures every cell once. The first column of addresses identifies its rows, so it is never shortened. */
 export function tableColumns(headings: readonly string[], rows: readonly (readonly string[])[]): TableColumn[] {
   let isNamed = false
   return headings.map((heading, index) => {
@@ -74,7 +74,10 @@ export function tableColumns(headings: readonly string[], rows: readonly (readon
   })
 }
 
-/** The width of each column: headings give way first, then the widest columns, none below its least. Null where that is not enough. */
+/**
+ * The width of each column: first headings are broken, then the widest columns narrowed, none below its least width.
+ * Null where that is not enough.
+ */
 export function fittedColumns(columns: readonly TableColumn[], width: number): FittedColumn[] | null {
   const room = width - GAP * (columns.length - 1)
   const naturals = columns.map((column) => ({ ...column, width: column.natural }))

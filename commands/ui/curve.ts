@@ -1,17 +1,17 @@
-/** Draws a launch curve as text: the price of the token over the SOL that was raised, and where a pool stands. */
+/** Draws a launch curve as text: the price of the token over the SOL raised, and the position of a pool. */
 import { decimalOf, LAMPORT_DECIMALS } from '../amounts.ts'
 import { type Output, terminal } from '../terminal.ts'
 
-/** Prices are the program's: square roots of raw quote for one raw unit, times 2^64. */
+/** A curve in the program's units: prices are square roots of raw quote for one raw unit, times 2^64. */
 export interface CurveShape {
   start: bigint
-  /** Ends of its segments in rising order, each with the liquidity that reaches there. */
+  /** The ends of its segments in rising order, each with the liquidity up to it. */
   points: readonly { sqrtPrice: bigint; liquidity: bigint }[]
-  /** Decimals of the token. */
+  /** The decimals of the token. */
   decimals: number
 }
 
-/** Columns that a drawing may have: the terminal's, or 80 where the answer goes elsewhere. */
+/** The columns of a drawing: the terminal's width, or 80 where the output is no terminal. */
 export const drawingWidth = (stream: Output = terminal().stdout): number => stream.columns ?? 80
 
 const ROWS = 10
@@ -19,7 +19,7 @@ const [NARROWEST, WIDEST] = [40, 110]
 const EIGHTHS = ' ▁▂▃▄▅▆▇█'
 const LABEL_DIGITS = 4
 
-/** Lamports that fill the curve, to within a lamport a segment. */
+/** The lamports that fill the curve, to within a lamport a segment. */
 export const raisedInAll = ({ start, points }: CurveShape): bigint =>
   points.reduce(
     ({ sum, from }, { sqrtPrice, liquidity }) => ({
@@ -29,7 +29,7 @@ export const raisedInAll = ({ start, points }: CurveShape): bigint =>
     { sum: 0n, from: start },
   ).sum
 
-/** Square root of the price once so many lamports are in; the ends beyond the ends. */
+/** The square root of the price after `lamports` were raised, limited to the ends of the curve. */
 export function sqrtPriceAt({ start, points }: CurveShape, lamports: bigint): bigint {
   let [from, rest] = [start, lamports < 0n ? 0n : lamports]
   for (const { sqrtPrice, liquidity } of points) {
@@ -41,7 +41,10 @@ export function sqrtPriceAt({ start, points }: CurveShape, lamports: bigint): bi
   return from
 }
 
-/** SOL for one whole token, as decimal text of so many digits, rounded: a square root holds a little less than the price. */
+/**
+ * SOL for one whole token, as decimal text of `digits` digits; rounded, because a square root is a little below the
+ * exact price.
+ */
 export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6): string {
   const scale = 40
   const price = (sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - LAMPORT_DECIMALS)) >> 128n
@@ -50,14 +53,14 @@ export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6): string
   return shortOf(price + half, scale, digits)
 }
 
-/** The square root, times 2^64, of a price that is written as decimal text; 0 for no price. */
+/** The square root, times 2^64, of a price in decimal text; 0 for a price of 0. */
 export function sqrtPriceFromText(price: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = price.split('.')
   const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(LAMPORT_DECIMALS)
   return integerRoot(scaled / 10n ** BigInt(fraction.length + decimals))
 }
 
-/** Raw units as decimal text of the first so many digits, rounded down; whole units are never cut. */
+/** Raw units as decimal text of the first `digits` digits, rounded down; whole units are never cut. */
 export function shortOf(raw: bigint, decimals: number, digits = 6): string {
   const length = raw.toString().length
   const cut = Math.min(Math.max(0, length - digits), decimals)
@@ -66,8 +69,8 @@ export function shortOf(raw: bigint, decimals: number, digits = 6): string {
 }
 
 /**
- * Lines of at most `width` columns. `raised` is where a pool stands: what is behind it is filled; null draws the curve
- * alone.
+ * Draws the curve in lines of at most `width` columns. The part up to `raised`, the position of a pool, is filled; null
+ * draws the curve alone.
  */
 export function drawCurve(curve: CurveShape, raised: bigint | null, width: number): string[] {
   const total = raisedInAll(curve)
@@ -100,7 +103,7 @@ export function drawCurve(curve: CurveShape, raised: bigint | null, width: numbe
 const columnOf = (raised: bigint, total: bigint, columns: number) =>
   Number(((raised < total ? raised : total) * BigInt(columns - 1)) / total)
 
-/** Height of the curve at this price, in eighths of a row, at least one. */
+/** The height of the curve at this price, in eighths of a row, at least one. */
 function heightOf({ start }: CurveShape, end: bigint, sqrtPrice: bigint): number {
   const [least, most] = [start * start, end * end]
   if (most <= least) return 1
@@ -115,14 +118,14 @@ function cellOf(height: number, row: number, x: number, at: number | null): stri
   return isTop ? '·' : ' '
 }
 
-/** Zero, where the pool stands and what fills the curve, as far as they do not touch. */
+/** The scale: zero, the position of the pool and what fills the curve, where they do not overlap. */
 function scaleOf(total: bigint, raised: bigint | null, at: number | null, columns: number): string {
   const last = `${shortOf(total, LAMPORT_DECIMALS, LABEL_DIGITS)} SOL raised`
   const room = columns - last.length
-  const here = raised === null || at === null ? '' : shortOf(raised, LAMPORT_DECIMALS, LABEL_DIGITS)
-  const from = Math.max(2, (at ?? 0) - Math.floor(here.length / 2))
-  const fits = here !== '' && raised !== 0n && from + here.length + 1 < room
-  return `${`0${fits ? `${' '.repeat(from - 1)}${here}` : ''}`.padEnd(room)}${last}`
+  const position = raised === null || at === null ? '' : shortOf(raised, LAMPORT_DECIMALS, LABEL_DIGITS)
+  const from = Math.max(2, (at ?? 0) - Math.floor(position.length / 2))
+  const fits = position !== '' && raised !== 0n && from + position.length + 1 < room
+  return `${`0${fits ? `${' '.repeat(from - 1)}${position}` : ''}`.padEnd(room)}${last}`
 }
 
 function integerRoot(value: bigint): bigint {

@@ -1,9 +1,9 @@
-/** Fields of a record as lines of plain text: names of one width, and beside each its value. */
+/** Formats the fields of a record as lines of plain text: names padded to one width, each with its value. */
 import type { Paint } from './paint.ts'
 
 const PLAIN: Paint = { bold: (text) => text, dim: (text) => text }
 
-/** An empty value is shown as a dash. Nothing is broken, however long it is. */
+/** An empty value is shown as a dash. Long values are not wrapped. */
 export function fieldLines(
   fields: readonly (readonly [name: string, value: string])[],
   { bold, dim } = PLAIN,

@@ -1,9 +1,9 @@
-/** Input files as commands name them: a path, or `-` for standard input. */
+/** Reads input files of commands: a path, or `-` for standard input. */
 import { readFile } from 'node:fs/promises'
 import { terminal } from '../terminal.ts'
 import { usage } from './problem.ts'
 
-/** The whole file; a usage error names a file that cannot be read. */
+/** Reads the whole file; throws a usage problem that names a file that cannot be read. */
 export async function readBytes(file: string): Promise<Uint8Array> {
   try {
     return file === '-' ? await readStdin() : await readFile(file)
@@ -23,7 +23,7 @@ const REASONS: Record<string, string> = {
   ENOTDIR: 'a part of its path is not a folder',
 }
 
-/** What a file system error means, without its code. */
+/** The meaning of a file system error, without its code. */
 export function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return (code !== undefined && REASONS[code]) || message

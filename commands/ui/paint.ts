@@ -1,4 +1,4 @@
-/** How a terminal sets text apart; elsewhere it stays as it is. */
+/** The text styles of a terminal; elsewhere they leave text unchanged. */
 export interface Paint {
   bold(text: string): string
   dim(text: string): string

@@ -1,4 +1,4 @@
-/** Failures as a person meets them: what is wrong, where, the way out, and an exit code. */
+/** Failures of commands: what is wrong, where, what to do about it, and an exit code. */
 import { ApiError, type ErrorCode, type ErrorExtras } from '../../src/errors.ts'
 
 export const EXIT = {
@@ -23,13 +23,13 @@ export const EXIT_BY_CODE: Record<ErrorCode, number> = {
 }
 
 export interface ProblemExtras extends ErrorExtras {
-  /** What to do about it. */
+  /** What the user can do about it. */
   next?: string
-  /** Shown in place of the message, one fault a line. */
+  /** Lines shown instead of the message, one fault each. */
   lines?: readonly string[]
 }
 
-/** A failure that this command line found itself; same codes as the API's. */
+/** A failure that the command line itself detected, with the same codes as the API's. */
 export class Problem extends ApiError {
   readonly next?: string
   readonly lines?: readonly string[]
@@ -42,26 +42,26 @@ export class Problem extends ApiError {
   }
 }
 
-/** Wrong flags, arguments or input files: exit 2. */
+/** A problem of flags, arguments or input files (exit 2). */
 export const usage = (message: string, extras?: ProblemExtras) => new Problem('bad_request', message, extras)
-/** Something here or on the way failed: exit 1. */
+/** A local failure or one of the connection (exit 1). */
 export const failure = (message: string, extras?: ProblemExtras) => new Problem('internal_error', message, extras)
 
-/** The person said no, or pressed Ctrl-C: exit 130. */
+/** Thrown when the user declined or pressed Ctrl-C (exit 130). */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }
 
 /** Resolves with null where the API answers not_found. */
-export async function nullIfNotFound<T>(asked: Promise<T>): Promise<T | null> {
+export async function nullIfNotFound<T>(request: Promise<T>): Promise<T | null> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof ApiError && error.code === 'not_found') return null
     throw error
   }
 }
 
-/** Whether the same question may be answered a moment later: a fault on the way, or a rate limit that is used up. */
+/** Whether a retry may succeed: after a temporary fault, or once the rate limit allows it. */
 export const isTransient = (error: unknown): error is ApiError =>
   error instanceof ApiError && (error.code === 'internal_error' || error.code === 'rate_limited')

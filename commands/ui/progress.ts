@@ -1,7 +1,7 @@
-/** A progress line on stderr, drawn only on a terminal and only where there is something to wait for. */
+/** A progress line on stderr, drawn only on a terminal and only while there is something to wait for. */
 import type { Output } from '../terminal.ts'
 
-/** Done, and how many in all (0: unknown). */
+/** Updates a progress bar; a `total` of 0 means that it is unknown. */
 export type ProgressBar = (done: number, total: number) => void
 
 const WIDTH = 24
@@ -28,23 +28,23 @@ export function createProgress(stream: Output) {
       stream.write(`\r\u001b[2K${line}`)
       drawn = line
     }
-  let turning: { text: string; timer: NodeJS.Timeout } | undefined
+  let spinner: { text: string; timer: NodeJS.Timeout } | undefined
   let turn = 0
   const waiting = (text: string | null) => {
     if (!stream.isTTY) return
     if (text === null) {
-      clearInterval(turning?.timer)
-      turning = undefined
+      clearInterval(spinner?.timer)
+      spinner = undefined
       clear()
       return
     }
     const draw = () => {
-      drawn = `${TURNS[turn++ % TURNS.length]} ${turning?.text}`
-      // A line that wraps could not be taken away again.
+      drawn = `${TURNS[turn++ % TURNS.length]} ${spinner?.text}`
+      // A line that wraps could not be erased.
       stream.write(`\r\u001b[2K${drawn.slice(0, Math.max(1, (stream.columns ?? 80) - 1))}`)
     }
-    if (turning !== undefined) turning.text = text
-    else turning = { text, timer: setInterval(draw, TURN_MS).unref() }
+    if (spinner !== undefined) spinner.text = text
+    else spinner = { text, timer: setInterval(draw, TURN_MS).unref() }
     draw()
   }
   return { bar, clear, waiting }

@@ -1,13 +1,13 @@
-/** Lays a record out field by field: a name, and beside it a value that is never cut. */
+/** Lays out a record field by field: a name and next to it a value that is never shortened. */
 import { wrapAnsi } from 'fast-wrap-ansi'
 import { textWidth } from './columns.ts'
 import type { Paint } from './paint.ts'
 import { INDENT } from './table.ts'
 
-/** A value with less room than this beside its name begins on the line below. */
+/** A value with less room than this next to its name begins on the next line. */
 const LEAST_BESIDE = 24
 
-/** Lines of the fields; text is broken between words, and what is one word stays one. */
+/** The lines of the fields; text is broken between words, and single words are kept whole. */
 export function recordLines(
   fields: readonly (readonly [name: string, value: string])[],
   width: number,
@@ -21,7 +21,7 @@ export function recordLines(
     if (value.includes('\n')) return [bold(name), ...value.split('\n').map((line) => `${INDENT}${line}`)]
     if (textWidth(value) <= room) return [`${beside}${value}`]
     const lines = room < LEAST_BESIDE ? [] : wrappedLines(value, room)
-    // A word that is longer than the room beside the name begins further left.
+    // A word that is longer than the room next to the name begins on the next line, further left.
     if (lines.length === 0 || lines.some((line) => textWidth(line) > room)) {
       return [bold(name), ...wrappedLines(value, width - INDENT.length).map((line) => `${INDENT}${line}`)]
     }
@@ -29,7 +29,7 @@ export function recordLines(
   })
 }
 
-/** Lines of a text that was laid out already: those too long go on below where their text began. */
+/** Wraps a text that is already laid out: the rest of a long line is indented to where its text began. */
 export function hangingText(text: string, width: number): string {
   return text
     .split('\n')
@@ -38,7 +38,7 @@ export function hangingText(text: string, width: number): string {
       const [lead = ''] = /^\s*(?:\S+(?: \S+){0,2} {2,})?/.exec(line) ?? []
       const isLong = textWidth(lead) > width / 2
       const indent = isLong ? line.search(/[^ ]|$/) + INDENT.length : textWidth(lead)
-      // A beginning that leaves no room for a word has its own lines.
+      // A lead that leaves no room for a word has its own lines.
       if (isLong && textWidth(lead) + textWidth(line.slice(lead.length).split(/\s/, 1)[0] ?? '') > width) {
         const margin = ' '.repeat(indent)
         const begun = wrappedLines(lead.trim(), width - indent).map(

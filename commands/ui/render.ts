@@ -1,4 +1,4 @@
-/** Renders an outcome as text for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated fields. */
+/** Renders an outcome for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated fields. */
 import type { CommandOutcome, Rows } from '../command.ts'
 import { fieldLines } from './field-lines.ts'
 import type { Paint } from './paint.ts'
@@ -9,11 +9,11 @@ export type Format = (typeof FORMATS)[number]
 
 export interface RenderOptions {
   paint: Paint
-  /** Columns of the terminal; Infinity where the answer goes elsewhere, and nothing has to give way. */
+  /** The columns of the terminal; Infinity where the output is no terminal, so that nothing has to be shortened. */
   width: number
 }
 
-/** Text that ends with a line break, or nothing. */
+/** The rendered text, which ends with a line break or is empty. */
 export async function render(outcome: CommandOutcome, format: Format, look: RenderOptions): Promise<string> {
   if (format === 'json') return `${jsonText(outcome.data)}\n`
   if (format === 'plain') return plainText(outcome)
@@ -26,7 +26,7 @@ export async function render(outcome: CommandOutcome, format: Format, look: Rend
   return tableText(rows, look)
 }
 
-/** Lines that were laid out already, as far as they are too long for the terminal. */
+/** Wraps lines that are already laid out where they are too long for the terminal. */
 export async function fittingText(text: string, width: number): Promise<string> {
   const clean = multiline(text)
   return width === Number.POSITIVE_INFINITY ? clean : (await import('./record.ts')).hangingText(clean, width)
@@ -69,50 +69,55 @@ function recordEntries(data: unknown): [string, unknown][] {
 
 const headingOf = (column: string) => column.replaceAll('_', ' ').toUpperCase()
 
-/** Null is an empty text, a list of texts is joined, and anything deeper is compact JSON. */
+/** The text of a value: null is empty, a list of texts is joined, and deeper values are compact JSON. */
 function valueText(value: unknown, comma = ','): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(comma)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** A value for a person: a moment as a date of this place, a list with room between its words. */
+/** The text of a value for a terminal: a time in the local zone, a list with spaces after its commas. */
 function cellText(name: string, value: unknown): string {
   const moment = momentIn(name, value)
   return printable(moment === null ? valueText(value, ', ') : localTime(moment))
 }
 
-/** A value of a record: one that is deeper than a list and too long for a line is indented JSON. */
+/** The text of a value in a record; a value deeper than a list and too long for a line is indented JSON. */
 function fieldText(name: string, value: unknown, width: number): string {
   const moment = momentIn(name, value)
   if (moment !== null) return zonedTime(moment)
   const line = cellText(name, value)
-  // A comma beside what is copied would be copied with it.
+  // List items are on lines of their own, because a comma next to an item would be copied with it.
   if (Array.isArray(value) && value.length > 1 && !/^[[{]/.test(line) && line.length > width)
     return value.map((one) => cellText(name, one)).join('\n')
   if (typeof value !== 'object' || value === null || !/^[[{]/.test(line) || line.length <= width / 2) return line
   return JSON.stringify(value, undefined, 2).split('\n').map(printable).join('\n')
 }
 
-/** One field of a line: tabs, line breaks and backslashes are escaped as in JSON. */
+/** The text of one field in plain output: tabs, line breaks and backslashes are escaped as in JSON. */
 const escapedCell = (text: string) =>
   printable(text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character))
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-/** What a terminal obeys, or a reader does not see: control, direction and other invisible characters, separators of lines, halves of pairs. */
+/**
+ * Characters that a terminal interprets or a reader cannot see: control, direction and other invisible characters, line
+ * separators, and unpaired surrogates.
+ */
 const UNPRINTABLE =
   /[\p{Cc}\p{Cs}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
 
-/** Names on chain are anybody's text: what a terminal obeys must not reach one. */
+/** Anyone can choose a name on chain, so characters that a terminal interprets are replaced before it is printed. */
 export const printable = (text: string) => text.replace(UNPRINTABLE, '\ufffd')
 
-/** Like `printable`, but line breaks stay. */
+/** Like `printable`, but line breaks are kept. */
 export const multiline = (text: string) => text.split('\n').map(printable).join('\n')
 
-/** JSON that may be shown on a terminal: the same value to whoever parses it, the line breaks between its parts kept. */
+/**
+ * JSON that is safe to show on a terminal: it parses to the same value, and the line breaks between its parts are kept.
+ */
 export const jsonText = (value: unknown, indent = 2): string =>
-  (JSON.stringify(value, undefined, indent) ?? '').replace(UNPRINTABLE, (found) =>
-    found === '\n' ? found : unicode(found),
+  (JSON.stringify(value, undefined, indent) ?? '').replace(UNPRINTABLE, (character) =>
+    character === '\n' ? character : unicode(character),
   )
 
 const unicode = (text: string) =>

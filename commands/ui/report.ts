@@ -1,4 +1,4 @@
-/** Tells of a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request and the way out. */
+/** Reports a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request id and what to do. */
 import type { ApiFailure } from '../../src/client.ts'
 import { ApiError, type ErrorCode } from '../../src/errors.ts'
 import { FileFault } from '../../src/files.ts'
@@ -16,37 +16,37 @@ const NEXT_BY_CODE: Partial<Record<ErrorCode, string>> = {
   rate_limited: 'wait, or make a key with higher limits: svc keys create --per-minute N',
 }
 
-/** What `NODE_ENV=production` makes of an internal error. */
+/** The message of an internal error with `NODE_ENV=production`. */
 const GENERIC_MESSAGE = 'Something went wrong'
 
 export interface ReportOptions {
   format: Format
-  /** Adds the stack of the error. */
+  /** Whether the stack of the error is added. */
   debug: boolean
   red: (text: string) => string
-  /** Takes credentials out of a message. */
+  /** Removes credentials from a message. */
   redact: (text: string) => string
 }
 
-/** Text for stderr and the exit code. */
+/** The text for stderr and the exit code of a failure. */
 export function report(error: unknown, { format, debug, red, redact }: ReportOptions): Report {
   if (error instanceof Cancelled) return { text: format === 'json' ? '' : 'Cancelled.\n', exitCode: EXIT.cancelled }
-  const known =
+  const apiError =
     error instanceof FileFault ? fileProblem(error) : error instanceof ApiError ? error : unexpectedProblem(error)
-  const { code } = known
-  // Another server's code may be any text.
+  const { code } = apiError
+  // Another server's code may be any text, so the own properties alone count.
   const exitCode = Object.hasOwn(EXIT_BY_CODE, code) ? EXIT_BY_CODE[code] : EXIT.failed
   const trace = debug && error instanceof Error ? multiline(redact(`${error.stack ?? ''}\n${causes(error)}`)) : ''
-  const envelope = (known as Partial<ApiFailure>).envelope
+  const envelope = (apiError as Partial<ApiFailure>).envelope
   if (format === 'json')
-    return { text: `${trace}${jsonText(redactedValue(envelope ?? localEnvelope(known), redact))}\n`, exitCode }
+    return { text: `${trace}${jsonText(redactedValue(envelope ?? localEnvelope(apiError), redact))}\n`, exitCode }
 
-  const problem = known instanceof Problem ? known : undefined
+  const problem = apiError instanceof Problem ? apiError : undefined
   const lines = problem?.lines?.length
     ? problem.lines.map((line) => multiline(redact(line)))
-    : [`${red('error:')} ${multiline(redact(`${known.message}${paramSuffix(known)}`))}`]
+    : [`${red('error:')} ${multiline(redact(`${apiError.message}${paramSuffix(apiError)}`))}`]
   const requestId = envelope?.meta.request_id
-  const next = problem?.next ?? (envelope ? nextOf(known) : undefined)
+  const next = problem?.next ?? (envelope ? nextOf(apiError) : undefined)
   const more = [...(requestId ? [`request id: ${requestId}`] : []), ...(next ? [`next: ${next}`] : [])]
   return {
     text: `${trace}${[...lines, ...more.map((line) => `  ${printable(redact(line))}`)].join('\n')}\n`,
@@ -54,14 +54,14 @@ export function report(error: unknown, { format, debug, red, redact }: ReportOpt
   }
 }
 
-/** The way out of a failure that the API answered. */
+/** What to do about a failure that the API reported. */
 function nextOf({ code, message }: ApiError): string | undefined {
   if (code === 'internal_error' && message === GENERIC_MESSAGE)
     return "the daemon's log has the cause under this request id"
   return Object.hasOwn(NEXT_BY_CODE, code) ? NEXT_BY_CODE[code] : undefined
 }
 
-/** The same value with every text in it redacted. */
+/** A copy of the value with every text in it redacted. */
 const redactedValue = (value: unknown, redact: (text: string) => string): unknown =>
   JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? redact(inner) : inner)))
 
@@ -69,7 +69,7 @@ function paramSuffix({ param, message }: ApiError): string {
   return param === undefined || message.includes(param) ? '' : ` (${param})`
 }
 
-/** A local failure in the envelope's shape; no request was made, so there is no id. */
+/** A local failure in the shape of the API's envelope; no request was made, so there is no request id. */
 function localEnvelope({ code, message, param, details }: ApiError) {
   return {
     error: { code, message, ...(param && { param }), ...(details && { details }) },
@@ -77,7 +77,10 @@ function localEnvelope({ code, message, param, details }: ApiError) {
   }
 }
 
-/** What others may have written is not allowed (exit 4); a file that cannot be read is a failure. */
+/**
+ * The problem of a file: one that others could have written is not allowed (exit 4), one that cannot be read is a
+ * failure.
+ */
 function fileProblem({ kind, said, next, cause }: FileFault): Problem {
   return new Problem(kind === 'exposed' ? 'forbidden' : 'internal_error', said, { next, cause })
 }

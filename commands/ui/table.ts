@@ -1,18 +1,18 @@
-/** Lays rows out as columns that fit a width, in time that grows with their number alone. */
+/** Lays out rows as columns that fit a width, in time linear in the number of rows. */
 import { wrapAnsi } from 'fast-wrap-ansi'
 import { type FittedColumn, fittedColumns, GAP, type TableColumn, tableColumns, textWidth } from './columns.ts'
 import type { Paint } from './paint.ts'
 
 export const INDENT = '  '
 const BETWEEN = ' '.repeat(GAP)
-/** Whole columns from this width on may stand on a line of their own. */
+/** Columns that are never shortened and are at least this wide may be put on a line of their own. */
 const LONG = 20
-/** Stands for an empty cell; cells hold no control characters. */
+/** Marks an empty cell; other cells hold no control characters. */
 const EMPTY_CELL = '\0'
 
 type Cells = readonly string[]
 
-/** Lines of the table, headings first; null where no layout in columns keeps whole what must be whole. */
+/** The lines of the table, headings first; null where no layout in columns keeps whole what must not be shortened. */
 export function tableLines(headings: Cells, rows: readonly Cells[], width: number, paint: Paint): string[] | null {
   const columns = tableColumns(headings, rows)
   const fitting = fittedColumns(columns, width)
@@ -30,7 +30,7 @@ export function tableLines(headings: Cells, rows: readonly Cells[], width: numbe
 }
 
 interface TableLayout {
-  /** Columns on a line of their own, above the rest of their row. */
+  /** The columns on a line of their own, above the rest of their row. */
   own: readonly TableColumn[]
   beside: readonly FittedColumn[]
   rows: readonly Cells[]
@@ -43,7 +43,7 @@ function linesOf({ own, beside, rows, paint }: TableLayout): string[] {
   const headings = beside.map((column) => ({ column, parts: broken(column.heading, column.width) }))
   const height = Math.max(1, ...headings.map(({ parts }) => parts.length))
   for (let line = 0; line < height; line++) {
-    // Headings of several lines end on the last one, beside the others.
+    // Headings of several lines are aligned at the bottom.
     const texts = headings.map(({ column, parts }) => ({ column, text: parts[line - height + parts.length] ?? '' }))
     lines.push(alignedLine(texts, indent, paint, paint.bold))
   }
@@ -62,7 +62,7 @@ function linesOf({ own, beside, rows, paint }: TableLayout): string[] {
   return lines
 }
 
-/** Lays texts out on one line, without blanks behind the last of them. */
+/** Aligns texts on one line, without trailing spaces. */
 function alignedLine(
   texts: readonly { column: FittedColumn; text: string }[],
   indent: string,
@@ -84,14 +84,14 @@ function alignedLine(
   return line
 }
 
-/** A cell on one line, or the lines of it. */
+/** The text of a cell that fits one line, or its lines. */
 function cellParts({ isAddress, width }: FittedColumn, cell: string): string | string[] {
   if (cell === '') return EMPTY_CELL
   if (textWidth(cell) <= width) return cell
   return isAddress ? middleCut(cell, width) : broken(cell, width)
 }
 
-/** Shows both ends of an address that is too long. */
+/** Shortens a long address to its two ends. */
 function middleCut(text: string, width: number): string {
   const head = Math.ceil((width - 1) / 2)
   return `${text.slice(0, head)}…${text.slice(text.length - (width - 1 - head))}`

@@ -1,8 +1,8 @@
-/** Moments as a person reads them: the date and time of this machine's zone. */
+/** Formats times for a terminal, as date and time in the local zone. */
 
 const two = (number: number) => String(number).padStart(2, '0')
 
-/** `2026-11-22 07:31:20`; what is no moment comes back as it is. */
+/** A time like `2026-11-22 07:31:20`; a value that is no time is returned unchanged. */
 export function localTime(moment: string | number): string {
   const date = new Date(moment)
   if (Number.isNaN(date.getTime())) return String(moment)
@@ -10,7 +10,7 @@ export function localTime(moment: string | number): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`
 }
 
-/** Date, time and distance from UTC, for a moment that stands alone: `2026-11-22 07:31:20 +01:00`. */
+/** A time with its offset from UTC, for use outside tables: `2026-11-22 07:31:20 +01:00`. */
 export function zonedTime(moment: string | number): string {
   const date = new Date(moment)
   if (Number.isNaN(date.getTime())) return String(moment)
@@ -22,7 +22,10 @@ export function zonedTime(moment: string | number): string {
 const NAMES_A_MOMENT = /(?:^|_)at$|^timestamp$/
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 
-/** Milliseconds of a field that holds a moment, as ISO 8601 or, in `created`, in Unix seconds; null for any other field. */
+/**
+ * The Unix milliseconds of a field that holds a time, in ISO 8601 or, for `created`, in Unix seconds; null for any
+ * other field.
+ */
 export function momentIn(name: string, value: unknown): number | null {
   if (name === 'created' && typeof value === 'number') return value * 1000
   return NAMES_A_MOMENT.test(name) && typeof value === 'string' && ISO.test(value) ? Date.parse(value) : null

@@ -1,4 +1,4 @@
-/** The terminal as commands see it: the answer on stdout, everything else on stderr, questions only where a person sits. */
+/** The terminal as commands use it: the answer on stdout, everything else on stderr, and prompts only on a terminal. */
 import type { CommandOutcome } from '../command.ts'
 import { type Output, terminal } from '../terminal.ts'
 import type { Paint } from './paint.ts'
@@ -6,25 +6,31 @@ import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
 import { type Format, fittingText, multiline, printable, render } from './render.ts'
 
-/** Columns of a terminal that does not say its width, and the fewest that are believed. */
+/** The columns of a terminal that does not report its width, and the smallest width that is used. */
 const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
 
 export interface Ui {
   readonly interactive: boolean
-  /** Whether `confirm` can be answered: by a person, or by `--yes` beforehand. */
+  /** Whether `confirm` can succeed: by a prompt on a terminal, or by `--yes`. */
   readonly confirmable: boolean
-  /** Prints the answer. */
+  /** Prints the answer on stdout. */
   show(outcome: CommandOutcome): Promise<void>
   note(text: string): void
   warn(text: string): void
-  /** Several lines for a person about what is to happen; a script that reads JSON gets none, so that stderr is an error or nothing. */
+  /**
+   * Prints lines about what is going to happen. They are omitted for scripts that read JSON, so that stderr holds an
+   * error or nothing.
+   */
   preview(lines: readonly string[]): Promise<void>
-  /** Draws on a terminal's stderr; with a total of 0 it counts. */
+  /** Draws a progress bar on a terminal's stderr; with a total of 0 it only counts. */
   progress(label: string): ProgressBar
-  /** A turning sign on a terminal's stderr with what is waited for; null takes it away. */
+  /** Draws a spinner with a text on a terminal's stderr; null removes it. */
   waiting(text: string | null): void
   clear(): void
-  /** Resolves when the person agrees, at once with `--yes`; throws Cancelled otherwise, and a usage error without a terminal. */
+  /**
+   * Resolves when the user agrees, at once with `--yes`; throws Cancelled otherwise, and a usage problem without a
+   * terminal.
+   */
   confirm(question: string): Promise<void>
   ask(question: Question): Promise<string>
 }
@@ -32,7 +38,7 @@ export interface Ui {
 export interface Question {
   message: string
   choices?: readonly string[]
-  /** What is wrong with an answer, if anything. */
+  /** Returns what is wrong with an answer; undefined where it is valid. */
   check(answer: string): string | undefined
 }
 
@@ -46,7 +52,7 @@ export interface UiOptions {
 export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
   const { stdin: input, stdout, stderr } = terminal()
   const progress = createProgress(stderr)
-  const say = (text: string) => {
+  const printLine = (text: string) => {
     progress.clear()
     stderr.write(`${text}\n`)
   }
@@ -57,12 +63,13 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
       const text = await render(outcome, await format(), { paint: paint.out, width: terminalWidth(stdout) })
       progress.clear()
       if (text !== '') stdout.write(text)
-      for (const note of outcome.notes ?? []) say(paint.err.dim(multiline(note)))
+      for (const note of outcome.notes ?? []) printLine(paint.err.dim(multiline(note)))
     },
-    note: (text) => say(paint.err.dim(multiline(text))),
-    warn: (text) => say(`${paint.err.yellow('warning:')} ${multiline(text)}`),
+    note: (text) => printLine(paint.err.dim(multiline(text))),
+    warn: (text) => printLine(`${paint.err.yellow('warning:')} ${multiline(text)}`),
     async preview(lines) {
-      if (interactive || (await format()) !== 'json') say(await fittingText(lines.join('\n'), terminalWidth(stderr)))
+      if (interactive || (await format()) !== 'json')
+        printLine(await fittingText(lines.join('\n'), terminalWidth(stderr)))
     },
     progress: (label) => progress.bar(printable(label)),
     waiting: (text) => progress.waiting(text === null ? null : printable(text)),
@@ -79,13 +86,13 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
       const { isCancel, select, text } = await import('@clack/prompts')
       const answer = choices
         ? await select({ message, options: choices.map((value) => ({ value, label: value })), input, output: stderr })
-        : await text({ message, validate: (given) => check(given ?? ''), input, output: stderr })
+        : await text({ message, validate: (answer) => check(answer ?? ''), input, output: stderr })
       if (isCancel(answer)) throw new Cancelled()
       return answer
     },
   }
 }
 
-/** Columns of a terminal; what goes elsewhere has room for everything. */
+/** The columns of a terminal; Infinity for other outputs, where nothing has to be wrapped. */
 const terminalWidth = (stream: Output) =>
   stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-/** Sends one event to a URL as a delivery would be sent, a few times where it fails. */
+/** Sends one event to a URL in the form of a webhook delivery, with a few retries. */
 import type { Event } from '../../src/api/events.ts'
 import type { SessionClock } from '../session.ts'
 import { usage } from '../ui/problem.ts'
@@ -11,7 +11,7 @@ const FORWARD_RETRY_MS = [500, 1_000, 2_000]
 export interface Forwarded {
   delivered: boolean
   attempts: number
-  /** HTTP status of the last attempt; null where there was no answer. */
+  /** The HTTP status of the last attempt; null where there was no answer. */
   status: number | null
   error: string | null
   duration_ms: number
@@ -22,7 +22,7 @@ export interface ForwardTarget {
   secrets: readonly string[]
 }
 
-/** An http or https URL without credentials; it may be local, as that is what forwarding is for. */
+/** Parses an http or https URL without credentials; local addresses are allowed, because forwarding is for them. */
 export function targetUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -33,7 +33,7 @@ export function targetUrl(text: string): URL {
   return url
 }
 
-/** Resolves when a 2xx came or no attempt is left; `onRetry` hears of every attempt that failed before that. */
+/** Resolves after a 2xx answer or the last attempt; `onRetry` is called after every failed attempt before that. */
 export async function forward(
   { url, secrets }: ForwardTarget,
   event: Event,
@@ -55,7 +55,7 @@ export async function forward(
   }
 }
 
-/** The status as soon as the headers are there; a redirect is not followed. */
+/** Resolves with the status as soon as the headers arrive; redirects are not followed. */
 async function postDelivery(
   url: URL,
   headers: Record<string, string>,

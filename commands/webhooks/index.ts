@@ -1,4 +1,4 @@
-/** `svc webhooks`: where events are pushed, what was tried, and the secrets that sign it. */
+/** `svc webhooks`: subscriptions, their delivery attempts, and their signing secrets. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../command.ts'
@@ -26,7 +26,7 @@ export const webhooksNoun: Noun = {
       examples: ['svc webhooks subscribe https://example.com/hooks --events pool.live,airdrop.claimed'],
       async run({ receiver, url, events }, { client, ui }) {
         if (receiver !== undefined && url !== undefined) throw usage('give the URL once: as argument or as --url')
-        const subscription = await askedSubscription(ui, receiver ?? url, events)
+        const subscription = await subscriptionInput(ui, receiver ?? url, events)
         const { data } = await client.webhookSubscriptions.create(subscription)
         return { data, notes: [SECRET_ONCE] }
       },
@@ -123,8 +123,10 @@ export const webhooksNoun: Noun = {
   },
 }
 
-/** A URL that may stand in two places cannot be declared as required: what is missing is asked for here. */
-async function askedSubscription(ui: Session['ui'], url: string | undefined, events: (EventType | '*')[] | undefined) {
+/**
+ * The URL may be an argument or a flag, so neither can be declared as required; missing inputs are prompted for here.
+ */
+async function subscriptionInput(ui: Session['ui'], url: string | undefined, events: (EventType | '*')[] | undefined) {
   const missing = [...(url === undefined ? ['--url'] : []), ...(events === undefined ? ['--events'] : [])]
   const [first] = missing
   if (first !== undefined && !ui.interactive) {

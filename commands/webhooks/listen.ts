@@ -1,4 +1,4 @@
-/** `svc webhooks listen`: every event as it happens, forwarded to a local receiver as a delivery would be. */
+/** `svc webhooks listen`: forwards every event as it happens to a local receiver, in the form of a delivery. */
 import type { Event } from '../../src/api/events.ts'
 import { paths } from '../../src/api/paths.ts'
 import type { Client } from '../../src/client.ts'
@@ -40,18 +40,18 @@ export const listenToEvents = verb({
     const secrets = secret_file === undefined ? [makeSessionSecret()] : readSecrets(secret_file)
     const file = state_file ?? positionFile(await sourceOf(session), url?.href ?? null)
     const start = await listenStart(client, from, file)
-    const types = await wantedTypes(client, events)
+    const types = await requestedTypes(client, events)
     writePosition(file, start)
     if (url !== null && secret_file === undefined) ui.note(`Signing secret of this session: ${secrets[0]}`)
     ui.note(`Following the events after sequence ${start.sequence}; Ctrl-C ends this.`)
     const target = url === null ? null : { url, secrets }
     const lines = await openEventLines(session)
     let { sequence } = start
-    for await (const { event, place } of followEvents(session, {}, start)) {
+    for await (const { event, position } of followEvents(session, {}, start)) {
       if (event.sequence > sequence + 1) ui.warn(`events ${sequence + 1} to ${event.sequence - 1} are no longer stored`)
       sequence = event.sequence
       if (types === null || types.has(event.type)) await passOn(session, lines, target, event)
-      writePosition(file, place)
+      writePosition(file, position)
     }
     return { data: undefined }
   },
@@ -69,13 +69,16 @@ async function passOn(
     ui.note(`${event.id}: ${failed}; again in ${pause / 1000} s`),
   )
   const { delivered, status, error, attempts, duration_ms } = outcome
-  const said = error ?? `HTTP ${status}`
-  lines.print({ ...event, forward: outcome }, `  → ${delivered ? `${said} in ${duration_ms} ms` : `failed: ${said}`}`)
+  const answerText = error ?? `HTTP ${status}`
+  lines.print(
+    { ...event, forward: outcome },
+    `  → ${delivered ? `${answerText} in ${duration_ms} ms` : `failed: ${answerText}`}`,
+  )
   if (delivered) return
-  ui.warn(`event ${event.sequence} (${event.id}) was not accepted in ${attempts} attempts: ${said}; going on`)
+  ui.warn(`event ${event.sequence} (${event.id}) was not accepted in ${attempts} attempts: ${answerText}; going on`)
 }
 
-/** The position that `--from` names, else where the last run stopped, else now. */
+/** The position that `--from` names, else where the last run stopped, else the newest event. */
 async function listenStart(client: Client, from: string | undefined, file: string): Promise<EventPosition> {
   if (from !== undefined && !/^(now|start|\d{1,15})$/.test(from)) {
     throw usage(`--from must be a sequence, now or start, not "${from}"`, { param: '--from' })
@@ -90,11 +93,11 @@ async function listenStart(client: Client, from: string | undefined, file: strin
   })
 }
 
-/** Null stands for all types; one that does not exist is refused, as it would be waited for in vain. */
-async function wantedTypes(client: Client, events: readonly string[] | undefined): Promise<Set<string> | null> {
+/** The requested event types, null for all. An unknown type is refused, because its events would never arrive. */
+async function requestedTypes(client: Client, events: readonly string[] | undefined): Promise<Set<string> | null> {
   if (events === undefined || events.includes('*')) return null
-  const known = new Set<string>((await client.service.eventTypes()).data.map(({ type }) => type))
-  const unknown = events.filter((type) => !known.has(type))
+  const existing = new Set<string>((await client.service.eventTypes()).data.map(({ type }) => type))
+  const unknown = events.filter((type) => !existing.has(type))
   if (unknown.length === 0) return new Set(events)
   throw usage(`--events: there is no ${unknown.join(', ')}`, {
     param: '--events',

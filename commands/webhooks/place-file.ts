@@ -1,14 +1,14 @@
-/** The place up to which `svc webhooks listen` is done, in a file that outlives it. */
+/** Stores the position up to which `svc webhooks listen` has forwarded, so that the next run continues there. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { EventPosition } from '../events/follow.ts'
 import { stateFile, writeStateFile } from '../state-file.ts'
 import { reason } from '../ui/files.ts'
 import { failure } from '../ui/problem.ts'
 
-/** Below the XDG state folder; one place for each API (or data folder) and target. */
+/** The path of the file below the XDG state folder, one for each API (or data folder) and target. */
 export const positionFile = (source: string, target: string | null): string => stateFile('listen', [source, target])
 
-/** Null where no run has written one. */
+/** The stored position; null where no run has written one. */
 export function readPosition(file: string): EventPosition | null {
   if (!existsSync(file)) return null
   try {
@@ -19,10 +19,10 @@ export function readPosition(file: string): EventPosition | null {
   throw failure(`${file} does not tell where to go on`, { next: 'say it with --from: a sequence, now or start' })
 }
 
-/** Replaces the file in one step, so that a crash leaves the place before or the place after. */
-export function writePosition(file: string, place: EventPosition): void {
+/** Replaces the file atomically, so that a crash leaves the old position or the new one. */
+export function writePosition(file: string, position: EventPosition): void {
   try {
-    writeStateFile(file, place)
+    writeStateFile(file, position)
   } catch (error) {
     throw failure(`the place cannot be kept in ${file}: ${reason(error)}`, { next: 'choose another with --state-file' })
   }

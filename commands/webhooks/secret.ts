@@ -1,11 +1,14 @@
-/** Signing secrets on this machine: read from a file of one's own, or made for one session. */
+/** Signing secrets on this machine: read from the user's file, or made for one session. */
 import { randomBytes } from 'node:crypto'
 import { FileFault, readOwn } from '../../src/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
 
 export const makeSessionSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
-/** One secret a line, as a rotation needs; refuses a file that others can read, and what is no secret. */
+/**
+ * Reads one secret a line, as a rotation requires; throws for a file that others can read, and for text that is no
+ * secret.
+ */
 export function readSecrets(file: string): string[] {
   const param = '--secret-file'
   let text: string
@@ -18,9 +21,9 @@ export function readSecrets(file: string): string[] {
     throw usage(`${file} cannot be read: ${kind === 'missing' ? 'there is no such file' : `it ${what}`}`, { param })
   }
   const secrets = text.split(/\r?\n/).map((line) => line.trim())
-  const given = secrets.filter((line) => line !== '')
-  if (given.length === 0 || !given.every((secret) => /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret))) {
+  const filled = secrets.filter((line) => line !== '')
+  if (filled.length === 0 || !filled.every((secret) => /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret))) {
     throw usage(`${file} must hold signing secrets alone, one a line: whsec_ and base64`, { param })
   }
-  return given
+  return filled
 }

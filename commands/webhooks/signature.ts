@@ -1,7 +1,7 @@
-/** Signatures of deliveries: X-Service-Signature and Standard Webhooks, made and checked. */
+/** Signatures of deliveries: X-Service-Signature and Standard Webhooks, created and checked. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Seconds that a delivery's time may lie behind, or ahead of a clock that is wrong. */
+/** The most seconds that a delivery's time may be before or after the local clock. */
 export const TOLERANCE_S = 300
 
 export const SIGNATURE_HEADERS = {
@@ -17,14 +17,14 @@ type DeliveryBody = string | Uint8Array
 const serviceMac = (secret: string, t: string, body: DeliveryBody) =>
   createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
 
-/** Base64 HMAC-SHA256 over `<id>.<t>.<body>`; the key is what stands in base64 after `whsec_`. */
+/** Base64 HMAC-SHA256 over `<id>.<t>.<body>`; the key is the decoded base64 after `whsec_`. */
 const standardMac = (secret: string, id: string, t: string, body: DeliveryBody) =>
   createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
     .update(`${id}.${t}.`)
     .update(body)
     .digest('base64')
 
-/** Headers of a delivery at `now` (Unix milliseconds), signed with every secret. */
+/** The headers of a delivery at `now` (Unix milliseconds), signed with every secret. */
 export function signedHeaders(
   id: string,
   body: string,
@@ -40,7 +40,7 @@ export function signedHeaders(
   }
 }
 
-/** One scheme's verdict; `reason` is null where it is valid. */
+/** The result of one scheme; `reason` is null where the signature is valid. */
 export interface SignatureCheck {
   header: string
   valid: boolean
@@ -49,7 +49,10 @@ export interface SignatureCheck {
   age_seconds: number | null
 }
 
-/** Checks every signature that the headers (names in lower case) hold; none where they hold none. `now` is in milliseconds. */
+/**
+ * Checks every signature in the headers (names in lower case); empty where there is none. `now` is in Unix
+ * milliseconds.
+ */
 export function checkSignatures(
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
@@ -78,10 +81,10 @@ function checkServiceSignature(
 ): SignatureCheck {
   const parts = header.split(',').map((part) => part.trim().split(/=(.*)/s))
   const t = parts.find(([name]) => name === 't')?.[1] ?? ''
-  const given = parts.filter(([name]) => name === 'v1').map(([, value]) => (value ?? '').toLowerCase())
-  if (!/^\d{1,12}$/.test(t) || given.length === 0)
+  const signed = parts.filter(([name]) => name === 'v1').map(([, value]) => (value ?? '').toLowerCase())
+  if (!/^\d{1,12}$/.test(t) || signed.length === 0)
     return verdict(SIGNATURE_HEADERS.service, 'it is not t=<seconds>,v1=<hex>', null)
-  const matches = (text: DeliveryBody) => secrets.some((secret) => anyEqual(given, serviceMac(secret, t, text)))
+  const matches = (text: DeliveryBody) => secrets.some((secret) => anyEqual(signed, serviceMac(secret, t, text)))
   return verdict(SIGNATURE_HEADERS.service, refusalReason(matches, body, Number(t), now), ageOf(Number(t), now))
 }
 
@@ -96,10 +99,10 @@ function checkStandardSignature(
     [SIGNATURE_HEADERS.timestamp]: t = '',
     [SIGNATURE_HEADERS.standard]: signatures = '',
   } = headers
-  const given = signatures.split(/\s+/).filter((part) => part.startsWith('v1,'))
-  if (!/^\d{1,12}$/.test(t) || given.length === 0)
+  const signed = signatures.split(/\s+/).filter((part) => part.startsWith('v1,'))
+  if (!/^\d{1,12}$/.test(t) || signed.length === 0)
     return verdict(SIGNATURE_HEADERS.standard, 'it is not v1,<base64> with a time in seconds', null)
-  const macs = given.map((part) => part.slice('v1,'.length))
+  const macs = signed.map((part) => part.slice('v1,'.length))
   const matches = (text: DeliveryBody) => secrets.some((secret) => anyEqual(macs, standardMac(secret, id, t, text)))
   return verdict(SIGNATURE_HEADERS.standard, refusalReason(matches, body, Number(t), now), ageOf(Number(t), now))
 }
@@ -125,7 +128,7 @@ function refusalReason(
   return -age > TOLERANCE_S ? `the timestamp is ${-age} seconds ahead: compare the clocks` : null
 }
 
-/** Recognises the two changes that a receiver's own code makes to a body, which look like a wrong secret. */
+/** Detects the two changes that a receiver's own code makes to a body, which look like a wrong secret. */
 function changeOf(matches: (body: DeliveryBody) => boolean, body: Uint8Array): string | null {
   const text = Buffer.from(body).toString('utf8')
   const bare = text.replace(/\r?\n$/, '')
@@ -137,13 +140,13 @@ function changeOf(matches: (body: DeliveryBody) => boolean, body: Uint8Array): s
   return null
 }
 
-/** Compares with all, in constant time. */
-function anyEqual(given: readonly string[], expected: string): boolean {
+/** Whether any of the signatures equals `expected`; each comparison takes constant time. */
+function anyEqual(signed: readonly string[], expected: string): boolean {
   const bytes = Buffer.from(expected)
-  let found = false
-  for (const text of given) {
+  let isEqual = false
+  for (const text of signed) {
     const other = Buffer.from(text)
-    if (other.length === bytes.length && timingSafeEqual(other, bytes)) found = true
+    if (other.length === bytes.length && timingSafeEqual(other, bytes)) isEqual = true
   }
-  return found
+  return isEqual
 }

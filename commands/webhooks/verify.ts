@@ -1,4 +1,4 @@
-/** `svc webhooks verify`: whether a delivery was signed with a secret, and why not. */
+/** `svc webhooks verify`: checks whether a delivery was signed with a secret, and why it is not valid. */
 import { required, text, verb } from '../command.ts'
 import { readBytes, readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
@@ -59,7 +59,7 @@ export const verifyDelivery = verb({
 
 const headerField = (name: string, value: string | undefined) => (value === undefined ? {} : { [name]: value })
 
-/** `Name: value` lines as tools print them; other lines, such as `POST /hooks HTTP/1.1`, are passed over. */
+/** Parses `Name: value` lines as tools print them; other lines, such as `POST /hooks HTTP/1.1`, are skipped. */
 function headersInText(text: string): Record<string, string> {
   const lines = text.split(/\r?\n/).map((line) => /^[>< ]*([A-Za-z0-9-]+):\s*(.*?)\s*$/.exec(line) ?? [])
   return Object.fromEntries(

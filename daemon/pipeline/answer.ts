@@ -1,4 +1,4 @@
-/** Answers: the success and error envelopes and the headers that every answer carries. */
+/** Builds answers: the success and error envelopes and the headers that every answer carries. */
 import type { AnswerMeta } from '../../src/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import { redactorOf } from '../../src/redaction.ts'
@@ -6,10 +6,13 @@ import type { Kernel } from '../kernel.ts'
 
 const GENERIC_MESSAGE = 'Something went wrong'
 
-/** RFC 9110, 15.5.2: a 401 says how to authenticate. */
+/** RFC 9110, 15.5.2: a 401 must state how to authenticate. */
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="svc"' }
 
-/** Every answer may hold a secret key or tell of one: none is kept by what it passes, and none holds a configured credential. */
+/**
+ * Any answer may contain a secret key or reveal one, so caches must not store it. Configured credentials are redacted
+ * from every body.
+ */
 const SECURITY_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
@@ -31,7 +34,10 @@ export function jsonResponse(
 export const envelope = (data: unknown, meta: AnswerMeta | Record<string, unknown>): string =>
   JSON.stringify({ data, meta })
 
-/** The error envelope of anything thrown; what is not an ApiError is logged whole and told as `internal_error`. */
+/**
+ * The error envelope of any thrown value. A value that is not an ApiError is logged in full and reported as
+ * `internal_error`.
+ */
 export function errorResponse(
   kernel: Pick<Kernel, 'config' | 'log'>,
   thrown: unknown,
@@ -39,16 +45,20 @@ export function errorResponse(
   origin: string,
 ): { status: number; body: string } {
   const known = thrown instanceof ApiError
-  // In production the log alone says what it was, but for a setting that is missing.
+  // In production the answer gives no cause, except for the name of a missing setting; the log has the cause.
   if (!known || thrown.code === 'internal_error') {
     kernel.log.error({ err: thrown, request_id: requestId }, 'request failed')
   }
   const code = known ? thrown.code : 'internal_error'
   const status = known ? thrown.status : 500
-  const told = redactorOf(kernel.config).text(thrown instanceof Error ? thrown.message : String(thrown))
+  const redacted = redactorOf(kernel.config).text(thrown instanceof Error ? thrown.message : String(thrown))
   const unset = known && thrown.unset !== undefined ? `${thrown.unset} is not set` : undefined
   const message =
-    code === 'internal_error' ? (kernel.config.production ? (unset ?? GENERIC_MESSAGE) : told || GENERIC_MESSAGE) : told
+    code === 'internal_error'
+      ? kernel.config.production
+        ? (unset ?? GENERIC_MESSAGE)
+        : redacted || GENERIC_MESSAGE
+      : redacted
   const base = kernel.config.values['public-url'] ?? origin
   const error = {
     code,

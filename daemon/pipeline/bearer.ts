@@ -1,4 +1,4 @@
-/** Bearer keys: the header, the key behind it, and the scopes it holds. */
+/** Bearer keys: reads the header, finds its API key and checks the key's scopes. */
 import { hash } from 'node:crypto'
 import { ApiError, forbidden } from '../../src/errors.ts'
 import { findApiKeyByHash } from '../../src/store/api-keys.ts'
@@ -7,7 +7,7 @@ import type { Kernel } from '../kernel.ts'
 
 export type KnownKey = Row<'api_keys'>
 
-/** The active key named by `Authorization: Bearer <key>`; throws unauthorized or forbidden (spec 5). */
+/** Returns the active key of `Authorization: Bearer <key>`; throws unauthorized or forbidden (spec 5). */
 export async function authenticate(kernel: Kernel, header: string | null): Promise<KnownKey> {
   const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
@@ -16,7 +16,7 @@ export async function authenticate(kernel: Kernel, header: string | null): Promi
   return key
 }
 
-/** Throws forbidden naming the scopes that are missing. */
+/** Throws forbidden with the missing scopes in its message. */
 export function requireScopes(scopes: readonly string[], required: readonly string[]): void {
   if (scopes.includes('*')) return
   const missing = required.filter((scope) => !scopes.includes(scope))

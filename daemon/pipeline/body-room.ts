@@ -1,18 +1,18 @@
-/** Memory for large request bodies: each key and all together hold so many bytes at a time, and whoever comes later waits. */
+/** Memory for large request bodies: each key, and all keys together, may hold a limited number of bytes; later requests wait. */
 
 export const KIB = 1024
 export const MIB = 1024 * KIB
-/** Bodies up to this size are not counted: connections are, and they bound them. */
+/** Bodies up to this size are not counted, because the limit on connections already bounds them. */
 const SMALL = MIB
-/** Bodies up to this size take milliseconds all together, even when every connection sends one at the same moment. */
+/** Bodies up to this size take milliseconds in total, even when every connection sends one at the same moment. */
 const QUICK = MIB / 32
 const PER_KEY = 32 * MIB
 const MAX_ROOM_BYTES = 128 * MIB
 
 export interface BodyRoom {
-  /** Resolves with the call that gives the room back, once there is room for so many bytes. */
+  /** Resolves once there is room for `bytes`, with the function that releases it. */
   take(keyId: string, bytes: number): Promise<() => void>
-  /** Resolves in a turn of the event loop in which no other body is parsed that takes its time. */
+  /** Resolves in a turn of the event loop in which no other large body is parsed. */
   turn(bytes: number): Promise<void>
 }
 
@@ -25,19 +25,19 @@ interface Waiting {
 export function createBodyRoom(): BodyRoom {
   const held = new Map<string, number>()
   const waiting: Waiting[] = []
-  let all = 0
+  let totalBytes = 0
   let turns: Promise<void> = Promise.resolve()
 
-  // One that is larger than the room has it alone.
+  // A body larger than the whole room is admitted when no other body is held.
   const fits = ({ keyId, bytes }: Waiting) => {
     const own = held.get(keyId) ?? 0
-    return (own === 0 || own + bytes <= PER_KEY) && (all === 0 || all + bytes <= MAX_ROOM_BYTES)
+    return (own === 0 || own + bytes <= PER_KEY) && (totalBytes === 0 || totalBytes + bytes <= MAX_ROOM_BYTES)
   }
   const add = (keyId: string, bytes: number) => {
     const own = (held.get(keyId) ?? 0) + bytes
     if (own === 0) held.delete(keyId)
     else held.set(keyId, own)
-    all += bytes
+    totalBytes += bytes
   }
   const admitNext = () => {
     let i = 0
@@ -51,10 +51,10 @@ export function createBodyRoom(): BodyRoom {
   }
   const admitted = ({ keyId, bytes }: Omit<Waiting, 'admit'>) => {
     add(keyId, bytes)
-    let given = false
+    let released = false
     return () => {
-      if (given) return
-      given = true
+      if (released) return
+      released = true
       add(keyId, -bytes)
       admitNext()
     }

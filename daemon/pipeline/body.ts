@@ -13,14 +13,14 @@ export interface RequestBody {
   raw: Uint8Array<ArrayBuffer>
   multipart: boolean
   contentType: string
-  /** The parsed form, once it was asked for. */
+  /** The parsed form; undefined until `readForm` is first called. */
   form?: Promise<FormData>
 }
 
-/** Bytes of everything but a tree's entries and a pool's image. */
+/** The limit in bytes for a body without its large field, which holds a tree's entries or a pool's image. */
 export const jsonCeiling = ({ values }: Pick<Config, 'values'>): number => values['json-limit-kib'] * KIB
 
-/** Bytes that a body of this route may have. */
+/** The limit in bytes for a whole body of this route. */
 export function bodyCeiling({ large }: AnyRoute, config: Pick<Config, 'values'>): number {
   return large ? config.values['body-limit-mib'] * MIB : jsonCeiling(config)
 }
@@ -31,7 +31,7 @@ function tooLarge(ceiling: number): ApiError {
   return badRequest(`The request body is larger than ${byteUnits(ceiling)}`, { details: { limit_bytes: ceiling } })
 }
 
-/** The length that the request declares, 0 for none; throws bad_request where that is beyond the ceiling. */
+/** The length that the request declares, undefined without one; throws bad_request where it exceeds the ceiling. */
 export function declaredLength(request: Request, ceiling: number): number | undefined {
   const header = request.headers.get('content-length')
   if (header === null || !/^\d+$/.test(header)) return undefined
@@ -40,12 +40,15 @@ export function declaredLength(request: Request, ceiling: number): number | unde
   return length
 }
 
-/** Takes each piece of a body as it arrives; throws where the rest is not worth reading. */
+/** Receives each piece of a body as it arrives; throws where the rest need not be read. */
 export type Inspect = (piece: Uint8Array) => void
 
 const isForm = (contentType: string) => /^multipart\/form-data\b/i.test(contentType)
 
-/** What looks at a body while it arrives: at JSON for its bounds; none for a form, and where the route reads the bytes itself. */
+/**
+ * The check that runs while a body arrives: the bounds of JSON. Undefined for a form, and for a route that reads the
+ * bytes itself.
+ */
 export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, limit: number): Inspect | undefined {
   if (raw || (multipart && isForm(contentType))) return undefined
   const bounds = new JsonBounds({ large: LARGE_FIELD, limit })
@@ -57,12 +60,12 @@ export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, l
 
 export interface BodyReading {
   ceiling: number
-  /** Bytes that the request says it has: room for them is made once, and filled as they come. */
+  /** Bytes that the request declares; a buffer of that size is allocated once and filled as the pieces arrive. */
   declared: number | undefined
   inspect: Inspect | undefined
 }
 
-/** Reads at most `ceiling` bytes; throws bad_request beyond, or where `inspect` does, without reading on. */
+/** Reads at most `ceiling` bytes. Throws bad_request for a larger body or where `inspect` does, and stops reading. */
 export async function readRequestBody(
   request: Request,
   { ceiling, declared = 0, inspect }: BodyReading,
@@ -79,12 +82,15 @@ export async function readRequestBody(
       size += piece.byteLength
     }
   }
-  // Whole, so that it can be handed to a worker as it is.
+  // The array owns its whole buffer, so that the buffer can be transferred to a worker thread.
   if (size < raw.byteLength) raw = raw.slice(0, size)
   return { raw, multipart: isForm(contentType), contentType }
 }
 
-/** A copy with room for `needed` bytes, and for as many again, so that a body without a length is copied a few times only. */
+/**
+ * Copies `bytes` into an array of twice the needed size, so that a body of undeclared length is copied only a few
+ * times.
+ */
 function grown(bytes: Uint8Array<ArrayBuffer>, needed: number, ceiling: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(Math.min(2 * needed, ceiling))
   larger.set(bytes)
@@ -93,11 +99,11 @@ function grown(bytes: Uint8Array<ArrayBuffer>, needed: number, ceiling: number):
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** A copy is all that ASCII takes, as images in base64 are; anything else is decoded. */
+/** ASCII, which includes images in base64, needs only a copy; other text is decoded as UTF-8. */
 const bodyText = (raw: Uint8Array<ArrayBuffer>): string =>
   isAscii(raw) ? Buffer.from(raw.buffer).toString('latin1') : decoder.decode(raw)
 
-/** The JSON object in the body, whose bounds were told while it was read; an empty body is an empty object. */
+/** The JSON object in the body, whose bounds were checked while it was read; an empty body is an empty object. */
 export function parseJsonObject({ raw, contentType }: RequestBody): Record<string, unknown> {
   if (raw.byteLength === 0) return {}
   requireJson(contentType)
@@ -121,7 +127,10 @@ export function requireJson(contentType: string): void {
   }
 }
 
-/** SHA-256 over method, path and body; a form is hashed by its parts, so that another boundary is the same request. */
+/**
+ * SHA-256 of method, path and body. A form is hashed by its parts, so that a retry with another boundary has the same
+ * hash.
+ */
 export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
   const hash = createHash('sha256').update(`${method} ${pathAndQuery}\n`)
   if (!body.multipart) return hash.update(body.raw).digest('hex')

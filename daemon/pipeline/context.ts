@@ -1,14 +1,14 @@
-/** The context that an operation runs in: the kernel's services, who asks, and the one commit that it may make. */
+/** The context of an operation: the kernel's services, the caller, and the single commit that the operation may make. */
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningTie } from '../../src/context.ts'
 import type { Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
 import type { KnownKey } from './bearer.ts'
 
-/** The signing of a request without an Idempotency-Key: whoever repeats it asks for another signature. */
+/** The signing of a request without an Idempotency-Key: a repeated request requests another signature. */
 export const UNTIED: SigningTie = { earlier: null, async bind() {}, unbind: async () => true }
 
-/** `write` runs the work of the operation's commit in one database transaction. */
+/** Builds the context; `write` runs the work of the operation's commit in one database transaction. */
 export function makeContext(
   kernel: Kernel,
   key: KnownKey | undefined,

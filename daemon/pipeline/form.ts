@@ -1,16 +1,16 @@
-/** Multipart forms: parts are counted and measured before they are parsed, and parsed once. */
+/** Multipart forms: their parts are counted and measured before the form is parsed, and the form is parsed once. */
 import { badRequest } from '../../src/errors.ts'
 import type { RequestBody } from './body.ts'
 import { JsonBounds, tooLargeBeside } from './json-bounds.ts'
 
-/** The form with the most fields, that of a pool, has fifteen. */
+/** The most parts that a form may have. The form with the most fields, that of a pool, has fifteen. */
 const MOST_PARTS = 32
-/** Bytes of the headers of one part. */
+/** The limit in bytes for the headers of one part. */
 const LONGEST_HEAD = 4 * 1024
-/** The one field of a body that may be large: a file of a form, base64 in JSON. */
+/** The only field of a body that may be large: a file in a form, base64 text in JSON. */
 export const LARGE_FIELD = 'image'
 
-/** The fields of a multipart form; files become base64. `textLimit` bounds all but the image, in bytes. */
+/** Returns the fields of a multipart form, files as base64. `textLimit` bounds all but the image, in bytes. */
 export async function parseForm(body: RequestBody, textLimit: number): Promise<Record<string, string>> {
   const fields: Record<string, string> = Object.create(null)
   requireBoundedParts(body, textLimit)
@@ -22,7 +22,7 @@ export async function parseForm(body: RequestBody, textLimit: number): Promise<R
     if (name !== LARGE_FIELD) {
       room -= name.length + bytes.byteLength
       if (room < 0) throw tooLargeBeside(LARGE_FIELD, textLimit, shortName(name))
-      // Text that a field turns into JSON.
+      // Some fields are parsed as JSON later, so their text has the same bounds as a JSON body.
       if (/^\s*[{[]/.test(value as string)) new JsonBounds({ param: shortName(name) }).push(bytes)
     }
     fields[name] = typeof value === 'string' ? value : bytes.toString('base64')
@@ -32,7 +32,7 @@ export async function parseForm(body: RequestBody, textLimit: number): Promise<R
 
 const shortName = (name: string) => (name.length > 64 ? `${name.slice(0, 64)}…` : name)
 
-/** Parsed once: the fields and the hash of a retry are told from the same parts. */
+/** Parses the form once per body, because both the fields and the hash of the request are read from it. */
 export async function readForm(body: RequestBody): Promise<FormData> {
   const { raw, contentType } = body
   body.form ??= new Response(raw, { headers: { 'content-type': contentType } }).formData().catch(() => {
@@ -41,7 +41,10 @@ export async function readForm(body: RequestBody): Promise<FormData> {
   return body.form
 }
 
-/** Tells number, heads and sizes of the parts by searching for what stands between them, as parsing takes a hundred times as long. */
+/**
+ * Checks number, headers and sizes of the parts by searching for the delimiter, because parsing takes a hundred times
+ * as long.
+ */
 function requireBoundedParts({ raw, contentType }: RequestBody, textLimit: number): void {
   const delimiter = delimiterOf(contentType)
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
@@ -63,7 +66,7 @@ function requireBoundedParts({ raw, contentType }: RequestBody, textLimit: numbe
   }
 }
 
-/** The name of a part, empty where it has none; throws where its head is longer than any form's. */
+/** The name of a part, empty where it has none; throws bad_request where its headers are too long. */
 function partName(part: Buffer): string {
   const head = part.subarray(0, LONGEST_HEAD)
   const end = head.indexOf('\r\n\r\n')

@@ -1,4 +1,4 @@
-/** Idempotency-Key: one effect per key, its answer sealed beside it, replayed byte for byte. */
+/** Idempotency-Key: each key has one effect, and its sealed answer is stored with it and replayed byte for byte. */
 
 import { randomBytes } from 'node:crypto'
 import type { SigningTie } from '../../src/context.ts'
@@ -17,17 +17,17 @@ export interface ReplayedAnswer {
 }
 export interface KeyClaim {
   kind: 'claim'
-  /** What the operation signs is tied to this key. */
+  /** Ties what the operation signs to this key, so that a retry finds it. */
   signing: SigningTie
-  /** Stores the answer, in the transaction of the change that it reports. */
+  /** Stores the answer in the same transaction as the change that it reports. */
   finish(tx: Tx, status: number, body: string): Promise<void>
   /** Frees the key after a failure, unless something was signed. */
   free(): Promise<void>
-  /** Ends the renewal of the lease. */
+  /** Stops renewing the lease. */
   end(): void
 }
 
-/** The header's value, or undefined; throws bad_request unless it has 1 to 255 characters. */
+/** The header's value, undefined without one; throws bad_request unless it has 1 to 255 characters. */
 export function readIdempotencyKey(header: string | null): string | undefined {
   if (header === null) return undefined
   if (header.length < 1 || header.length > 255) {
@@ -36,7 +36,7 @@ export function readIdempotencyKey(header: string | null): string | undefined {
   return header
 }
 
-/** Takes the key for this request, or returns the stored answer; throws conflict (contract 3). */
+/** Claims the key for this request, or returns the stored answer; throws conflict (contract 3). */
 export async function claimIdempotencyKey(
   kernel: Kernel,
   apiKeyId: string,
@@ -44,7 +44,7 @@ export async function claimIdempotencyKey(
   requestHash: string,
 ): Promise<ReplayedAnswer | KeyClaim> {
   const { store, vault, clock, config } = kernel
-  // Of this claim alone: a retry in the same process is another's, and renews and frees nothing of this one.
+  // The name is unique to this claim, so that a retry in the same process neither renews nor frees it.
   const owner = `${kernel.owner}/${randomBytes(6).toString('hex')}`
   const purpose = `idempotency:${apiKeyId}:${key}`
   const attempt = () =>
@@ -67,7 +67,7 @@ export async function claimIdempotencyKey(
       outcome = await attempt()
     }
   }
-  if (outcome.kind === 'conflict') throw outcome.reason === 'running' ? stillRunning() : usedOtherwise()
+  if (outcome.kind === 'conflict') throw outcome.reason === 'running' ? stillRunning() : usedByAnotherRequest()
   if (outcome.kind === 'replay') {
     return { kind: 'replay', status: outcome.status, body: vault.open(outcome.response, purpose).toString('utf8') }
   }
@@ -99,4 +99,5 @@ export async function claimIdempotencyKey(
 
 const stillRunning = () =>
   conflict('A request with this Idempotency-Key is still in progress', { param: 'Idempotency-Key' })
-const usedOtherwise = () => conflict('This Idempotency-Key was used with another request', { param: 'Idempotency-Key' })
+const usedByAnotherRequest = () =>
+  conflict('This Idempotency-Key was used with another request', { param: 'Idempotency-Key' })

@@ -1,9 +1,9 @@
-/** Bounds of a JSON text, told from its bytes as they arrive: what is too deep or too wide is never parsed, nor read to its end. */
+/** Checks the bounds of a JSON text from its bytes as they arrive, so that a text beyond them is neither parsed nor read to its end. */
 import { type ApiError, badRequest } from '../../src/errors.ts'
 
-/** Objects and lists inside one another. */
+/** How deep objects and lists may be nested. */
 export const MAX_JSON_DEPTH = 32
-/** Fields and list elements of a whole body; the largest that any route takes has some 3,000. */
+/** The most fields and list elements of a whole body; the largest body that any route accepts has about 3,000. */
 export const MOST_VALUES = 10_000
 
 const QUOTE = 34
@@ -12,34 +12,36 @@ const COLON = 58
 const BACKSLASH = 92
 
 export interface Bounds {
-  /** Where the text stands, for the refusal. */
+  /** The parameter that contains the text, which the error names. */
   param?: string
-  /** The one field of the outermost object that may be large text. */
+  /** The only field of the outermost object that may be large text. */
   large?: string
-  /** Bytes of everything but that. */
+  /** The limit in bytes for everything except the large field. */
   limit?: number
 }
 
-/** Reads a JSON text as it arrives, and throws bad_request at the first piece with which it is too deep, too wide or too large. */
+/**
+ * Reads a JSON text as it arrives; throws bad_request at the first piece that makes it too deep, too wide or too large.
+ */
 export class JsonBounds {
   private readonly bounds: Bounds
   private depth = 0
   private values = 0
-  /** Bytes seen, but for those of the field that may be large. */
+  /** Bytes read, without those of the field that may be large. */
   private counted = 0
   private inString = false
-  /** The next byte of the string belongs to an escape. */
+  /** True where the next byte of the string belongs to an escape sequence. */
   private escaped = false
   private isValue = false
   private isLarge = false
-  /** Start of the name that is being read, as long as it takes to tell whether it is that of the large field. */
+  /** The start of the field name that is being read, long enough to compare it with the name of the large field. */
   private name = ''
 
   constructor(bounds: Bounds = {}) {
     this.bounds = bounds
   }
 
-  /** Takes the next piece; whether the whole is JSON is told elsewhere. */
+  /** Reads the next piece; whether the text is valid JSON is checked by the parser later. */
   push(piece: Uint8Array): void {
     const { param, large, limit } = this.bounds
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
@@ -69,7 +71,7 @@ export class JsonBounds {
     if (this.values > MOST_VALUES) throw tooManyValues(param)
   }
 
-  /** Passes what the piece holds of the string at the cursor; answers the place behind it. */
+  /** Skips the part of a string that this piece contains; returns the position behind it. */
   private passString(bytes: Buffer, from: number): number {
     const quote = this.endOfString(bytes, from)
     const end = Math.min(quote, bytes.length)
@@ -85,7 +87,10 @@ export class JsonBounds {
     return quote + 1
   }
 
-  /** Place of the closing quote, or at least the length where it is still to come: searched natively up to the first escape. */
+  /**
+   * Position of the closing quote, or at least the length of the piece where the quote is in a later one. The native
+   * search is used up to the first escape.
+   */
   private endOfString(bytes: Buffer, from: number): number {
     const start = this.escaped ? from + 1 : from
     this.escaped = false
@@ -99,7 +104,7 @@ export class JsonBounds {
   }
 }
 
-/** The refusal of a body that is large by anything but the field that may be. */
+/** The error for a body that is too large without the field that may be large. */
 export function tooLargeBeside(large: string | undefined, limit: number, param?: string): ApiError {
   return badRequest(
     `The body holds more than ${limit / 1024} KiB${large === undefined ? '' : ` beside its ${large}`}: send less`,

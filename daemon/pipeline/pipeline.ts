@@ -1,4 +1,4 @@
-/** The one path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
+/** The path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
 
 import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
@@ -28,7 +28,7 @@ import { makeRequestId, readRequestId } from './request-id.ts'
 
 export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Promise<Result<R>>
 
-/** What a `raw` route has instead of body validation: reads the bytes before the Idempotency-Key is taken. */
+/** Replaces body validation for a `raw` route: reads the bytes before the Idempotency-Key is claimed. */
 export type Prepare<I> = (kernel: Kernel, raw: Uint8Array<ArrayBuffer>) => Promise<I>
 
 export interface Handler {
@@ -76,7 +76,7 @@ async function respondTo(
   }
 }
 
-/** Whether the caller may ask at all is told before a byte of the body is read: who has no key costs no memory. */
+/** Checks the key, its rate and its scope before the body is read, so that a caller without a key uses no memory. */
 async function run(
   kernel: Kernel,
   handler: Handler,
@@ -111,10 +111,10 @@ interface PipelineRequest {
   url: URL
   params: Record<string, string>
   requestId: string
-  /** Of the answer. */
+  /** The headers of the answer. */
   headers: Record<string, string>
   key: KnownKey | undefined
-  /** Undefined for a read. */
+  /** The body of a write; undefined for a GET request. */
   body: RequestBody | undefined
 }
 
@@ -123,7 +123,8 @@ async function perform(
   { route, operation, prepare }: Handler,
   { request, url, params, requestId, headers, key, body }: PipelineRequest,
 ): Promise<{ status: number; body: string }> {
-  // The steps over a large body have a turn each, so that none of them adds to the wait of others.
+  // Each step over a large body runs in its own turn of the event loop, so that other requests are not delayed by all
+  // of them together.
   const nextTurn = () => kernel.bodies.turn(body?.raw.byteLength ?? 0)
   const fields = body === undefined || route.raw ? {} : await parseBody(kernel, route, body)
   await nextTurn()
@@ -144,7 +145,7 @@ async function perform(
   if (dryRun && signed) {
     throw badRequest('dry_run is for mode "unsigned": it shows what would be signed', { param: 'dry_run' })
   }
-  // Before the body is hashed: the parts of a form are counted only where a form is taken.
+  // This check precedes the hash, because the parts of a form are counted only for routes that accept a form.
   if (body && prepare) requireJson(body.contentType)
   const idempotencyKey = body ? readIdempotencyKey(request.headers.get('idempotency-key')) : undefined
   const requestHash =
@@ -160,7 +161,7 @@ async function perform(
   if (dryRun) {
     const context = { ...makeContext(kernel, key, meta, UNTIED, (work) => rehearse(kernel.store, work)), dryRun }
     const data = await operation(context, input as never)
-    // Nothing was created.
+    // A dry run creates nothing, so the status is 200 instead of 201.
     return sealed({ ...context, status: 200 }, data)
   }
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
@@ -193,7 +194,7 @@ async function perform(
     }
     return stored
   } catch (thrown) {
-    // Where even that fails, the first fault is the one to tell, and the lease ends by itself.
+    // Where freeing the key fails too, the first error is the one to report, and the lease expires by itself.
     if (stored === undefined)
       await claim.free().catch((error) => kernel.log.error({ err: error }, 'an Idempotency-Key was not freed'))
     throw thrown
@@ -207,7 +208,7 @@ async function parseBody({ config }: Kernel, route: AnyRoute, body: RequestBody)
   return route.multipart(await parseForm(body, jsonCeiling(config)))
 }
 
-/** The query as an object; a parameter that is sent twice becomes an array, which no schema accepts. */
+/** The query as an object; a repeated parameter becomes an array, which no schema accepts. */
 function readQuery(url: URL): Record<string, unknown> {
   const query: Record<string, unknown> = Object.create(null)
   for (const name of new Set(url.searchParams.keys())) {

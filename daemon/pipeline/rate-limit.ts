@@ -1,4 +1,4 @@
-/** Rolling rate limits per key: exact windows in memory, journalled to the store; on PostgreSQL counted there. */
+/** Rolling rate limits per key: exact windows in memory that are also written to the store; on PostgreSQL the store counts. */
 
 import type { Services } from '../../src/context.ts'
 import { ApiError } from '../../src/errors.ts'
@@ -11,7 +11,7 @@ const REFUSALS = { minute: 'Too many requests this minute', day: 'Daily quota ex
 
 type Limits = Pick<KnownKey, 'per_minute' | 'per_day'>
 
-/** What is left of a key's quotas after this request. */
+/** What remains of one of a key's quotas after this request. */
 export interface Quota {
   limit: number
   remaining: number
@@ -26,7 +26,7 @@ export interface Quotas {
 export interface RateLimiter {
   /** Counts the request, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
   admit(key: KnownKey): Promise<Quotas>
-  /** Writes what is not written yet. */
+  /** Writes the counts that are still in memory. */
   close(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ function refuseRate(message: string, quotas: Quotas): ApiError {
   return error
 }
 
-/** `RateLimit-Policy`, `RateLimit` (IETF draft) and, on a refusal, `Retry-After`. */
+/** The headers `RateLimit-Policy` and `RateLimit` (IETF draft) and, on a refusal, `Retry-After`. */
 export function rateLimitHeaders({ minute, day }: Quotas, refused: boolean): Record<string, string> {
   const windows = [
     { name: 'minute', seconds: 60, quota: minute },
@@ -65,7 +65,7 @@ export class RollingWindows {
     for (let i = 0; i < count; i++) this.#times.push(at)
   }
 
-  /** Admits and counts a request at `now`, or says which limit refused it. */
+  /** Admits and counts a request at `now`, or returns which limit refused it. */
   admit(now: number, { per_minute, per_day }: Limits): Admission {
     this.#forget(now)
     const minute = this.#window(this.#minuteHead)
@@ -82,7 +82,7 @@ export class RollingWindows {
 
   #forget(now: number): void {
     const times = this.#times
-    // Nothing was admitted later than now: a clock that was ahead has been set back since.
+    // Times later than now were written while the clock was ahead, so they count as now.
     for (let i = times.length - 1; (times[i] ?? now) > now; i--) times[i] = now
     while ((times[this.#dayHead] ?? now) <= now - DAY_MS) this.#dayHead++
     this.#minuteHead = Math.max(this.#minuteHead, this.#dayHead)
@@ -126,13 +126,13 @@ interface Counter {
   close(): Promise<void>
 }
 
-/** Exact windows in memory; what they admitted is written every 100 ms. */
+/** Exact windows in memory; the requests that they admitted are written to the store every 100 ms. */
 async function localCounter({ store, clock, log }: Services): Promise<Counter> {
   const windows = new Map<string, RollingWindows>()
   const windowsOf = (id: string): RollingWindows => {
-    const known = windows.get(id) ?? new RollingWindows()
-    windows.set(id, known)
-    return known
+    const keyWindows = windows.get(id) ?? new RollingWindows()
+    windows.set(id, keyWindows)
+    return keyWindows
   }
   const opened = clock.now()
   for (const { api_key_id, at, count } of await loadRateHits(store.db, opened - DAY_MS)) {
@@ -148,7 +148,7 @@ async function localCounter({ store, clock, log }: Services): Promise<Counter> {
   }
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> = Promise.resolve()
-  const flushSoon = () => {
+  const scheduleFlush = () => {
     timer ??= setTimeout(() => {
       timer = undefined
       flushing = flush().catch((error) => log.error({ err: error }, 'rate limit counts were not written'))
@@ -159,7 +159,7 @@ async function localCounter({ store, clock, log }: Services): Promise<Counter> {
       const admission = windowsOf(key.id).admit(now, key)
       if (admission.refused_by === null) {
         unwritten.set(key.id, { at: now, count: (unwritten.get(key.id)?.count ?? 0) + 1 })
-        flushSoon()
+        scheduleFlush()
       }
       return admission
     },

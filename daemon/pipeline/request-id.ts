@@ -1,10 +1,12 @@
-/** Request ids: a client's own is echoed, otherwise one is made. */
+/** Request ids: the id that a client sends is returned to it; otherwise a new one is made. */
 import { randomUUID } from 'node:crypto'
 import { badRequest } from '../../src/errors.ts'
 
 export const makeRequestId = () => `req_${randomUUID().replaceAll('-', '')}`
 
-/** For answers outside the pipeline: the id, and what is wrong with the client's where another was made. */
+/**
+ * The id for answers outside the pipeline. Where the client's id is invalid, the id is new and `fault` is the error.
+ */
 export function requestIdOf(request: Request): { id: string; fault?: unknown } {
   try {
     return { id: readRequestId(request.headers.get('x-request-id')) }

@@ -1,4 +1,4 @@
-/** Accounts: one line per verb. */
+/** Mounts the routes of accounts, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { fetchAccounts } from '../../src/operations/accounts/fetch-accounts.ts'
 import { getAccount } from '../../src/operations/accounts/get-account.ts'

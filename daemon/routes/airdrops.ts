@@ -1,4 +1,4 @@
-/** Airdrops: one line per verb. */
+/** Mounts the routes of airdrops, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { claimAirdrop } from '../../src/operations/airdrops/claim-airdrop.ts'
 import { createAirdrop } from '../../src/operations/airdrops/create-airdrop.ts'

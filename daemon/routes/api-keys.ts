@@ -1,4 +1,4 @@
-/** API keys: one line per verb. */
+/** Mounts the routes of API keys, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { createApiKey } from '../../src/operations/api-keys/create-api-key.ts'
 import { listApiKeys } from '../../src/operations/api-keys/list-api-keys.ts'

@@ -1,4 +1,4 @@
-/** GET /assets/{cid}: stored images and metadata as they are, for everyone; what an identifier leads to never changes. */
+/** GET /assets/{cid}: serves stored images and metadata without a key; the content of an identifier never changes. */
 import type { Hono } from 'hono'
 import { notFound } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
@@ -18,7 +18,7 @@ export function assets(hono: Hono, kernel: Kernel): void {
       },
     )
     response.headers.set('X-Request-Id', id)
-    // Explorers and wallets read metadata from pages of their own, errors included.
+    // Explorers and wallets read metadata from their own web pages, which need this header on errors too.
     response.headers.set('Access-Control-Allow-Origin', '*')
     kernel.metrics.request('get', PATH, response.status, (performance.now() - started) / 1000)
     return response
@@ -34,7 +34,7 @@ async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, f
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cross-Origin-Resource-Policy': 'cross-origin',
   }
-  // Who has it has it right: its bytes need no second look.
+  // The identifier is a hash of the bytes, so a client that has them needs no new copy.
   if (matchesEtag(ifNoneMatch, cid) && (await kernel.storage.has(cid)))
     return new Response(null, { status: 304, headers })
   const asset = await kernel.storage.get(cid)
@@ -44,6 +44,6 @@ async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, f
   })
 }
 
-/** RFC 9110, 13.1.2: a list of tags, compared weakly, or `*`. */
+/** RFC 9110, 13.1.2: the header is `*` or a list of tags, which are compared weakly. */
 const matchesEtag = (header: string, cid: string): boolean =>
   header.split(',').some((tag) => ['*', `"${cid}"`, `W/"${cid}"`].includes(tag.trim()))

@@ -1,4 +1,4 @@
-/** The audit log: one line per verb. */
+/** Mounts the routes of the audit log, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { listAuditEntries } from '../../src/operations/audit-entries/list-audit-entries.ts'
 import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-audit-entries.ts'

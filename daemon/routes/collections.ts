@@ -1,4 +1,4 @@
-/** Collections: one line per verb. */
+/** Mounts the routes of collections, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { createCollection } from '../../src/operations/collections/create-collection.ts'
 import { getCollection } from '../../src/operations/collections/get-collection.ts'

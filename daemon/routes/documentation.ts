@@ -1,4 +1,4 @@
-/** /v2/openapi.json, the interactive page /v2/docs, and the page's files, all served from this process. */
+/** Serves /v2/openapi.json, the interactive page /v2/docs and the files of that page from this process. */
 
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -56,7 +56,7 @@ const PAGE_FILES: ReadonlyMap<string, string> = new Map([
     'page.css',
     'body{margin:0;font-family:system-ui,sans-serif}.errors{max-width:1460px;margin:0 auto;padding:0 20px 60px;box-sizing:border-box}dt{margin-top:1em;font-weight:600}:target{background:#fff3c4}',
   ],
-  // The reference grows above the errors while it is drawn: the one that was asked for stays in sight until a reader moves.
+  // The reference above the errors grows while it is drawn. The linked error is kept in view until the reader moves.
   [
     'page.js',
     `const target = () => document.getElementById(location.hash.slice(1))
@@ -84,14 +84,14 @@ const SECURITY = {
   'referrer-policy': 'no-referrer',
 }
 
-/** `refuse` answers a request that is at fault. */
+/** Adds the routes of the documentation; `refuse` answers a request whose id is invalid. */
 export function documentation(hono: Hono, refuse: (request: Request, fault: unknown) => Response): void {
   for (const path of ['/v2/openapi.json', '/v2/docs', '/assets/docs/*']) {
     hono.use(path, async (c, next) => {
       const { id, fault } = requestIdOf(c.req.raw)
       if (fault !== undefined) return refuse(c.req.raw, fault)
       await next()
-      // What is nowhere has one already: that of its envelope.
+      // An answer for an unknown path already has the id of its error envelope.
       if (!c.res.headers.has('X-Request-Id')) c.res.headers.set('X-Request-Id', id)
     })
   }
@@ -123,7 +123,7 @@ export function documentation(hono: Hono, refuse: (request: Request, fault: unkn
   })
 }
 
-/** Beside the built program, or in dist/ when run from source. */
+/** The file is next to the built program, or in dist/ when the program runs from source. */
 function builtFile(file: string): string {
   const here = import.meta.url
   return fileURLToPath(new URL(here.endsWith('.ts') ? `../../dist/docs/${file}` : `./docs/${file}`, here))

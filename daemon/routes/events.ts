@@ -1,4 +1,4 @@
-/** Events: one line per verb. */
+/** Mounts the routes of events, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { getEvent } from '../../src/operations/events/get-event.ts'
 import { listEvents } from '../../src/operations/events/list-events.ts'

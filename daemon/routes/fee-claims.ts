@@ -1,4 +1,4 @@
-/** Fee claims: one line per verb. */
+/** Mounts the routes of fee claims, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { createFeeClaim } from '../../src/operations/fee-claims/create-fee-claim.ts'
 import { listFeeClaims } from '../../src/operations/fee-claims/list-fee-claims.ts'

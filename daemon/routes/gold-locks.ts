@@ -1,4 +1,4 @@
-/** Gold locks: one line per verb. */
+/** Mounts the routes of gold locks, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { createGoldLock } from '../../src/operations/gold-locks/create-gold-lock.ts'
 import { getGoldLock } from '../../src/operations/gold-locks/get-gold-lock.ts'

@@ -1,4 +1,4 @@
-/** Every route of the contract. */
+/** Mounts every route of the contract. */
 import type { Mount } from '../mount.ts'
 import { accountsRoutes } from './accounts.ts'
 import { airdropsRoutes } from './airdrops.ts'

@@ -1,4 +1,4 @@
-/** Merkle trees: one line per verb; a tree's body goes to the worker thread as it came. */
+/** Mounts the routes of merkle trees, one line per verb; the body that creates a tree goes to the worker thread unparsed. */
 import { z } from '@hono/zod-openapi'
 import { api } from '../../src/api/index.ts'
 import { defineRoute } from '../../src/api/route.ts'
@@ -23,7 +23,7 @@ const prepareTree: Prepare<TreeInput> = async (kernel, raw) => {
   return { ...validateInput(treeFields, built.fields), built }
 }
 
-/** The proof path without a wallet is a mistake in the request, not a missing record (spec 7). */
+/** A proof path without a wallet is an invalid request, not a missing record (spec 7). */
 const proofWithoutWallet = (path: string) =>
   defineRoute({
     at: ['get', path],

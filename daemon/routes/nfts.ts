@@ -1,4 +1,4 @@
-/** NFTs: one line per verb. */
+/** Mounts the routes of NFTs, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { burnNft } from '../../src/operations/nfts/burn-nft.ts'
 import { createNft } from '../../src/operations/nfts/create-nft.ts'

@@ -1,4 +1,4 @@
-/** PDAs: one line per verb. */
+/** Mounts the routes of PDAs, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { derivePda } from '../../src/operations/pdas/derive-pda.ts'
 import type { Mount } from '../mount.ts'

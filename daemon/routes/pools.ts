@@ -1,4 +1,4 @@
-/** Pools: one line per verb. */
+/** Mounts the routes of pools, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { createPool } from '../../src/operations/pools/create-pool.ts'
 import { getCurveProgress } from '../../src/operations/pools/get-curve-progress.ts'

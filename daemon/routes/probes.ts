@@ -1,4 +1,4 @@
-/** /ready and /metrics: for whoever operates the process; outside /v2. */
+/** /ready and /metrics, outside /v2, for the operator of the process. */
 import type { Context, Hono } from 'hono'
 import { ApiError } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
@@ -28,7 +28,7 @@ export function operations(hono: Hono, kernel: Kernel): void {
       if (fault !== undefined) throw fault
       const key = await authenticate(kernel, c.req.header('authorization') ?? null)
       const quotas = rateLimitHeaders(await kernel.limiter.admit(key), false)
-      // A worker that does nothing is noticed where its state is looked at.
+      // Reading the state of the workers updates the metric of stalled workers.
       kernel.workers()
       return new Response(await kernel.metrics.text(), {
         headers: { 'content-type': kernel.metrics.contentType, 'X-Request-Id': id, ...quotas },

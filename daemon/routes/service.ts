@@ -1,4 +1,4 @@
-/** Service: one line per verb. */
+/** Mounts the routes of the service itself, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { health } from '../../src/operations/service/health.ts'
 import { listEventTypes } from '../../src/operations/service/list-event-types.ts'

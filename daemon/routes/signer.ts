@@ -1,4 +1,4 @@
-/** The custodial signer: one line per verb. */
+/** Mounts the routes of the custodial signer, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { pauseSigner, resumeSigner } from '../../src/operations/signer/pause-signer.ts'
 import { readSigner } from '../../src/operations/signer/read-signer.ts'

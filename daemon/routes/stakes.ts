@@ -1,4 +1,4 @@
-/** Stakes: one line per verb. */
+/** Mounts the routes of stakes, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { createStake } from '../../src/operations/stakes/create-stake.ts'
 import { getStake } from '../../src/operations/stakes/get-stake.ts'

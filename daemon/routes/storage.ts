@@ -1,4 +1,4 @@
-/** Storage: one line per verb. */
+/** Mounts the routes of storage, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { delegateStorage } from '../../src/operations/storage/delegate-storage.ts'
 import type { Mount } from '../mount.ts'

@@ -1,4 +1,4 @@
-/** Tokens: one line per verb. */
+/** Mounts the routes of tokens, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { createToken } from '../../src/operations/tokens/create-token.ts'
 import { getToken } from '../../src/operations/tokens/get-token.ts'

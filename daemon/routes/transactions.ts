@@ -1,4 +1,4 @@
-/** Transactions: one line per verb. */
+/** Mounts the routes of transactions, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { getTransaction } from '../../src/operations/transactions/get-transaction.ts'
 import { simulateTransaction } from '../../src/operations/transactions/simulate-transaction.ts'

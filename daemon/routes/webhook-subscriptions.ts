@@ -1,4 +1,4 @@
-/** Webhook subscriptions: one line per verb. */
+/** Mounts the routes of webhook subscriptions, one line per verb. */
 import { api } from '../../src/api/index.ts'
 import { createWebhookSubscription } from '../../src/operations/webhook-subscriptions/create-webhook-subscription.ts'
 import { deleteWebhookSubscriptionById } from '../../src/operations/webhook-subscriptions/delete-webhook-subscription.ts'

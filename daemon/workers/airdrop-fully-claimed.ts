@@ -1,4 +1,4 @@
-/** Follows airdrops: reports those that every wallet has claimed, and what other tools did to them. */
+/** Follows airdrops: reports those that every wallet has claimed, and changes made to them with other tools. */
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import type { WorkerDefinition } from './definition.ts'
 

@@ -1,4 +1,4 @@
-/** Once a minute, and once at the start: puts right what a clock that was ahead has left in the database. */
+/** Corrects, at the start and once a minute, timestamps that a clock set ahead has written to the database. */
 import { repairMoments } from '../../src/operations/clock-repair.ts'
 import type { WorkerDefinition } from './definition.ts'
 

@@ -1,24 +1,27 @@
-/** The moments of a worker's schedule: a task of node-cron, which is made anew whenever the clock was set. */
+/** Runs a worker's schedule as a node-cron task, which is created again whenever the system clock was set. */
 
 import { schedule } from 'node-cron'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/timing.ts'
 import type { Timing, WorkerSchedule } from './timing.ts'
 
-/** Longest until a clock that was set is noticed, where the next moment is not nearer. */
-const CLOCK_LOOK_MS = 10_000
-/** The clock is looked at so much ahead of each moment, so that node-cron never meets one that leapt. */
-const CLOCK_LOOK_LEAD_MS = 2
-/** A look that comes further than this from when it was due shows that the clock was set, or the process held up. */
-const CLOCK_LOOK_SLACK_MS = 1_000
+/** Milliseconds between checks of the clock, unless the next moment of the schedule is nearer. */
+const CLOCK_CHECK_MS = 10_000
+/** Milliseconds by which a check precedes each moment, so that node-cron never runs with a clock that was just set. */
+const CLOCK_CHECK_LEAD_MS = 2
+/** A check that runs this many milliseconds early or late shows that the clock was set or the process was blocked. */
+const CLOCK_CHECK_SLACK_MS = 1_000
 
-/** The fields of a cron expression: milliseconds of a unit of time, and how many of them the next unit has. */
+/** The fields of a cron expression: the unit in milliseconds, and how many of them the next larger unit has. */
 const CRON_FIELDS = [
   [SECOND_MS, 60],
   [MINUTE_MS, 60],
   [HOUR_MS, 24],
 ] as const
 
-/** The cron expression, in UTC and with seconds, that matches exactly the moments of a schedule. */
+/**
+ * The cron expression, in UTC and with seconds, that matches exactly the moments of a schedule; throws where there is
+ * none.
+ */
 export function cronExpression({ everyMs, offsetMs = 0 }: WorkerSchedule): string {
   const fields = CRON_FIELDS.map(([unitMs, count]) => {
     const step = everyMs / unitMs
@@ -37,8 +40,8 @@ export function cronExpression({ everyMs, offsetMs = 0 }: WorkerSchedule): strin
 }
 
 /**
- * Runs `act` at every moment of a schedule. By itself node-cron sleeps for up to a day after the clock was set back, and
- * steps through every moment that a leap ahead has passed. A timer, which no setting moves, looks for both before it does.
+ * Runs `act` at every moment of a schedule. After the clock was set back, node-cron alone sleeps for up to a day; after
+ * a leap ahead it steps through every missed moment. A timer, which the clock does not affect, checks for both.
  */
 export function everySlot(
   period: WorkerSchedule,
@@ -47,7 +50,7 @@ export function everySlot(
 ): () => void {
   const { everyMs, offsetMs = 0 } = period
   const expression = cronExpression(period)
-  // A moment that a busy process comes to late is still done, up to the next one: nothing to warn of.
+  // A busy process may run a moment late, up to the next moment, which needs no warning.
   const options = { timezone: 'Etc/UTC', missedExecutionTolerance: everyMs, suppressMissedWarning: true }
   const slotAt = (at: number) => Math.floor((at - offsetMs) / everyMs) * everyMs + offsetMs
   let last = slotAt(Date.now())
@@ -60,23 +63,23 @@ export function everySlot(
 
   const start = () => schedule(expression, ({ date }) => reach(date.getTime()), options)
 
-  function look(): void {
-    const ahead = Date.now() + CLOCK_LOOK_LEAD_MS
-    const due = Math.min(slotAt(ahead) + everyMs, ahead + CLOCK_LOOK_MS) - CLOCK_LOOK_LEAD_MS
+  function checkClock(): void {
+    const ahead = Date.now() + CLOCK_CHECK_LEAD_MS
+    const due = Math.min(slotAt(ahead) + everyMs, ahead + CLOCK_CHECK_MS) - CLOCK_CHECK_LEAD_MS
     cancel = after(Math.max(1, due - Date.now()), () => {
       const now = Date.now()
-      if (Math.abs(now - due) > CLOCK_LOOK_SLACK_MS) {
+      if (Math.abs(now - due) > CLOCK_CHECK_SLACK_MS) {
         void task.destroy()
         task = start()
         reach(slotAt(now))
       }
-      look()
+      checkClock()
     })
   }
 
   let task = start()
   let cancel = () => {}
-  look()
+  checkClock()
   return () => {
     cancel()
     void task.destroy()

@@ -1,4 +1,4 @@
-/** What a worker is: a name, a schedule and a tick, which the frame runs under a lease. */
+/** The definition of a worker: a name, a schedule and a tick, which runs under a lease. */
 import type { WorkerName } from '../../src/api/service.ts'
 import type { Services } from '../../src/context.ts'
 import type { Metrics } from '../metrics.ts'
@@ -11,20 +11,23 @@ export type WorkerServices = Pick<
 
 export interface WorkerContext extends WorkerServices {
   metrics: Pick<Metrics, 'clockFault'>
-  /** Aborted at the deadline, when the lease is lost and at a stop that waits no longer: end then, and write nothing more. */
+  /**
+   * Aborted at the deadline, when the lease is lost, and when a shutdown stops waiting. The tick must then end and
+   * write nothing more.
+   */
   signal: AbortSignal
-  /** Aborted as soon as a stop begins: begin nothing new then. */
+  /** Aborted as soon as a shutdown begins. The tick must then start nothing new. */
   stopping: AbortSignal
 }
 
 export interface WorkerDefinition {
-  /** One of the API's workers, or an internal task that it does not show. */
+  /** The name of a worker that the API shows, or of an internal task that it does not show. */
   name: WorkerName | 'housekeeping' | 'clock-repair'
   schedule: WorkerSchedule
-  /** How long this process is believed to live without renewing its lease. */
+  /** Milliseconds for which other processes consider this one alive after it last renewed its lease. */
   leaseMs: number
-  /** Longest a tick may take; a minute unless given. */
+  /** The most milliseconds that a tick may take; a minute by default. */
   deadlineMs?: number
-  /** Idempotent and bounded: another process may do the same again after a crash. */
+  /** Does a bounded amount of work. It must be idempotent, because another process may repeat it after a crash. */
   tick(context: WorkerContext): Promise<void>
 }

@@ -1,22 +1,30 @@
-/** The workers' frame: runs definitions on their schedules, each under a lease that other daemons respect. */
+/** Runs worker definitions on their schedules, each under a lease that other daemons respect. */
 import type { Worker } from '../../src/api/service.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { createWorkerRunner, type TickOutcome, type WorkerRunnerOptions } from './runner.ts'
 import { workerStates } from './state.ts'
 import { systemTiming, type Timing } from './timing.ts'
 
-/** How long a stop waits for the ticks that run. */
+/** Milliseconds that `stop` waits for running ticks. */
 const STOP_TIMEOUT_MS = 8_000
-/** How long a tick has to end once a stop has aborted it. */
+/** Milliseconds that a tick has to end after `stop` has aborted it. */
 const ABORTED_TIMEOUT_MS = 1_000
 
 export interface Workers {
   status(): Worker[]
-  /** Runs a tick soon, after the one that runs now; however often it is asked for, one. Unknown names do nothing. */
+  /**
+   * Runs one tick soon, after any tick that is running; repeated calls before it starts add none. Unknown names do
+   * nothing.
+   */
   wake(name: WorkerDefinition['name']): void
-  /** Runs a tick now, for a moment of the schedule where `slot` is given; resolves when it has ended. Never rejects. */
+  /**
+   * Runs a tick now, for the moment `slot` of the schedule where it is given; resolves when it has ended. Never
+   * rejects.
+   */
   runOnce(name: WorkerDefinition['name'], slot?: number): Promise<TickOutcome>
-  /** Starts no more ticks and waits for those that run, eight seconds and then one more after aborting them. */
+  /**
+   * Starts no more ticks and waits up to eight seconds for those running, then aborts them and waits one second more.
+   */
   stop(): Promise<void>
 }
 
@@ -24,7 +32,7 @@ export interface WorkersOptions extends Omit<WorkerRunnerOptions, 'timing'> {
   timing?: Timing
 }
 
-/** Starts every worker: a tick soon, then by its schedule. */
+/** Starts every worker: one tick at once, further ticks by its schedule. */
 export function startWorkers(
   services: WorkerServices,
   definitions: readonly WorkerDefinition[],
@@ -51,7 +59,7 @@ export function startWorkers(
 
   let stopping: Promise<void> | undefined
   return {
-    status: () => workerStates(runners.map(({ runner }) => runner.look())),
+    status: () => workerStates(runners.map(({ runner }) => runner.currentState())),
     wake: (name) => runnerNamed(name)?.wake(),
     async runOnce(name, slot) {
       const runner = runnerNamed(name)
@@ -61,7 +69,7 @@ export function startWorkers(
   }
 }
 
-/** True where `work` ends in time. */
+/** Resolves with true where `work` ends in time. */
 function endsWithin(timing: Timing, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = timing.after(milliseconds, () => resolve(false))

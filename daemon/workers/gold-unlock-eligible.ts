@@ -1,4 +1,4 @@
-/** Reports when gold can be unlocked, by the chain's clock, and notices what was unlocked elsewhere. */
+/** Reports when gold can be unlocked, by the chain's clock, and detects gold that was unlocked with other tools. */
 import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
 import type { WorkerDefinition } from './definition.ts'
 

@@ -1,4 +1,4 @@
-/** Deletes what is past its time, in bounded steps: expired Idempotency-Keys, delivery attempts older than 30 days, rate hits older than a day. */
+/** Deletes old rows in bounded steps: expired Idempotency-Keys, delivery attempts older than 30 days, rate hits older than a day. */
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
@@ -7,12 +7,12 @@ import { pruneDeliveries } from '../../src/store/webhook-deliveries.ts'
 import { DAY_MS, HOUR_MS } from '../../src/timing.ts'
 import type { WorkerDefinition } from './definition.ts'
 
-const DELIVERIES_KEPT_MS = 30 * DAY_MS
+const DELIVERY_RETENTION_MS = 30 * DAY_MS
 
-/** How each table is pruned: rows that are older than its time at `now` go, up to `limit` at once. */
+/** How each table is pruned: rows that are too old at `now` are deleted, at most `limit` at once. */
 const PRUNED_TABLES: Record<string, (tx: Tx, now: number, limit: number) => Promise<number>> = {
   idempotency_keys: pruneIdempotencyKeys,
-  webhook_deliveries: (tx, now, limit) => pruneDeliveries(tx, now - DELIVERIES_KEPT_MS, limit),
+  webhook_deliveries: (tx, now, limit) => pruneDeliveries(tx, now - DELIVERY_RETENTION_MS, limit),
   rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS, limit),
 }
 
@@ -20,7 +20,7 @@ export const housekeepingWorker: WorkerDefinition = {
   name: 'housekeeping',
   schedule: { everyMs: HOUR_MS, offsetMs: 1_020_000 },
   leaseMs: 60_000,
-  // Millions of rows take their time; what is left at the end is the next tick's.
+  // Millions of rows take a long time; rows that are left at the deadline are deleted by the next tick.
   deadlineMs: 600_000,
   async tick({ store, clock, log, signal, stopping }) {
     for (const [table, prune] of Object.entries(PRUNED_TABLES)) {

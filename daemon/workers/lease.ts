@@ -1,10 +1,10 @@
-/** A worker's lease on its name: taken before a tick, renewed while it runs, given back at its end. */
+/** A worker's lease on its name: claimed before a tick, renewed while the tick runs and released at its end. */
 import type { Services } from '../../src/context.ts'
 import { aheadBy, claimLease, findLease, heldLeases, releaseLease, renewLease } from '../../src/store/leases.ts'
 import { isDeadOwner } from '../kernel.ts'
 import type { Timing } from './timing.ts'
 
-/** Renewals that may fail in a row before the lease runs out. */
+/** A lease is renewed this many times within its duration. */
 const RENEWALS = 3
 
 export interface TakeLeaseOptions {
@@ -13,18 +13,26 @@ export interface TakeLeaseOptions {
   leaseMs: number
   slot: number | undefined
   timing: Timing
-  /** Ends the tick when the lease is no longer this process's; once aborted, nothing is renewed. */
+  /** Aborts the tick when this process loses the lease; once aborted, the lease is not renewed. */
   controller: AbortController
-  /** Called with how many milliseconds the lease lay ahead of what can be believed; 0 where it did not. */
+  /**
+   * Called with the milliseconds by which the stored lease ends too far in the future to be credible; 0 where it does
+   * not.
+   */
   onAhead?: (milliseconds: number) => void
 }
 
 export interface WorkerLease {
-  /** Gives the lease back, the job `done` or not; where that fails it runs out by itself. */
+  /**
+   * Releases the lease and stores whether the job is `done`. A release that fails is logged, and the lease then
+   * expires.
+   */
   end(done: boolean): Promise<void>
 }
 
-/** Gives back the leases of processes that are known to be gone, so that a start after a crash need not wait for them. */
+/**
+ * Releases the leases of processes that are known to have ended, so that a start after a crash need not wait for them.
+ */
 export async function releaseDeadLeases({ store, clock, log }: LeaseServices): Promise<void> {
   const dead = (await heldLeases(store.db, clock.now())).filter(({ owner }) => isDeadOwner(owner))
   for (const { name, owner } of dead) {
@@ -35,7 +43,7 @@ export async function releaseDeadLeases({ store, clock, log }: LeaseServices): P
 
 type LeaseServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-/** The lease, or null where another process has it or has done this slot. */
+/** Claims the lease; null where another process holds it or has already done this slot. */
 export async function takeLease(
   { store, clock, log }: LeaseServices,
   options: TakeLeaseOptions,

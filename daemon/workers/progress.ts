@@ -1,4 +1,4 @@
-/** Notices a worker that has completed no tick for three periods, and says why in its state, the metrics and the log. */
+/** Detects a worker that has completed no tick for three periods, and reports the reason in its state, the metrics and the log. */
 import type { Log } from '../../src/log.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Metrics } from '../metrics.ts'
@@ -6,17 +6,19 @@ import type { WorkerState } from './state.ts'
 import type { Timing, WorkerSchedule } from './timing.ts'
 
 const STALLED_PERIODS = 3
-/** A busy machine alone may hold a worker up for almost as long. */
+/** Milliseconds before any worker counts as stalled; a busy machine alone may delay one for almost as long. */
 const LEAST_STALLED_MS = 30_000
 
 export interface WorkerProgress {
-  /** A tick was completed, by this process (`isOwn`) or by another. */
+  /** Records a completed tick of this process (`isOwn`) or of another. */
   completed(isOwn: boolean): void
-  /** Whether the daemon that holds the lease instead of this one is at work, or has completed a tick since the last look. */
+  /** Whether another daemon that holds the lease is running a tick, or has completed one since the last call. */
   isElsewhere(lease: Row<'leases'> | null, now: number): boolean
-  /** Takes how many milliseconds the stored lease lay ahead of what can be believed; 0 where it did not. */
+  /**
+   * Records the milliseconds by which the stored lease ends too far in the future to be credible; 0 where it does not.
+   */
   ahead(milliseconds: number): void
-  /** Checks whether the worker is stalled by now; one that `isAtWork` has until its deadline. */
+  /** Checks whether the worker has stalled; one that `isAtWork` has time until its deadline. */
   check(isAtWork: boolean): void
 }
 
@@ -28,10 +30,10 @@ export interface WorkerProgressOptions {
   log: Log
 }
 
-/** Measured by a clock that nobody sets: the system's clock may be what is wrong. */
+/** Watches a worker by a monotonic clock, because the system clock may be the fault. */
 export function watchProgress({ definition, state, metrics, timing, log }: WorkerProgressOptions): WorkerProgress {
   const { name, schedule } = definition
-  const mostMs = Math.max(STALLED_PERIODS * schedule.everyMs, LEAST_STALLED_MS)
+  const limitMs = Math.max(STALLED_PERIODS * schedule.everyMs, LEAST_STALLED_MS)
   let completedAt = timing.elapsed()
   let errorsAtCompletion = 0
   let wasAhead = false
@@ -78,7 +80,7 @@ export function watchProgress({ definition, state, metrics, timing, log }: Worke
     },
     check(isAtWork) {
       const passed = timing.elapsed() - completedAt
-      if (passed <= mostMs || isAtWork) return
+      if (passed <= limitMs || isAtWork) return
       setStalled(reasonAfter(passed))
     },
   }

@@ -1,4 +1,4 @@
-/** Runs the ticks of one worker in this process, one at a time, and keeps its state. */
+/** Runs the ticks of one worker in this process, one at a time, and maintains its state. */
 import type { Log } from '../../src/log.ts'
 import { redactorOf } from '../../src/redaction.ts'
 import type { Metrics } from '../metrics.ts'
@@ -8,23 +8,26 @@ import { errorLine, initialState, type WorkerState } from './state.ts'
 import { runTick } from './tick.ts'
 import type { Timing } from './timing.ts'
 
-/** `idle`: another daemon has the lease or has done this slot; `busy`: the one before has not ended, nothing was counted. */
+/**
+ * `idle`: another daemon holds the lease or has done this slot. `busy`: the previous tick has not ended, so none was
+ * started or counted.
+ */
 export type TickOutcome = 'done' | 'idle' | 'failed' | 'busy'
 
 export interface WorkerRunner {
   state: WorkerState
-  /** The state as it is now, with why it is stalled. */
-  look(): WorkerState
+  /** The current state, with the reason where the worker is stalled. */
+  currentState(): WorkerState
   run(slot?: number): Promise<TickOutcome>
   wake(): void
-  /** Refuses further ticks; resolves when the last has ended. */
+  /** Refuses further ticks; resolves when the running one has ended. */
   close(): Promise<void>
-  /** False where nothing runs. */
+  /** Aborts the running tick; returns false where none is running. */
   abort(reason: Error): boolean
 }
 
 export interface WorkerRunnerOptions {
-  /** This process; unique to it. */
+  /** The owner name of this process, which no other process has. */
   owner: string
   metrics: Pick<Metrics, 'tick' | 'stalled' | 'clockFault'>
   timing: Timing
@@ -67,7 +70,8 @@ export function createWorkerRunner(
   async function runAndRecord(slot: number | undefined, controller: AbortController): Promise<TickOutcome> {
     const startedAt = clock.now()
     const { signal } = controller
-    // A tick that ignores its signal is recorded at the abort, holds up only itself, and has its lease run out.
+    // A tick that ignores its signal is recorded as failed at the abort. It delays only its own worker, and its lease
+    // expires.
     signal.addEventListener('abort', () => {
       state.running = false
       record(startedAt, signal.reason)
@@ -80,7 +84,7 @@ export function createWorkerRunner(
       else if (error !== signal.reason) log.debug({ err: error }, 'an aborted tick ended')
       return 'failed'
     }
-    // The lease was refused and no other daemon does the work: that is no tick, whatever it is that holds it up.
+    // The lease was refused and no other daemon does the work, so no tick is counted.
     if (outcome === 'refused') return 'idle'
     progress.completed(outcome === 'done')
     record(startedAt)
@@ -107,7 +111,7 @@ export function createWorkerRunner(
 
   return {
     state,
-    look() {
+    currentState() {
       if (!isClosed) progress.check(isAtWork())
       return state
     },
@@ -130,7 +134,7 @@ export function createWorkerRunner(
   }
 }
 
-/** The log with the worker's name on every line. */
+/** A log that adds the worker's name to every line. */
 function workerLog(log: Log, worker: string): Log {
   return {
     debug: (fields, message) => log.debug({ worker, ...fields }, message),

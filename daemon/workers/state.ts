@@ -4,7 +4,7 @@ import type { Redactor } from '../../src/redaction.ts'
 
 const MAX_ERROR_LENGTH = 300
 
-/** The counts of one worker; `name` is one of the API's, or a task that it does not show. */
+/** The state of one worker; `name` is one that the API shows, or of a task that it does not show. */
 export interface WorkerState extends Omit<Worker, 'name'> {
   name: string
 }
@@ -20,7 +20,7 @@ export const initialState = (name: string): WorkerState => ({
   stalled_reason: null,
 })
 
-/** Every worker of the API in its order; one without a state here has not been started in this process. */
+/** The state of every worker of the API, in its order. A worker that was not started here has the initial state. */
 export function workerStates(states: readonly WorkerState[]): Worker[] {
   return WORKER_NAMES.map((name) => ({
     ...(states.find((state) => state.name === name) ?? initialState(name)),
@@ -28,7 +28,9 @@ export function workerStates(states: readonly WorkerState[]): Worker[] {
   }))
 }
 
-/** An error on one line and without credentials; it is cut only after they are taken out, so that no half of one is left. */
+/**
+ * An error on one line without credentials. It is shortened after redaction, so that no part of a credential remains.
+ */
 export function errorLine(error: unknown, { text }: Redactor): string {
   const { message, name, code } = (error instanceof Error ? error : { message: String(error) }) as Error & {
     code?: unknown

@@ -1,4 +1,4 @@
-/** One tick of a worker: under its lease and its deadline. */
+/** Runs one tick of a worker under its lease and its deadline. */
 import { findLease } from '../../src/store/leases.ts'
 import type { WorkerContext, WorkerDefinition } from './definition.ts'
 import { takeLease } from './lease.ts'
@@ -9,20 +9,20 @@ const DEADLINE_MS = 60_000
 
 export interface TickOptions {
   definition: WorkerDefinition
-  /** This process; unique to it. */
+  /** The owner name of this process, which no other process has. */
   owner: string
   context: Omit<WorkerContext, 'signal'>
   timing: Timing
   progress: Pick<WorkerProgress, 'ahead' | 'isElsewhere'>
-  /** Moment of the schedule, in Unix milliseconds; undefined for a tick out of turn. */
+  /** Moment of the schedule, in Unix milliseconds; undefined for a tick outside the schedule. */
   slot: number | undefined
-  /** Aborted at the deadline and when the lease is lost; whoever aborts it ends the tick. */
+  /** Aborted at the deadline and when the lease is lost; an abort ends the tick. */
   controller: AbortController
 }
 
 /**
- * `idle`: another daemon has the lease or has done this slot; `refused`: the lease was refused, and no daemon is known to
- * do the work. Throws what the tick throws, and the reason of an abort.
+ * `idle`: another daemon holds the lease or has done this slot. `refused`: the lease was refused, and no daemon is
+ * known to do the work. Throws what the tick throws, and the reason of an abort.
  */
 export async function runTick(options: TickOptions): Promise<'done' | 'idle' | 'refused'> {
   const { definition, owner, context, timing, progress, slot, controller } = options

@@ -1,18 +1,18 @@
-/** The schedule and the timers of the workers, as a test can replace them. */
+/** The schedules and timers of the workers, which a test can replace. */
 import { everySlot } from './cron.ts'
 
-/** A regular moment of Unix time: every so many milliseconds, so long after each multiple of that. */
+/** Regular moments of Unix time: one every `everyMs` milliseconds, `offsetMs` after each multiple of it. */
 export interface WorkerSchedule {
   everyMs: number
   offsetMs?: number
 }
 
 export interface Timing {
-  /** Runs `act` once after so many milliseconds; the answer calls it off. */
+  /** Runs `act` once after so many milliseconds; the returned function cancels it. */
   after(milliseconds: number, act: () => void): () => void
-  /** Runs `act` at every moment (`slot`, Unix milliseconds) of a schedule; the answer ends that. */
+  /** Runs `act` at every moment (`slot`, Unix milliseconds) of a schedule; the returned function ends that. */
   every(schedule: WorkerSchedule, act: (slot: number) => void): () => void
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   elapsed(): number
 }
 

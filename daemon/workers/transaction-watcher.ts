@@ -1,4 +1,4 @@
-/** Follows submitted transactions: looks for them, sends them again, and proves that they landed or expired. */
+/** Follows submitted transactions: queries their status, resends them, and proves that they landed or expired. */
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import type { WorkerDefinition } from './definition.ts'
 

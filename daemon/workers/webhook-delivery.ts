@@ -1,4 +1,4 @@
-/** Delivers events to webhook subscriptions, in seconds. */
+/** Delivers events to webhook subscriptions within seconds. */
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import type { WorkerDefinition } from './definition.ts'
 
@@ -6,7 +6,7 @@ export const webhookDeliveryWorker: WorkerDefinition = {
   name: 'webhook-delivery',
   schedule: { everyMs: 1_000 },
   leaseMs: 30_000,
-  // A busy tick goes on and on: between two, what is under way would have to end.
+  // A busy tick continues for a long time, because the end of a tick has to wait for every delivery under way.
   deadlineMs: 600_000,
   tick: (context) => deliverRound(context, { signal: context.signal, stopping: context.stopping }),
 }
