@@ -1,4 +1,4 @@
-/** Accounts: what the chain holds at an address. */
+/** Accounts: balance, owner and data of an address on the chain. */
 import { z } from '@hono/zod-openapi'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'

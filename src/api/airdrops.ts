@@ -1,4 +1,4 @@
-/** Airdrops: distributors on chain over a merkle root, their claims and the withdrawal of what is left. */
+/** Airdrops: distributors on chain for a merkle root, their claims, and the withdrawal of unclaimed tokens. */
 import { z } from '@hono/zod-openapi'
 import {
   buildBody,
@@ -29,7 +29,10 @@ import {
 export const AIRDROP_STATUSES = ['tree_built', 'initialized', 'claiming', 'fully_claimed', 'vault_drained'] as const
 export type AirdropStatus = (typeof AIRDROP_STATUSES)[number]
 
-/** Of the distributor at the id, whatever its root; null in lists, and where the chain has nothing or cannot be asked. */
+/**
+ * Field of the distributor with the airdrop's id, whatever its root; null in lists, and when the chain has none or is
+ * unreachable.
+ */
 const fromChain = <S extends z.ZodType>(schema: S, description: string) => schema.nullable().meta({ description })
 
 export const airdrop = z
@@ -64,7 +67,7 @@ export const airdrop = z
   })
   .openapi('Airdrop')
 
-/** Why a wallet cannot claim at this moment. */
+/** Reasons why a wallet cannot claim at the moment. */
 export const CLAIM_FAULTS = [
   'not_initialized',
   'other_root',

@@ -1,4 +1,4 @@
-/** API keys: who may call, for what, and how often. */
+/** API keys, with their scopes and rate limits. */
 import { z } from '@hono/zod-openapi'
 import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
@@ -8,11 +8,11 @@ import { line, recordId, timestamp } from './scalars.ts'
 export const API_KEY_STATUSES = ['active', 'revoked'] as const
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]
 
-/** Repetition is no fault, but it is stored: more than this is no list of scopes. */
+/** Repeated scopes are accepted and stored, so the length of the list is limited. */
 const MOST_SCOPES = 32
 const limit = z.int().min(1).max(1_000_000_000)
 
-/** The whole of it: a key is given away by what is said here. */
+/** Complete description of a key without scopes, because users decide by it to whom they give such a key. */
 const NO_SCOPES =
   'Empty: reads every record but keys, signer and audit log, builds unsigned transactions, verifies, simulates and submits signed ones, has the platform wallet co-sign mints and releases that cost it nothing, and makes webhook subscriptions of its own'
 

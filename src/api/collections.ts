@@ -1,4 +1,4 @@
-/** Collections: what assets are minted into, and who may do so. */
+/** Collections into which assets are minted, and the authorities that may mint. */
 import { z } from '@hono/zod-openapi'
 import { buildBody, unsignedPayload } from './envelope.ts'
 import { assetTexts, checkTextSize } from './nfts.ts'

@@ -1,4 +1,4 @@
-/** A length of time in words, as answers and commands say it. */
+/** Formats durations for responses and commands. */
 
 const DURATION_UNITS = [
   ['day', 86_400],
@@ -7,7 +7,9 @@ const DURATION_UNITS = [
   ['second', 1],
 ] as const
 
-/** The two largest units of whole seconds, cut: `29 days 3 hours`, `1 minute 5 seconds`, `0 seconds`. */
+/**
+ * Formats whole seconds in their two largest units, rounded down: `29 days 3 hours`, `1 minute 5 seconds`, `0 seconds`.
+ */
 export function inWords(seconds: number): string {
   const first = DURATION_UNITS.findIndex(([, size]) => seconds >= size)
   if (first < 0) return '0 seconds'

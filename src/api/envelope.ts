@@ -1,4 +1,4 @@
-/** The frame of requests and answers that every endpoint shares: common fields, list parameters, meta, errors, payloads. */
+/** Structures that all endpoints share: common fields, list parameters, meta, errors and transaction payloads. */
 
 import { z } from '@hono/zod-openapi'
 import { eventType } from './event-types.ts'
@@ -15,13 +15,13 @@ export const commonFields = {
 }
 export type CommonFields = { mode: 'unsigned' | 'signed'; externalUid?: string; metadata?: Record<string, string> }
 
-/** Body of a write: the given fields and the common ones, and nothing else. */
+/** Creates the body of a write: the given fields and the common ones; all other fields are rejected. */
 export function writeBody<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject({ ...shape, ...commonFields })
 }
 
 const LIMIT = 'must be a whole number from 1 to 100, sent once'
-/** Decimal digits alone, as no other way to write a number is meant; never clamped. */
+/** Page size in decimal digits only; other notations are rejected and the value is never clamped. */
 const pageLimit = z
   .string({ error: LIMIT })
   .regex(/^[1-9][0-9]{0,2}$/, { error: LIMIT, abort: true })
@@ -30,7 +30,7 @@ const pageLimit = z
   .default(20)
   .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items on a page' })
 
-/** Body of a write that builds a transaction: it can be tried without leaving anything behind. */
+/** Creates the body of a write that builds a transaction, which supports a dry run. */
 export function buildBody<S extends z.ZodRawShape>(shape: S) {
   return writeBody({
     ...shape,
@@ -41,7 +41,7 @@ export function buildBody<S extends z.ZodRawShape>(shape: S) {
   })
 }
 
-/** Query of a list: its filters, `limit` and `cursor`, and nothing else. */
+/** Creates the query of a list: its filters, `limit` and `cursor`; all other parameters are rejected. */
 export function listQuery<S extends z.ZodRawShape>(filters: S) {
   return z.strictObject({
     ...filters,
@@ -92,7 +92,7 @@ export const errorSchema = z
   })
   .openapi('Error')
 
-/** Hint that a build returns; it is echoed verbatim as `tracked_resource` on the submit. */
+/** Hint that a build returns and that the client sends verbatim as `tracked_resource` on the submit. */
 export const trackedResource = z
   .strictObject({
     resource_type: line(64),
@@ -108,18 +108,18 @@ const unsignedShape = {
   requiredSigners: z.array(address).optional().meta({ description: 'Who must still sign' }),
   tracked_resource: trackedResource.optional(),
 }
-/** Unsigned transaction payload (spec 2), with what a build adds to it. */
+/** Creates the unsigned transaction payload (spec 2) with the additional fields of a build. */
 export function unsignedPayload<S extends z.ZodRawShape>(more: S) {
   return z.object({ ...unsignedShape, ...more })
 }
-/** Signed transaction payload (spec 2), with what an operation adds to it. */
+/** Creates the signed transaction payload (spec 2) with the additional fields of an operation. */
 export function signedPayload<S extends z.ZodRawShape>(more: S) {
   return z.object({ mode: z.literal('signed'), signature: signatureText, ...more })
 }
-/** Either payload, told apart by `mode`. */
+/** Either payload, distinguished by `mode`. */
 export const eitherPayload = z
   .discriminatedUnion('mode', [unsignedPayload({}), signedPayload({})])
   .openapi('TransactionPayload')
 
-/** What the deletion of a stored record answers. */
+/** Response to the deletion of a stored record. */
 export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) }).openapi('Deleted')

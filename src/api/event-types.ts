@@ -1,4 +1,4 @@
-/** Types of events: what webhooks subscribe to and `GET /v2/events` filters by. */
+/** Types of events, for webhook subscriptions and the filter of `GET /v2/events`. */
 import { z } from '@hono/zod-openapi'
 
 export const EVENT_TYPES = [

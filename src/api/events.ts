@@ -1,4 +1,4 @@
-/** Events: what happened, as it is stored, listed and delivered to webhooks. */
+/** Events as they are stored, listed and delivered to webhooks. */
 import { z } from '@hono/zod-openapi'
 import { listQuery } from './envelope.ts'
 import { type EventType, eventType } from './event-types.ts'
@@ -10,7 +10,7 @@ import { line, moment, recordId } from './scalars.ts'
 export const DETECTIONS = ['synchronous', 'tx_confirmed', 'polling_required'] as const
 export type Detection = (typeof DETECTIONS)[number]
 
-/** Who notices each event: the request handler, the transaction watcher or a poller. */
+/** How each event is detected: by the request handler, the transaction watcher or a poller. */
 export const DETECTION: Readonly<Record<EventType, Detection>> = {
   'pool.created': 'synchronous',
   'pool.live': 'tx_confirmed',
@@ -66,10 +66,10 @@ const eventShape = {
   sequence: z.int().min(1).meta({ description: 'Place in the order of all events, without gaps' }),
 }
 
-/** Body of a webhook delivery (spec 6, and `sequence`), and of OpenAPI's `webhooks` section. */
+/** Body of a webhook delivery (spec 6, plus `sequence`), also used in OpenAPI's `webhooks` section. */
 export const webhookPayload = z.object(eventShape).openapi('WebhookPayload')
 
-/** Of a delivery. */
+/** Headers of a webhook delivery. */
 export const deliveryHeaders = z.object({
   'X-Service-Signature': z.string().meta({
     description:

@@ -1,4 +1,4 @@
-/** Fee claims: taking what a pool owes the partner, and the history of it. */
+/** Fee claims: claiming the fees that a pool holds for the partner, and their history. */
 import { z } from '@hono/zod-openapi'
 import { buildBody, eitherPayload, listQuery, trackedResource } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'

@@ -1,4 +1,4 @@
-/** Gold locks: a wallet's gold token held back until a date. */
+/** Gold locks: gold tokens of a wallet that are locked until a date. */
 import { z } from '@hono/zod-openapi'
 import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'

@@ -1,4 +1,4 @@
-/** The whole contract: every route under the name it has in `paths`, and the shapes of the records. */
+/** The whole API: every route under its name in `paths`, and the shapes of the records. */
 import { accounts } from './accounts.ts'
 import { airdrops } from './airdrops.ts'
 import { apiKeys } from './api-keys.ts'

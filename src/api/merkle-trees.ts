@@ -1,4 +1,4 @@
-/** Merkle trees: the stored lists behind airdrops, and their proofs. */
+/** Merkle trees: the stored lists of airdrops, and their proofs. */
 import { z } from '@hono/zod-openapi'
 import { listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'

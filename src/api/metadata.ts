@@ -1,28 +1,34 @@
-/** `metadata` of a write and other named values: bounded, and without names that a record cannot hold. */
+/**
+ * Schemas of `metadata` in a write and of other named values, with limits and without names that a record cannot
+ * contain.
+ */
 import { z } from '@hono/zod-openapi'
 
-/** What was stored of a write's `metadata`; rows of an earlier version may be larger than what is taken today. */
+/** Stored `metadata` of a write; rows of an earlier version may exceed the current limits. */
 export const storedMetadata = z.record(z.string(), z.string())
 
-/** Most of `metadata`: entries, characters of a key and of a value, and bytes of all of it as JSON. */
+/** Limits of `metadata`: entries, characters of a key and of a value, and bytes of the whole as JSON. */
 export const METADATA = { entries: 50, key: 40, value: 500, bytes: 16 * 1024 } as const
 
 const byteLength = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length
 
-/** Refused by its name: a record that is read drops it without a word. */
+/** Name that is rejected explicitly, because parsing a record would drop it silently. */
 const PROTO = '__proto__'
 const refuseProto = (given: unknown, context: z.RefinementCtx) => {
   if (typeof given !== 'object' || given === null || !Object.hasOwn(given, PROTO)) return given
   context.addIssue({ code: 'custom', path: [PROTO], message: 'is not a name that can be used: choose another' })
   return z.NEVER
 }
-/** Named values of any kind. */
+/** Named values of any type. */
 export const anyRecord = z.preprocess(refuseProto, z.record(z.string(), z.unknown())).openapi({
   type: 'object',
   additionalProperties: {},
 }) as unknown as z.ZodType<Record<string, unknown>, Record<string, unknown>>
 
-/** Tells of number and names of the entries before the record is read, which would name no key that is at fault. */
+/**
+ * Checks number and names of the entries before the record is parsed, because the parser would not name the invalid
+ * key.
+ */
 function checkEntries(given: unknown, context: z.RefinementCtx): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const keys = Object.keys(given)
@@ -47,7 +53,9 @@ const METADATA_SCHEMA = {
   description: `At most ${METADATA.entries} entries and ${METADATA.bytes / 1024} KiB as JSON`,
 }
 
-/** `metadata` of a write (contract 1): bounded, as it is stored beside every record and event that the write makes. */
+/**
+ * Schema of `metadata` in a write (contract 1); it is limited because every record and event of the write stores it.
+ */
 export const metadata = z
   .preprocess(
     checkEntries,

@@ -1,4 +1,4 @@
-/** NFTs: assets minted into a collection, and burned. */
+/** NFTs: assets that are minted into a collection and can be burned. */
 import { z } from '@hono/zod-openapi'
 import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
@@ -34,15 +34,17 @@ export type NftCreated = z.output<typeof nftCreated>
 
 const nftParams = z.object({ asset: address })
 
-/** Bytes of UTF-8 that fit into a transaction where payer, authority and owner are three wallets. */
+/**
+ * Maximum UTF-8 bytes of the texts that fit into a transaction in which payer, authority and owner are three wallets.
+ */
 export const TEXT_BYTES = 692
 const encoder = new TextEncoder()
 const bytesOf = (text: string) => encoder.encode(text).length
 
-/** What an asset or a collection is called, and where its metadata is. */
+/** Name and metadata URI of an asset or a collection. */
 export const assetTexts = { name: line(64).meta({ example: 'Genesis #1' }), uri }
 
-/** Refuses texts that no transaction has room for, naming the longer of them. */
+/** Rejects texts that do not fit into a transaction. */
 export function checkTextSize({ name, uri }: { name: string; uri: string }, context: z.RefinementCtx): void {
   const [ofName, ofUri] = [bytesOf(name), bytesOf(uri)]
   if (ofName + ofUri <= TEXT_BYTES) return

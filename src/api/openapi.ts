@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, generated from the same schemas that validate. */
+/** Generates the OpenAPI 3.1 document from the same schemas that validate requests. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { EVENT_TYPES } from './event-types.ts'
 import { DETECTION, deliveryHeaders, webhookPayload } from './events.ts'
@@ -8,7 +8,7 @@ import type { AnyRoute } from './route.ts'
 
 export const INTERFACE_VERSION = '2.0.0'
 
-/** Builds the document anew; callers keep it. */
+/** Builds the document at every call; callers should cache it. */
 export function openApiDocument() {
   const generator = new OpenAPIHono()
   const registry = generator.openAPIRegistry

@@ -1,4 +1,4 @@
-/** Every route's method and path as plain data, so that the client knows the way without loading a schema library. */
+/** Method and path of every route as plain data, so that the client does not load a schema library. */
 
 export type HttpMethod = 'get' | 'post' | 'patch' | 'delete'
 export type RoutePath = readonly [HttpMethod, string]

@@ -1,4 +1,4 @@
-/** Program-derived addresses: the kinds that can be derived, and what each needs. */
+/** Program-derived addresses: the supported kinds and their inputs. */
 
 import { z } from '@hono/zod-openapi'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
@@ -32,7 +32,9 @@ export const PDA_ARGS = {
   gold_lock: z.strictObject({ user: address }),
 } as const satisfies Record<PdaKind, z.ZodObject>
 
-/** Kind and args together: parsing this gives paths such as `args.mint`, which the body alone cannot know. */
+/**
+ * Kind and args together: parsing them gives paths such as `args.mint`, which the body's schema alone cannot provide.
+ */
 export const pdaRequest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ata'), args: PDA_ARGS.ata }),
   z.object({ kind: z.literal('metadata'), args: PDA_ARGS.metadata }),

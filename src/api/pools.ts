@@ -27,7 +27,7 @@ export type SurplusStatus = (typeof SURPLUS_STATUSES)[number]
 export const poolType = z
   .enum(POOL_TYPES)
   .meta({ description: '`dbc` is a launch curve, `damm_v2` a post-migration pool' })
-/** Most SOL whose lamports fit in 64 bits. */
+/** Maximum SOL whose lamports fit into 64 bits. */
 const MAX_SOL = 18_446_744_073
 
 export const pool = z
@@ -102,7 +102,7 @@ export const poolFeeMetrics = z
   })
   .openapi('PoolFeeMetrics')
 
-/** Published for good in the token's metadata, for others to click. */
+/** A link that is published permanently in the token's metadata. */
 const link = uri
   .max(2048)
   .refine((text) => /^https?:\/\//i.test(text), 'must be an http or https URL')
@@ -113,7 +113,7 @@ const percentage = z.int().min(0).max(100)
 const wholeTokens = z.string().regex(/^[0-9]+(\.[0-9]+)?$/, 'must be an amount in whole tokens, as text')
 const seconds = z.int().min(0).max(4_294_967_295)
 
-/** A named curve of the configuration. */
+/** Schema of a named curve in the configuration. */
 export const curvePreset = z.strictObject({
   total_supply: wholeTokens.meta({ description: 'Whole tokens that are minted', example: '1000000000' }),
   decimals: z.int().min(6).max(9),
@@ -316,7 +316,7 @@ export const pools = {
   }),
 }
 
-/** Gives a form's text fields the types of the JSON body; what does not parse stays for the schema to refuse. */
+/** Converts text fields of a form to the types of the JSON body; the schema rejects fields that cannot be converted. */
 export function fromMultipart(fields: Readonly<Record<string, string>>): Record<string, unknown> {
   const typed: Record<string, unknown> = { ...fields }
   if (fields.buy_amount !== undefined && /^[0-9]+(\.[0-9]+)?$/.test(fields.buy_amount)) {
@@ -329,7 +329,7 @@ export function fromMultipart(fields: Readonly<Record<string, string>>): Record<
     try {
       typed.metadata = JSON.parse(fields.metadata)
     } catch {
-      // Left as text: the schema says that `metadata` must be an object.
+      // The field stays a text, and the schema reports that `metadata` must be an object.
     }
   }
   return typed

@@ -1,6 +1,6 @@
-/** What the OpenAPI document says of answers beside their data: the headers, and the error of each status. */
+/** Parts of responses in the OpenAPI document besides their data: headers, and the error of each status. */
 
-/** Headers of answers, under the names that they go out with. */
+/** Response headers under the names with which they are sent. */
 export const RESPONSE_HEADERS = {
   'X-Request-Id': {
     description: 'Id of the request: the one that was sent, or one that the server made; `meta.request_id` is the same',
@@ -52,11 +52,11 @@ export type ResponseHeader = keyof typeof RESPONSE_HEADERS
 interface ErrorDescription {
   code: string
   description: string
-  /** Of an `error` object, beside its code and `doc_url`. */
+  /** Example of an `error` object without its code and `doc_url`. */
   example: { message: string; param?: string; details?: Record<string, unknown> }
 }
 
-/** Every status that a failure can have, with the one code that goes with it (spec 7). */
+/** All error statuses, each with its only code (spec 7). */
 export const ERRORS = {
   400: {
     code: 'bad_request',
@@ -101,7 +101,7 @@ export const ERRORS = {
 
 export type ErrorStatus = keyof typeof ERRORS
 
-/** The whole answer that stands for a status in the document. */
+/** Returns the complete example response for a status in the document. */
 export function errorExample(status: ErrorStatus) {
   const { code, example } = ERRORS[status]
   return {
@@ -110,10 +110,10 @@ export function errorExample(status: ErrorStatus) {
   }
 }
 
-/** Headers of an answer of that status, as references into the document's components. */
+/** Returns the headers of a response with that status as references to the document's components. */
 export function responseHeaders(status: number, { write, open }: { write: boolean; open: boolean }) {
   const names: ResponseHeader[] = ['X-Request-Id', 'Cache-Control', 'X-Content-Type-Options']
-  // The quota is counted once the key is known; a key that is not has none.
+  // Quotas belong to a key, so responses to unauthenticated requests have no quota headers.
   if (!open && status !== 401) names.push('RateLimit-Policy', 'RateLimit')
   if (status === 429) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')

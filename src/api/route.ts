@@ -1,4 +1,4 @@
-/** `defineRoute`: one declaration per endpoint, from which validation, OpenAPI, the client and the access rules come. */
+/** Defines `defineRoute`: one declaration per endpoint for validation, OpenAPI, the client and the access rules. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { errorSchema, listMetaSchema, metaSchema } from './envelope.ts'
 import type { HttpMethod, RoutePath } from './paths.ts'
@@ -19,28 +19,34 @@ export interface RouteDefinition<
   tag: string
   summary: string
   description?: string
-  /** Path parameters, one string each. */
+  /** Path parameters, each a string. */
   params?: P
   query?: Q
-  /** Strict object made by `writeBody`; every write has one. */
+  /** Strict object created by `writeBody`; every write has one. */
   body?: B
-  /** Multipart is accepted beside JSON: makes the JSON body of a form's fields, in which files are base64 strings. */
+  /**
+   * Converts the fields of a form to the JSON body, with files as base64 strings; if set, multipart is accepted besides
+   * JSON.
+   */
   multipart?: (fields: Readonly<Record<string, string>>) => Record<string, unknown>
-  /** Its body may be as large as `body-limit-mib`, any other as `json-limit-kib`. */
+  /** Limits the body by `body-limit-mib` instead of `json-limit-kib`. */
   large?: true
-  /** The operation reads and validates the raw bytes itself; `body` only documents them. */
+  /** The operation parses and validates the raw bytes itself; `body` is only documentation. */
   raw?: true
-  /** Shape of `data`; for a list, of one item. */
+  /** Schema of `data`; for a list, of one item. */
   data: D
   list?: true | undefined
   status?: 200 | 201
-  /** When a route of status 201 answers 200, in words: nothing new is stored. */
+  /** Describes when a route with status 201 returns 200 because nothing new is stored. */
   unstored?: string
-  /** No bearer key is needed. */
+  /** The route requires no API key. */
   public?: true
-  /** Scope that every call needs. */
+  /** Scope that every call requires. */
   scope?: Scope
-  /** What `mode: signed` needs; `refused` where only the user's wallet may sign. Absent: the route has no mode and ignores it. */
+  /**
+   * Scope that `mode: signed` requires; `refused` if only the user's wallet may sign. Without it, the route ignores
+   * `mode`.
+   */
   signed?: 'refused' | Scope
 }
 
@@ -58,26 +64,26 @@ export interface Route<
 // biome-ignore lint/suspicious/noExplicitAny: any route whatever its schemas
 export type AnyRoute = Route<any, any, any, any>
 
-/** One page of a list, newest first; `next_cursor` is null on the last. */
+/** One page of a list, newest first; `next_cursor` is null on the last page. */
 export interface Page<T> {
   items: T[]
   next_cursor: string | null
 }
 
-/** A schema without fields adds nothing to the object. */
+/** Output of a schema; one without fields adds nothing to the intersection. */
 type Out<S> = S extends z.ZodObject<infer Shape> ? (keyof Shape extends never ? unknown : z.output<S>) : unknown
 type In<S> = S extends z.ZodObject<infer Shape> ? (keyof Shape extends never ? unknown : z.input<S>) : unknown
 
-/** What an operation is given: path, query and body in one flat object. */
+/** Input of an operation: path, query and body merged into one object. */
 export type Input<R extends AnyRoute> = Out<NonNullable<R['params']>> &
   Out<NonNullable<R['query']>> &
   Out<NonNullable<R['body']>>
-/** What a caller gives. */
+/** Input of a client's call, before parsing. */
 export type CallInput<R extends AnyRoute> = In<NonNullable<R['params']>> &
   In<NonNullable<R['query']>> &
   In<NonNullable<R['body']>>
 export type Data<R extends AnyRoute> = z.output<R['data']>
-/** What an operation gives back: the data, or a page of it. */
+/** Result of an operation: the data, or a page of it. */
 export type Result<R extends AnyRoute> = R extends { list: true } ? Page<Data<R>> : Data<R>
 
 const requestHeaders = z.object({
@@ -148,7 +154,7 @@ export function defineRoute<
       ...(definition.params ? { params: definition.params } : {}),
       ...(definition.query ? { query: definition.query } : {}),
       headers: write ? writeHeaders : requestHeaders,
-      // Where multipart is taken as well, saying so would have the library ask both of one request.
+      // With `required`, the library would demand both JSON and multipart of the same request.
       ...(json ? { body: { content: { ...json, ...multipart }, ...(multipart ? {} : { required: true }) } } : {}),
     },
     responses: {
@@ -160,7 +166,10 @@ export function defineRoute<
   return { ...definition, method, path, openapi } as Route<P, Q, B, D> & { list: L }
 }
 
-/** How a call can fail: anybody's, one with a key, one that names a record, one that changes something. */
+/**
+ * Returns the possible error statuses: those of all routes, of authenticated ones, of those that name a record, and of
+ * writes.
+ */
 function errorStatuses([, path]: RoutePath, { write, open }: { write: boolean; open: boolean }): ErrorStatus[] {
   return [
     400,

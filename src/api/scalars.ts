@@ -1,4 +1,6 @@
-/** Scalars of the contract: addresses, amounts, hashes, moments, texts, each with its refusal and description. */
+/**
+ * Scalar schemas of the API, such as addresses, amounts, hashes, times and texts, each with its error and description.
+ */
 import { z } from '@hono/zod-openapi'
 import { isAddress } from '../solana/addresses.ts'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
@@ -17,7 +19,7 @@ export const signatureText = z
   .regex(/^[1-9A-HJ-NP-Za-km-z]{43,90}$/, 'must be a base58 transaction signature')
   .meta({ description: 'Transaction signature, base58' })
 
-/** Amount in raw units or lamports: digits only, safe beyond 53 bits. */
+/** Amount in raw units or lamports; digits only, so that it is exact beyond 53 bits. */
 export const digits = z
   .string()
   .regex(/^[0-9]+$/, { error: 'must be a string of digits', abort: true })
@@ -26,18 +28,18 @@ export const digits = z
 /** Unsigned 64-bit amount as a digit string. */
 export const u64Digits = digits.refine(isU64, 'must fit in 64 bits')
 
-/** Whether text is digits alone of a number that fits in 64 bits. */
+/** Whether the text has only digits and fits into 64 bits. */
 export function isU64(text: string): boolean {
   return /^[0-9]{1,39}$/.test(text) && BigInt(text) <= MAX_U64
 }
 
-/** Secret key of a generated keypair: 64 integers, seed then public key. */
+/** Secret key of a generated keypair: 64 integers, the seed followed by the public key. */
 export const secretKey = z
   .array(z.int().min(0).max(255))
   .length(64)
   .meta({ description: 'Secret key bytes, seed then public key; add it as a signer' })
 
-/** As `secretKey`, but empty where that key is not needed or has signed already. */
+/** Secret key like `secretKey`, but empty when the key is not needed or has already signed. */
 export const spentSecretKey = z
   .array(z.int().min(0).max(255))
   .max(64)
@@ -46,26 +48,29 @@ export const spentSecretKey = z
     description: 'Secret key bytes, seed then public key; empty where the key is not needed or has signed already',
   })
 
-/** Told natively, as images are megabytes of it: all but the last four characters must come back as they went. */
+/**
+ * Validates with Buffer because images have megabytes of text: all but the last four characters must decode and encode
+ * to the same text.
+ */
 function isBase64(text: string): boolean {
   const [most, last] = [text.slice(0, -4), text.slice(-4)]
   if (!/^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(last)) return false
   return most.length % 4 === 0 && Buffer.from(most, 'base64').toString('base64') === most
 }
-/** Base64 of anything but nothing. */
+/** Base64 text that is not empty. */
 export const base64Text = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
   .refine(isBase64, 'must be standard base64, padded')
   .meta({ contentEncoding: 'base64' })
-/** Any value or null, but present: shapes that others define. */
+/** Any value including null, but not absent; used for shapes that external services define. */
 export const anything = z.unknown().refine((value) => value !== undefined, 'is required')
-/** The value or null. A named schema keeps its name: `nullable()` would have the document ask for both at once. */
+/** The value or null. Unlike `nullable()`, a union keeps the reference to a named schema correct in the document. */
 export const nullOr = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()])
-/** Shape of a serialized transaction; only the operation decodes it. */
+/** Base64 of a serialized transaction; only the operation decodes it. */
 export const transactionBase64 = base64Text.meta({ description: 'Versioned transaction, base64' })
 export const airdropCount = z.int().min(0).max(65535)
-/** `spl` is the original token program. */
+/** Token program; `spl` is the original one. */
 export const tokenProgramName = z.enum(['spl', 'token2022']).default('spl')
 export const platformFeeField = z
   .int()
@@ -73,7 +78,7 @@ export const platformFeeField = z
   .default(0)
   .meta({ description: 'Lamports paid to the platform wallet inside the same transaction' })
 export const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
-/** A moment given by a caller, ISO 8601 or Unix seconds; Unix milliseconds inside. */
+/** A time as ISO 8601 or Unix seconds; it is converted to Unix milliseconds. */
 export const moment = z
   .union([z.iso.datetime({ offset: true }), z.string().regex(/^[0-9]{1,11}$/), z.int().min(0).max(99_999_999_999)], {
     error: 'must be an ISO 8601 time or Unix seconds',
@@ -84,18 +89,18 @@ export const moment = z
     description: 'ISO 8601 time, or Unix seconds',
     example: '2026-11-21T00:00:00Z',
   })
-/** Query boolean: the words `true` and `false`, nothing else. */
+/** Query boolean, either `true` or `false`. */
 export const queryFlag = z
   .enum(['true', 'false'])
   .transform((word) => word === 'true')
   .openapi({ type: 'boolean' })
-/** Without a flag, so that it reads the same in the OpenAPI document. */
+/** Pattern without control characters; it has no flags, so that it is valid in the OpenAPI document too. */
 export const NO_CONTROLS = /^[^\u0000-\u001f\u007f-\u009f]*$/
-/** Arguments of `regex`. */
+/** Arguments for `regex` that reject control characters. */
 export const noControls = [NO_CONTROLS, 'must not hold control characters'] as const
 /**
- * Text on one line: control characters are refused, as PostgreSQL takes no NUL and a terminal obeys the others, and so
- * are halves of characters, which no database gives back.
+ * Text on one line. Control characters are rejected, as PostgreSQL does not store NUL and terminals interpret the
+ * others; so are unpaired surrogates, which databases do not preserve.
  */
 export const line = (max: number) =>
   z
@@ -109,9 +114,9 @@ export const uri = z
   .regex(...noControls)
   .meta({ format: 'uri', example: 'https://example.com/metadata.json' })
 export const platformId = line(64).meta({ description: 'Name of the calling platform', example: 'acme' })
-/** Id of a stored record, as the server gave it. */
+/** Id of a stored record as the server returned it. */
 export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the id of a stored record')
-/** Hex of 32 bytes without 0x, as the server answers it. */
+/** Hex of 32 bytes without 0x, as the server returns it. */
 export const hex32 = z.string().regex(/^[0-9a-f]{64}$/)
 /** Hex of 32 bytes, with or without 0x. */
 export const hash32 = z.string().regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 32 bytes in hex')

@@ -1,4 +1,4 @@
-/** Health of the service and of its workers, and the catalogue of event types. */
+/** Health of the service and its workers, and the list of event types. */
 import { z } from '@hono/zod-openapi'
 import { eventTypeItem } from './events.ts'
 import { paths } from './paths.ts'

@@ -1,4 +1,4 @@
-/** The custodial signer: what it is, what its policy allows, and the switch that stops it. */
+/** The custodial signer: its state, its policy, and pausing it. */
 import { z } from '@hono/zod-openapi'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
@@ -8,7 +8,7 @@ import { address, line, nullOr, signatureText, timestamp, u64Digits } from './sc
 export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
 export type SignerProvider = (typeof SIGNER_PROVIDERS)[number]
 
-/** Rules of the policy in the order in which they are checked. */
+/** Rules of the policy in the order of their checks. */
 export const SIGNING_RULES = [
   'paused',
   'simulation',

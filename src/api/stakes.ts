@@ -1,4 +1,4 @@
-/** Stakes: NFT assets frozen in their owner's wallet. */
+/** Stakes: NFT assets that are frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
 import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'

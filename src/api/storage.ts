@@ -1,4 +1,4 @@
-/** Storage: leave to upload images and metadata without going through the server. */
+/** Storage: delegations for uploading images and metadata directly, without this server. */
 import { z } from '@hono/zod-openapi'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'

@@ -1,4 +1,4 @@
-/** Tokens: fungible mints and the authorities that can be given up. */
+/** Tokens: fungible mints and their revocable authorities. */
 import { z } from '@hono/zod-openapi'
 import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
 import { paths } from './paths.ts'
@@ -31,7 +31,7 @@ export const tokenCreated = unsignedPayload({
 export type Token = z.output<typeof token>
 export type TokenCreated = z.output<typeof tokenCreated>
 
-/** The Metaplex program counts these in bytes, not characters; Token-2022 has no such limit. */
+/** Limits of the Metaplex program in bytes, not characters; Token-2022 does not have them. */
 const METAPLEX_BYTES = { symbol: 10, uri: 200 } as const
 
 export const tokens = {

@@ -1,4 +1,4 @@
-/** Transactions: submitting them, alone or as a bundle, following them, and simulating them. */
+/** Transactions: submission (alone or as a bundle), status and simulation. */
 import { z } from '@hono/zod-openapi'
 import { trackedResource, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'

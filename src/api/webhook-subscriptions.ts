@@ -1,4 +1,4 @@
-/** Webhook subscriptions: where events are pushed, what was tried, and the secrets that sign it. */
+/** Webhook subscriptions: receivers of events, their delivery attempts and their signing secrets. */
 import { z } from '@hono/zod-openapi'
 import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import { EVENT_TYPES } from './event-types.ts'
@@ -20,7 +20,9 @@ const receiverUrl = z
   )
   .meta({ description: 'Where events are posted', example: 'https://example.com/hooks' })
 
-/** Every type three times over: a longer list says nothing more, and each delivery would read it. */
+/**
+ * Maximum number of listed types, about three times the number of event types, because each delivery reads the list.
+ */
 const MOST_EVENTS = 100
 const enabledEvents = z
   .array(z.enum([...EVENT_TYPES, '*']))
@@ -90,7 +92,7 @@ export type WebhookSecretRotated = z.output<typeof webhookSecretRotated>
 export type WebhookDelivery = z.output<typeof webhookDelivery>
 export type ReplayRequested = z.output<typeof webhookReplay>
 
-/** Said of every write to a subscription. */
+/** Sentence for the description of every write to a subscription. */
 const OWN = 'Only for the key that made the subscription, or one with the scope `*`.'
 
 const SUBSCRIPTIONS_TAG = 'Webhook subscriptions'
