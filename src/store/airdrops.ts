@@ -1,4 +1,4 @@
-/** Airdrops: the stored merkle trees seen through their life on chain. */
+/** Airdrops: stored merkle trees and their life cycle on chain. */
 import { rowsWithin, type Taken } from './paging.ts'
 import { finding, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
@@ -7,10 +7,10 @@ import type { Reader, Tx } from './store.ts'
 export const findAirdrop = finding('merkle_trees', 'id')
 export const updateAirdrop = updating('merkle_trees', 'id')
 export const pageAirdrops = listing('merkle_trees', ['mint'], { weights: { metadata_json: 1 }, list: 'airdrops' })
-/** By its account, which is all that a claim names. */
+/** Finds an airdrop by its distributor account, the only reference that a claim contains. */
 export const findAirdropAt = finding('merkle_trees', 'distributor')
 
-/** Those that it is time to look at, longest waiting first. */
+/** Returns the airdrops whose check is due, the longest overdue first. */
 export async function dueAirdrops(reader: Reader, now: number, limit: number): Promise<Row<'merkle_trees'>[]> {
   const due = reader
     .selectFrom('merkle_trees')
@@ -21,7 +21,7 @@ export async function dueAirdrops(reader: Reader, now: number, limit: number): P
   return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
-/** Moves the airdrop from the state that it was read in; false where another process has moved it since. */
+/** Updates the airdrop if its state is unchanged since it was read; false when another process has changed it. */
 export async function moveAirdrop(
   tx: Tx,
   { id, root, status, genesis }: Pick<Row<'merkle_trees'>, 'id' | 'root' | 'status' | 'genesis'>,
@@ -40,12 +40,12 @@ export async function moveAirdrop(
 
 export interface TreeScan {
   mint?: string | undefined
-  /** Only trees stored before the one with this `seq`. */
+  /** Limits the scan to trees stored before the one with this `seq`. */
   before?: number | undefined
   limit: number
 }
 
-/** Stored trees, newest first, as many as the limit and the size of the rows allow. */
+/** Returns stored trees, newest first, as many as the limit and the size of the rows allow. */
 export function scanTrees(reader: Reader, { mint, before, limit }: TreeScan): Promise<Taken<Row<'merkle_trees'>>> {
   let query = reader.selectFrom('merkle_trees').selectAll()
   if (mint !== undefined) query = query.where('mint', '=', mint)

@@ -1,4 +1,4 @@
-/** API keys, by hash only. */
+/** Storage of API keys, identified by their hash only. */
 import { finding, inserting, listing } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Tx } from './store.ts'
@@ -8,7 +8,7 @@ export const findApiKey = finding('api_keys', 'id')
 export const findApiKeyByHash = finding('api_keys', 'hash')
 export const pageApiKeys = listing('api_keys', [], { weights: { scopes_json: 1 } })
 
-/** Null where there is no such key; a key revoked before keeps its first time. */
+/** Revokes a key; null when it does not exist. A key that is already revoked keeps its first revocation time. */
 export async function revokeApiKey(tx: Tx, id: string, at: number): Promise<Row<'api_keys'> | null> {
   await tx
     .updateTable('api_keys')

@@ -1,4 +1,7 @@
-/** The audit log: numbered without gaps, each entry's SHA-256 over itself and the hash before it, sealed with the vault's key. */
+/**
+ * The audit log: entries numbered without gaps, each hashed with SHA-256 together with the previous hash and sealed
+ * with the vault's key.
+ */
 import { createHash } from 'node:crypto'
 import { type ListOrder, type PageRequest, pageOf, type StoredPage } from './paging.ts'
 import type { Row } from './schema.ts'
@@ -9,12 +12,15 @@ import type { Vault } from './vault.ts'
 type AuditEntryRow = Row<'audit_entries'>
 export type NewAuditEntry = Omit<AuditEntryRow, 'sequence' | 'previous_hash' | 'hash' | 'seal'>
 
-/** What stands before the first entry. */
+/** Previous hash of the first entry. */
 export const FIRST_HASH = '0'.repeat(64)
 export const COUNTER = 'audit'
 export type Sealing = Pick<Vault, 'mac'>
 
-/** SHA-256 in hex over the JSON array of the entry's fields in this order; docs/signer.md shows it for other languages. */
+/**
+ * SHA-256 in hex over the JSON array of the entry's fields in this order; docs/signer.md documents it for other
+ * languages.
+ */
 export function auditHash({
   sequence,
   previous_hash,
@@ -29,11 +35,17 @@ export function auditHash({
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
 }
 
-/** Over the hash, and so over every entry before it: who can write the database alone cannot make one. */
+/**
+ * Computes the seal from the hash, which covers all earlier entries. Write access to the database alone does not
+ * suffice to forge it.
+ */
 export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>): string =>
   vault.mac(hash, 'audit entry')
 
-/** Appends in the transaction of what it reports; the counter's row is locked until the commit, so that the chain has one end. */
+/**
+ * Appends an entry in the transaction of the change that it reports. The counter's row stays locked until the commit,
+ * so that the chain cannot fork.
+ */
 export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<AuditEntryRow> {
   const { value: sequence } = await tx
     .updateTable('counters')
@@ -51,7 +63,7 @@ export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry):
     .executeTakeFirstOrThrow()
 }
 
-/** Keeps others from appending until the commit. */
+/** Blocks other appends until the commit. */
 export async function lockAudit(tx: Tx): Promise<void> {
   await tx.updateTable('counters').set({ name: COUNTER }).where('name', '=', COUNTER).execute()
 }
@@ -68,18 +80,18 @@ export function pageAudit(
   let query = reader.selectFrom('audit_entries').selectAll()
   if (request.action !== undefined) query = query.where('action', '=', request.action)
   const { limit, cursor, order } = request
-  // The details are answered twice, once as text in which every quote is escaped.
+  // The response contains the details twice, once as text in which every quote is escaped.
   const weights = { details_json: 3 }
   return pageOf({ query, list: 'audit_entries', place: 'sequence', weights, limit, cursor, order })
 }
 
-/** Set once the entries of an earlier version are sealed, or there were none. */
+/** Setting that is stored once the entries of an earlier version are sealed, or if there were none. */
 const SEALED = 'audit_sealed'
 const ENTRIES_PER_WRITE = 500
 
 /**
- * Seals what an earlier version wrote, as it stands, and says in the log how much that was: who removes the mark to have
- * a log of their own sealed leaves an entry of the day on which they did. Answers how many were sealed.
+ * Seals the unsealed entries of an earlier version and logs their number. Removing the setting to have forged entries
+ * sealed therefore leaves a dated entry in the log. Returns the number of sealed entries.
  */
 export async function sealEarlierEntries(store: Store, vault: Sealing, now: number): Promise<number> {
   if ((await findSetting(store.db, SEALED)) !== null) return 0

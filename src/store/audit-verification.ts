@@ -1,4 +1,4 @@
-/** Whether the audit log is as it was written: numbers, hashes, seals and the count of entries. */
+/** Verifies the audit log: sequence numbers, hashes, seals and the number of entries. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { auditHash, auditSeal, COUNTER, FIRST_HASH, lastAudit, type Sealing } from './audit-entries.ts'
 import { rowsWithin } from './paging.ts'
@@ -6,17 +6,17 @@ import type { Row } from './schema.ts'
 import type { Reader } from './store.ts'
 
 export interface AuditVerdict {
-  /** Entries that hold. */
+  /** Number of valid entries. */
   entries: number
-  /** Hash of the last entry that holds. */
+  /** Hash of the last valid entry. */
   head: string
-  /** First entry that does not hold; null where all do. */
+  /** First invalid entry; null when all are valid. */
   broken: { sequence: number; why: string } | null
 }
 
 const ENTRIES_PER_READ = 1_000
 
-/** A walk over the log from its first entry on, which can go on where it ended; `each` is shown every entry that holds. */
+/** Creates a verification of the log from its first entry that can be resumed; `each` receives every valid entry. */
 export function auditWalk(vault: Sealing, wanted: string | undefined, each: (entry: Row<'audit_entries'>) => void) {
   let [entries, head, found] = [0, FIRST_HASH, wanted === undefined || wanted === FIRST_HASH]
   const broken = (sequence: number, why: string): AuditVerdict => ({ entries, head, broken: { sequence, why } })
@@ -36,12 +36,12 @@ export function auditWalk(vault: Sealing, wanted: string | undefined, each: (ent
         each(row)
       }
       if (end === null) return whole()
-      // On SQLite nothing else makes room for other requests.
+      // On SQLite nothing else in this loop yields to other requests.
       await nextTurn()
     }
   }
 
-  /** What lies before the first entry and behind the last. */
+  /** Checks for entries before the first one and after the last one. */
   async function ends(reader: Reader): Promise<AuditVerdict> {
     const odd = reader.selectFrom('audit_entries').select('sequence').where('sequence', '<', 1)
     const before = await odd.limit(1).executeTakeFirst()

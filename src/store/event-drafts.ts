@@ -1,11 +1,14 @@
-/** Event drafts: what an event says before it has a number. They are written in the transaction of the change that they report. */
+/**
+ * Event drafts: the content of an event before it gets a number. They are written in the transaction of the change that
+ * they report.
+ */
 import type { EventType } from '../api/event-types.ts'
 import { appendEvent, appendEvents, isAppended, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-/** What the request behind an event sent along, and the event echoes. */
+/** Fields of the originating request that the event repeats. */
 export type EventOrigin = Pick<Row<'events'>, 'external_uid' | 'metadata_json'>
 
 export interface EventDraft {
@@ -19,16 +22,16 @@ export interface EventDraft {
   origin: EventOrigin
 }
 
-/** The time at which events are created. */
+/** Clock for the creation time of events. */
 interface EventClock {
   now(): number
 }
 
-/** Writes the event once for each dedupe key; null where it was written before. */
+/** Writes the event once per dedupe key; null when it is already stored. */
 export const writeEvent = (tx: Tx, clock: EventClock, draft: EventDraft): Promise<Row<'events'> | null> =>
   appendEvent(tx, eventOfDraft(clock, draft))
 
-/** Writes many events in their order, each once for its dedupe key; those that were written before are left out. */
+/** Writes many events in order, each once per dedupe key; events that are already stored are skipped. */
 export const writeEvents = (tx: Tx, clock: EventClock, drafts: readonly EventDraft[]): Promise<void> =>
   appendEvents(
     tx,

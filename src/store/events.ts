@@ -1,4 +1,4 @@
-/** Events: a gapless sequence, each written in the transaction of the change it reports. */
+/** Events: a sequence without gaps, each event written in the transaction of the change that it reports. */
 import { type ListOrder, type PageRequest, pageOf, type StoredPage, weightOf } from './paging.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -9,13 +9,13 @@ export interface EventFilters {
   type?: string | undefined
   resource_type?: string | undefined
   resource_id?: string | undefined
-  /** Unix milliseconds, exclusive. */
+  /** Creation time in Unix milliseconds, exclusive. */
   created_after?: number | undefined
 }
 
 /**
- * Appends an event with the next number, or answers null where its `dedupe_key` is known (no number is used up then).
- * The counter's row is locked until the commit, so that numbers become visible in order and a rollback leaves no gap.
+ * Appends an event with the next number; null, without using a number, when its `dedupe_key` is already stored. The
+ * counter's row is locked until the commit, so that numbers become visible in order and a rollback leaves no gap.
  */
 export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'> | null> {
   if (await isAppended(tx, event.dedupe_key)) return null
@@ -28,7 +28,7 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'
     .returningAll()
     .executeTakeFirst()
   if (appended) return appended
-  // Another process wrote the same event between the look and the lock.
+  // Another process wrote the same event between the check and the lock.
   await moveCounter(tx, -1)
   return null
 }
@@ -38,17 +38,20 @@ export async function isAppended(reader: Reader, dedupeKey: string): Promise<boo
   return (await known.executeTakeFirst()) !== undefined
 }
 
-/** Rows of one insert, below SQLite's limit of variables. */
+/** Number of rows per insert, below SQLite's limit of variables. */
 const EVENTS_PER_INSERT = 500
 
-/** Appends those of which the `dedupe_key` is not known, in order, the first of equal ones; the same guarantees in few queries. */
+/**
+ * Appends events whose `dedupe_key` is not stored yet, in order, keeping the first of duplicates; same guarantees,
+ * fewer queries.
+ */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   for (let at = 0; at < events.length; at += EVENTS_PER_INSERT) {
     const part = new Map<string, NewEvent>()
     for (const event of events.slice(at, at + EVENTS_PER_INSERT)) {
       if (!part.has(event.dedupe_key)) part.set(event.dedupe_key, event)
     }
-    // Takes the counter's lock: nobody else appends between the look and the insert.
+    // This locks the counter, so that no other process appends between the check and the insert.
     const { value } = await moveCounter(tx, 0)
     const known = tx
       .selectFrom('events')
@@ -75,24 +78,24 @@ function moveCounter(tx: Tx, by: number): Promise<{ value: number }> {
     .executeTakeFirstOrThrow()
 }
 
-/** Latest time of any event so far; whoever appends holds the counter's lock. */
+/** Returns the latest time of any event so far; the caller must hold the counter's lock. */
 async function latestMoment(tx: Tx): Promise<number> {
   const events = tx.selectFrom('events').select('latest_at').orderBy('sequence', 'desc').limit(1)
   return (await events.executeTakeFirst())?.latest_at ?? 0
 }
 
-/** Sequence of the first event at or after a moment (Unix milliseconds): no earlier one is; null where there is none. */
+/** Returns the sequence of the first event at or after a time in Unix milliseconds; null when there is none. */
 export async function firstSequenceSince(reader: Reader, moment: number): Promise<number | null> {
   const events = reader.selectFrom('events').select('sequence').where('latest_at', '>=', moment)
   return (await events.orderBy('latest_at').orderBy('sequence').limit(1).executeTakeFirst())?.sequence ?? null
 }
 
-/** What an event was about, and what its write sent along. */
+/** Columns of unbounded size: the event's object and the metadata of the originating request. */
 const EVENT_WEIGHTS = { object_json: 1, metadata_json: 1 } as const
-/** No event that is written today has as much text. */
+/** Size limit in bytes that no event of the current version reaches. */
 const SMALL_BYTES = 512 * 1024
 
-/** The event where it is of ordinary size; null where there is none, or it is of an earlier version and larger. */
+/** Finds an event of ordinary size; null when it does not exist, or is a larger event of an earlier version. */
 export async function findSmallEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
   const event = reader.selectFrom('events').selectAll().where('id', '=', id)
   return (await event.where(weightOf(EVENT_WEIGHTS), '<=', SMALL_BYTES).executeTakeFirst()) ?? null
@@ -102,12 +105,12 @@ export async function findEvent(reader: Reader, id: string): Promise<Row<'events
   return (await reader.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
-/** Those that there are, in no order. */
+/** Returns the events with these ids in no particular order; missing ones are skipped. */
 export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
   return reader.selectFrom('events').selectAll().where('id', 'in', ids).execute()
 }
 
-/** Newest first, or oldest first to follow the stream. */
+/** Returns a page of events, newest first, or oldest first to follow the stream. */
 export async function pageEvents(
   reader: Reader,
   request: PageRequest & EventFilters & { order?: ListOrder | undefined },
@@ -117,7 +120,7 @@ export async function pageEvents(
   if (request.resource_type !== undefined) query = query.where('resource_type', '=', request.resource_type)
   if (request.resource_id !== undefined) query = query.where('resource_id', '=', request.resource_id)
   if (request.created_after !== undefined) {
-    // The page begins where the moment is, instead of looking for it from either end.
+    // The index finds the start of the page directly, instead of scanning from either end.
     const first = await firstSequenceSince(reader, request.created_after + 1)
     query = query.where('sequence', '>=', first ?? Number.MAX_SAFE_INTEGER)
     query = query.where('created_at', '>', request.created_after)

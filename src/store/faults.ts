@@ -1,8 +1,11 @@
-/** What is wrong with a database as a whole, seen in the errors of its statements: no row's fault, and none that a retry mends. */
+/**
+ * Detects faults of the whole database from the errors of its statements; such faults are not caused by a row or fixed
+ * by a retry.
+ */
 
 export type StoreFault = 'full' | 'damaged' | 'read-only' | 'unreachable' | 'failing'
 
-/** For whoever operates the service; they name no file and no host. */
+/** Messages for the operator; they contain no file name and no host. */
 export const FAULT_WORDS: Record<StoreFault, string> = {
   full: 'the disk is full: writes fail until there is room',
   damaged: 'the database is damaged: run `svc doctor`, and restore it from a backup',
@@ -18,7 +21,7 @@ const SQLITE: readonly [RegExp, StoreFault][] = [
   [/^SQLITE_(IOERR|CANTOPEN)/, 'failing'],
 ]
 
-/** PostgreSQL's codes, and those of its connection. */
+/** SQLSTATE codes of PostgreSQL, and error codes of its connection. */
 const POSTGRES: readonly [RegExp, StoreFault][] = [
   [/^53100$/, 'full'],
   [/^XX00[12]$/, 'damaged'],
@@ -27,7 +30,7 @@ const POSTGRES: readonly [RegExp, StoreFault][] = [
   [/^58/, 'failing'],
 ]
 
-/** Null where the error says nothing of the database as a whole. */
+/** Returns the database fault that an error indicates; null when it does not concern the whole database. */
 export function databaseFault(error: unknown): StoreFault | null {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   if (typeof code === 'string') {
@@ -39,15 +42,18 @@ export function databaseFault(error: unknown): StoreFault | null {
 }
 
 export interface Faults {
-  /** Takes note of an error, of a read or a write. */
+  /** Records an error of a read or a write. */
   saw(error: unknown): void
-  /** A write became durable. */
+  /** Records that a write became durable. */
   wrote(): void
-  /** Of the last write, and damage that was ever seen; null where there is none. */
+  /** Fault since the last successful write, or damage since the start; null when there is none. */
   current(): StoreFault | null
 }
 
-/** Damage stays, whatever is written elsewhere in the file; anything else is over with the next write. */
+/**
+ * Keeps the current fault. Damage persists even if other parts of the file are still writable; other faults end with
+ * the next write.
+ */
 export function rememberFaults(): Faults {
   let damaged = false
   let last: StoreFault | null = null

@@ -1,4 +1,4 @@
-/** Fee claims, of one pool or of all. */
+/** Storage of fee claims, listed for one pool or for all. */
 import { finding, inserting, listing } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Reader } from './store.ts'
@@ -10,7 +10,7 @@ export const pageFeeClaims = listing('fee_claims', ['pool_address'], {
   within: 'pool_address',
 })
 
-/** The claim of that pool by that transaction. */
+/** Finds the claim of a pool by its transaction's signature. */
 export async function findClaimBySignature(
   reader: Reader,
   signature: string,

@@ -1,23 +1,29 @@
-/** Stored moments that lie too far ahead: found by their index, and pulled back in steps that hold up no other write. */
+/**
+ * Corrects stored times that are too far in the future. An index finds them, and small steps keep other writes from
+ * waiting.
+ */
 import { sql } from 'kysely'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
 
-/** Clocks of daemons that share a database may differ by so much, without one undoing the plans of another. */
+/**
+ * Maximum difference in milliseconds between the clocks of daemons that share a database; smaller differences are not
+ * corrected.
+ */
 export const CLOCK_SLACK_MS = 60_000
-/** Rows of one commit. */
+/** Maximum number of rows per commit. */
 const STEP = 500
 
 export interface FutureMoments {
   table: keyof Tables & string
-  /** Column that tells the rows apart. */
+  /** Column that identifies a row. */
   key: string
   column: string
-  /** How far ahead of the clock that wrote it a moment may lie, in milliseconds. */
+  /** Maximum milliseconds between a stored time and the clock that wrote it. */
   reachMs: number
 }
 
-/** Sets up to 500 moments that are later than `after` to `to`, both Unix milliseconds; answers how many rows that were. */
+/** Sets up to 500 times later than `after` to `to`, both in Unix milliseconds; returns the number of rows. */
 export async function pullBack(
   store: Store,
   { table, key, column }: FutureMoments,
@@ -30,7 +36,8 @@ export async function pullBack(
   )
   if (found.rows.length === 0) return 0
   const ids = sql.join([...new Set(found.rows.map((row) => row.id))])
-  // Inside `case` it leads no planner to all that is late: a million of them would be read at every step.
+  // The `case` keeps the planner from using the time's index, which would read all late rows, up to a million, at every
+  // step.
   const stillLate = sql`case when ${late} then 1 else 0 end = 1`
   const { numAffectedRows } = await store.write((tx) =>
     sql`update ${rows} set ${moment} = ${to} where ${id} in (${ids}) and ${stillLate}`.execute(tx),

@@ -1,4 +1,4 @@
-/** Gold locks: a row for each that a wallet ever had, and which of them to look at. */
+/** Storage of gold locks, one row per lock of a wallet, and selection of those to check. */
 import type { SelectQueryBuilder } from 'kysely'
 import { rowsWithin } from './paging.ts'
 import { insertingOnce, listing } from './records.ts'
@@ -10,13 +10,16 @@ export type GoldLockRow = Row<'gold_locks'>
 export const insertGoldLock = insertingOnce('gold_locks')
 export const pageGoldLocks = listing('gold_locks', ['user', 'status'], { weights: { metadata_json: 1 } })
 
-/** The latest lock of a wallet on one chain, live or not. */
+/** Returns the latest lock of a wallet on one chain, whether it is live or not. */
 export async function findLatestGoldLock(reader: Reader, user: string, genesis: string): Promise<GoldLockRow | null> {
   const query = reader.selectFrom('gold_locks').selectAll().where('user', '=', user).where('genesis', '=', genesis)
   return (await query.orderBy('slot', 'desc').orderBy('seq', 'desc').limit(1).executeTakeFirst()) ?? null
 }
 
-/** The live lock that was at an address before a slot: one that landed later is another. */
+/**
+ * Returns the live lock that was created at an address before a slot; a later lock at the same address is a different
+ * lock.
+ */
 export async function findLiveGoldLock(
   reader: Reader,
   { escrow, genesis, before }: { escrow: string; genesis: string; before: number },
@@ -31,7 +34,7 @@ export async function findLiveGoldLock(
   return (await query.orderBy('slot').limit(1).executeTakeFirst()) ?? null
 }
 
-/** Moves a lock from one state to the next; false where another process has moved it since it was read. */
+/** Moves a lock to its next state; false when another process has moved it since it was read. */
 export async function moveGoldLock(
   tx: Tx,
   { seq, status }: Pick<GoldLockRow, 'seq' | 'status'>,
@@ -46,7 +49,10 @@ export async function moveGoldLock(
   return numUpdatedRows > 0n
 }
 
-/** Live ones at the address of a later lock have ended unseen: they are to be looked at now. */
+/**
+ * Schedules an immediate check of earlier live locks at the address, because a later lock there proves that they have
+ * ended.
+ */
 export async function planReplaced(
   tx: Tx,
   { escrow, genesis, slot }: Pick<GoldLockRow, 'escrow' | 'genesis' | 'slot'>,
@@ -62,7 +68,7 @@ export async function planReplaced(
     .execute()
 }
 
-/** When to look again at those of which nothing new was seen. */
+/** Stores the next check times of locks whose state has not changed. */
 export async function planGoldLockChecks(
   tx: Tx,
   checks: readonly (Pick<GoldLockRow, 'seq'> & { next: number })[],
@@ -77,13 +83,13 @@ export async function planGoldLockChecks(
   }
 }
 
-/** Whether there is a live lock on any chain. */
+/** Whether any chain has a live lock. */
 export async function isAnyGoldLockLive(reader: Reader): Promise<boolean> {
   const live = reader.selectFrom('gold_locks').select('seq').where('status', 'in', ['locked', 'unlockable'])
   return (await live.limit(1).executeTakeFirst()) !== undefined
 }
 
-/** The next moment of one chain's locks, in Unix milliseconds: when one of them unlocks, and when one is to be looked at. */
+/** Returns the earliest unlock time and the earliest check time among one chain's locks, in Unix milliseconds. */
 export async function nextGoldLocks(
   reader: Reader,
   genesis: string,
@@ -106,7 +112,10 @@ export async function nextGoldLocks(
   }
 }
 
-/** Those whose time has come by the chain's clock, then those to be looked at again; longest waiting first. */
+/**
+ * Returns locks whose unlock time has passed by the chain's clock, then locks whose next check is due; the longest
+ * overdue first.
+ */
 export async function dueGoldLocks(
   reader: Reader,
   { genesis, chainNow, now, limit }: { genesis: string; chainNow: number; now: number; limit: number },

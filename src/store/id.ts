@@ -1,17 +1,17 @@
-/** Random ids that say what they name: a prefix and 24 base62 characters (142 bits). */
+/** Random ids with a prefix for their type and 24 base62 characters (142 bits). */
 import { randomBytes } from 'node:crypto'
 
 const ID_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 24
-/** Bytes from here on are thrown away: 256 is no multiple of 62, and every character must be equally likely. */
+/** Bytes from this value on are discarded: 256 is not a multiple of 62, and every character must be equally likely. */
 const FAIR = 256 - (256 % ID_ALPHABET.length)
 
-/** For example `newId('evt')` → `evt_4fJ…`. */
+/** Creates an id, for example `newId('evt')` → `evt_4fJ…`. */
 export function newId(prefix: string, random: (size: number) => Uint8Array = randomBytes): string {
   return `${prefix}_${randomText(LENGTH, random)}`
 }
 
-/** `length` characters of base62, each with 5.95 bits of randomness. */
+/** Returns `length` base62 characters, each with 5.95 bits of randomness. */
 export function randomText(length: number, random: (size: number) => Uint8Array = randomBytes): string {
   let text = ''
   while (text.length < length) {

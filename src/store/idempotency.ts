@@ -1,4 +1,4 @@
-/** Idempotency keys: who runs a request, what it answered, and which signing it intended. */
+/** Idempotency keys: which process runs a request, the stored response, and the signing that the request started. */
 import type { ExpressionBuilder } from 'kysely'
 import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { Row, Tables } from './schema.ts'
@@ -11,32 +11,35 @@ export interface KeyOf {
 
 export interface ClaimRequest extends KeyOf {
   requestHash: string
-  /** The claiming process; unique to it. */
+  /** Unique id of the claiming process. */
   owner: string
-  /** Unix milliseconds. */
+  /** Current time in Unix milliseconds. */
   now: number
-  /** How long the owner is believed to live without renewing. */
+  /** Milliseconds after which an owner that has not renewed is considered dead. */
   leaseMs: number
-  /** How long the key is remembered. */
+  /** Milliseconds for which the key is stored. */
   ttlMs: number
 }
 
 export type StoredClaim =
   | { kind: 'claimed' }
   | { kind: 'conflict'; reason: 'mismatch' | 'running' }
-  /** `response` is sealed. */
+  /** The stored response of the finished request; `response` is sealed. */
   | { kind: 'replay'; status: number; response: Buffer }
-  /** Taken over from an attempt that ended without an answer; `signingId` is the signing that it had intended. */
+  /**
+   * The key was taken over from an attempt that ended without a response; `signingId` is the signing that the attempt
+   * stored.
+   */
   | { kind: 'resumed'; signingId: string | null }
 
-/** Claims a key for one request; of any number of claims at once exactly one is `claimed` (or `resumed`). */
+/** Claims a key for one request; of any number of concurrent claims exactly one is `claimed` or `resumed`. */
 export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredClaim> {
   if (await insertRunning(tx, request)) return { kind: 'claimed' }
   const row = await lockRow(tx, request)
-  // Freed between the insert and the lock: the way is free for the next look.
+  // The key was released between the insert and the lock, so the claim is retried.
   if (!row) return claimKey(tx, request)
   const { now } = request
-  // A lease that reaches further than one can was given by a clock that was ahead.
+  // A lease beyond the possible maximum was written with a clock that was ahead, so it is ignored.
   const running =
     row.state === 'running' && row.lease_until > now && row.lease_until <= now + request.leaseMs + CLOCK_SLACK_MS
   if (row.expires_at <= now && !running) {
@@ -56,8 +59,8 @@ export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredCla
 }
 
 /**
- * Stores the answer (sealed), in the transaction of the change it reports. False where another process has taken the key
- * over: its answer will stand, and the change must not be committed.
+ * Stores the sealed response in the transaction of the change that it reports. Returns false when another process has
+ * taken over the key; the change must then not be committed.
  */
 export async function finish(
   tx: Tx,
@@ -68,8 +71,8 @@ export async function finish(
 }
 
 /**
- * Gives the key back after a failure. A key without a signing is forgotten; one with a signing stays, and the next
- * attempt resumes that signing. Does nothing where another process has taken it over.
+ * Releases the key after a failure. A key without a signing is deleted; a key with a signing is kept, so that the next
+ * attempt resumes it. Does nothing when another process has taken over the key.
  */
 export async function free(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<void> {
   await owned(tx.deleteFrom('idempotency_keys').where('signing_id', 'is', null), key, owner).execute()
@@ -79,8 +82,8 @@ export async function free(tx: Tx, { owner, ...key }: KeyOf & { owner: string })
 export type Remembered = { kind: 'remembered' } | { kind: 'earlier'; signingId: string } | { kind: 'lost' }
 
 /**
- * Stores the signing that this key's request intends, before anything is signed. `earlier`: another one stands, end that
- * instead; `lost`: the key is no longer this owner's, sign nothing.
+ * Stores the signing of this key's request before anything is signed. `earlier` means that another signing is stored
+ * and must be completed instead; `lost` means that the key has another owner and nothing may be signed.
  */
 export async function rememberSigning(
   tx: Tx,
@@ -93,13 +96,13 @@ export async function rememberSigning(
   return row.signing_id === signingId ? { kind: 'remembered' } : { kind: 'earlier', signingId: row.signing_id }
 }
 
-/** Takes a remembered signing back, where nothing was signed after all; false where the key is no longer this owner's. */
+/** Removes a stored signing when nothing was signed; false when the key no longer belongs to this owner. */
 export async function forgetSigning(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<boolean> {
   const forgotten = owned(tx.updateTable('idempotency_keys').set({ signing_id: null }), key, owner)
   return (await forgotten.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-/** Extends the lease of everything `owner` runs; answers how many keys that are. */
+/** Extends the leases of all requests that `owner` runs; returns the number of keys. */
 export async function renewLeases(tx: Tx, owner: string, leaseUntil: number): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('idempotency_keys')
@@ -111,7 +114,7 @@ export async function renewLeases(tx: Tx, owner: string, leaseUntil: number): Pr
   return Number(numUpdatedRows)
 }
 
-/** Ends the leases of a process that is known to be dead, so that retries resume at once. */
+/** Ends the leases of a process that is known to be dead, so that retries resume immediately. */
 export async function releaseOwner(tx: Tx, owner: string): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('idempotency_keys')
@@ -122,14 +125,14 @@ export async function releaseOwner(tx: Tx, owner: string): Promise<number> {
   return Number(numUpdatedRows)
 }
 
-/** Forgets up to `limit` expired keys, the oldest first, but none that is still being run; answers how many. */
+/** Deletes up to `limit` expired keys, the oldest first, except running ones; returns the number of deleted keys. */
 export async function pruneIdempotencyKeys(tx: Tx, now: number, limit: number): Promise<number> {
   const over = (is: ExpressionBuilder<Tables, 'idempotency_keys'>) =>
     is.and([is('expires_at', '<=', now), is.or([is('state', '=', 'done'), is('lease_until', '<=', now)])])
   const oldest = tx.selectFrom('idempotency_keys').select(['api_key_id', 'key']).where(over)
   const { numDeletedRows } = await tx
     .deleteFrom('idempotency_keys')
-    // Where it was taken up anew since it was found, it stays.
+    // The condition is repeated because a key may have been claimed again since the subquery read it.
     .where(over)
     .where((is) =>
       is(
@@ -168,7 +171,7 @@ async function insertRunning(tx: Tx, request: ClaimRequest): Promise<boolean> {
   return inserted !== undefined
 }
 
-/** The row, locked until the commit: an update that changes nothing does that on both databases. */
+/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
 function lockRow(tx: Tx, key: KeyOf): Promise<Row<'idempotency_keys'> | undefined> {
   return whereKey(tx.updateTable('idempotency_keys').set({ key: key.key }), key)
     .returningAll()

@@ -1,12 +1,12 @@
-/** Work that grows with a table, done in bounded writes between which everybody else's come in. */
+/** Splits work that grows with a table into bounded writes, so that other writes run in between. */
 import type { Store, Tx } from './store.ts'
 
-/** Rows of one step: some milliseconds of one commit. */
+/** Number of rows per step, which keeps a commit to some milliseconds. */
 export const ROWS_PER_STEP = 500
 
 /**
- * Runs `step` until it finds less than it may take, or one of the signals is aborted; answers how many rows that were.
- * Each step is a commit of its own: what is done stays done.
+ * Runs `step` until it processes fewer rows than allowed or a signal is aborted; returns the total number of rows. Each
+ * step is a separate commit and is not rolled back.
  */
 export async function inSteps(
   store: Store,

@@ -1,4 +1,6 @@
-/** Whether a database and the key files beside it are of one installation: what is there, what is missing, the way out. */
+/**
+ * Checks that a database and its key files belong to the same installation, and reports what is missing and the remedy.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../config.ts'
@@ -10,10 +12,13 @@ import type { Store } from './store.ts'
 export const KEY_VARIABLE = 'SVC_ENCRYPTION_KEY'
 
 const FINGERPRINT = 'vault_fingerprint'
-/** Stored before the first key file is made: beside a database without it that file is left of another one. */
+/**
+ * Setting stored before the first key file is created. A key file beside a database without it belongs to another
+ * database.
+ */
 const BEGUN = 'vault_begun'
 
-/** Whether its rows are an installation's; the others hold what every new database begins with. */
+/** Whether rows of a table show that the database is in use; new databases already have rows in the other tables. */
 const HOLDS: Record<keyof Tables, boolean> = {
   api_keys: true,
   rate_hits: true,
@@ -46,33 +51,33 @@ const HOLDS: Record<keyof Tables, boolean> = {
 export interface InstallationPlace {
   store: Store
   dataDir: string
-  /** Whether the key comes from the environment, and not from the file in `dataDir`. */
+  /** Whether the key comes from the environment rather than from the file in `dataDir`. */
   keyGiven: boolean
 }
 
-/** Fingerprint of the key that this database was sealed with; null before the first. */
+/** Fingerprint of the key that sealed this database; null before the first key. */
 export const sealedWith = (store: Store) => findSetting(store.db, FINGERPRINT)
 
-/** Stores the fingerprint unless there is one, and answers the one that stands. */
+/** Stores the fingerprint unless one exists, and returns the stored one. */
 export const settleFingerprint = (store: Store, fingerprint: string) =>
   store.write((tx) => settleSetting(tx, FINGERPRINT, fingerprint))
 
 export const settleBegun = (store: Store) => store.write((tx) => settleSetting(tx, BEGUN, 'yes'))
 
 /**
- * The fingerprint of this database; null for one that is new. Throws internal_error for one that holds data and no
- * fingerprint, and for an empty one where key files say that this folder has worked with another.
+ * Returns the fingerprint of this database; null for a new one. Throws internal_error for a database with data but
+ * without a fingerprint, and for an empty one beside key files of another database.
  */
 export async function requireInstallation(place: InstallationPlace): Promise<string | null> {
   const { store } = place
   const known = await sealedWith(store)
   if (known !== null) return known
   const fault = (await holdsRows(store)) ? foreignDatabase(place) : await bereft(place)
-  // Another process may have begun this installation meanwhile; its fingerprint came before anything else of it.
+  // Another process may have created this installation meanwhile; it stores the fingerprint before anything else.
   return fault === undefined ? null : sealedWith(store).then((settled) => settled ?? Promise.reject(fault))
 }
 
-/** Says which key was expected, and who has the other. */
+/** Reports the expected key and the location of the key that was found. */
 export function otherKey(place: InstallationPlace, own: string, expected: string): FileFault {
   const holder = place.keyGiven ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
   return installationRefusal(
@@ -88,7 +93,7 @@ const foreignDatabase = (place: InstallationPlace): FileFault =>
     `restore it from a backup, or choose another ${alternative(place)}`,
   )
 
-/** Nothing for a new database in a folder that has none of the key files of an earlier one. */
+/** Returns undefined for a new database in a folder without key files of an earlier one. */
 async function bereft(place: InstallationPlace): Promise<FileFault | undefined> {
   const { store, dataDir, keyGiven } = place
   const files = (keyGiven ? [OPERATOR_KEY_FILE] : [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE]).filter((name) =>

@@ -1,22 +1,28 @@
-/** Leases: which process does a named job. Times are the callers' clocks; what one that was far ahead has left is not believed. */
+/**
+ * Leases that assign a named job to one process. Times come from the callers' clocks; implausibly late times are
+ * ignored.
+ */
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export interface LeaseClaim {
   name: string
-  /** The claiming process; unique to it. */
+  /** Unique id of the claiming process. */
   owner: string
-  /** Unix milliseconds. */
+  /** Current time in Unix milliseconds. */
   now: number
-  /** How long the owner is believed to live without renewing. */
+  /** Milliseconds after which an owner that has not renewed is considered dead. */
   leaseMs: number
-  /** Moment of the schedule that this claim stands for, Unix milliseconds: each is given once. Without it, any time will do. */
+  /**
+   * Scheduled time of the claim in Unix milliseconds; each is claimed at most once. Without it, the job is not tied to
+   * a schedule.
+   */
   slot?: number
 }
 
 /**
- * Takes the lease; of any number of claims at once exactly one is true. False where it is held, or the slot was given
- * before; an `until` or a slot that no clock near the caller's can have written holds nobody up.
+ * Takes the lease; of any number of concurrent claims exactly one returns true. Returns false while it is held, or when
+ * the slot was claimed before. Implausibly late values of `until` or `slot` do not block the claim.
  */
 export async function claimLease(tx: Tx, { name, owner, now, leaseMs, slot }: LeaseClaim): Promise<boolean> {
   const taken = { owner, until: now + leaseMs }
@@ -37,12 +43,12 @@ export async function claimLease(tx: Tx, { name, owner, now, leaseMs, slot }: Le
   return row !== undefined
 }
 
-/** The latest moments that a lease can show where every clock is right to within a lease. */
+/** Returns the latest times that a lease can have if all clocks agree to within the length of a lease. */
 function believable({ now, leaseMs }: Pick<LeaseClaim, 'now' | 'leaseMs'>): { until: number; slot: number } {
   return { until: now + 2 * leaseMs, slot: now + leaseMs }
 }
 
-/** How far a lease lies ahead of what can be believed, in milliseconds; 0 where it does not. */
+/** Milliseconds by which a lease exceeds the plausible maximum; 0 when it does not. */
 export function aheadBy(row: Row<'leases'>, { now, leaseMs }: Pick<LeaseClaim, 'now' | 'leaseMs'>): number {
   const { until, slot } = believable({ now, leaseMs })
   return Math.max(row.until > until ? row.until - leaseMs - now : 0, row.slot > slot ? row.slot - now : 0)
@@ -53,7 +59,7 @@ export interface LeaseHolder {
   owner: string
 }
 
-/** Extends the lease; false where it has been released, or another process has taken it over. */
+/** Extends the lease; false when it was released or taken over by another process. */
 export async function renewLease(tx: Tx, { name, owner }: LeaseHolder, until: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('leases')
@@ -65,7 +71,7 @@ export async function renewLease(tx: Tx, { name, owner }: LeaseHolder, until: nu
   return numUpdatedRows > 0n
 }
 
-/** Gives the lease back, its job `done` or not; does nothing where another process has taken it over. */
+/** Releases the lease and counts the job if it is `done`; does nothing when another process has taken it over. */
 export async function releaseLease(tx: Tx, { name, owner }: LeaseHolder, done = false): Promise<void> {
   await tx
     .updateTable('leases')
@@ -75,7 +81,7 @@ export async function releaseLease(tx: Tx, { name, owner }: LeaseHolder, done = 
     .execute()
 }
 
-/** Leases that somebody is believed to hold. */
+/** Returns the leases that have not expired. */
 export function heldLeases(reader: Reader, now: number): Promise<Row<'leases'>[]> {
   return reader.selectFrom('leases').selectAll().where('until', '>', now).execute()
 }

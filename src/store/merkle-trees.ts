@@ -1,24 +1,24 @@
-/** Stored merkle trees and the bytes their proofs are read from. */
+/** Storage of merkle trees and of the bytes from which their proofs are read. */
 import { conflict } from '../errors.ts'
 import { finding, inserting, listing } from './records.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-/** A piece of a tree: `n` numbers the pieces of one `kind`. */
+/** A piece of a tree; `n` numbers the pieces of one `kind`. */
 export interface TreeBlob {
   kind: string
   n: number
   bytes: Uint8Array
 }
 
-/** Rows in one statement: enough to save round trips, well under either database's limit on parameters. */
+/** Number of rows per insert, which saves round trips and stays far below the parameter limits of both databases. */
 const BLOBS_PER_INSERT = 64
 
 const insertRow = inserting('merkle_trees')
 export const findTree = finding('merkle_trees', 'id')
 export const pageTrees = listing('merkle_trees', ['mint'], { weights: { metadata_json: 1 } })
 
-/** Stores a tree with all its pieces; where the id is taken, `write` fails with `conflict`. */
+/** Stores a tree with all its pieces. A duplicate id makes `write` fail with `conflict`. */
 export async function insertTree(
   tx: Tx,
   row: NewRow<'merkle_trees'>,
@@ -30,8 +30,8 @@ export async function insertTree(
 }
 
 /**
- * Puts another tree under the same id, in the same place in lists. Throws `conflict` unless the one that is stored has
- * the status, and the chain that it was seen on, of `from`.
+ * Replaces a tree under the same id and the same position in lists. Throws `conflict` unless the stored tree has the
+ * status and the genesis hash of `from`.
  */
 export async function replaceTree(
   tx: Tx,
@@ -53,7 +53,7 @@ export async function replaceTree(
   return replaced
 }
 
-/** Writes the pieces of the same tree anew. */
+/** Rewrites the pieces of an unchanged tree. */
 export async function restoreBlobs(tx: Tx, treeId: string, blobs: Iterable<TreeBlob>): Promise<void> {
   await tx.deleteFrom('merkle_blobs').where('tree_id', '=', treeId).execute()
   await insertBlobs(tx, treeId, blobs)

@@ -1,4 +1,4 @@
-/** NFTs. */
+/** Storage of NFTs. */
 import { moving } from './asset-records.ts'
 import { finding, insertingOnce, listing, updating } from './records.ts'
 

@@ -1,4 +1,4 @@
-/** Opens the store that the configuration asks for, at the schema of this program. */
+/** Opens the configured store and migrates it to the schema of this program. */
 import { internal } from '../errors.ts'
 import type { Store } from './store.ts'
 

@@ -1,4 +1,4 @@
-/** Keyset pages over a table's order of creation, and the opaque cursors between them. */
+/** Keyset pages in the order of creation, and the opaque cursors between them. */
 import { createHash } from 'node:crypto'
 import { ExpressionWrapper, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { badRequest } from '../errors.ts'
@@ -7,24 +7,27 @@ export type ListOrder = 'asc' | 'desc'
 
 export interface PageRequest {
   limit: number
-  /** `next_cursor` of the page before. */
+  /** Value of `next_cursor` from the previous page. */
   cursor?: string | undefined
 }
 
 export interface StoredPage<R> {
   rows: R[]
-  /** Null on the last page. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor: string | null
 }
 
 const CURSOR_VERSION = 1
-/** Version, list (5), place (8), checksum (4): 18 bytes are 24 characters without slack bits. */
+/**
+ * Size of a cursor: version (1), list (5), place (8) and checksum (4) are 18 bytes, or 24 characters without unused
+ * bits.
+ */
 const CURSOR_BYTES = 18
 
 const digest = (bytes: string | Uint8Array, length: number) =>
   createHash('sha256').update(bytes).digest().subarray(0, length)
 
-/** Cursor that continues `list` after the row at `place`. */
+/** Returns the cursor that continues `list` after the row at `place`. */
 export function encodeCursor(list: string, place: number): string {
   const bytes = Buffer.alloc(CURSOR_BYTES)
   bytes.writeUInt8(CURSOR_VERSION, 0)
@@ -34,7 +37,7 @@ export function encodeCursor(list: string, place: number): string {
   return bytes.toString('base64url')
 }
 
-/** The place inside a cursor; anything but an untouched cursor of this list is `bad_request`. */
+/** Returns the place in a cursor. Throws bad_request for anything but an unchanged cursor of this list. */
 export function decodeCursor(list: string, cursor: string): number {
   const bytes = Buffer.from(cursor, 'base64url')
   const whole =
@@ -52,13 +55,13 @@ const badCursor = (what: string) =>
     param: 'cursor',
   })
 
-/** Bytes of stored text after which a page ends; a row that is larger has a page of its own. */
+/** Bytes of stored text after which a page ends; a larger row gets its own page. */
 export const PAGE_BYTES = 8 * 1024 * 1024
 
-/** Columns of unbounded text, and how often the bytes of each stand in an answer. */
+/** Columns of unbounded text, and how often each column's bytes appear in a response. */
 export type Weights<R> = { readonly [C in keyof R]?: number }
 
-/** Bytes that a row's unbounded columns take; both databases tell them without reading the text itself. */
+/** Computes the size of a row's unbounded columns in bytes; both databases do this without reading the text itself. */
 export function weightOf(weights: Readonly<Record<string, number | undefined>>) {
   const terms = Object.entries(weights).map(
     ([column, times]) => sql`${sql.lit(times ?? 1)} * coalesce(octet_length(${sql.ref(column)}), 0)`,
@@ -68,13 +71,13 @@ export function weightOf(weights: Readonly<Record<string, number | undefined>>) 
 
 export interface Taken<R> {
   rows: R[]
-  /** Place of the last row that was taken, where others come after it; null where these are all. */
+  /** Place of the last returned row; null when no more rows follow. */
   end: number | null
 }
 
 /**
- * The first `limit` rows of a query in its order, as many as fit into `PAGE_BYTES`, but one at least. They are measured
- * before they are read: a hundred rows of an earlier version may be more than the memory holds.
+ * Returns up to `limit` rows of a query, as many as fit into `PAGE_BYTES`, but at least one. Sizes are queried before
+ * the rows are read, because a hundred rows of an earlier version may exceed the available memory.
  */
 export async function rowsWithin<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>(
   query: SelectQueryBuilder<DB, TB, R>,
@@ -98,7 +101,7 @@ export async function rowsWithin<DB, TB extends keyof DB, P extends 'seq' | 'seq
   return { rows: await readAt(query, place, places), end: fitting === -1 ? null : last }
 }
 
-/** The rows at these places in their order, without those that the query does not ask for any more. */
+/** Returns the rows at these places in the given order; rows that no longer match the query are left out. */
 async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>(
   query: SelectQueryBuilder<DB, TB, R>,
   place: P,
@@ -110,7 +113,7 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
     .clearOrderBy()
     .clearLimit()
     .where(sql<SqlBool>`${sql.ref(place)} in (${sql.join(places)})`)
-  // Inside `case` no filter tempts a planner to another index than that of the places.
+  // The `case` keeps the planner from choosing a filter's index over the index of the places.
   if (asked) found = found.where(sql<SqlBool>`case when ${new ExpressionWrapper(asked)} then 1 else 0 end = 1`)
   const turns = new Map(places.map((at, turn) => [at, turn]))
   const turn = (row: R) => turns.get(row[place]) ?? places.length
@@ -118,9 +121,8 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
 }
 
 /**
- * One page of `query`, newest first unless `order` says otherwise. Rows added meanwhile neither shift nor repeat one.
- * `place` is the column that numbers the rows; `list` names the list, and a cursor of another one is refused. A page ends
- * before the text in it, told by `weights`, grows past `PAGE_BYTES`.
+ * Returns one page of `query`, newest first by default; rows added meanwhile neither shift nor repeat. `place` is the
+ * numbering column, `list` the name that cursors are bound to. A page ends before its text exceeds `PAGE_BYTES`.
  */
 export async function pageOf<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R extends Record<P, number>>({
   query,

@@ -1,4 +1,4 @@
-/** Pools, when to look at them again, and the tickers that they hold. */
+/** Storage of pools, their scheduled checks and their tickers. */
 import { sql } from 'kysely'
 import { rowsWithin } from './paging.ts'
 import { finding, insertingOnce, listing, updating } from './records.ts'
@@ -10,7 +10,7 @@ export const findPool = finding('pools', 'address')
 export const updatePool = updating('pools', 'address')
 export const pagePools = listing('pools', ['status', 'type', 'creator'], { weights: { metadata_json: 1 } })
 
-/** Addresses of a token's pools on one chain, newest first; those that were given up are left out. */
+/** Returns the addresses of a token's pools on one chain, newest first, without failed pools. */
 export async function poolsOfMint(reader: Reader, mint: string, genesis: string): Promise<string[]> {
   const rows = await reader
     .selectFrom('pools')
@@ -24,7 +24,7 @@ export async function poolsOfMint(reader: Reader, mint: string, genesis: string)
   return rows.map(({ address }) => address)
 }
 
-/** Those of one chain that it is time to look at, longest waiting first. */
+/** Returns the pools of one chain whose check is due, the longest overdue first. */
 export async function duePools(reader: Reader, genesis: string, now: number, limit: number): Promise<Row<'pools'>[]> {
   const due = reader
     .selectFrom('pools')
@@ -36,13 +36,13 @@ export async function duePools(reader: Reader, genesis: string, now: number, lim
   return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
-/** Whether there is a pool to look at on any chain. */
+/** Whether any chain has a pool whose check is due. */
 export async function isAnyPoolDue(reader: Reader, now: number): Promise<boolean> {
   const due = reader.selectFrom('pools').select('seq').where('next_check_at', '<=', now).limit(1)
   return (await due.executeTakeFirst()) !== undefined
 }
 
-/** Moves the pool from one state to the next; false where another process has moved it since it was read. */
+/** Moves the pool to its next state; false when another process has moved it since it was read. */
 export async function movePool(
   tx: Tx,
   { address, status }: Pick<Row<'pools'>, 'address' | 'status'>,
@@ -57,7 +57,7 @@ export async function movePool(
   return numUpdatedRows > 0n
 }
 
-/** Leaves those alone that are due after `dueBy`, where it is given. */
+/** Schedules the next check of pools, except those whose check is due after `dueBy`. */
 export async function planPoolCheck(
   tx: Tx,
   addresses: readonly string[],
@@ -74,7 +74,9 @@ export async function planPoolCheck(
     .execute()
 }
 
-/** Launches of the same ticker, whatever its case, that nobody has seen on chain yet; the newest hundred since then. */
+/**
+ * Returns up to a hundred pending launches with the same ticker, ignoring case, created after `since`, newest first.
+ */
 export function pendingWithTicker(
   reader: Reader,
   { symbol, address, genesis, since }: { symbol: string; address: string; genesis: string; since: number },
@@ -98,13 +100,13 @@ export interface Ticker {
   creator: string | null
   genesis: string
   now: number
-  /** Taken before this moment, it is free again. */
+  /** Time before which an assignment of the ticker has expired. */
   since: number
 }
 
 /**
- * A pool holds its ticker unless it failed or is another chain's; against its own creator only once its creator has signed
- * and submitted it: anybody can build in a creator's name, and have any transaction of their own track the pool.
+ * Whether a pool's ticker blocks others: yes unless the pool failed or is on another chain. It blocks its own creator
+ * only once submitted with the creator's signature, because anybody can build and track a pool in a creator's name.
  */
 export function isHeldAgainst(
   holder: Row<'pools'> | null,
@@ -114,15 +116,15 @@ export function isHeldAgainst(
   return holder.status !== 'pending' || holder.creator !== creator || holder.submitted_at !== null
 }
 
-/** Who has the ticker, in whatever case it is written. */
+/** Returns the current assignment of a ticker, ignoring case. */
 export async function findTicker(reader: Reader, symbol: string): Promise<Row<'tickers'> | null> {
   const held = reader.selectFrom('tickers').selectAll().where('symbol', '=', symbol.toUpperCase())
   return (await held.executeTakeFirst()) ?? null
 }
 
 /**
- * Takes a ticker for a pool, whatever its case: null, or the other pool of the same chain that took it after `since` and
- * did not fail. Locks the ticker until the commit.
+ * Assigns a ticker to a pool, ignoring case, and returns null. If a pool on the same chain has held it since after
+ * `since` and did not fail, returns that assignment. Locks the ticker until the commit.
  */
 export async function takeTicker(
   tx: Tx,
@@ -150,7 +152,10 @@ export async function takeTicker(
   return null
 }
 
-/** The latest transaction that tracks the pool and may still land, or that landed: the pool is not given up meanwhile. */
+/**
+ * Returns the latest transaction that tracks the pool; while it may still land or has landed, the pool must not be
+ * marked as failed.
+ */
 export async function lastTracked(
   reader: Reader,
   address: string,
@@ -165,7 +170,7 @@ export async function lastTracked(
   return row ?? null
 }
 
-/** Ties a migration's signing to its pool; false where another process has tied another one since. */
+/** Links a migration's signing to its pool; false when another process has linked a different one since. */
 export async function tieCrank(tx: Tx, address: string, from: string | null, to: string | null): Promise<boolean> {
   const ties = tx.updateTable('pools').set({ crank_signing: to, crank_signature: null }).where('address', '=', address)
   const tied = from === null ? ties.where('crank_signing', 'is', null) : ties.where('crank_signing', '=', from)

@@ -1,4 +1,4 @@
-/** The store on PostgreSQL: a pool, transactions that are tried again, writes nowhere but in `write`. */
+/** Store on PostgreSQL with connection pools and transaction retries; sessions are read-only outside `write`. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type pg from 'pg'
@@ -10,22 +10,22 @@ import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
 import { databaseBusy, duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 
-/** Reads wait for no lock: on connections of their own they go on while every write waits for one. */
+/** Reads never wait for locks, so their own connections stay available while writes wait. */
 const READ_CONNECTIONS = 4
 const WRITE_CONNECTIONS = 8
-/** To connect, or until a connection is free. */
+/** Timeout in milliseconds for connecting and for waiting for a free connection. */
 const CONNECT_MS = 5_000
 const MAX_TRANSACTION_ATTEMPTS = 4
 const DUPLICATE = '23505'
-/** Serialization failure, deadlock, and a key that another process took meanwhile: the next attempt sees what that one did. */
+/** Serialization failure, deadlock and duplicate key: a retry sees what the other transaction has committed. */
 const TRY_AGAIN = new Set(['40001', '40P01', DUPLICATE])
-/** A lock, a statement or a transaction took longer than the session allows. */
+/** Timeouts of the session for locks, statements and transactions. */
 const TIMED_OUT: Readonly<Record<string, string>> = {
   '55P03': 'another process holds a lock on it',
   '57014': 'a statement took too long',
   '25P04': 'a transaction took too long',
 }
-/** The server ended the session, and with it what it had not committed: after a pause in a transaction, or shutting down. */
+/** The server ended the session and rolled back its transaction, after an idle transaction or during a shutdown. */
 const PAUSED = '25P03'
 const ENDED = new Set([PAUSED, '57P01', '57P02', '57P03'])
 const INT8 = 20
@@ -36,8 +36,8 @@ export const postgresSchema: SchemaDialect = {
 }
 
 /**
- * Outside `write` a session reads only. Transactions take milliseconds: one that stands still, as its process was stopped
- * or its machine is gone, gives its locks back after five seconds, and who waits for them is told after two.
+ * Sessions are read-only outside `write`. Transactions take milliseconds: a stalled one, because its process was
+ * stopped or its machine is gone, loses its locks after five seconds, and others waiting for them fail after two.
  */
 const SESSION = `
   set default_transaction_read_only = on;
@@ -46,11 +46,11 @@ const SESSION = `
   set idle_in_transaction_session_timeout = '5s';
   select set_config('transaction_timeout', '15s', false) where current_setting('server_version_num')::int >= 170000`
 
-/** Migrations take as long as their tables are large, and others wait for them; but none stands still for a minute. */
+/** Migrations may take long on large tables while other processes wait, but an idle one ends after a minute. */
 const MIGRATION_SESSION = "set idle_in_transaction_session_timeout = '60s'"
 
 export interface PostgresOptions {
-  /** `postgres://…`; it holds the password, and appears in no error. */
+  /** Connection URL, `postgres://…`; it contains the password and never appears in errors. */
   url: string
 }
 
@@ -88,10 +88,10 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
             }
           })
       } catch (error) {
-        // Where the connection is gone, undoing fails too: the first error is the one that says why.
+        // When the connection is lost, the rollback fails too; the first error contains the cause.
         const thrown = failure ?? error
         const code = thrown instanceof driver.DatabaseError ? (thrown.code ?? '') : ''
-        // A commit that was cut off may stand: who asked for it is told, and finds out by asking again.
+        // A commit that was interrupted may have succeeded, so it is not retried; the caller has to check the outcome.
         const isUndone = !isCommitting || code === PAUSED || isUnsent(thrown)
         const mayRepeat = TRY_AGAIN.has(code) || (isLost(thrown, code) && isUndone)
         if (mayRepeat && tried < MAX_TRANSACTION_ATTEMPTS) {
@@ -135,17 +135,17 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
   }
 }
 
-/** Whether the session is gone, by the server's word or the driver's. */
+/** Whether the session is lost, according to the server or the driver. */
 function isLost(error: unknown, code: string): boolean {
   if (code !== '') return ENDED.has(code)
   if (!(error instanceof Error)) return false
   return isUnsent(error) || /^Connection terminated|ECONNRESET|EPIPE/.test(error.message)
 }
 
-/** Whether the driver knew of the session's end before it sent anything. */
+/** Whether the driver knew that the session had ended before it sent anything. */
 const isUnsent = (error: unknown) => error instanceof Error && / is not queryable$/.test(error.message)
 
-/** What a failed transaction is told as. */
+/** Translates the error of a failed transaction into an error of the API. */
 function withDatabaseErrors(error: unknown, code: string): unknown {
   if (code === DUPLICATE) return duplicateKey(error)
   if (TRY_AGAIN.has(code)) return databaseBusy(error)
@@ -158,7 +158,7 @@ function withDatabaseErrors(error: unknown, code: string): unknown {
   return error
 }
 
-/** On a connection of its own, with limits of its own: kysely waits there for other processes that migrate. */
+/** Migrates on a separate connection with separate limits, because kysely waits there for other migrating processes. */
 async function migrateOnce(driver: typeof pg, url: string): Promise<void> {
   const db = connectPostgres(driver, url, 1, MIGRATION_SESSION)
   try {
@@ -178,18 +178,18 @@ function connectPostgres(driver: typeof pg, url: string, size: number, session: 
       await client.query(session)
     },
     types: {
-      // Times and sequences are far below 2^53; amounts are text.
+      // Times and sequences are far below 2^53; amounts are stored as text.
       getTypeParser: (oid, format) => (oid === INT8 ? Number : driver.types.getTypeParser(oid, format)),
     },
   })
-  // A connection that breaks is replaced: an idle one by the next query, one in use after its query has failed. Unheard,
-  // the event of either would end the process.
+  // A broken connection is replaced by the pool, and its query fails. Without these listeners, its error event would
+  // end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** What went wrong, without the URL or its password: the driver's own error may hold them. */
+/** Returns the error without the URL and its password, which the driver's own message may contain. */
 function withoutSecrets(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || (error as Partial<ApiError>).code === 'internal_error') return error
   const { password } = new URL(url)

@@ -1,4 +1,4 @@
-/** Admitted requests per key: what the limiter remembers across a restart, and shares between daemons. */
+/** Admitted requests per key, which the rate limiter restores after a restart and shares between daemons. */
 
 import { sql } from 'kysely'
 import { DAY_MS, MINUTE_MS } from '../timing.ts'
@@ -14,12 +14,15 @@ export async function addRateHits(tx: Tx, rows: readonly NewRow<'rate_hits'>[]):
       .execute()
 }
 
-/** Hits after `since` (exclusive), oldest first. */
+/** Returns hits after `since` (exclusive), oldest first. */
 export function loadRateHits(reader: Reader, since: number): Promise<Row<'rate_hits'>[]> {
   return reader.selectFrom('rate_hits').selectAll().where('at', '>', since).orderBy('at').execute()
 }
 
-/** Forgets about `limit` hits at or before `before`, the oldest first, those of one moment together; answers how many. */
+/**
+ * Deletes about `limit` hits at or before `before`, the oldest first, and all hits of the same time together; returns
+ * the number of deleted rows.
+ */
 export async function pruneRateHits(tx: Tx, before: number, limit: number): Promise<number> {
   const oldest = tx.selectFrom('rate_hits').select('at').where('at', '<=', before).orderBy('at').limit(1)
   const last = await oldest.offset(limit - 1).executeTakeFirst()
@@ -27,23 +30,23 @@ export async function pruneRateHits(tx: Tx, before: number, limit: number): Prom
   return Number((await some.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
-/** One rolling window: admitted hits in it, and when the oldest of them was (null: none). */
+/** One rolling window: the number of admitted hits, and the time of the oldest one or null. */
 export interface Window {
   used: number
   oldest_at: number | null
 }
 
 export interface Admission {
-  /** The limit that refused, or null where the hit was admitted and recorded. */
+  /** The limit that refused the hit; null when it was admitted and recorded. */
   refused_by: 'minute' | 'day' | null
-  /** As they stand after the decision. */
+  /** State of the window after the decision. */
   minute: Window
   day: Window
 }
 
 /**
- * Admits or refuses one request exactly, however many processes ask at once: the key's row is locked until the commit.
- * A hit counts while `now - at` is less than the window; a null limit is none.
+ * Admits or refuses one request exactly, even with concurrent processes: the key's row is locked until the commit. A
+ * hit counts while `now - at` is less than the window; a null limit means unlimited.
  */
 export async function admitShared(
   tx: Tx,
@@ -63,7 +66,7 @@ export async function admitShared(
   return { refused_by: null, minute: counted(minute), day: counted(day) }
 }
 
-/** What was counted by a clock that was far ahead is left out: it would count for as long as that. */
+/** Ignores hits written with a clock that was far ahead, because they would count until that time has passed. */
 async function readWindow(tx: Tx, apiKeyId: string, now: number, windowMs: number): Promise<Window> {
   const { used, oldest_at } = await tx
     .selectFrom('rate_hits')

@@ -1,4 +1,4 @@
-/** What the families of records share: insert once, find by key, change by key, list by filters. */
+/** Shared queries of record tables: insert once, find by key, update by key, list by filters. */
 import type { Kysely, Updateable } from 'kysely'
 import { type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
@@ -8,7 +8,10 @@ type Family = { [T in keyof Tables]: Row<T> extends { seq: number } ? T : never 
 type FilterColumn<T extends Family> = keyof Row<T> & string
 type RecordFilters<T extends Family, F extends FilterColumn<T>> = { [K in F]?: Row<T>[K] | undefined }
 
-/** Kysely cannot follow a table that is itself a type parameter: its checks end here, and begin again at the signatures. */
+/**
+ * Untyped database for the generic queries, because Kysely cannot type a table that is a type parameter. The exported
+ * functions are typed again.
+ */
 type Loose = Kysely<Record<string, Record<string, string>>>
 const loose = (reader: Reader) => reader as unknown as Loose
 
@@ -20,13 +23,13 @@ const insertion = (tx: Tx, table: string, row: object) =>
     .values(row as Record<string, string>)
     .returningAll()
 
-/** Inserts a row and answers it as stored; where one of its unique keys is taken, `write` fails with `conflict`. */
+/** Inserts a row and returns it as stored. A duplicate unique key makes `write` fail with `conflict`. */
 export function inserting<T extends Family>(table: T) {
   return async (tx: Tx, row: NewRow<T>): Promise<Row<T>> =>
     (await insertion(tx, table, row).executeTakeFirstOrThrow()) as unknown as Row<T>
 }
 
-/** For what may be seen twice: answers null, and writes nothing, where one of the unique keys is taken. */
+/** Inserts a row that may arrive twice; writes nothing and returns null when one of its unique keys exists. */
 export function insertingOnce<T extends Family>(table: T) {
   return async (tx: Tx, row: NewRow<T>): Promise<Row<T> | null> => {
     const once = insertion(tx, table, row).onConflict((conflict) => conflict.doNothing())
@@ -43,7 +46,7 @@ export function finding<T extends Family, K extends FilterColumn<T>>(table: T, k
   }
 }
 
-/** Changes the given columns and answers the row as it is then, or null where there is none. */
+/** Updates the given columns and returns the updated row, or null when it does not exist. */
 export function updating<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
   return async (tx: Tx, value: Row<T>[K] & string, changes: Updateable<Tables[T]>): Promise<Row<T> | null> => {
     if (Object.values(changes).every((change) => change === undefined)) return finding(table, key)(tx, value)
@@ -58,15 +61,15 @@ export function updating<T extends Family, K extends FilterColumn<T>>(table: T, 
 }
 
 interface Listed<T extends Family> {
-  /** Columns of unbounded text, and how often each stands in an answer. */
+  /** Columns of unbounded text, and how often each appears in a response. */
   weights: Weights<Row<T>>
-  /** Name of the list in its cursors, where another list is of the same table. */
+  /** Name of the list in its cursors, for a second list over the same table. */
   list?: string
-  /** A filter whose every value is a list of its own: the path of the route names it. */
+  /** Filter that is part of the route's path; each of its values is a separate list with its own cursors. */
   within?: FilterColumn<T>
 }
 
-/** Pages of a family, newest first, by any of the named columns; an absent filter matches all. */
+/** Returns pages of a table, newest first, filtered by any of the named columns; an absent filter matches all rows. */
 export function listing<T extends Family, F extends FilterColumn<T> = never>(
   table: T,
   filters: readonly F[],

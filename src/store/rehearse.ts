@@ -1,7 +1,7 @@
-/** A write that is tried and taken back: what it throws and answers is real, what it wrote is gone. */
+/** Runs a write and rolls it back: its result or error is real, but its changes are not kept. */
 import type { Store, Tx } from './store.ts'
 
-/** Ends the transaction without being an error of anybody's. */
+/** Thrown to roll back the transaction; it is not an error. */
 class Rehearsed<T> {
   readonly value: T
   constructor(value: T) {

@@ -1,7 +1,10 @@
-/** The tables as types: what both databases hold. Times are Unix milliseconds, booleans 0 or 1, `*_json` columns JSON text. */
+/**
+ * Types of the tables in both databases. Times are Unix milliseconds, booleans are 0 or 1, and `*_json` columns are
+ * JSON text.
+ */
 import type { Generated, Insertable, Selectable } from 'kysely'
 
-/** Columns of every listed record: its place in the order of creation, and what the originating write sent along. */
+/** Columns of every listed record: its number in the order of creation, and the fields of the originating request. */
 interface Recorded {
   seq: Generated<number>
   external_uid: string | null
@@ -13,12 +16,12 @@ export interface ApiKeysTable {
   seq: Generated<number>
   id: string
   name: string
-  /** SHA-256 of the key in hex; the key itself is stored nowhere. */
+  /** SHA-256 of the key in hex; the key itself is never stored. */
   hash: string
-  /** First characters, enough to recognise a key in a list. */
+  /** First characters of the key, enough to recognise it in a list. */
   preview: string
   scopes_json: string
-  /** Null: unlimited (the local operator's key). */
+  /** Requests per minute; null means unlimited, as for the local operator's key. */
   per_minute: number | null
   per_day: number | null
   status: 'active' | 'revoked'
@@ -26,7 +29,7 @@ export interface ApiKeysTable {
   revoked_at: number | null
 }
 
-/** Admitted requests of one key, at most one row per flush, stamped with the latest of them. */
+/** Admitted requests of one key: at most one row per flush, with the time of the latest request. */
 export interface RateHitsTable {
   api_key_id: string
   at: number
@@ -39,10 +42,10 @@ export interface IdempotencyKeysTable {
   /** SHA-256 over method, path and body. */
   request_hash: string
   state: 'running' | 'done'
-  /** Process that runs it, and until when it is believed to live without renewing. */
+  /** Process that runs the request; without a renewal it is considered dead after `lease_until`. */
   owner: string
   lease_until: number
-  /** The signing (`sgn_…`) that a request with this key intended; a retry ends that one and begins no other. */
+  /** Id (`sgn_…`) of the signing that the request with this key started; a retry completes it and starts no other. */
   signing_id: string | null
   status: number | null
   /** Sealed response body. */
@@ -52,7 +55,7 @@ export interface IdempotencyKeysTable {
 }
 
 export interface EventsTable {
-  /** Gapless and monotone per database. */
+  /** Number of the event, increasing and without gaps per database. */
   sequence: number
   id: string
   type: string
@@ -61,10 +64,10 @@ export interface EventsTable {
   object_json: string
   external_uid: string | null
   metadata_json: string | null
-  /** (type, resource, signature): the same event seen twice is one event. */
+  /** Key made of type, resource and signature; the same event reported twice is stored once. */
   dedupe_key: string
   created_at: number
-  /** Latest `created_at` of all events up to this one: it never falls along the sequence, whatever a clock did. */
+  /** Latest `created_at` of all events up to this one; it never decreases along the sequence, even if a clock jumps. */
   latest_at: number
 }
 
@@ -89,26 +92,26 @@ export interface PoolsTable extends Recorded {
   symbol: string | null
   metadata_uri: string | null
   status: 'pending' | 'live' | 'migration_triggered' | 'migrated' | 'failed'
-  /** Name of the curve that it was launched with. */
+  /** Name of the curve with which the pool was launched. */
   preset: string | null
-  /** Of a launch curve: the pool that it migrated to. */
+  /** Address of the pool that this launch curve migrated to; null for other pools. */
   migrated_to: string | null
-  /** Of a pool that a launch curve migrated to: that curve. */
+  /** Address of the launch curve that migrated to this pool; null for other pools. */
   dbc_pool: string | null
-  /** Genesis hash of its chain. */
+  /** Genesis hash of the pool's chain. */
   genesis: Generated<string>
-  /** When to look at it again; null once nothing more can happen. */
+  /** Time of the next check; null once no further change is possible. */
   next_check_at: number | null
-  /** Signing of the migration transaction that was last intended, and its signature once there is one. */
+  /** Signing of the latest migration transaction, and its signature once it is known. */
   crank_signing: string | null
   crank_signature: string | null
-  /** Migration transactions that failed. */
+  /** Number of failed migration transactions. */
   crank_failures: Generated<number>
-  /** When the transaction that creates it was submitted here; null for one that was not. */
+  /** Time at which the pool's creation was submitted through this service; null if it was not. */
   submitted_at: Generated<number | null>
 }
 
-/** The last pool of each ticker, upper case. */
+/** Latest pool of each ticker; tickers are in upper case. */
 export interface TickersTable {
   symbol: string
   pool_address: string
@@ -128,23 +131,23 @@ export interface MerkleTreesTable extends Recorded {
   id: string
   mint: string
   airdrop_count: number
-  /** Hex, no prefix. */
+  /** Merkle root in hex without a prefix. */
   root: string
   leaf_count: number
-  /** Sum of all amounts, digits. */
+  /** Sum of all amounts as decimal digits. */
   total: string
   list_sha256: string
-  /** Airdrop lifecycle: `tree_built` until a distributor is seen on chain. */
+  /** Airdrop lifecycle; `tree_built` until a distributor is found on chain. */
   status: 'tree_built' | 'initialized' | 'claiming' | 'fully_claimed' | 'vault_drained'
-  /** Account of the airdrop on any chain; null for trees of an earlier version until they are looked at. */
+  /** Address of the airdrop's account on any chain; null for trees of an earlier version until their next check. */
   distributor: string | null
-  /** Genesis hash of the chain that `status` was seen on; empty while it is `tree_built`. */
+  /** Genesis hash of the chain on which `status` was observed; empty while it is `tree_built`. */
   genesis: Generated<string>
-  /** When to look at the distributor again; null once nothing more can happen. */
+  /** Time of the next check of the distributor; null once no further change is possible. */
   next_check_at: number | null
 }
 
-/** Bytes of a stored tree, in pieces so that one proof reads little: see `src/merkle`. */
+/** Bytes of a stored tree, split into pieces so that one proof reads little; see `src/merkle`. */
 export interface MerkleBlobsTable {
   tree_id: string
   kind: string
@@ -159,10 +162,10 @@ export interface TokensTable extends Recorded {
   raw_json: string | null
 }
 
-/** When an asset was last seen to change: an older confirmation that comes later changes nothing of its record. */
+/** Position of an asset's last known change; an older confirmation that arrives later does not change the record. */
 interface Placed {
   changed_slot: Generated<number>
-  /** Place of the transaction among those submitted, within one slot; 0 where the chain itself was read. */
+  /** Order of the transaction among those submitted in the same slot; 0 for a state that was read from the chain. */
   changed_order: Generated<number>
 }
 
@@ -182,9 +185,12 @@ export interface StakesTable extends Recorded, Placed {
   owner: string | null
   status: 'unstaked' | 'staked' | 'burned'
   platform_id: string | null
-  /** Who can thaw what the last followed stake froze; null where no followed stake told it. */
+  /** Address that can thaw the asset frozen by the last followed stake; null when no followed stake provided it. */
   freeze_authority: string | null
-  /** Place of the stake that platform id, metadata and external uid are of, as `changed_slot` and `changed_order` have it. */
+  /**
+   * Position of the stake from which platform id, metadata and external uid come, like `changed_slot` and
+   * `changed_order`.
+   */
   said_slot: Generated<number>
   said_order: Generated<number>
 }
@@ -196,18 +202,21 @@ export interface GoldLocksTable extends Recorded {
   amount: string
   unlocks_at: number
   status: 'locked' | 'unlockable' | 'unlocked'
-  /** Of the transaction that locked it, and where it landed: the wallet's next lock is at the same address. */
+  /**
+   * Signature and slot of the transaction that created the lock, needed because a wallet's next lock has the same
+   * address.
+   */
   signature: string
   slot: number
-  /** Genesis hash of the chain that it is on. */
+  /** Genesis hash of the lock's chain. */
   genesis: string
-  /** When to look whether it is still there, once its time has come. */
+  /** Time of the next check whether the lock still exists, once it can be unlocked. */
   next_check_at: number | null
 }
 
 export interface TransactionsTable extends Recorded {
   signature: string
-  /** The signed bytes, stored before they are sent. */
+  /** Signed bytes, stored before they are sent. */
   raw: Buffer
   lifecycle: 'submitted' | 'processing' | 'confirmed' | 'finalized' | 'failed'
   confirmation_status: string | null
@@ -215,46 +224,51 @@ export interface TransactionsTable extends Recorded {
   slot: number
   confirmations: number
   tracked_resource_json: string | null
-  /** `resource_id` of what it tracks. */
+  /** Value of `resource_id` of the tracked resource. */
   tracked_id: string | null
-  /** Bundle that it was submitted in; its transactions are only ever sent together. */
+  /** Bundle in which it was submitted; transactions of a bundle are only sent together. */
   bundle_id: string | null
-  /** Given to the RPC node; 0 also stops sending again. */
+  /** Retries requested of the RPC node; 0 also stops this service from sending again. */
   max_retries: number
   /** Blockhash of the message, or the value of its durable nonce. */
   blockhash: string
   nonce_account: string | null
-  /** Genesis hash of the chain that it was submitted to: no other can say what became of it. Empty until a node has told. */
+  /**
+   * Genesis hash of the chain that it was submitted to; only that chain can report its outcome. Empty until a node has
+   * reported it.
+   */
   genesis: string
-  /** A slot that the cluster had reached when it was first looked for; null before. */
+  /** Slot that the cluster had reached at the first check; null before it. */
   since_slot: number | null
-  /** When it was last looked for; 0 before the first time. */
+  /** Time of the last check; 0 before the first one. */
   checked_at: number
-  /** When to look for it again; null once nothing more can happen. */
+  /** Time of the next check; null once no further change is possible. */
   next_check_at: number | null
-  /** When to send it again; null while there is no reason to. */
+  /** Time to send it again; null while that is not needed. */
   next_send_at: number | null
-  /** How often the watcher has sent it. */
+  /** Number of times the watcher has sent it. */
   sends: number
 }
 
 export interface WebhookSubscriptionsTable {
   seq: Generated<number>
   id: string
-  /** Key that made it; null for those of an earlier version. */
+  /** API key that created it; null for subscriptions of an earlier version. */
   api_key_id: string | null
   url: string
   enabled_events_json: string
   active: number
-  /** Sealed. */
+  /** Sealed signing secret. */
   secret: Buffer
   secret_preview: string
-  /** `[{ secret, until }]`: what was rotated out, sealed and in base64, the newest first; each signs too until its time. */
+  /**
+   * Rotated secrets as `[{ secret, until }]`, sealed and in base64, the newest first; each also signs until its time.
+   */
   previous_secrets_json: Generated<string>
-  /** Counts the times that the URL was changed or the subscription switched on: what failed before says nothing any more. */
+  /** Number of URL changes and reactivations; failures from before the last change are ignored. */
   receiver_revision: Generated<number>
   disabled_reason: string | null
-  /** Events up to this sequence have been looked at for it. */
+  /** Sequence up to which events have been checked for this subscription. */
   cursor: Generated<number>
   created_at: number
   updated_at: number
@@ -274,111 +288,114 @@ export interface WebhookDeliveriesTable {
   created_at: number
 }
 
-/** One event for one subscription, until it is delivered. */
+/** One event for one subscription, stored until it is delivered. */
 export interface WebhookQueueTable {
   seq: Generated<number>
   subscription_id: string
   event_id: string
-  /** Of the event. */
+  /** Sequence of the event. */
   sequence: number
-  /** What the event is about: first attempts about one thing start in order. */
+  /** Resource of the event; first attempts for the same resource start in order. */
   resource: string
-  /** `held`: it failed seven times, and waits for its subscription to be switched on. */
+  /** `held` means that it failed seven times and waits for its subscription to be reactivated. */
   state: 'waiting' | 'held'
-  /** Since it was queued, replayed or resumed. */
+  /** Number of attempts since it was queued, replayed or resumed. */
   attempts: number
   next_attempt_at: number
-  /** A process is at it until then, unless it died. */
+  /** Time until which a process owns the delivery; a later time means that process has died. */
   claimed_until: number
 }
 
-/** Events of the past that one subscription is to get again, put into its queue step by step; gone once all of them are. */
+/** Past events that are queued again for one subscription step by step; the row is deleted once all are queued. */
 export interface WebhookReplaysTable {
   seq: Generated<number>
   subscription_id: string
-  /** Only events that happened at or after this moment. */
+  /** Time from which on events are replayed. */
   since: number
-  /** Types that the subscription wanted when it was asked for; null: all. */
+  /** Event types that the subscription had enabled at the time of the request; null means all. */
   types_json: string | null
-  /** How far the subscription had come then: what follows comes to it once, by this or by the ordinary way. */
+  /**
+   * The subscription's cursor at the time of the request; later events are delivered once, by the replay or by regular
+   * delivery.
+   */
   come_to: number
-  /** Events up to this sequence are queued, and those up to `last` will be. */
+  /** Sequence up to which events are queued; the replay ends at `last`. */
   through: number
   last: number
   created_at: number
 }
 
-/** Subscriptions that were removed, until their queues and the records of their deliveries are gone too. */
+/** Removed subscriptions, stored until their queues and delivery records are deleted too. */
 export interface WebhookRemovalsTable {
   seq: Generated<number>
   subscription_id: string
   removed_at: number
 }
 
-/** Who does a background job. */
+/** Current owner of each background job. */
 export interface LeasesTable {
   name: string
-  /** Process that holds it, or held it last. */
+  /** Process that holds the lease, or held it last. */
   owner: string
-  /** 0 once released. */
+  /** Expiry time of the lease; 0 once released. */
   until: number
-  /** Latest moment of the job's schedule that was given to a process. */
+  /** Latest scheduled time of the job that was assigned to a process. */
   slot: number
-  /** How often it was done to the end, by whatever process. */
+  /** Number of times the job was completed by any process. */
   done: Generated<number>
 }
 
-/** One per signing key. */
+/** Policy and state of each signing key. */
 export interface SignerPoliciesTable {
-  /** Address of the key. */
+  /** Address of the signing key. */
   signer: string
   paused: number
   paused_reason: string | null
-  /** Amounts are digit strings. */
+  /** Policy as JSON, in which amounts are digit strings. */
   policy_json: string
-  /** When the day was last reset; 0 before. */
+  /** Time of the last reset of the daily spending; 0 before the first. */
   spend_since: number
-  /** `seq` of the last spend before that: it and those before it do not count. */
+  /** `seq` of the last spend before the reset; it and earlier spends do not count. */
   spend_mark: number
   updated_at: number
 }
 
-/** Messages that the platform's key was, or is about to be, asked to sign. */
+/** Messages that the platform's key signs or has signed; a row is stored before the provider is called. */
 export interface SigningsTable {
   seq: Generated<number>
   id: string
   signer: string
-  /** What asked for it, for example `signer.test`. */
+  /** Operation that requested the signature, for example `signer.test`. */
   operation: string
-  /** The wire format with every signature but the platform's. */
+  /** Wire format with every signature except the platform's. */
   transaction: Buffer
-  /** Hex; two requests never have the same message signed, as both would be paid by one. */
+  /** SHA-256 of the message in hex; two requests never sign the same message, as one payment would count for both. */
   message_sha256: string
-  /** Sealed: what the request answers, and how it goes on; of its first signing only. */
+  /** Sealed response and next steps of the request; present only in its first signing. */
   plan: Buffer | null
   genesis: string
   since_slot: number | null
-  /** `intended` until the signature is stored; `abandoned` where the provider certainly made none. */
+  /** `intended` until the signature is stored; `abandoned` if the provider certainly created no signature. */
   state: 'intended' | 'signed' | 'abandoned'
   signature: string | null
   created_at: number
 }
 
-/** What a signing takes out of the day; gone again where nothing was signed. */
+/** Amount that a signing counts against the daily limit; it is deleted if nothing was signed. */
 export interface SignerSpendsTable {
   seq: Generated<number>
   signing_id: string
   signer: string
-  /** Empty: lamports. */
+  /** Mint of the token; empty for lamports. */
   mint: string
-  /** Digits. */
+  /** Raw amount as decimal digits. */
   amount: string
   at: number
 }
 
-/** Append-only; each entry's hash covers the one before. */
+/** Append-only audit log; each entry's hash includes the previous hash. */
 export interface AuditEntriesTable {
-  /** Gapless from 1. */
+  /** Number of the entry, without gaps from 1. */
   sequence: number
   at: number
   action: string
@@ -386,10 +403,10 @@ export interface AuditEntriesTable {
   api_key_id: string
   request_id: string
   details_json: string
-  /** SHA-256 in hex; 64 zeros before the first. */
+  /** SHA-256 of the previous entry in hex; 64 zeros for the first entry. */
   previous_hash: string
   hash: string
-  /** HMAC-SHA256 of `hash` under the vault's key, in hex; null until an upgrade is through. */
+  /** HMAC-SHA256 of `hash` with the vault's key, in hex; null until an upgrade has sealed the entry. */
   seal: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Settings that the database itself must remember, one text by name. */
+/** Named settings that are stored in the database. */
 import { newId } from './id.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -7,7 +7,7 @@ export async function findSetting(reader: Reader, name: string): Promise<string 
   return row?.value ?? null
 }
 
-/** Stores `value` unless there is one, and answers the one that stands. */
+/** Stores `value` unless one exists, and returns the stored one. */
 export async function settleSetting(tx: Tx, name: string, value: string): Promise<string> {
   await tx
     .insertInto('settings')
@@ -17,10 +17,12 @@ export async function settleSetting(tx: Tx, name: string, value: string): Promis
   return (await findSetting(tx, name)) ?? value
 }
 
-/** More than a page: what is stored must find new room. */
+/** The probe is larger than a database page, so that writing it requires new space. */
 const WRITE_PROBE = 'x'.repeat(8192)
 
-/** Throws where the database takes no write at all: its disk is full, or it is read-only. Leaves nothing behind. */
+/**
+ * Throws when the database accepts no writes, because its disk is full or it is read-only. It leaves no data behind.
+ */
 export async function probeWrite(tx: Tx): Promise<void> {
   const name = newId('probe')
   await tx.insertInto('settings').values({ name, value: WRITE_PROBE }).execute()

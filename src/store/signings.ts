@@ -1,4 +1,6 @@
-/** Signings of the platform's key: the policy that bounds them, what they spent, and each message before it is signed. */
+/**
+ * Signings of the platform's key: the policy that limits them, their spending, and each message before it is signed.
+ */
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -7,7 +9,10 @@ export async function findPolicy(reader: Reader, signer: string): Promise<Row<'s
   return row ?? null
 }
 
-/** The policy, made of `first` where there is none, and locked until the commit: signings of one key are counted one by one. */
+/**
+ * Returns the policy, created from `first` if missing, and locks it until the commit, so that spending of one key is
+ * counted serially.
+ */
 export async function lockPolicy(tx: Tx, first: NewRow<'signer_policies'>): Promise<Row<'signer_policies'>> {
   await tx
     .insertInto('signer_policies')
@@ -34,12 +39,12 @@ export function listSignerPolicies(reader: Reader): Promise<Row<'signer_policies
   return reader.selectFrom('signer_policies').selectAll().execute()
 }
 
-/** What signings of every key spent after a moment, in Unix milliseconds. */
+/** Returns the spends of all keys after a time in Unix milliseconds. */
 export function listSpendsSince(reader: Reader, since: number): Promise<Row<'signer_spends'>[]> {
   return reader.selectFrom('signer_spends').selectAll().where('at', '>', since).execute()
 }
 
-/** What was taken after `since` and after the spend `mark`, in raw units by mint; lamports under the empty text. */
+/** Returns the key's spends after `since` and after the spend `mark`, in raw units by mint; lamports have the empty key. */
 export async function sumSpends(
   reader: Reader,
   signer: string,
@@ -57,13 +62,13 @@ export async function sumSpends(
   return sums
 }
 
-/** `seq` of the key's last spend; 0 before the first. */
+/** Returns the `seq` of the key's last spend; 0 before the first. */
 export async function lastSpend(reader: Reader, signer: string): Promise<number> {
   const spends = reader.selectFrom('signer_spends').select('seq').where('signer', '=', signer)
   return (await spends.orderBy('seq', 'desc').limit(1).executeTakeFirst())?.seq ?? 0
 }
 
-/** Amounts in raw units; nothing is written for zero. */
+/** Stores amounts in raw units; amounts of zero are skipped. */
 export async function insertSpends(
   tx: Tx,
   { signing_id, signer, at }: Pick<Row<'signer_spends'>, 'signing_id' | 'signer' | 'at'>,
@@ -83,18 +88,21 @@ export async function findSigning(reader: Reader, id: string): Promise<Row<'sign
   return (await reader.selectFrom('signings').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
-/** Whether that message is signed, or about to be, for another request. */
+/** Whether this message is already signed, or about to be signed, for another request. */
 export async function isMessageKnown(reader: Reader, messageSha256: string): Promise<boolean> {
   const same = reader.selectFrom('signings').select('seq').where('message_sha256', '=', messageSha256)
   return (await same.where('state', '!=', 'abandoned').executeTakeFirst()) !== undefined
 }
 
-/** Ends an intended signing with its signature; false where it has ended already. */
+/** Completes an intended signing with its signature; false if it has already ended. */
 export async function markSigned(tx: Tx, id: string, signature: string): Promise<boolean> {
   return endSigning(tx, id, { state: 'signed', signature })
 }
 
-/** Ends an intended signing of which the provider certainly made none, and gives back what it took; false where it has ended already. */
+/**
+ * Ends an intended signing for which the provider certainly created no signature, and releases its spends; false if it
+ * has already ended.
+ */
 export async function abandonSigning(tx: Tx, id: string): Promise<boolean> {
   const ended = await endSigning(tx, id, { state: 'abandoned' })
   if (ended) await tx.deleteFrom('signer_spends').where('signing_id', '=', id).execute()
@@ -111,12 +119,12 @@ async function endSigning(tx: Tx, id: string, changes: Partial<Row<'signings'>>)
   return numUpdatedRows > 0n
 }
 
-/** Forgets what a request decided, once nothing goes on from it. */
+/** Deletes the plan of a request once no further step needs it. */
 export async function forgetPlan(tx: Tx, id: string): Promise<void> {
   await tx.updateTable('signings').set({ plan: null }).where('id', '=', id).execute()
 }
 
-/** Gives the id of an intended signing to another one; false where it has ended. */
+/** Frees the id of an intended signing for a replacement; false if the signing has ended. */
 export async function supersedeSigning(tx: Tx, id: string): Promise<boolean> {
   const row = await findSigning(tx, id)
   if (row?.state !== 'intended') return false

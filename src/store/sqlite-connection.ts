@@ -1,4 +1,6 @@
-/** Connections of SQLite as Kysely uses them: the write lock at the beginning, kept statements, faults noted. */
+/**
+ * SQLite connections for Kysely: they take the write lock at the start, cache prepared statements and record faults.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import {
@@ -13,16 +15,16 @@ import {
 import type { Faults } from './faults.ts'
 import { databaseBusy } from './work.ts'
 
-/** Statements kept prepared on a connection. */
+/** Maximum number of cached prepared statements per connection. */
 const STATEMENTS = 500
 
-/** SQLite's name of the error, or nothing where it is not SQLite's. */
+/** Returns the code of a SQLite error, or an empty text for any other error. */
 export const sqliteCode = (error: unknown): string =>
   error instanceof Error && error.name === 'SqliteError' ? String((error as { code?: unknown }).code) : ''
 
 export const isDuplicate = (error: unknown) => /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(sqliteCode(error))
 
-/** Waits for another process without holding up this one's event loop, as SQLite's own busy timeout would. */
+/** Retries while another process holds the lock, without blocking the event loop as SQLite's own busy timeout would. */
 export async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<T> {
   const deadline = performance.now() + timeoutMs
   for (let wait = 1; ; wait = Math.min(wait * 2, 25)) {
@@ -45,7 +47,7 @@ export const writerDialect = (raw: Database.Database, busyTimeoutMs: number, fau
   createQueryCompiler: () => new SqliteQueryCompiler(),
 })
 
-/** Takes the write lock when a transaction begins: a lock wanted halfway could only be refused. */
+/** Takes the write lock when a transaction begins, because upgrading a read lock later can fail. */
 class WriterDriver extends SqliteDriver {
   readonly #raw: Database.Database
   readonly #busyTimeoutMs: number
@@ -65,7 +67,9 @@ class WriterDriver extends SqliteDriver {
   }
 }
 
-/** The connection as kysely sees it, with its statements kept: preparing one costs more than running it. */
+/**
+ * Wraps a connection for Kysely with a cache of prepared statements, because preparing one costs more than running it.
+ */
 export function preparing(raw: Database.Database, faults: Faults): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>()
   return {
@@ -93,7 +97,7 @@ function watched(statement: Database.Statement<unknown[]>, faults: Faults): Sqli
   } as SqliteStatement
 }
 
-/** A damaged page is met by whichever statement comes upon it. */
+/** Records faults of every statement, as any statement can hit a damaged page. */
 function noting<T>(faults: Faults, run: () => T): T {
   try {
     return run()

@@ -1,4 +1,4 @@
-/** The store on SQLite: one file, durable group commits, reads on a connection of their own. */
+/** Store on SQLite: one file, durable group commits, and a separate connection for reads. */
 
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -22,9 +22,9 @@ export const sqliteSchema: SchemaDialect = {
 }
 
 export interface SqliteOptions {
-  /** Made (0700) where it is missing. */
+  /** Data folder, created with mode 0700 if missing. */
   dataDir: string
-  /** How long to wait for another process that writes. */
+  /** Milliseconds to wait for another process that is writing. */
   busyTimeoutMs?: number
 }
 
@@ -67,7 +67,7 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
         await queue.drain()
         await db.destroy()
         await writer.destroy()
-        // Without a query the drivers were never started, and have nothing to close.
+        // Kysely starts a driver at its first query; if there was none, destroying it does not close the connection.
         reader.close()
         raw.close()
       })()
@@ -76,7 +76,7 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
   }
 }
 
-/** Runs the works in one transaction, a savepoint each. */
+/** Runs the works in one transaction with a savepoint for each. */
 async function commitGroup(
   writer: Kysely<Tables>,
   raw: Database.Database,
@@ -89,7 +89,7 @@ async function commitGroup(
     await tx.commit().execute()
     return outcomes
   } catch (error) {
-    // Where even this fails, the first error is the one to tell.
+    // If the rollback fails too, the first error is the relevant one.
     await tx
       .rollback()
       .execute()
@@ -112,9 +112,9 @@ async function runInSavepoint(
   try {
     outcome = { value: await runWork(tx, work) }
   } catch (error) {
-    // A full disk or the like has ended the whole transaction: then every work of the group has failed.
+    // An error such as a full disk has ended the whole transaction, so every work of the group has failed.
     if (!raw.inTransaction) throw error
-    // Queries that the work had sent side by side with the failed one must run before they are undone, not after.
+    // Queries that the work started concurrently with the failed one must run before the rollback, not after it.
     await nextTurn()
     await tx.executeQuery(ROLLBACK)
     outcome = { error: isDuplicate(error) ? duplicateKey(error) : error }
@@ -132,7 +132,7 @@ async function openFile(
   let raw: Database.Database | undefined
   try {
     makeDataFolder(dataDir)
-    // SQLite gives its journal files the mode of the database file.
+    // SQLite creates its journal files with the mode of the database file.
     makeOwnDatabase(file)
     const opened = new Driver(file, { timeout: 0 })
     raw = opened
@@ -140,7 +140,8 @@ async function openFile(
     opened.pragma('synchronous = FULL')
     opened.pragma('foreign_keys = ON')
     opened.pragma('cache_size = -8192')
-    // Four times SQLite's own: fewer checkpoints, a tenth more writes a second, and a log of 16 MB.
+    // Four times SQLite's default: fewer checkpoints and a tenth more writes per second, for a write-ahead log of 16
+    // MB.
     opened.pragma('wal_autocheckpoint = 4000')
     await migrateFile(opened, busyTimeoutMs)
     return opened
@@ -156,8 +157,8 @@ async function openFile(
 }
 
 /**
- * Reads every page of a SQLite file: what is wrong with it, at most ten lines of it; none where it is whole, null where
- * another process keeps it to itself.
+ * Checks every page of a SQLite file and returns up to ten errors; empty when it is intact, null when another process
+ * has it locked exclusively.
  */
 export async function checkFile(file: string): Promise<string[] | null> {
   const { default: Driver } = await import('better-sqlite3')
@@ -178,7 +179,9 @@ const wayOut = (error: unknown) =>
     ? 'restore it from a backup, or choose another data folder'
     : 'make file and folder writable for this user, or choose another data folder'
 
-/** Kysely takes no migration lock on SQLite; the write lock, held from before the look until the commit, is one. */
+/**
+ * Kysely takes no migration lock on SQLite; the write lock, held from before the check until the commit, replaces it.
+ */
 async function migrateFile(raw: Database.Database, busyTimeoutMs: number): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) })
   if (await isCurrent(db)) return

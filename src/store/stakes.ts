@@ -1,4 +1,4 @@
-/** Stakes. */
+/** Storage of stakes. */
 import { moving } from './asset-records.ts'
 import { finding, insertingOnce, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
@@ -10,7 +10,7 @@ export const updateStake = updating('stakes', 'asset')
 export const moveStake = moving('stakes')
 export const pageStakes = listing('stakes', ['owner', 'collection', 'status'], { weights: { metadata_json: 1 } })
 
-/** Every asset that `wallet` has staked now, newest first. */
+/** Returns all assets that `wallet` has currently staked, newest first. */
 export function findStakedByWallet(reader: Reader, wallet: string): Promise<Row<'stakes'>[]> {
   return reader
     .selectFrom('stakes')

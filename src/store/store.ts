@@ -1,26 +1,26 @@
-/** The store: one Kysely over either database, and the one way to write. */
+/** Interface of the store: Kysely for either database, and `write` as the only way to write. */
 import type { Kysely, Transaction } from 'kysely'
 import type { StoreFault } from './faults.ts'
 import type { Tables } from './schema.ts'
 
-/** Anything that reads: the store's connection or an open transaction. */
+/** Any connection for reading: the store's own or an open transaction. */
 export type Reader = Kysely<Tables>
-/** An open write transaction; only `Store.write` makes one. */
+/** An open write transaction; only `Store.write` creates one. */
 export type Tx = Transaction<Tables>
 
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
-  /** For reads outside a transaction; a write through it fails. */
+  /** Connection for reads outside a transaction; writes through it fail. */
   readonly db: Reader
   /**
-   * Runs `work` in a transaction and answers after it is durable. `work` must await nothing but the given transaction:
-   * on SQLite, writes that arrive together share one commit (a savepoint each), so a slow `work` would hold up the others;
-   * on PostgreSQL it is run again where another process was in its way. A unique key that is taken throws `conflict`.
+   * Runs `work` in a transaction and resolves once it is durable. `work` may await only that transaction, as SQLite
+   * commits concurrent writes together; PostgreSQL may run it again after a conflict. A duplicate unique key throws
+   * `conflict`.
    */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Throws when the database does not answer. */
+  /** Throws when the database does not respond. */
   ping(): Promise<void>
-  /** What the last write and every read have shown to be wrong with the database as a whole; null: nothing. */
+  /** Fault of the whole database according to the last write and all reads; null when there is none. */
   fault(): StoreFault | null
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Tokens. */
+/** Storage of tokens. */
 import { finding, insertingOnce, listing, updating } from './records.ts'
 
 export const insertToken = insertingOnce('tokens')

@@ -1,4 +1,4 @@
-/** Submitted transactions with their signed bytes, and which of them are to be looked for or sent again. */
+/** Submitted transactions with their signed bytes, and selection of those to check or send again. */
 import type { Updateable } from 'kysely'
 import { rowsWithin } from './paging.ts'
 import { finding, insertingOnce } from './records.ts'
@@ -36,7 +36,7 @@ const FOLLOWED_COLUMNS = [
   'created_at',
 ] as const satisfies readonly (keyof FollowedTransaction)[]
 
-/** Whether anything is to be looked for or sent, on whatever chain. */
+/** Whether any chain has a transaction that is due for a check or for sending. */
 export async function isAnyTransactionDue(reader: Reader, now: number): Promise<boolean> {
   const due = reader
     .selectFrom('transactions')
@@ -45,7 +45,7 @@ export async function isAnyTransactionDue(reader: Reader, now: number): Promise<
   return (await due.limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Those of one chain that it is time to look for, longest waiting first. */
+/** Returns transactions of one chain whose check is due, the longest overdue first. */
 export async function dueTransactions(
   reader: Reader,
   genesis: string,
@@ -62,13 +62,16 @@ export async function dueTransactions(
   return (await rowsWithin(due, { limit, place: 'seq', weights: { metadata_json: 1 } })).rows
 }
 
-/** Those of one chain that were submitted after `since`, and that nobody has seen confirmed or ended, with their bytes. */
+/**
+ * Returns transactions of one chain with their bytes that were submitted after `since` and are neither confirmed nor
+ * ended.
+ */
 export async function unseenTransactions(
   reader: Reader,
   genesis: string,
   since: number,
 ): Promise<Pick<Row<'transactions'>, 'signature' | 'raw' | 'tracked_id' | 'created_at'>[]> {
-  // That they are to be looked for leads to the few by an index.
+  // The condition on `next_check_at` selects an index with few rows.
   const followed = reader.selectFrom('transactions').where('next_check_at', '>', 0)
   const unseen = await followed
     .select(['seq', 'signature', 'raw', 'tracked_id', 'created_at'])
@@ -79,7 +82,7 @@ export async function unseenTransactions(
   return unseen.sort((one, other) => one.seq - other.seq)
 }
 
-/** The signed bytes by signature. */
+/** Returns the signed bytes by signature. */
 export async function rawTransactions(
   reader: Reader,
   signatures: readonly string[],
@@ -93,7 +96,7 @@ export async function rawTransactions(
   return new Map(rows.map(({ signature, raw }) => [signature, raw]))
 }
 
-/** Changes it unless another process has moved it since it was read; false then, and nothing is changed. */
+/** Updates the transaction; false, without any change, when another process has moved it since it was read. */
 export async function moveTransaction(
   tx: Tx,
   { signature, lifecycle, slot }: FollowedTransaction,
@@ -109,7 +112,7 @@ export async function moveTransaction(
   return numUpdatedRows > 0n
 }
 
-/** Notes that they were looked for at a node that had reached `slot`; those that have ended stay ended. */
+/** Records a check at a node that had reached `slot`; transactions that have ended are not changed. */
 export async function noteChecked(
   tx: Tx,
   signatures: readonly string[],
@@ -129,7 +132,10 @@ export async function noteChecked(
     .execute()
 }
 
-/** What is due to be sent on one chain, least often sent first; of one transaction where a signature is given. */
+/**
+ * Returns transactions of one chain that are due for sending, least often sent first; only that transaction if
+ * `signature` is set.
+ */
 export function dueSends(
   reader: Reader,
   genesis: string,
@@ -150,11 +156,11 @@ export function dueSends(
 
 export interface PlannedSend {
   signature: string
-  /** When to send it once more, should it not be seen before. */
+  /** Time to send it again if it is not found before; null for never. */
   next: number | null
 }
 
-/** Takes the sending of those that are still due: of any number of processes one gets each. Answers their bytes. */
+/** Claims transactions that are still due for sending, each for only one of several processes. Returns their bytes. */
 export async function claimSends(
   tx: Tx,
   now: number,
@@ -174,18 +180,18 @@ export async function claimSends(
   return claimed
 }
 
-/** Sets when to send it next; null: not again. */
+/** Sets the next time to send the transaction; null for never. */
 export async function planSend(tx: Tx, signature: string, next: number | null): Promise<void> {
   await tx.updateTable('transactions').set({ next_send_at: next }).where('signature', '=', signature).execute()
 }
 
-/** What is known of the transactions of a bundle, in its order. */
+/** Returns the state of the transactions of a bundle, in its order. */
 export function followedOfBundle(reader: Reader, bundleId: string): Promise<FollowedTransaction[]> {
   const rows = reader.selectFrom('transactions').select(FOLLOWED_COLUMNS).where('bundle_id', '=', bundleId)
   return rows.orderBy('seq').execute()
 }
 
-/** The transactions of a bundle with their bytes, in its order. */
+/** Returns the transactions of a bundle with their bytes, in its order. */
 export function bundleTransactions(
   reader: Reader,
   bundleId: string,

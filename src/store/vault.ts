@@ -1,4 +1,4 @@
-/** Seals what must not lie readable in the database: AES-256-GCM under one key per installation. */
+/** Encrypts values that must not be readable in the database with AES-256-GCM and one key per installation. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ENCRYPTION_KEY_FILE } from '../config.ts'
@@ -13,24 +13,24 @@ const GCM_NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 export interface Vault {
-  /** First 16 hex digits of an HMAC under the key: tells keys apart and says nothing about them. */
+  /** First 16 hex digits of an HMAC with the key; it identifies the key without revealing it. */
   readonly fingerprint: string
-  /** `purpose` is bound in: what was sealed for one opens for no other. */
+  /** Encrypts a value and binds it to `purpose`; it cannot be opened for any other purpose. */
   seal(plain: Uint8Array | string, purpose: string): Buffer
-  /** HMAC-SHA256 in hex under a key made of the vault's for this purpose alone. */
+  /** Returns the HMAC-SHA256 in hex, with a key that is derived from the vault's for this purpose only. */
   mac(text: string, purpose: string): string
-  /** Throws where the bytes were changed, sealed for another purpose or under another key. */
+  /** Decrypts a value. Throws when it was changed, or sealed for another purpose or with another key. */
   open(sealed: Uint8Array, purpose: string): Buffer
 }
 
 export interface VaultOptions {
   store: Store
   dataDir: string
-  /** 32 bytes as hex or base64, from `SVC_ENCRYPTION_KEY`; without it the key is a file in `dataDir` (SQLite only). */
+  /** 32 bytes as hex or base64 from `SVC_ENCRYPTION_KEY`; without it the key is a file in `dataDir` (SQLite only). */
   keyText?: string | undefined
 }
 
-/** Opens the vault and checks, by fingerprint, that database and key are of one installation. */
+/** Opens the vault and checks by fingerprint that database and key belong to the same installation. */
 export async function openVault({ store, dataDir, keyText }: VaultOptions): Promise<Vault> {
   const given = keyText ? parseKey(keyText, KEY_VARIABLE) : undefined
   if (given === undefined && store.kind === 'postgres') {
@@ -82,7 +82,7 @@ const unreadable = (purpose: string) =>
     `a sealed value (${purpose}) cannot be opened: it was changed, sealed for another purpose or under another key`,
   )
 
-/** Never repeats the text: it is the secret. */
+/** Parses the key; errors never repeat the text, because it is the secret. */
 function parseKey(text: string, from: string): Buffer {
   const trimmed = text.trim()
   const key = /^[0-9a-fA-F]{64}$/.test(trimmed)
@@ -115,7 +115,10 @@ function readVaultKey(file: string): Buffer | null {
   return text === null ? null : parseKey(text, file)
 }
 
-/** Of several processes one makes the file, and the others read that; what is sealed from now on needs it for good. */
+/**
+ * Creates the key file; if several processes race, one creates it and the others read it. Sealed values need it
+ * permanently.
+ */
 function createKeyFile(dataDir: string, file: string): void {
   makeDataFolder(dataDir)
   const text = `${randomBytes(VAULT_KEY_BYTES).toString('base64')}\n`

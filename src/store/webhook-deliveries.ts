@@ -8,7 +8,7 @@ export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscriptio
   within: 'subscription_id',
 })
 
-/** Forgets up to `limit` attempts older than that; answers how many. */
+/** Deletes up to `limit` attempts older than `before`; returns the number of deleted rows. */
 export async function pruneDeliveries(tx: Tx, before: number, limit: number): Promise<number> {
   const old = tx.selectFrom('webhook_deliveries').select('seq').where('created_at', '<', before)
   const some = tx.deleteFrom('webhook_deliveries').where('seq', 'in', old.orderBy('created_at').limit(limit))

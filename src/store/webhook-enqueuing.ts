@@ -1,4 +1,4 @@
-/** Puts events into the queue of deliveries: what comes to a subscription, and what it gets again. */
+/** Adds events to the delivery queue, both new events of a subscription and replayed ones. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -10,22 +10,22 @@ export type NewQueued = Pick<
 
 export interface EventFilter {
   subscriptionId: string
-  /** Null: every type. */
+  /** Enabled event types; null means every type. */
   types: readonly string[] | null
-  /** Sequences, the first exclusive. */
+  /** Range of sequences: `after` is exclusive, `to` inclusive. */
   after: number
   to: number
   now: number
-  /** Only what happened from this moment on: Unix milliseconds. */
+  /** Earliest event time in Unix milliseconds. */
   since?: number
   /**
-   * What is in the queue already is left alone unless given. `anew`: its attempts begin again. `once`: what was tried,
-   * or is under way, is left out.
+   * Handling of events that are already queued; by default they are unchanged. `anew` restarts their attempts; `once`
+   * skips those that were attempted or are being delivered.
    */
   repeat?: 'anew' | 'once'
 }
 
-/** What is put into the queue anew: whoever is at it has no say in it any more. */
+/** Initial state of a queued event; it also revokes the claim of a process that is delivering it. */
 const fresh = (now: number) => ({
   state: 'waiting' as const,
   attempts: 0,
@@ -33,16 +33,16 @@ const fresh = (now: number) => ({
   claimed_until: 0,
 })
 
-/** A test event is for the subscription that it is about, whatever that one has asked for. */
+/** A test event is delivered only to the subscription that it is about, regardless of its enabled types. */
 const TEST = 'webhook.test_event'
 
-/** Which events a subscription has asked for; `types` null is all of them. */
+/** Condition for the events that a subscription has enabled; `types` null means all. */
 const wantedBy =
   (subscriptionId: string, types: readonly string[] | null) => (is: ExpressionBuilder<Tables, 'events'>) =>
     is.or([
       is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
       ...(types === null ? [is('type', '!=', TEST)] : []),
-      // `in ()` is no SQL.
+      // `in ()` is not valid SQL.
       ...(types === null || types.length === 0 ? [] : [is.and([is('type', '!=', TEST), is('type', 'in', types)])]),
     ])
 
@@ -53,7 +53,7 @@ const attempted = (is: ExpressionBuilder<Tables, 'events'>, subscriptionId: stri
     .whereRef('webhook_deliveries.event_id', '=', 'events.id')
     .where('webhook_deliveries.subscription_id', '=', subscriptionId)
 
-/** Sequence of the `count`th event that is wanted of a range; null where there are fewer. */
+/** Returns the sequence of the `count`th enabled event in a range; null when there are fewer. */
 export async function nthWanted(
   reader: Reader,
   { subscriptionId, types, after, to, since }: EventFilter,
@@ -74,7 +74,7 @@ export async function nthWanted(
   return row?.sequence ?? null
 }
 
-/** Puts the events that a subscription wants into its queue, each once; answers how many. */
+/** Adds the enabled events of a range to a subscription's queue, each once; returns the number of queued events. */
 export async function enqueueRange(
   tx: Tx,
   { subscriptionId, types, after, to, now, since, repeat }: EventFilter,
@@ -121,7 +121,7 @@ export async function enqueueRange(
   return Number(inserted.numInsertedOrUpdatedRows ?? 0n)
 }
 
-/** Puts each into the queue anew: its attempts begin again. */
+/** Queues each event again with its attempts restarted. */
 export async function enqueueAgain(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
   for (const row of rows) {
     const again = fresh(row.next_attempt_at)

@@ -1,4 +1,4 @@
-/** The queue of deliveries: what is to be sent to whom, and when. */
+/** Delivery queue: which event is sent to which subscription, and when. */
 
 import { sql } from 'kysely'
 import { DAY_MS } from '../timing.ts'
@@ -8,19 +8,22 @@ import type { Reader, Tx } from './store.ts'
 
 export type Queued = Row<'webhook_queue'>
 
-/** Until the last of the attempts (spec 6), and what a process takes for one: what lies further ahead is due. */
+/**
+ * Time from the first to the last attempt (spec 6). Together with the longest claim it bounds stored times; later ones
+ * count as due.
+ */
 export const LONGEST_RETRY_MS = DAY_MS
 export const LONGEST_CLAIM_MS = 15_000
-/** One place in so many goes to the newest events where a long line of older ones waits. */
+/** One in this many places is reserved for the newest events while many older ones are queued. */
 const NEWEST_PART = 4
 
-/** The last event's sequence; 0 before the first. A subscription begins after it. */
+/** Returns the last event's sequence, after which a new subscription starts; 0 before the first. */
 export async function lastSequence(reader: Reader): Promise<number> {
   const counter = reader.selectFrom('counters').select('value').where('name', '=', 'events')
   return (await counter.executeTakeFirst())?.value ?? 0
 }
 
-/** Active subscriptions that have not looked at every event yet. */
+/** Returns active subscriptions that have not checked every event yet. */
 export function subscriptionsBehind(reader: Reader, last: number): Promise<Row<'webhook_subscriptions'>[]> {
   return reader
     .selectFrom('webhook_subscriptions')
@@ -31,14 +34,14 @@ export function subscriptionsBehind(reader: Reader, last: number): Promise<Row<'
     .execute()
 }
 
-/** Moves the cursor; false where another process has moved it, or the subscription is gone or off. */
+/** Moves the cursor; false when another process has moved it, or the subscription was removed or deactivated. */
 export async function moveCursor(tx: Tx, id: string, from: number, to: number): Promise<boolean> {
   const moved = tx.updateTable('webhook_subscriptions').set({ cursor: to }).where('id', '=', id)
   const { numUpdatedRows } = await moved.where('cursor', '=', from).where('active', '=', 1).executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
 
-/** Whether at least `most` first attempts are still to be made of what it has come to. */
+/** Whether at least `most` events up to the cursor still await their first attempt. */
 export async function hasBacklog(
   reader: Reader,
   { id, cursor }: Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>,
@@ -57,9 +60,9 @@ export async function hasBacklog(
 }
 
 /**
- * What can be sent to one subscription now, in the order of the events: retries that are due, and first attempts of
- * which no earlier one about the same thing has still to be made; of a long line the newest are among them. What was
- * replayed beyond the cursor waits for it: until then the earlier ones are not all in the queue.
+ * Returns deliverable events of one subscription in their order: due retries, and first attempts without an untried
+ * earlier event of the same resource; a part is reserved for the newest. Replayed events beyond the cursor wait, as
+ * earlier ones may not be queued yet.
  */
 export async function sendable(
   reader: Reader,
@@ -76,10 +79,10 @@ export async function sendable(
       is.or([is('q.claimed_until', '<=', now), is('q.claimed_until', '>', now + LONGEST_CLAIM_MS + CLOCK_SLACK_MS)]),
     )
     .where('q.sequence', '<=', cursor)
-  // Each by an index of its own: a million that wait for their next attempt are not looked through.
+  // Each query has its own index, so that a million queued retries are not scanned.
   const retries = waiting.where('q.attempts', '>', sql.lit(0)).orderBy('q.next_attempt_at').limit(limit)
   const due = await retries.where('q.next_attempt_at', '<=', now).execute()
-  // No retry is planned so far ahead: a clock that was ahead has written it.
+  // Retries are never planned so far ahead; such a time was written with a clock that was ahead.
   const stray = await retries.where('q.next_attempt_at', '>', now + LONGEST_RETRY_MS + CLOCK_SLACK_MS).execute()
   const firsts = waiting
     .where('q.attempts', '=', 0)
@@ -106,8 +109,8 @@ export async function sendable(
   const oldest = await firsts.orderBy('q.sequence').limit(limit).execute()
   const line = [...due, ...stray, ...oldest].sort(bySequence)
   if (oldest.length < limit) return line.slice(0, limit)
-  // A replay keeps a long line of old events waiting: what has just happened has a part of the room, of a single place
-  // now and then.
+  // During a replay with many old events, a part of the places is reserved for new events; with a single place, it is
+  // used for them now and then.
   const part = Math.floor(limit / NEWEST_PART) || Number(now % NEWEST_PART === 0)
   const newest = part === 0 ? [] : await firsts.orderBy('q.sequence', 'desc').limit(part).execute()
   const chosen = new Set(newest.map(({ seq }) => seq))
@@ -117,7 +120,10 @@ export async function sendable(
 
 const bySequence = (one: Queued, other: Queued) => one.sequence - other.sequence
 
-/** Takes them for one process; answers those that no other has taken meanwhile, and whose subscription still stands. */
+/**
+ * Claims queued events for one process; returns those that no other process has claimed and whose subscription still
+ * exists.
+ */
 export async function claimQueued(
   tx: Tx,
   seqs: readonly number[],
@@ -145,7 +151,10 @@ export async function claimQueued(
   return new Set(claimed.map(({ seq }) => seq))
 }
 
-/** What became of an attempt: what is delivered leaves the queue. False where the row is not this process's any more. */
+/**
+ * Records the outcome of an attempt and deletes delivered events. Returns false when the row is no longer claimed by
+ * this process.
+ */
 export async function settleQueued(
   tx: Tx,
   { seq, claimed_until }: Pick<Queued, 'seq' | 'claimed_until'>,
@@ -167,7 +176,7 @@ export async function settleQueued(
   return numUpdatedRows > 0n
 }
 
-/** What was held back is due now, its attempts from the start. */
+/** Makes held events due immediately and restarts their attempts. */
 export async function resumeHeld(tx: Tx, subscriptionId: string, now: number): Promise<void> {
   await tx
     .updateTable('webhook_queue')

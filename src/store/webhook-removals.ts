@@ -1,4 +1,4 @@
-/** Removed subscriptions: what is left of each goes in bounded steps. */
+/** Removed subscriptions, whose remaining rows are deleted in bounded steps. */
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -17,7 +17,9 @@ export function removalsAfter(reader: Reader, after: number, limit: number): Pro
   return rows.orderBy('seq').limit(limit).execute()
 }
 
-/** Deletes up to `limit` rows of each kind that a subscription left behind; answers how many. */
+/**
+ * Deletes up to `limit` rows of each kind that belong to a removed subscription; returns the number of deleted rows.
+ */
 export async function removeRemains(tx: Tx, subscriptionId: string, limit: number): Promise<number> {
   let removed = 0n
   for (const table of ['webhook_queue', 'webhook_deliveries', 'webhook_replays'] as const) {

@@ -1,4 +1,4 @@
-/** Webhook subscriptions. */
+/** Storage of webhook subscriptions. */
 import { ROWS_PER_STEP } from './in-steps.ts'
 import { finding, inserting, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
@@ -14,12 +14,12 @@ export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['activ
   weights: { enabled_events_json: 1, previous_secrets_json: 1 },
 })
 
-/** The row, locked until the commit: an update that changes nothing does that on both databases. */
+/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
 export const lockWebhookSubscription = (tx: Tx, id: string) => updateWebhookSubscription(tx, id, { id })
 
-/** Removes the subscription, with a first part of its queue and the records of its deliveries; false where there is none. */
+/** Removes the subscription and a first part of its queue and delivery records; false when it does not exist. */
 export async function deleteWebhookSubscription(tx: Tx, id: string, now: number): Promise<boolean> {
-  // The subscription first: who writes for it at this moment waits, and then finds it gone.
+  // The subscription is deleted first, so that concurrent writes for it wait and then find it gone.
   const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) return false
   await insertRemoval(tx, id, now)
@@ -31,7 +31,7 @@ export function activeSubscriptions(reader: Reader): Promise<Row<'webhook_subscr
   return reader.selectFrom('webhook_subscriptions').selectAll().where('active', '=', 1).orderBy('seq').execute()
 }
 
-/** Switches it off; false where it is off already, or its receiver was set anew since `revision`. */
+/** Deactivates the subscription; false when it is inactive already, or its receiver was changed since `revision`. */
 export async function switchOff(
   tx: Tx,
   id: string,

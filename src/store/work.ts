@@ -1,12 +1,12 @@
-/** One unit of work inside a write transaction, as both drivers run it. */
+/** Runs one unit of work inside a write transaction; both drivers use it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type ApiError, conflict, internal } from '../errors.ts'
 import type { Tx } from './store.ts'
 
-/** `open` ends with the work, so that what it left behind (a timer, an emitter) may write again later. */
+/** Context of the running work; `open` ends with it, so that timers and emitters that it created may write later. */
 const current = new AsyncLocalStorage<{ open: boolean }>()
 
-/** Throws where `write` is called by a work that is itself being written: it would wait for its own commit. */
+/** Throws when `write` is called inside `write`, which would wait for its own commit. */
 export function refuseNestedWrite(): void {
   if (current.getStore()?.open) {
     throw new Error('write() was called inside write(): use the transaction that the work was given')
@@ -22,12 +22,12 @@ export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<
   }
 }
 
-/** What `write` throws where a unique key is taken, whatever the driver calls it. */
+/** Error that `write` throws for a duplicate unique key on either database. */
 export function duplicateKey(cause: unknown): ApiError {
   return conflict('a record with this key exists already', { cause })
 }
 
-/** Another process is in the way, and will not be for long. */
+/** Error for a database that another process blocks temporarily. */
 export function databaseBusy(cause: unknown, why?: string): ApiError {
   return internal(`database is busy: ${why === undefined ? '' : `${why}; `}try again`, { cause, retryAfter: 1 })
 }

@@ -1,9 +1,9 @@
-/** Writes many rows in few transactions; a row that cannot be written never stops the others. */
+/** Writes many rows in few transactions; a row that cannot be written does not stop the others. */
 import { ApiError } from '../errors.ts'
 import { probeWrite } from './settings.ts'
 import type { Store, Tx } from './store.ts'
 
-/** How long a row that could not be read or written gives way to the others, in milliseconds. */
+/** Milliseconds for which a row that could not be read or written is skipped. */
 export const FAULTY_ROW_WAIT_MS = 60_000
 
 /** A row that could not be written, and why. */
@@ -12,14 +12,14 @@ export interface RowFault<R> {
   error: unknown
 }
 
-/** Rows of one transaction: a process that waits for the locks of more would fail with "database is busy". */
+/** Rows per transaction; with more, a process waiting for their locks could fail with "database is busy". */
 const ROWS_PER_WRITE = 64
 
 type WriteRows<R> = (tx: Tx, rows: readonly R[]) => Promise<void>
 
 /**
- * Writes all rows but those that cannot be, which it finds by halving and answers. Throws where the database is away or
- * busy or takes no write at all, which is no row's fault, and between two writes once `signal` is aborted.
+ * Writes all rows except the faulty ones, which it finds by bisection and returns. Throws when the database is
+ * unavailable, busy or rejects all writes, and between two writes once `signal` is aborted.
  */
 export async function writeEach<R>(
   store: Store,
@@ -47,7 +47,7 @@ async function writeHalves<R>(
   const [first, ...others] = rows
   if (first === undefined) return []
   if (others.length === 0) {
-    // The failure may have been a cut connection, and the database may be back by now.
+    // The failure may have been a lost connection, and the database may be available again.
     const retried = await tryWrite(store, rows, write)
     return retried === null ? [] : [{ row: first, error: retried.error }]
   }
@@ -57,7 +57,7 @@ async function writeHalves<R>(
   return [...faults, ...(await writeHalves(store, rows.slice(half), write, signal))]
 }
 
-/** Null where the rows are written, or else why they are not. */
+/** Returns null when the rows are written, and the error otherwise. */
 async function tryWrite<R>(store: Store, rows: readonly R[], write: WriteRows<R>): Promise<{ error: unknown } | null> {
   try {
     await store.write((tx) => write(tx, rows))

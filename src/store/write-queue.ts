@@ -1,10 +1,10 @@
-/** Group commit: writes that arrive together are committed together, and answered after that. */
+/** Group commit: concurrent writes are committed together and resolve after that commit. */
 import type { Tx } from './store.ts'
 
 export type Work = (tx: Tx) => Promise<unknown>
 export type WriteOutcome = { value: unknown } | { error: unknown }
 
-/** Works in one commit: past this the commit itself costs next to nothing, and the event loop should breathe. */
+/** Maximum works per commit; beyond it the saving is negligible, and the event loop should not be blocked longer. */
 const GROUP_SIZE = 256
 
 export interface WriteQueue {
@@ -14,8 +14,8 @@ export interface WriteQueue {
 }
 
 /**
- * `commit` runs a group in one transaction and answers each work's outcome once that is durable; where it throws, the
- * whole group has failed. What is queued while a group runs goes into the next one.
+ * Creates the queue. `commit` runs a group in one transaction and returns each work's outcome once it is durable; if it
+ * throws, the whole group fails. Works that arrive meanwhile form the next group.
  */
 export function createWriteQueue(commit: (works: readonly Work[]) => Promise<readonly WriteOutcome[]>): WriteQueue {
   let queue: { work: Work; resolve: (value: never) => void; reject: (error: unknown) => void }[] = []

@@ -1,4 +1,4 @@
-/** The first schema: every table of `schema.ts`. */
+/** Initial schema with the first version of the tables of `schema.ts`. */
 import { type CreateTableBuilder, type Kysely, type Migration, sql } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 
@@ -8,7 +8,7 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
   const numbered = (db: Db, table: string) =>
     db.schema.createTable(table).addColumn('seq', sequence.type, sequence.build)
 
-  /** A listed record: numbered, with its unique key and what the originating write sent along. */
+  /** Creates the table of a listed record with its number, its unique key and the fields of the originating request. */
   const record = (db: Db, table: string, key: string) =>
     numbered(db, table)
       .addColumn(key, 'text', (column) => column.notNull().unique())
@@ -148,7 +148,10 @@ export function ground({ blob, sequence }: SchemaDialect): Migration {
   }
 }
 
-/** Table and columns. A list's index ends in `seq`, so that a page of a filtered list reads only its own rows. */
+/**
+ * Table and columns of each index. Indexes of lists end in `seq`, so that a page of a filtered list reads only its own
+ * rows.
+ */
 const GROUND_INDEXES: readonly [table: string, ...columns: string[]][] = [
   ['rate_hits', 'api_key_id', 'at'],
   ['rate_hits', 'at'],
@@ -178,7 +181,7 @@ const GROUND_INDEXES: readonly [table: string, ...columns: string[]][] = [
   ['webhook_deliveries', 'event_id'],
 ]
 
-/** Adds text columns that always hold something. */
+/** Adds text columns that are never null. */
 function textColumns<T extends string, C extends string, N extends string>(
   table: CreateTableBuilder<T, C>,
   ...names: N[]

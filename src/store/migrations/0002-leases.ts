@@ -1,4 +1,4 @@
-/** Who does a background job: one lease per job's name. */
+/** Adds leases, which assign each background job to one process. */
 import type { Kysely, Migration } from 'kysely'
 
 export function leases(): Migration {

@@ -1,4 +1,4 @@
-/** What following a transaction to its end takes: how it was submitted, and when to look and send again. */
+/** Adds columns for following a transaction: how it was submitted, and when to check it and send it again. */
 import type { Kysely, Migration } from 'kysely'
 
 export function following(): Migration {

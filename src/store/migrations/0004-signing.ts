@@ -1,4 +1,4 @@
-/** What the custodial signer may do, what it did, and the log that nobody can quietly change. */
+/** Adds the custodial signer's policies, signings and spending, and the tamper-evident audit log. */
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 

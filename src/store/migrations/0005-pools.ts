@@ -1,4 +1,7 @@
-/** What following a pool takes: its curve, when to look at it, where it migrated to; and which tickers are taken. */
+/**
+ * Adds columns for following a pool: its curve, its next check and its migration target. Also adds the table of used
+ * tickers.
+ */
 import type { Kysely, Migration } from 'kysely'
 
 export function poolTables(): Migration {

@@ -1,4 +1,4 @@
-/** What is to be delivered to whom, and how far each subscription has come in the sequence of events. */
+/** Adds the delivery queue and each subscription's position in the sequence of events. */
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 
@@ -9,7 +9,7 @@ export function delivery({ sequence }: SchemaDialect): Migration {
         .alterTable('webhook_subscriptions')
         .addColumn('cursor', 'bigint', (column) => column.notNull().defaultTo(0))
         .execute()
-      // What happened before it was made is no subscription's.
+      // A subscription does not receive events from before its creation.
       await sql`update webhook_subscriptions set cursor = coalesce(
         (select max(sequence) from events where events.created_at < webhook_subscriptions.created_at), 0)`.execute(db)
       await db.schema

@@ -1,4 +1,4 @@
-/** What following an airdrop takes: its account on chain, the chain that it was seen on, and when to look at it again. */
+/** Adds columns for following an airdrop: its account on chain, the chain on which it was found, and its next check. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 export function airdropTables(): Migration {
@@ -10,7 +10,7 @@ export function airdropTables(): Migration {
         .addColumn('genesis', 'text', (column) => column.notNull().defaultTo(''))
         .execute()
       await table().addColumn('next_check_at', 'bigint').execute()
-      // Trees that were stored before this: their accounts are derived when they are looked at.
+      // Existing trees are scheduled for a check, which derives their accounts.
       await sql`update merkle_trees set next_check_at = 0`.execute(db)
       for (const name of ['distributor', 'next_check_at']) {
         await db.schema.createIndex(`merkle_trees_by_${name}`).on('merkle_trees').column(name).execute()

@@ -1,4 +1,6 @@
-/** When an NFT or a stake was last seen to change, so that older confirmations cannot undo newer ones. */
+/**
+ * Adds the position of the last known change of an NFT or a stake, so that older confirmations cannot undo newer ones.
+ */
 import type { Kysely, Migration } from 'kysely'
 
 export function assetTables(): Migration {

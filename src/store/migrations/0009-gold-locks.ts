@@ -1,4 +1,7 @@
-/** A row for every gold lock that a wallet ever had: the next one is at the same address. None could be made before this. */
+/**
+ * Recreates gold locks with one row per lock, as a wallet's next lock has the same address. No lock could exist before
+ * this version.
+ */
 import type { Kysely, Migration } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 

@@ -1,4 +1,7 @@
-/** Who can end a stake, and which stake its record repeats: the words of an older one never take the place of a newer one's. */
+/**
+ * Adds who can end a stake and the position of the stake that the record describes, so that an older stake never
+ * overwrites a newer one.
+ */
 import type { Kysely, Migration } from 'kysely'
 
 export function stakeTables(): Migration {

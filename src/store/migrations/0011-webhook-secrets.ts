@@ -1,4 +1,7 @@
-/** Every secret that a rotation promised still to sign with, not only the last; and how often a receiver was set anew. */
+/**
+ * Stores all rotated secrets that are still used for signing instead of only the last, and counts changes of the
+ * receiver.
+ */
 import type { Kysely, Migration } from 'kysely'
 
 interface Before {

@@ -1,4 +1,7 @@
-/** Which API key made a webhook subscription; those from before belong to none, so that only `*` changes them. */
+/**
+ * Adds the API key that created a webhook subscription. Earlier ones have none, so that only the scope `*` can change
+ * them.
+ */
 import type { Kysely, Migration } from 'kysely'
 
 export function webhookOwners(): Migration {

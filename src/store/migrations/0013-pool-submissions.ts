@@ -1,4 +1,7 @@
-/** When a launch was submitted, and pools by ticker: of two with the same one, the second is refused. */
+/**
+ * Adds the time at which a launch was submitted, and an index by ticker, as the second pool with the same ticker is
+ * refused.
+ */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 export function poolSubmissions(): Migration {

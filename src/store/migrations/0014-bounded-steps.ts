@@ -1,4 +1,4 @@
-/** What it takes to do in small steps what grows with the tables: replays, removals, pruning, and events from a moment on. */
+/** Adds the tables and indexes for processing replays, removals, pruning and events since a time in small steps. */
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 
@@ -29,7 +29,10 @@ export function boundedSteps({ sequence }: SchemaDialect): Migration {
     },
   }
 
-  /** Clocks jump: only the latest time so far grows with the sequence, and leads from a moment to a place in it. */
+  /**
+   * Adds `latest_at`, because clocks can jump: only the latest time so far increases with the sequence and can be
+   * searched by time.
+   */
   async function moments(db: Kysely<unknown>) {
     await db.schema
       .alterTable('events')

@@ -1,4 +1,4 @@
-/** How often a job was done by whatever process: one that is always refused sees whether another gets on with it. */
+/** Counts how often any process completed a job, so that a process that never gets the lease can see progress. */
 import type { Kysely, Migration } from 'kysely'
 
 export function leaseProgress(): Migration {

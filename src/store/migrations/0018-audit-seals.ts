@@ -1,4 +1,6 @@
-/** Room for the seal of each audit entry; those from before are sealed when the vault, whose key it takes, opens next. */
+/**
+ * Adds the seal of audit entries. Existing entries are sealed when the vault, whose key this requires, is opened next.
+ */
 import type { Kysely, Migration } from 'kysely'
 
 export function auditSeals(): Migration {

@@ -1,4 +1,7 @@
-/** An index for every combination of filters of every list, and for every look at what is due: rows that do not match are not read. */
+/**
+ * Adds an index for every filter combination of the lists and for every query of due rows, so that no other rows are
+ * read.
+ */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 export function listIndexes(): Migration {
@@ -25,7 +28,7 @@ export function listIndexes(): Migration {
       }
       await db.schema.createIndex('transactions_by_tracked').on('transactions').columns(['tracked_id', 'seq']).execute()
       await db.schema.dropIndex('transactions_by_tracked_id').execute()
-      // Only the few that are still to be sent.
+      // A partial index covers only the few transactions that are still to be sent.
       await db.schema
         .createIndex('transactions_by_sends')
         .on('transactions')
@@ -36,7 +39,7 @@ export function listIndexes(): Migration {
   }
 }
 
-/** Table, the column that its pages are in the order of, and the combinations that have no index yet. */
+/** Table, ordering column of its pages, and the filter combinations that have no index yet. */
 const LISTS: readonly [table: string, place: string, ...combinations: string[][]][] = [
   [
     'events',
@@ -60,7 +63,7 @@ const LISTS: readonly [table: string, place: string, ...combinations: string[][]
   ['gold_locks', 'seq', ['user', 'status']],
 ]
 
-/** Table, the column that says when it is due, and what must be equal: longest waiting first, ties by creation. */
+/** Table, due-time column and equality columns. Rows are ordered by due time, then by creation. */
 const DUE: readonly [table: string, column: string, ...equal: string[]][] = [
   ['pools', 'next_check_at'],
   ['merkle_trees', 'next_check_at'],

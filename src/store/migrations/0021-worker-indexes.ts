@@ -1,4 +1,7 @@
-/** Indexes for what workers look for each minute: gold locks planned too far ahead, and retries apart from first attempts. */
+/**
+ * Indexes for queries that workers run each minute: gold locks scheduled too far ahead, and retries without first
+ * attempts.
+ */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 export function workerIndexes(): Migration {
@@ -6,7 +9,7 @@ export function workerIndexes(): Migration {
     async up(db: Kysely<unknown>) {
       await db.schema.createIndex('gold_locks_by_moment').on('gold_locks').columns(['next_check_at']).execute()
       await db.schema.dropIndex('webhook_queue_by_due').execute()
-      // Whoever looks for a retry does not read past the first attempts that a slow receiver leaves waiting.
+      // A query for retries must not read all first attempts that are queued for a slow receiver.
       await db.schema
         .createIndex('webhook_queue_by_due')
         .on('webhook_queue')

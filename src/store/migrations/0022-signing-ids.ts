@@ -1,4 +1,4 @@
-/** What an idempotency key is bound to is the id of a signing, and the column says so. */
+/** Renames the column for the id of a signing to match its content. */
 import type { Kysely, Migration } from 'kysely'
 
 export function signingIds(): Migration {

@@ -1,8 +1,8 @@
-/** What a migration must be told about the database it runs on. */
+/** Differences between the databases that migrations depend on. */
 import type { ColumnDataType, ColumnDefinitionBuilder } from 'kysely'
 
 export interface SchemaDialect {
   blob: ColumnDataType
-  /** A number given by the database on insert, ever growing, never given twice. */
+  /** A number that the database assigns on insert; it always increases and is never reused. */
   sequence: { type: ColumnDataType; build(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder }
 }

@@ -1,4 +1,4 @@
-/** Brings a database to the schema of this program. */
+/** Migrates a database to the schema of this program. */
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { internal } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
@@ -23,7 +23,7 @@ import { workerIndexes } from './0021-worker-indexes.ts'
 import { signingIds } from './0022-signing-ids.ts'
 import type { SchemaDialect } from './dialect.ts'
 
-/** In order. A name that has been released is never changed, removed or put after another. */
+/** Migrations in order. A released name is never changed, removed or moved. */
 const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0001-ground': ground,
   '0002-leases': leases,
@@ -47,8 +47,8 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
 }
 
 /**
- * True where nothing is left to run: one query, so that a start costs little. Throws where the database holds
- * a migration that this program does not know.
+ * Returns true when no migration is pending; it is a single query, to keep startup fast. Throws when the database has a
+ * migration that this program does not know.
  */
 export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
   const executed = await executedMigrations(db)
@@ -62,7 +62,7 @@ export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
 }
 
 /**
- * Runs what is pending, up to and with the migration `last` where one is named; the caller holds off other processes where
+ * Runs pending migrations, up to and including `last` if it is set. The caller must exclude other processes where
  * kysely's own lock does not.
  */
 export async function migrateDatabase(db: Kysely<Tables>, dialect: SchemaDialect, last?: string): Promise<void> {
@@ -82,7 +82,7 @@ async function executedMigrations(db: Kysely<Tables>): Promise<string[]> {
   try {
     return (await untyped.selectFrom('kysely_migration').select('name').execute()).map((row) => row.name)
   } catch {
-    // No such table yet; where the database itself is unwell, the migrator fails next and says why.
+    // The table does not exist yet; if the database itself fails, the migrator reports the error next.
     return []
   }
 }
