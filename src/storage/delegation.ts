@@ -1,9 +1,12 @@
-/** Lends an agent what uploading to the space at Storacha takes, and nothing else, as a UCAN delegation. */
+/** Issues UCAN delegations that allow an agent to upload to the space at Storacha, and nothing else. */
 import type { Capability, Delegation, Signer } from '@ucanto/interface'
 import { type Config, environmentName, type SettingName } from '../config.ts'
 import { type ApiError, badRequest, internal } from '../errors.ts'
 
-/** What Storacha's upload clients invoke, the older ones `store/add`; none of them lists, reads or removes. */
+/**
+ * Abilities that Storacha's upload clients invoke, with `store/add` for older ones; none of them lists, reads or
+ * removes.
+ */
 export const UPLOAD_ABILITIES = [
   'space/blob/add',
   'space/index/add',
@@ -16,15 +19,15 @@ type Ability = (typeof UPLOAD_ABILITIES)[number]
 const LONGEST_SECONDS = 24 * 60 * 60
 
 export interface UploadDelegation {
-  /** CAR archive (UCAN 0.9.1), proofs included. */
+  /** CAR archive of the delegation (UCAN 0.9.1), proofs included. */
   car: Uint8Array
-  /** Unix milliseconds, a whole second. */
+  /** Expiry in Unix milliseconds, rounded down to a whole second. */
   expiresAt: number
 }
 
 /**
- * Delegates uploads to `agentDid` until 24 hours after `now` (Unix milliseconds), or as long as the proof lasts.
- * Throws bad_request (`agent_did`), and internal_error naming the setting that is missing or does not fit.
+ * Delegates uploads to `agentDid` for 24 hours from `now` (Unix milliseconds), or until the proof expires if that is
+ * earlier. Throws bad_request (`agent_did`), and internal_error naming the missing or invalid setting.
  */
 export async function delegateUploads(config: Config, agentDid: string, now: number): Promise<UploadDelegation> {
   const audience = await agentOf(agentDid)
@@ -45,23 +48,23 @@ export async function delegateUploads(config: Config, agentDid: string, now: num
   return { car, expiresAt: expiration * 1000 }
 }
 
-/** An ed25519 or RSA key, which agents have. */
+/** Parses the agent's did:key, an ed25519 or RSA key. Throws bad_request. */
 async function agentOf(did: string) {
   const { Verifier } = await import('@ucanto/principal')
   try {
     const agent = Verifier.parse(did as `did:key:${string}`)
-    // An RSA key is only looked at when it is first used.
+    // An RSA key is validated only at its first use, so it is read here.
     await (agent as { publicKey?: unknown }).publicKey
     if (agent.did() === did) return agent
   } catch {
-    // Said below.
+    // The error below covers parsing errors too.
   }
   throw badRequest('agent_did is no key that can be read; send the ed25519 or RSA did:key of the agent', {
     param: 'agent_did',
   })
 }
 
-/** The setting that is wrong and why, without what it holds. */
+/** Names the invalid setting and the reason, without its value. */
 const unfitProof = (name: SettingName, why: string): ApiError =>
   internal(`${name} ${why}; set ${environmentName(name)}`, why.startsWith('is not set') ? { unset: name } : {})
 
@@ -72,18 +75,18 @@ async function issuerOf({ values }: Config): Promise<Signer> {
   const { parse } = await import('@ucanto/principal/ed25519')
   try {
     const issuer = parse(text)
-    // The text holds both halves of the key; halves that don't belong together would sign what nobody accepts.
+    // The text contains both halves of the key; a test signature detects halves that do not belong together.
     const sample = new Uint8Array(32)
     if (await issuer.verify(sample, await issuer.sign(sample))) return issuer
   } catch {
-    // Said below.
+    // The error below covers parsing errors too.
   }
   throw unfitProof('storage-key', 'is not an ed25519 key as `storacha key create` prints it')
 }
 
 interface Grant {
   space: string
-  /** None where the key is the space's own. */
+  /** Proof of access; undefined when the key is the space's own. */
   proof: Delegation | undefined
 }
 
@@ -111,7 +114,7 @@ async function grantOf({ values }: Config, issuer: Signer): Promise<Grant> {
   throw unfitProof('storage-space', 'is not set, and storage-proof does not name one space')
 }
 
-/** A CAR archive in base64, or in the identity CID that `--base64` prints. */
+/** Decodes a CAR archive in base64, or in the identity CID that `--base64` prints. */
 async function proofIn(text: string): Promise<Delegation> {
   const [{ extract }, { CID }, { base64 }] = await Promise.all([
     import('@ucanto/core/delegation'),
@@ -121,18 +124,18 @@ async function proofIn(text: string): Promise<Delegation> {
   try {
     const archive = text.startsWith('m') ? CID.parse(text, base64).multihash.digest : Buffer.from(text, 'base64')
     const { ok: proof } = await extract(archive)
-    // Reading it is what finds a block that is missing or is no UCAN.
+    // Iterating decodes every block, which detects missing and invalid ones.
     if (proof !== undefined && proof.capabilities.length > 0) {
       for (const link of proof.iterate()) link.capabilities.length
       return proof
     }
   } catch {
-    // Said below.
+    // The error below covers decoding errors too.
   }
   throw unfitProof('storage-proof', 'is no UCAN delegation as `storacha delegation create … --base64` prints it')
 }
 
-/** Unix seconds: a day ahead, or the end of the first link of the chain that ends before. */
+/** Returns the expiry in Unix seconds: 24 hours ahead, or the earliest expiry in the proof chain if that is sooner. */
 function validUntil(proof: Delegation, now: number): number {
   const chain = [proof, ...proof.iterate()]
   if (chain.some(({ notBefore }) => notBefore !== undefined && notBefore > now)) {
@@ -148,7 +151,7 @@ function capabilitiesOf(space: string, proof: Delegation | undefined): Capabilit
     if (proof === undefined) return [{ can, with: space as `did:${string}` }]
     const source = proof.capabilities.find((given) => given.with === space && covers(given.can, can))
     if (source === undefined) return []
-    // Limits that the proof sets are passed on: without them it would not carry the delegation.
+    // Limits of the proof are copied, because the delegation would be invalid without them.
     return [{ can, with: source.with, ...(source.nb !== undefined && { nb: source.nb }) }]
   })
   const has = (ability: Ability) => granted.some(({ can }) => can === ability)
@@ -158,6 +161,6 @@ function capabilitiesOf(space: string, proof: Delegation | undefined): Capabilit
   return granted
 }
 
-/** UCAN 0.9: `*`, a prefix that ends in `/*`, or the ability itself. */
+/** Whether an ability is granted according to UCAN 0.9: by `*`, by a prefix that ends in `/*`, or by itself. */
 const covers = (given: string, ability: Ability): boolean =>
   given === '*' || given === ability || (given.endsWith('/*') && ability.startsWith(given.slice(0, -1)))

@@ -1,15 +1,15 @@
-/** Walks an image from its first byte to its last, so that nothing is missing and nothing is hidden behind it. */
+/** Parses an image from its first to its last byte, so that truncated files and appended data are detected. */
 import { crc32 } from 'node:zlib'
 
 export type ImageType = 'png' | 'jpeg' | 'gif' | 'webp'
 
-/** Pixels, as the header says them. */
+/** Size in pixels according to the header. */
 interface Size {
   width: number
   height: number
 }
 
-/** Why the bytes are no image of that type, in words that follow a colon. */
+/** The bytes are not a valid image of that type; the message is a clause that follows a colon. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable'
 }
@@ -20,7 +20,7 @@ const TRAILING = 'there are bytes after its end'
 const ascii = (bytes: Uint8Array, start: number, length: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1', start, start + length)
 
-/** The type that the first bytes are the mark of. */
+/** Detects the type from the signature in the first bytes. */
 export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
   if (ascii(bytes, 0, 8) === '\x89PNG\r\n\x1a\n') return 'png'
   if (ascii(bytes, 0, 3) === '\xff\xd8\xff') return 'jpeg'
@@ -29,7 +29,7 @@ export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
   return undefined
 }
 
-/** Walks the whole image. Throws `Unreadable`. */
+/** Parses the whole image and returns its size. Throws `Unreadable`. */
 export function readStructure(bytes: Uint8Array, type: ImageType): Size {
   const file = new Cursor(bytes)
   const size = { png: readPng, jpeg: readJpeg, gif: readGif, webp: readWebp }[type](file)
@@ -37,7 +37,7 @@ export function readStructure(bytes: Uint8Array, type: ImageType): Size {
   return size
 }
 
-/** Reads forward; past the end it throws `Unreadable`. */
+/** Reads forward through bytes. Throws `Unreadable` at the end. */
 class Cursor {
   readonly bytes: Uint8Array
   readonly #view: DataView
@@ -52,7 +52,7 @@ class Cursor {
     return this.bytes.byteLength - this.at
   }
 
-  /** Where the next `length` bytes start; they are behind it afterwards. */
+  /** Returns the offset of the next `length` bytes and moves past them. */
   skip(length: number): number {
     if (length > this.left) throw new Unreadable(TRUNCATED)
     const start = this.at
@@ -74,7 +74,7 @@ class Cursor {
   u24le = (): number => this.u16le() + this.u8() * 0x10000
 }
 
-/** PNG third edition, 5: chunks with checksums, IHDR first, IDAT, IEND last. */
+/** Parses PNG (third edition, 5): chunks with checksums, IHDR first, IDAT, IEND last. */
 function readPng(file: Cursor): Size {
   file.skip(8)
   let size: Size | undefined
@@ -103,13 +103,13 @@ function readPng(file: Cursor): Size {
 const SOI = 0xd8
 const EOI = 0xd9
 const SOS = 0xda
-/** Baseline, extended and progressive, Huffman-coded: what browsers show. */
+/** Baseline, extended and progressive frames with Huffman coding, which are the ones that browsers show. */
 const FRAMES_SHOWN = new Set([0xc0, 0xc1, 0xc2])
-/** Of the other markers from C0 to CF, these three are tables; the rest are frames that browsers don't show. */
+/** These three of the other markers from C0 to CF are tables; the rest are frames that browsers do not show. */
 const TABLES = new Set([0xc4, 0xc8, 0xcc])
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
-/** ITU T.81, annex B: segments, one frame header, scans, EOI. */
+/** Parses JPEG (ITU T.81, annex B): segments, one frame header, scans, EOI. */
 function readJpeg(file: Cursor): Size {
   file.skip(2)
   let size: Size | undefined
@@ -141,7 +141,7 @@ function readJpeg(file: Cursor): Size {
   return size
 }
 
-/** To the next marker that isn't part of the coded data. */
+/** Moves to the next marker that is not part of the coded data. */
 function skipScan(file: Cursor): void {
   for (;;) {
     const next = file.bytes.indexOf(0xff, file.at)
@@ -155,7 +155,7 @@ function skipScan(file: Cursor): void {
   }
 }
 
-/** GIF89a: screen, colours, blocks, trailer. */
+/** Parses GIF89a: screen, colours, blocks, trailer. */
 function readGif(file: Cursor): Size {
   file.skip(6)
   const size = { width: file.u16le(), height: file.u16le() }
@@ -187,7 +187,7 @@ function readGif(file: Cursor): Size {
   return size
 }
 
-/** RFC 9649: one RIFF chunk that spans the file; inside it chunks padded to an even length. */
+/** Parses WebP (RFC 9649): one RIFF chunk spans the file and contains chunks padded to an even length. */
 function readWebp(file: Cursor): Size {
   file.skip(4)
   const length = file.u32le()
@@ -214,7 +214,7 @@ function readWebp(file: Cursor): Size {
   return size
 }
 
-/** RFC 6386, 9.1: a key frame. */
+/** Parses the header of a VP8 key frame (RFC 6386, 9.1). */
 function readLossy(chunk: Cursor): Size {
   const isKeyFrame = (chunk.u24le() & 1) === 0
   if (!isKeyFrame || chunk.text(3) !== '\x9d\x01\x2a')

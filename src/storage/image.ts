@@ -1,4 +1,7 @@
-/** Reads what a token image is from its bytes alone, and refuses what a browser or a wallet may take for something else. */
+/**
+ * Determines type and size of a token image from its bytes, and rejects files that browsers or wallets may
+ * misinterpret.
+ */
 import type { Config } from '../config.ts'
 import { type ApiError, badRequest } from '../errors.ts'
 import { type ImageType, imageTypeOf, readStructure, Unreadable } from './image-structure.ts'
@@ -8,12 +11,12 @@ export type { ImageType } from './image-structure.ts'
 export interface Image {
   type: ImageType
   contentType: `image/${ImageType}`
-  /** Pixels. */
+  /** Width and height in pixels. */
   width: number
   height: number
 }
 
-/** Pixels on a side. */
+/** Maximum width and height in pixels. */
 export const LARGEST_SIDE = 4096
 
 const IMAGE_TYPES = 'PNG, JPEG, GIF or WebP'
@@ -21,7 +24,10 @@ const IMAGE_TYPE_NAMES: Readonly<Record<ImageType, string>> = { png: 'PNG', jpeg
 
 const imageRefusal = (message: string): ApiError => badRequest(message, { param: 'image' })
 
-/** Type and size in pixels of an image. Throws bad_request (`image`) for all that isn't exactly one whole image within the limits. */
+/**
+ * Returns type and size in pixels of an image. Throws bad_request (`image`) unless it is exactly one complete image
+ * within the limits.
+ */
 export async function readImage(bytes: Uint8Array, { values }: Pick<Config, 'values'>): Promise<Image> {
   const most = values['image-max-bytes']
   if (bytes.byteLength === 0) throw imageRefusal(`The image is empty; send a ${IMAGE_TYPES}`)
@@ -47,7 +53,7 @@ async function measure(bytes: Uint8Array, type: ImageType): Promise<{ width: num
     if (width !== found.width || height !== found.height) throw new Unreadable('its size is said in two ways')
     return { width, height }
   } catch (error) {
-    // image-size throws what it likes on bytes that it does not understand.
+    // image-size throws various errors for bytes that it cannot parse.
     throw unreadable(error instanceof Unreadable ? error.message : 'its size cannot be read')
   }
 }
@@ -67,7 +73,7 @@ const SIGNATURES: readonly (readonly [offset: number, hex: string, what: string]
   [0, '38425053', 'a Photoshop document'],
 ]
 
-/** What the bytes seem to be instead; a guess that only words the refusal. */
+/** Guesses the actual type of the bytes, only for the wording of the error. */
 function otherType(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 256))
   const hex = head.toString('hex')

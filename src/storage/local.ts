@@ -1,4 +1,4 @@
-/** Assets as files of the data folder, each named by the hash of its content, served at /assets. */
+/** Stores assets as files in the data folder, named by the hash of their content and served at /assets. */
 import { createHash } from 'node:crypto'
 import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import type { Asset, Storage } from './storage.ts'
 
 export const ASSETS_FOLDER = 'assets'
 
-/** Version 1, raw, sha2-256, 32 bytes: the six characters that these make, and the digest. */
+/** CIDv1 with raw codec and sha2-256 of 32 bytes: these make the constant first characters, followed by the digest. */
 const CID = /^bafkrei[a-z2-7]{52}$/
-/** What the programs of Metaplex and Token-2022's clients take. */
+/** Maximum URI length that the Metaplex programs and the clients of Token-2022 accept. */
 const LONGEST_URI = 200
 
 export function openLocalStorage(config: Config, cluster: string): Storage {
@@ -62,7 +62,7 @@ export function openLocalStorage(config: Config, cluster: string): Storage {
   }
 }
 
-/** CIDv1 of the bytes as one raw block, in base32. */
+/** Returns the CIDv1 of the bytes as one raw block, in base32. */
 export async function cidOf(bytes: Uint8Array): Promise<string> {
   const [{ CID }, raw, digest] = await Promise.all([
     import('multiformats/cid'),
@@ -73,7 +73,10 @@ export async function cidOf(bytes: Uint8Array): Promise<string> {
   return CID.createV1(raw.code, digest.create(SHA2_256, createHash('sha256').update(bytes).digest())).toString()
 }
 
-/** Content type by the bytes themselves: only checked images and our own JSON are ever stored. */
+/**
+ * Determines the content type from the bytes, which suffices because only validated images and the service's own JSON
+ * are stored.
+ */
 function sniffed(bytes: Uint8Array): string {
   const type = imageTypeOf(bytes)
   if (type !== undefined) return `image/${type}`
@@ -89,7 +92,7 @@ async function readAssetFile(file: string): Promise<Uint8Array<ArrayBuffer> | nu
   }
 }
 
-/** Whole or not at all, and on the disk when it returns. */
+/** Writes an asset atomically and syncs it to the disk before it returns. */
 async function writeAsset(folder: string, cid: string, bytes: Uint8Array): Promise<void> {
   try {
     makeDataFolder(folder)

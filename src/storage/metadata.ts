@@ -1,10 +1,10 @@
-/** The JSON that a token's metadata URI leads to, in Metaplex' fungible standard. */
+/** JSON of a token's metadata URI according to Metaplex' fungible standard. */
 
 export interface MetadataFields {
   name: string
   symbol: string
   description?: string | undefined
-  /** Where the image is served. */
+  /** URI at which the image is served. */
   imageUri: string
   /** Content type of the image. */
   imageType: string
@@ -14,7 +14,7 @@ export interface MetadataFields {
   loot_from?: string | undefined
 }
 
-/** UTF-8 bytes of the JSON; the same input is the same bytes, so that it has one content identifier. */
+/** Returns the JSON as UTF-8 bytes; equal input gives equal bytes and thus the same content identifier. */
 export function metadataJson(token: MetadataFields): Uint8Array {
   const { name, symbol, description = '', imageUri, imageType, website, twitter_url, telegram, loot_from } = token
   const extensions = withoutAbsent({ website, twitter: twitter_url, telegram, loot_from })
@@ -30,6 +30,6 @@ export function metadataJson(token: MetadataFields): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(document))
 }
 
-/** Without what is undefined or empty, in the order given. */
+/** Omits undefined and empty fields and keeps the order of the others. */
 const withoutAbsent = (fields: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => Boolean(field[1])))

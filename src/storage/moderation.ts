@@ -5,7 +5,7 @@ import { ShuttingDown, TimeoutError, withTimeout } from '../timing.ts'
 
 export interface Moderated {
   image: { bytes: Uint8Array; contentType: string }
-  /** Name, symbol and description, looked at with the image. */
+  /** Name, symbol and description, which are moderated with the image. */
   texts?: readonly string[]
 }
 
@@ -13,20 +13,20 @@ export type Verdict = { flagged: false } | { flagged: true; categories: string[]
 
 export interface ModerationOptions {
   fetch?: typeof fetch
-  /** For request and answer together, in milliseconds. */
+  /** Timeout for request and response together, in milliseconds. */
   timeoutMs?: number
-  /** Aborted when the process ends. */
+  /** Signal that is aborted when the process shuts down. */
   ending?: AbortSignal
 }
 
 const MODERATION_TIMEOUT_MS = 9_000
 const LARGEST_ANSWER = 1_048_576
-/** This one takes nothing without a key; a server of one's own may. */
+/** Origin of OpenAI, which requires a key; other servers may not. */
 const OPENAI = 'https://api.openai.com'
 
 /**
- * Throws bad_request (`image`) naming the categories where the provider rejects, internal_error where it does not
- * answer.
+ * Throws bad_request (`image`) with the categories when the provider rejects, and internal_error when it does not
+ * respond.
  */
 export async function requireAllowed(config: Config, what: Moderated, options: ModerationOptions = {}): Promise<void> {
   const verdict = await moderate(config, what, options)
@@ -38,7 +38,7 @@ export async function requireAllowed(config: Config, what: Moderated, options: M
   })
 }
 
-/** Asks once; with `moderation` off, nobody. Throws internal_error where there is no answer that can be understood. */
+/** Sends one request, or none if `moderation` is off. Throws internal_error when there is no valid response. */
 export async function moderate(config: Config, what: Moderated, options: ModerationOptions = {}): Promise<Verdict> {
   if (config.values.moderation === 'off') return { flagged: false }
   const url = endpoint(config)
@@ -48,7 +48,7 @@ export async function moderate(config: Config, what: Moderated, options: Moderat
   let answer: string
   try {
     answer = await withTimeout(timeoutMs, ending, async (signal) => {
-      // A redirect would take the key to another host.
+      // A redirect could send the key to another host.
       const init: RequestInit = { method: 'POST', headers, body, signal, redirect: 'error' }
       const response = await (options.fetch ?? fetch)(url, init)
       if (response.ok) return bounded(response)
@@ -68,7 +68,9 @@ function whyNot(error: unknown, timeoutMs: number): string {
   return 'cannot be reached, or its answer broke off'
 }
 
-/** `moderation-url` plus its path; a key goes over https, or to this machine. */
+/**
+ * Returns the endpoint below `moderation-url`; except on this machine it must be https, so that the key is protected.
+ */
 function endpoint({ values }: Config): URL {
   const url = new URL(values['moderation-url'])
   const wayIn = `; set ${environmentName('moderation-url')}`
@@ -105,7 +107,7 @@ function question(model: string, { image, texts = [] }: Moderated): Record<strin
   }
 }
 
-/** What was looked at is unknown, so nothing may be made of it. */
+/** Error for a missing verdict; nothing may be created without one. */
 const moderationFailed = (url: URL, why: string, cause?: unknown): ApiError =>
   internal(`The moderation provider at ${url.host} ${why}; nothing was created, try again`, { cause })
 
@@ -127,7 +129,7 @@ async function bounded(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Category names go into a message that clients read. */
+/** Pattern of category names that are safe in a message to clients. */
 const CATEGORY = /^[\w/ -]{1,64}$/
 
 function readVerdict(url: URL, answer: string): Verdict {

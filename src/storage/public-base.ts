@@ -1,11 +1,14 @@
-/** The address that assets are read from, and whether it will still be one when the chain has outlived this machine. */
+/** Determines the public address of assets, which must stay reachable for others as long as the chain refers to it. */
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import { type Config, DAEMON_FILE, type SettingName } from '../config.ts'
 import { type ApiError, internal } from '../errors.ts'
 import { readOwnIfThere } from '../files.ts'
 
-/** Without the last slash. Throws internal_error naming the setting where none would do for `cluster`. */
+/**
+ * Returns the base URL without a trailing slash. Throws internal_error naming the setting when it does not suit
+ * `cluster`.
+ */
 export async function publicBase(config: Config, cluster: string): Promise<string> {
   const text = config.values['public-url']
   if (text === undefined) {
@@ -30,7 +33,7 @@ const unfitUrl = (why: string, unset?: SettingName): ApiError =>
     { unset },
   )
 
-/** Where this machine's daemon listens; a chain that is embedded is read from here. */
+/** Returns the address of this machine's daemon, which suffices for the embedded chain. */
 async function localBase({ dataDir, values }: Config): Promise<string> {
   const text = readOwnIfThere(join(dataDir, DAEMON_FILE), { folder: 'own' })
   const running = text === null ? undefined : urlIn(text)
@@ -72,7 +75,7 @@ for (const [net, bits] of [
   PRIVATE.addSubnet(net, bits, 'ipv6')
 }
 
-/** A name or an address that means another machine, or none, to everyone else. */
+/** Whether a name or an address refers to another machine, or to none, for everyone else. */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   const version = isIP(host)

@@ -1,11 +1,11 @@
-/** Where token images and metadata are kept, whatever keeps them. */
+/** Interface of the storage for token images and metadata, independent of the backend. */
 import type { Config } from '../config.ts'
 import { openLocalStorage } from './local.ts'
 
 export interface Stored {
-  /** CIDv1, raw, sha2-256, base32. */
+  /** CIDv1 of the content with raw codec, sha2-256 and base32. */
   cid: string
-  /** Where anyone can read it, for good: it goes on chain. */
+  /** Public and permanent address of the asset, which is stored on chain. */
   uri: string
 }
 
@@ -15,17 +15,17 @@ export interface Asset {
 }
 
 export interface Storage {
-  /** Throws internal_error where nothing can be stored as things are set, naming the setting; writes nothing. */
+  /** Checks the settings without writing. Throws internal_error naming the setting that prevents storing. */
   check(): Promise<void>
-  /** What `put` would answer; keeps nothing. */
+  /** Returns the result that `put` would have, without storing anything. */
   locate(bytes: Uint8Array): Promise<Stored>
-  /** Keeps the bytes durably; the same bytes are one asset. Throws internal_error. */
+  /** Stores the bytes durably; equal bytes are the same asset. Throws internal_error. */
   put(bytes: Uint8Array, contentType: string): Promise<Stored>
-  /** What this process serves under that identifier, null without it. Throws internal_error where it is damaged. */
+  /** Returns the asset with this identifier, or null. Throws internal_error when it is damaged. */
   get(cid: string): Promise<Asset | null>
-  /** Whether there is something under that identifier; does not look at it. */
+  /** Whether an asset with this identifier exists; its content is not checked. */
   has(cid: string): Promise<boolean>
 }
 
-/** Opens nothing yet. `cluster` is the kind of chain that the URIs go on. */
+/** Creates the storage without opening it. `cluster` is the kind of chain on which the URIs are stored. */
 export const openStorage = (config: Config, cluster: string): Storage => openLocalStorage(config, cluster)
