@@ -1,11 +1,14 @@
-/** Decimal text to u64 base units, exactly: no float, no rounding, written little-endian into a record. */
+/**
+ * Exact conversion of decimal text to u64 base units without floats or rounding; amounts are written little-endian into
+ * a record.
+ */
 
 import { MAX_U64 } from '../solana/u64.ts'
 
 /** Largest `decimals` accepted (spec section 4, tree create body). */
 export const MAX_DECIMALS = 18
 
-/** Outcome of reading an amount. */
+/** Status of reading an amount. */
 export const AMOUNT_STATUS = { ok: 0, syntax: 1, overflow: 2, fraction: 3, negative: 4, unsafe: 5 } as const
 export type AmountStatus = (typeof AMOUNT_STATUS)[keyof typeof AMOUNT_STATUS]
 
@@ -96,7 +99,8 @@ export function readJsonNumber(
   const [mantissa = '', exponentText] = text.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const significant = (whole + fraction).replace(/^0+/, '')
-  // By hand: a pattern anchored at the end would try every run of zeros inside, in quadratic time.
+  // The zeros are removed with a loop, because a pattern anchored at the end would take quadratic time on runs of
+  // zeros.
   let last = significant.length
   while (significant[last - 1] === '0') last--
   const digits = significant.slice(0, last)
@@ -114,7 +118,7 @@ export function readJsonNumber(
   return readAmount(digitBytes, 0, scaled.length, undefined, out, at)
 }
 
-/** The u64 LE at `source[at]`; RangeError where the bytes end before it does. */
+/** Reads the u64 LE at `source[at]`. Throws RangeError when the bytes end before it does. */
 export function amountFrom(source: Uint8Array, at: number): bigint {
   if (at + 8 > source.length) throw new RangeError(`no amount at byte ${at} of ${source.length}`)
   const low =
@@ -127,7 +131,7 @@ export function amountFrom(source: Uint8Array, at: number): bigint {
   return high === 0 ? BigInt(low) : (BigInt(high) << 32n) | BigInt(low)
 }
 
-/** Writes `amount` (0 to 2^64 - 1) as u64 LE; RangeError outside. */
+/** Writes `amount` (0 to 2^64 - 1) as u64 LE. Throws RangeError for any other amount. */
 export function writeAmount(out: Uint8Array, at: number, amount: bigint): void {
   if (amount < 0n || amount > MAX_U64) throw new RangeError(`amount ${amount} is not a u64 (0 to ${MAX_U64})`)
   writeU64Halves(out, at, Number(amount >> 32n), Number(amount & 0xffffffffn))

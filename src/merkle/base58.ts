@@ -1,4 +1,4 @@
-/** Base58 for 32-byte keys: table-driven, decoding straight from bytes into a slot of a larger buffer. */
+/** Table-driven base58 for 32-byte keys; it decodes directly from bytes into a position of a larger buffer. */
 
 const BASE58_ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const ONE = 49
@@ -6,8 +6,8 @@ const ONE = 49
 const DIGIT_VALUES = new Int8Array(256).fill(-1)
 for (let i = 0; i < 58; i++) DIGIT_VALUES[BASE58_ALPHABET.charCodeAt(i)] = i
 
-// A key is at most 45 base58 digits: nine groups of five. Row g holds 58^(5·(8-g)) as sixteen 16-bit limbs, so that
-// a key is nine multiply-adds per limb, every sum below 2^49 and therefore exact in a double.
+// A key has at most 45 base58 digits, that is nine groups of five. Row g holds 58^(5·(8-g)) as sixteen 16-bit limbs. A
+// limb then takes nine multiply-adds, and every sum is below 2^49 and therefore exact in a double.
 const GROUP = 58 ** 5
 const WEIGHTS = new Float64Array(9 * 16)
 for (let g = 8, weight = 1n; g >= 0; g--, weight *= BigInt(GROUP)) {
@@ -16,8 +16,8 @@ for (let g = 8, weight = 1n; g >= 0; g--, weight *= BigInt(GROUP)) {
 const groups = new Float64Array(9)
 
 /**
- * Decodes base58 text (ASCII in `source[start, end)`) into 32 bytes at `out[at]`.
- * False when the text is not the one canonical spelling of exactly 32 bytes; `out` is then left in any state.
+ * Decodes base58 text (ASCII in `source[start, end)`) into 32 bytes at `out[at]`. Returns false when the text is not
+ * the canonical base58 of exactly 32 bytes; the content of `out` is then undefined.
  */
 export function decodeKey(source: Uint8Array, start: number, end: number, out: Uint8Array, at: number): boolean {
   const length = end - start
@@ -44,7 +44,7 @@ export function decodeKey(source: Uint8Array, start: number, end: number, out: U
     position += 5
   }
   if (bad < 0) return false
-  // Unrolled: with the groups in locals the sums run about twice as fast as in a nested loop.
+  // The loop over groups is unrolled, because with local variables it runs about twice as fast as a nested loop.
   const [g0, g1, g2, g3, g4] = [groups[0] ?? 0, groups[1] ?? 0, groups[2] ?? 0, groups[3] ?? 0, groups[4] ?? 0]
   const [g5, g6, g7, g8] = [groups[5] ?? 0, groups[6] ?? 0, groups[7] ?? 0, groups[8] ?? 0]
   const w = WEIGHTS
@@ -60,7 +60,7 @@ export function decodeKey(source: Uint8Array, start: number, end: number, out: U
     out[at + 2 * k + 1] = limb
   }
   if (carry !== 0) return false
-  // A leading '1' stands for a zero byte; any other count is a second spelling of the key, or of a shorter one.
+  // Each leading '1' encodes one zero byte. With any other count, the text is not canonical or encodes a shorter key.
   let zeros = 0
   while (zeros < 32 && out[at + zeros] === 0) zeros++
   let ones = 0
@@ -68,7 +68,7 @@ export function decodeKey(source: Uint8Array, start: number, end: number, out: U
   return zeros === ones
 }
 
-/** The 32 bytes of a base58 key, or undefined when `text` is not the canonical base58 of 32 bytes. */
+/** Decodes a base58 key; undefined when `text` is not the canonical base58 of 32 bytes. */
 export function keyFromBase58(text: string): Uint8Array | undefined {
   if (text.length < 32 || text.length > 44) return undefined
   const source = new Uint8Array(text.length)
@@ -81,7 +81,7 @@ export function keyFromBase58(text: string): Uint8Array | undefined {
   return decodeKey(source, 0, source.length, key, 0) ? key : undefined
 }
 
-/** Base58 text of the 32 bytes at `key[at]`; RangeError where the bytes end before. */
+/** Returns the base58 text of the 32 bytes at `key[at]`. Throws RangeError when there are fewer bytes. */
 export function keyToBase58(key: Uint8Array, at = 0): string {
   if (at + 32 > key.length) throw new RangeError(`no key at byte ${at} of ${key.length}`)
   const limbs = new Float64Array(16)
@@ -108,7 +108,9 @@ export function keyToBase58(key: Uint8Array, at = 0): string {
   return '1'.repeat(zeros) + text.slice(ones)
 }
 
-/** Why a text is no wallet, for a message; a text longer than any wallet is not echoed, it could be a secret key. */
+/**
+ * Explains why a text is not a wallet. A text longer than any wallet is not repeated, because it could be a secret key.
+ */
 export function walletFault(text: string): string {
   if (text === '') return 'the wallet is empty'
   if (text.length > 44) {

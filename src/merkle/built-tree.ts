@@ -1,4 +1,4 @@
-/** From raw bytes to everything the store needs, in one call: what the worker thread does, and what it sends back. */
+/** Builds everything that the store requires from raw bytes; the worker thread runs it and sends back the result. */
 import { type CsvOptions, readCsv } from './csv.ts'
 import { listHash, totalAmount } from './entry-list.ts'
 import type { SettledRows } from './row-builder.ts'
@@ -6,30 +6,30 @@ import { type EncodedTree, encodeTree } from './stored-tree.ts'
 import { buildTree, toHex } from './tree.ts'
 import { readTreeRequest } from './tree-request.ts'
 
-/** A validated list and its tree, free of anything that cannot cross threads. */
+/** A validated list and its tree, without values that cannot be sent between threads. */
 export interface BuiltTree {
-  /** Every field of the request body but `entries`, as sent; empty for a CSV. */
+  /** All fields of the request body except `entries`, as sent; empty for a CSV. */
   fields: Record<string, unknown>
   leafCount: number
-  /** Hex, no prefix. */
+  /** Merkle root in hex without a prefix. */
   root: string
-  /** Base units; can exceed u64. */
+  /** Sum of all amounts in base units, which can exceed u64. */
   total: bigint
-  /** SHA-256 (hex) of the records in leaf order. */
+  /** SHA-256 of the records in leaf order, in hex. */
   listHash: string
   merged: number
   zeroAmounts: number
-  /** The blobs to store (`blobsOf`); absent when the request says `persist: false`. */
+  /** Parts to store, see `blobsOf`; undefined when the request has `persist: false`. */
   encoded: EncodedTree | undefined
 }
 
-/** Builds from the raw body of POST /v2/merkle-trees; MerkleInputError as `readTreeRequest`. */
+/** Builds from the raw body of POST /v2/merkle-trees. Throws MerkleInputError like `readTreeRequest`. */
 export function buildFromRequest(body: Uint8Array): BuiltTree {
   const { fields, ...rows } = readTreeRequest(body)
   return treeOf(fields, rows, fields.persist !== false)
 }
 
-/** Builds from CSV bytes; MerkleInputError as `readCsv`. */
+/** Builds from CSV bytes. Throws MerkleInputError like `readCsv`. */
 export function buildFromCsv(bytes: Uint8Array, options: CsvOptions = {}): BuiltTree {
   return treeOf({}, readCsv(bytes, options), true)
 }

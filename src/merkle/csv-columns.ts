@@ -1,4 +1,4 @@
-/** Decides from a CSV's first record whether it is a header, and which columns hold wallet, amount and locked amount. */
+/** Detects a header in a CSV's first record, and the columns of wallet, amount and locked amount. */
 import { keyFromBase58 } from './base58.ts'
 import type { CsvScanner } from './csv-scanner.ts'
 
@@ -7,25 +7,31 @@ export const AMOUNT_NAMES = ['amount', 'amount_unlocked']
 const LOCKED_NAMES = ['amount_locked', 'locked_amount', 'locked']
 
 export interface CsvColumns {
-  /** Whether the first record is a header and holds no recipient. */
+  /** Whether the first record is a header instead of a recipient. */
   header: boolean
   wallet: number
   amount: number
-  /** Column of the locked amount in Jito's and Streamflow's form (`pubkey,amount_unlocked,amount_locked,category`), or -1. */
+  /**
+   * Column of the locked amount in the format of Jito and Streamflow (`pubkey,amount_unlocked,amount_locked,category`),
+   * or -1.
+   */
   locked: number
-  /** Cells of the first record; a longer record is refused. */
+  /** Number of cells of the first record; records with more cells are rejected. */
   width: number
-  /** Without a header, a third column of exactly three digits is refused: `1,000` is more likely than a column. */
+  /**
+   * Whether a third column of exactly three digits is rejected; without a header, `1,000` is more likely an amount than
+   * two columns.
+   */
   guardThousands: boolean
 }
 
-/** A header that does not say which columns to read. */
+/** The reason why the columns of a header cannot be determined. */
 export interface ColumnFault {
   cell: number
   message: string
 }
 
-/** Reads the columns off the scanner's current (first) record. */
+/** Determines the columns from the scanner's current (first) record. */
 export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
   const width = scanner.cells
   const names = Array.from({ length: width }, (_, i) =>
@@ -47,7 +53,7 @@ export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
   const locked = lockeds[0] ?? -1
   let [wallet, amount] = [wallets[0], amounts[0]]
   if (wallet !== undefined || amount !== undefined || locked >= 0) {
-    // Of two columns with one named, the other is no guess.
+    // If one of two columns is named, the other column is unambiguous.
     if (width === 2 && locked < 0) {
       if (wallet === undefined && amount !== undefined) wallet = 1 - amount
       else if (amount === undefined && wallet !== undefined) amount = 1 - wallet
@@ -63,7 +69,7 @@ export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
   if (width === 1) {
     return { cell: 0, message: 'one column only; a row is wallet,amount separated by a comma' }
   }
-  // Words without a digit cannot hold an amount: a header in other words.
+  // Names without a digit cannot be amounts, so the record is a header with unknown names.
   if (names.every((name) => /^[\p{L}_()#]+$/u.test(name) && name.length < 32)) {
     if (width === 2) return { header: true, wallet: 0, amount: 1, locked: -1, width, guardThousands: false }
     const message = `the header names neither wallet (${WALLET_NAMES.join(', ')}) nor amount (${AMOUNT_NAMES.join(', ')})`

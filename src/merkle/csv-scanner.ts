@@ -1,4 +1,7 @@
-/** Splits CSV bytes into records and cells without making strings: quotes, CRLF, blank lines, comments and the BOM. */
+/**
+ * Splits CSV bytes into records and cells without creating strings; handles quotes, CRLF, blank lines, comments and the
+ * BOM.
+ */
 
 const COMMA = 44
 const QUOTE = 34
@@ -8,7 +11,10 @@ const CR = 13
 const SPACE = 32
 const TAB = 9
 
-/** Walks a CSV record by record; cell i of the current one is `bytes[starts[i], ends[i])`, trimmed, quotes off. */
+/**
+ * Reads a CSV record by record. Cell i of the current record is `bytes[starts[i], ends[i])`, trimmed and without
+ * quotes.
+ */
 export class CsvScanner {
   readonly bytes: Uint8Array
   starts = new Uint32Array(16)
@@ -16,19 +22,19 @@ export class CsvScanner {
   cells = 0
   /** Byte offset of the current record. */
   recordStart = 0
-  /** Set when the current record breaks the quoting rules: where, and how. */
+  /** Offset and message of the current record's quoting error; undefined when it has none. */
   fault: { offset: number; message: string } | undefined
   private position: number
   private readonly comments: boolean
 
-  /** Without `comments`, a record may begin with `#`. */
+  /** With `comments: false`, a record may begin with `#`. */
   constructor(bytes: Uint8Array, { comments = true } = {}) {
     this.bytes = bytes
     this.comments = comments
     this.position = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   }
 
-  /** Moves to the next record that is neither blank nor a comment; false at the end. */
+  /** Moves to the next record that is not blank or a comment; false at the end. */
   next(): boolean {
     const { bytes } = this
     const length = bytes.length
@@ -69,7 +75,10 @@ export class CsvScanner {
     return true
   }
 
-  /** Cell text; `""` inside quotes is left doubled, no valid wallet, amount or column name holds a quote. */
+  /**
+   * Returns the text of a cell. `""` inside quotes stays doubled, because no valid wallet, amount or column name
+   * contains a quote.
+   */
   text(cell: number): string {
     return Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length).toString(
       'utf8',
@@ -82,7 +91,7 @@ export class CsvScanner {
     return this.starts[cell] === this.ends[cell]
   }
 
-  /** Reads a quoted cell that opens at `open`; returns the offset of the comma or line end behind it. */
+  /** Reads a quoted cell that starts at `open`; returns the offset of the comma or line end after it. */
   private quotedCell(open: number): number {
     const { bytes } = this
     let p = open + 1
@@ -128,8 +137,8 @@ function isBlank(byte: number): boolean {
 }
 
 /**
- * Line and column (both from 1, columns in characters) of byte offsets, found in one walk; LF, CRLF and CR end a line.
- * Offsets may come in any order and repeat.
+ * Computes line and column (both from 1, columns in characters) of byte offsets in one pass; LF, CRLF and CR end a
+ * line. Offsets may be unordered and repeated.
  */
 export function locate(bytes: Uint8Array, offsets: Iterable<number>): Map<number, { line: number; column: number }> {
   const places = new Map<number, { line: number; column: number }>()

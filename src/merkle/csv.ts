@@ -1,4 +1,4 @@
-/** Reads a recipient CSV into a packed list, collecting every fault with its line and column. */
+/** Reads a recipient CSV into a packed list, and collects every error with its line and column. */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS, readAmount } from './amounts.ts'
 import { decodeKey, keyToBase58, walletFault } from './base58.ts'
@@ -10,11 +10,13 @@ import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 import { type DuplicateMode, RowBuilder, type SettledRows } from './row-builder.ts'
 
 export interface CsvOptions {
-  /** File name for error positions. Default `csv`. */
+  /** File name in error positions; the default is `csv`. */
   name?: string
-  /** Given: amounts are whole tokens with up to this many fractional digits (0-18). Absent: raw base units. */
+  /**
+   * If set, amounts are whole tokens with up to this many fractional digits (0-18); otherwise they are raw base units.
+   */
   decimals?: number | undefined
-  /** A wallet that stands twice: refused (default), or summed at its first position. */
+  /** Handling of repeated wallets: rejected (default), or summed at their first position. */
   duplicates?: DuplicateMode
   onProgress?: BuildProgress
 }
@@ -26,14 +28,14 @@ export interface CsvRows extends SettledRows {
 interface RowFault {
   offset: number
   message: string
-  /** Offset of the row the message ends by naming. */
+  /** Offset of the earlier row whose position ends the message. */
   earlier: number | undefined
 }
 
-/** Counts a fault; the message is made only for those that are kept. */
+/** Counts an error; its message is created only if the error is stored. */
 type RefuseAt = (offset: number, message: () => string, earlier?: number) => void
 
-/** Reads a CSV (UTF-8); throws MerkleInputError with positions `NAME:LINE:COLUMN`. Source: contract section 7. */
+/** Reads a CSV (UTF-8). Throws MerkleInputError with positions `NAME:LINE:COLUMN`. Source: contract section 7. */
 export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const { name = 'csv', decimals, duplicates = 'reject', onProgress } = options
   const faults: RowFault[] = []
@@ -66,7 +68,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     return throwFaults()
   }
 
-  // The shortest row with a wallet is 32 characters, a comma and a line end.
+  // The shortest row with a wallet has 32 characters, a comma and a line end.
   const rows = new RowBuilder(Math.ceil((bytes.length + 1) / 34) + 1)
   const needed = Math.max(columns.wallet, columns.amount) + 1
   let more = columns.header ? scanner.next() : true
@@ -121,7 +123,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
 const NO_ROWS = 'no rows; a row is wallet,amount'
 const BLANK = { offset: 0, message: '' }
 
-/** A record with too many or too few cells; BLANK for one that is only commas. */
+/** Returns the error for a record with too many or too few cells; BLANK for a record of only commas. */
 function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): typeof BLANK | undefined {
   if (scanner.cells > columns.width) {
     const message = `${scanner.cells} cells where the first row has ${columns.width}; amounts take no thousands separators`
@@ -155,7 +157,7 @@ function requireNoLock(scanner: CsvScanner, cell: number, refuse: RefuseAt): voi
   })
 }
 
-/** Why an amount cell cannot be read, and what to write. */
+/** Explains why an amount cell cannot be read, and what to write instead. */
 function cellFault(text: string, status: number, decimals: number | undefined): string {
   const shown = `amount ${quoted(text)}`
   if (text === '') return 'the amount is empty'
@@ -176,7 +178,7 @@ function cellFault(text: string, status: number, decimals: number | undefined): 
   return `${shown} is no amount; write ${form}`
 }
 
-/** Turns byte offsets into `NAME:LINE:COLUMN`, in file order, with one walk over the file. */
+/** Converts byte offsets to `NAME:LINE:COLUMN` in file order, with one pass over the file. */
 function placed(bytes: Uint8Array, name: string, faults: RowFault[]): MerkleIssue[] {
   const places = locate(
     bytes,

@@ -1,15 +1,15 @@
-/** What changed between two recipient lists: wallets added, removed, with another amount, or in another order. */
+/** Differences between two recipient lists: added and removed wallets, changed amounts, and a changed order. */
 import { amountAt, type EntryList, entryAt, type ListEntry, RECORD_BYTES } from './entry-list.ts'
 
 export interface ListDiff {
-  /** In the order of the later list. */
+  /** Entries only in the later list, in its order. */
   added: ListEntry[]
-  /** In the order of the earlier list. */
+  /** Entries only in the earlier list, in its order. */
   removed: ListEntry[]
-  /** In the order of the later list. */
+  /** Wallets with different amounts, in the order of the later list. */
   changed: { wallet: string; before: bigint; after: bigint }[]
   unchanged: number
-  /** The wallets in both lists stand in another order: the roots differ even where nothing else does. */
+  /** Whether the common wallets have a different order; then the roots differ even without other changes. */
   reordered: boolean
 }
 

@@ -1,18 +1,21 @@
-/** A recipient list in one buffer: 40 bytes a leaf (wallet 32 ‖ amount u64 LE), in leaf order, to hash, store or transfer. */
+/**
+ * A recipient list in one buffer of 40 bytes per leaf (wallet 32 ‖ amount u64 LE) in leaf order, for hashing, storing
+ * and transferring.
+ */
 import { hash } from 'node:crypto'
 import { amountFrom, writeAmount } from './amounts.ts'
 import { keyFromBase58, keyToBase58, walletFault } from './base58.ts'
 import { MerkleInputError } from './errors.ts'
 
-/** Bytes of one leaf record. */
+/** Size of one leaf record in bytes. */
 export const RECORD_BYTES = 40
-/** Most leaves of one stored tree (spec section 8). */
+/** Maximum number of leaves of one stored tree (spec section 8). */
 export const MAX_STORED_LEAVES = 50_000
 
-/** Wallets are distinct in every list this module returns. */
+/** A packed list; wallets are distinct in every list that this module returns. */
 export interface EntryList {
   readonly count: number
-  /** `count` records of 40 bytes. */
+  /** Records of 40 bytes each, `count` in total. */
   readonly bytes: Uint8Array
 }
 
@@ -21,14 +24,14 @@ export interface ListEntry {
   amount: bigint
 }
 
-/** A list over packed records; RangeError when the length is not a multiple of 40. */
+/** Creates a list over packed records. Throws RangeError when the length is not a multiple of 40. */
 export function listFromBytes(bytes: Uint8Array): EntryList {
   if (bytes.length % RECORD_BYTES !== 0)
     throw new RangeError(`${bytes.length} bytes are not records of ${RECORD_BYTES}`)
   return { count: bytes.length / RECORD_BYTES, bytes }
 }
 
-/** A list of a few entries in code; wallets must be valid and distinct (MerkleInputError), amounts base units. */
+/** Creates a list from entries with amounts in base units. Throws MerkleInputError for invalid or repeated wallets. */
 export function listFromEntries(entries: readonly ListEntry[]): EntryList {
   const bytes = new Uint8Array(entries.length * RECORD_BYTES)
   const seen = new Map<string, number>()
@@ -48,22 +51,25 @@ export function listFromEntries(entries: readonly ListEntry[]): EntryList {
   return { count: entries.length, bytes }
 }
 
-/** The 32 bytes of a leaf's wallet (a view, not a copy). */
+/** Returns the 32 bytes of a leaf's wallet as a view. */
 export function walletAt(list: EntryList, index: number): Uint8Array {
   return list.bytes.subarray(index * RECORD_BYTES, index * RECORD_BYTES + 32)
 }
 
-/** A leaf's amount in base units. */
+/** Returns a leaf's amount in base units. */
 export function amountAt(list: EntryList, index: number): bigint {
   return amountFrom(list.bytes, index * RECORD_BYTES + 32)
 }
 
-/** A leaf as text and bigint. */
+/** Returns a leaf with its wallet as base58 text. */
 export function entryAt(list: EntryList, index: number): ListEntry {
   return { wallet: keyToBase58(list.bytes, index * RECORD_BYTES), amount: amountAt(list, index) }
 }
 
-/** Sum of all amounts in base units; can exceed u64, which no single vault can fund. RangeError for a list cut short. */
+/**
+ * Returns the sum of all amounts in base units; it can exceed u64, the maximum of a single vault. Throws RangeError
+ * for a truncated list.
+ */
 export function totalAmount(list: EntryList): bigint {
   let total = 0n
   let low = 0
@@ -76,7 +82,7 @@ export function totalAmount(list: EntryList): bigint {
       (bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256 + (bytes[at + 2] ?? 0) * 65536 + (bytes[at + 3] ?? 0) * 16777216
     high +=
       (bytes[at + 4] ?? 0) + (bytes[at + 5] ?? 0) * 256 + (bytes[at + 6] ?? 0) * 65536 + (bytes[at + 7] ?? 0) * 16777216
-    // The halves stay exact in a double for 2^21 rows; folding earlier keeps a margin.
+    // Each half is exact in a double for up to 2^21 rows; adding them to the total every 2^20 rows keeps a margin.
     if ((i & 0xfffff) === 0xfffff) {
       total += (BigInt(high) << 32n) + BigInt(low)
       low = 0
@@ -86,12 +92,14 @@ export function totalAmount(list: EntryList): bigint {
   return total + (BigInt(high) << 32n) + BigInt(low)
 }
 
-/** SHA-256 (hex) over the records in leaf order, wallet32 ‖ amount u64 LE each: two equal lists, two equal hashes. */
+/** SHA-256 in hex over the records in leaf order, each wallet32 ‖ amount u64 LE; equal lists have equal hashes. */
 export function listHash(list: EntryList): string {
   return hash('sha256', list.bytes.subarray(0, list.count * RECORD_BYTES), 'hex')
 }
 
-/** Leaf index of a wallet (32 bytes), -1 when absent; a linear scan, about 1 ms per million leaves. */
+/**
+ * Returns the leaf index of a wallet (32 bytes), or -1. It is a linear scan that takes about 1 ms per million leaves.
+ */
 export function findWallet(list: EntryList, wallet: Uint8Array): number {
   const { bytes } = list
   const first = wallet[0]
@@ -104,7 +112,7 @@ export function findWallet(list: EntryList, wallet: Uint8Array): number {
   return -1
 }
 
-/** The list cut into consecutive lists of at most `size` leaves (views over the same bytes). */
+/** Splits the list into consecutive lists of at most `size` leaves, which are views of the same bytes. */
 export function shardList(list: EntryList, size = MAX_STORED_LEAVES): EntryList[] {
   if (!Number.isInteger(size) || size < 1) throw new RangeError(`a shard holds at least one leaf, not ${size}`)
   const shards: EntryList[] = []

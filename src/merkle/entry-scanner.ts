@@ -1,4 +1,7 @@
-/** Reads the `entries` array of a request body: wallets at once, amounts once `decimals`, which may follow, is known. */
+/**
+ * Reads the `entries` array of a request body. Wallets are decoded immediately, amounts only once `decimals` is known,
+ * as it may follow.
+ */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, walletFault } from './base58.ts'
@@ -7,7 +10,7 @@ import { quoted } from './errors.ts'
 import type { JsonScanner } from './json-scanner.ts'
 import { RowBuilder } from './row-builder.ts'
 
-/** Counts an issue; the message is made only for those that are kept. */
+/** Counts an issue; its message is created only if the issue is stored. */
 export type Refuse = (position: string, message: () => string) => void
 
 const QUOTE = 34
@@ -15,18 +18,18 @@ const KIND = { none: 0, text: 1, escapedText: 2, number: 3 } as const
 const WALLET_KEY = Uint8Array.from('"wallet"', (character) => character.charCodeAt(0))
 const AMOUNT_KEY = Uint8Array.from('"amount"', (character) => character.charCodeAt(0))
 
-/** A client's field name, safe in a dotted position. */
+/** Returns a client's field name in a form that is safe in a dotted position. */
 export function fieldName(name: string): string {
   return /^[\w-]{1,60}$/.test(name) ? name : quoted(name)
 }
 
 export class EntryScanner {
   readonly rows: RowBuilder
-  /** Entries of the array, those past the ceiling included. */
+  /** Number of entries in the array, including those beyond the limit. */
   seen = 0
   private readonly scanner: JsonScanner
   private readonly refuse: Refuse
-  // Per entry: its record (-1 when its wallet is refused), and where its amount stands in the text.
+  // For each entry: its record (-1 if its wallet was rejected) and the position of its amount in the text.
   private readonly records: Int32Array
   private readonly starts: Uint32Array
   private readonly ends: Uint32Array
@@ -35,7 +38,7 @@ export class EntryScanner {
   constructor(scanner: JsonScanner, refuse: Refuse) {
     this.scanner = scanner
     this.refuse = refuse
-    // Nothing shorter than `{},` is an entry.
+    // Every entry takes at least three bytes, as in `{},`.
     const capacity = Math.min(MAX_STORED_LEAVES, Math.ceil(scanner.bytes.length / 3))
     this.rows = new RowBuilder(capacity)
     this.records = new Int32Array(capacity).fill(-1)
@@ -44,13 +47,13 @@ export class EntryScanner {
     this.kinds = new Uint8Array(capacity)
   }
 
-  /** Passes the array at the cursor. */
+  /** Reads the array at the cursor. */
   scan(): void {
     const { scanner } = this
     scanner.expect(91)
     if (scanner.take(93)) return
     do {
-      // Past the ceiling entries are only counted, so that a huge body costs no more than its bytes.
+      // Entries beyond the limit are only counted, so that a huge body uses no further memory.
       if (this.seen >= MAX_STORED_LEAVES) scanner.skipValue()
       else if (scanner.peek() === 123) this.scanEntry()
       else {
@@ -122,7 +125,7 @@ export class EntryScanner {
     rows.append(seen)
   }
 
-  /** Reads the wallet at the cursor into the next record; false, with an issue, when it is none. */
+  /** Reads the wallet at the cursor into the next record; false, with an issue, when it is invalid. */
   private scanWallet(): boolean {
     const { scanner, rows, seen } = this
     const start = scanner.position
@@ -143,7 +146,7 @@ export class EntryScanner {
     return false
   }
 
-  /** Notes where the amount at the cursor stands. */
+  /** Stores the position of the amount at the cursor. */
   private scanAmount(): void {
     const { scanner, seen } = this
     const start = scanner.position
@@ -174,7 +177,7 @@ export class EntryScanner {
   }
 }
 
-/** Why an amount of a request body is refused, and what to send. */
+/** Explains why an amount of a request body is rejected, and what to send instead. */
 function amountFault(text: string, status: AmountStatus, kind: number, decimals: number | undefined): string {
   const shown = quoted(text)
   if (status === AMOUNT_STATUS.overflow) {

@@ -1,16 +1,16 @@
-/** The two ways merkle work fails: input that has to be corrected, and stored blobs that do not fit their root. */
+/** Errors of merkle operations: invalid input, and stored blobs that do not match their root. */
 
-/** How many issues an error keeps; all of them are counted. */
+/** Maximum number of issues that an error stores; all issues are counted. */
 export const MAX_ISSUES = 100
 
 export interface MerkleIssue {
   /** `FILE:LINE:COLUMN` in a CSV, a dotted path (`entries.37.wallet`) in a JSON body, empty for the body as a whole. */
   position: string
-  /** What is wrong and what to write instead; never echoes text that could be a secret key. */
+  /** What is wrong and what to write instead; it never repeats text that could be a secret key. */
   message: string
 }
 
-/** A recipient list that cannot be used as it is: every fault is counted, the first 100 are kept in `issues`. */
+/** An invalid recipient list: all issues are counted, and the first 100 are in `issues`. */
 export class MerkleInputError extends Error {
   override readonly name = 'MerkleInputError'
   readonly issues: readonly MerkleIssue[]
@@ -25,7 +25,7 @@ export class MerkleInputError extends Error {
   }
 }
 
-/** Stored leaves, index or head are cut, altered or of another tree: what they hash to is not what was stored. */
+/** Stored leaves, index or head are truncated, altered or from another tree, because their hashes do not match. */
 export class LeafLayoutError extends Error {
   override readonly name = 'LeafLayoutError'
 
@@ -34,12 +34,12 @@ export class LeafLayoutError extends Error {
   }
 }
 
-/** One issue as a terminal line: `FILE:LINE:COLUMN: what`. */
+/** Formats one issue as a terminal line: `FILE:LINE:COLUMN: what`. */
 export function issueLine(issue: MerkleIssue): string {
   return issue.position === '' ? issue.message : `${issue.position}: ${issue.message}`
 }
 
-/** Input text for a message: cut to 60 characters, control characters escaped. */
+/** Quotes input text for a message, cut to 60 characters and with control characters escaped. */
 export function quoted(text: string): string {
   const cut = text.length > 60 ? `${text.slice(0, 60)}…` : text
   return JSON.stringify(cut).replace(/[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g, (character) => {

@@ -1,4 +1,7 @@
-/** Walks JSON bytes strictly (RFC 8259, what JSON.parse accepts) without building values, so that number text stays exact. */
+/**
+ * Scans JSON bytes strictly (RFC 8259, as JSON.parse does) without creating values, so that the text of numbers stays
+ * exact.
+ */
 import { MerkleInputError, quoted } from './errors.ts'
 
 const QUOTE = 34
@@ -10,7 +13,7 @@ const CLOSE_BRACKET = 93
 const COMMA = 44
 const COLON = 58
 
-/** Objects and lists inside one another; no request needs more. */
+/** Maximum nesting of objects and arrays; no valid request needs more. */
 const MOST_DEPTH = 32
 
 /** A cursor over one JSON text; every method throws MerkleInputError at the first byte that is not JSON. */
@@ -18,7 +21,7 @@ export class JsonScanner {
   readonly bytes: Uint8Array
   private readonly buffer: Buffer
   position: number
-  /** Values that `skipValue` has passed, those inside of others too. */
+  /** Number of values that `skipValue` has skipped, including nested ones. */
   passed = 0
 
   constructor(bytes: Uint8Array) {
@@ -27,7 +30,7 @@ export class JsonScanner {
     this.position = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   }
 
-  /** The byte of the next token, after white space; undefined at the end. */
+  /** Skips white space and returns the first byte of the next token; undefined at the end. */
   peek(): number | undefined {
     const { bytes } = this
     let p = this.position
@@ -47,12 +50,12 @@ export class JsonScanner {
     if (!this.take(byte)) this.fail(`expected '${String.fromCharCode(byte)}'`)
   }
 
-  /** Refuses anything but white space up to the end. */
+  /** Fails unless only white space follows up to the end. */
   expectEnd(): void {
     if (this.peek() !== undefined) this.fail('expected the end of the text')
   }
 
-  /** Passes a string; true when it holds an escape, so that its bytes are not its text. */
+  /** Skips a string; true when it contains an escape, so that its bytes differ from its text. */
   skipString(): boolean {
     const { bytes } = this
     if (bytes[this.position] !== QUOTE) this.fail('expected a string')
@@ -74,7 +77,7 @@ export class JsonScanner {
     return escaped
   }
 
-  /** Passes any value, iteratively; what is nested deeper than any request needs is refused. */
+  /** Skips any value without recursion; fails when the nesting is too deep. */
   skipValue(): void {
     const open: number[] = []
     for (;;) {
@@ -82,7 +85,7 @@ export class JsonScanner {
       let closed = true
       this.passed++
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-        // The object that the value stands in is a level too.
+        // The object that contains the value counts as one level.
         if (open.length + 2 > MOST_DEPTH) this.fail(`nested deeper than ${MOST_DEPTH} levels`)
         this.position++
         closed = this.take(byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET)
@@ -105,14 +108,14 @@ export class JsonScanner {
     }
   }
 
-  /** Passes a member name and its colon. */
+  /** Skips a member name and its colon. */
   private skipKey(): void {
     this.peek()
     this.skipString()
     this.expect(COLON)
   }
 
-  /** Passes a string, number or literal that starts with `byte`. */
+  /** Skips a string, number or literal that starts with `byte`. */
   skipScalar(byte: number | undefined): void {
     if (byte === QUOTE) this.skipString()
     else if (byte === 45 || (byte !== undefined && byte >= 48 && byte <= 57)) this.skipNumber()
@@ -139,12 +142,12 @@ export class JsonScanner {
     this.position = p
   }
 
-  /** Text of `[start, end)`; bytes that are not UTF-8 become U+FFFD. */
+  /** Returns the text of `[start, end)`; bytes that are not UTF-8 become U+FFFD. */
   text(start: number, end: number): string {
     return this.buffer.toString('utf8', start, end)
   }
 
-  /** What the value in `[start, end)`, already passed, is in JavaScript. */
+  /** Parses the value in `[start, end)`, which has already been skipped. */
   value(start: number, end: number): unknown {
     return JSON.parse(this.text(start, end))
   }

@@ -1,25 +1,31 @@
-/** One warm worker thread that builds trees off the event loop: started on first use, never keeping the process alive. */
+/**
+ * One worker thread that builds trees off the event loop; it is started at its first use and never keeps the process
+ * alive.
+ */
 import { Worker } from 'node:worker_threads'
 import type { BuiltTree } from './built-tree.ts'
 import { MerkleInputError } from './errors.ts'
 import type { WorkerAnswer, WorkerRequest } from './worker.ts'
 
-/** The queue is full: more builds wait than the pool was told to hold. */
+/** The queue is full: the pool's limit of waiting builds or bytes is reached. */
 export class TreePoolBusyError extends Error {
   override readonly name = 'TreePoolBusyError'
 }
 
-/** The worker thread died under this build (out of memory, say); the next build starts another. */
+/** The worker thread failed during this build, for example out of memory; the next build starts a new one. */
 export class TreeWorkerError extends Error {
   override readonly name = 'TreeWorkerError'
 }
 
 export interface TreePoolOptions {
-  /** The built worker file. Default: `merkle-worker.js` beside the running bundle, `dist/` when run from source. */
+  /**
+   * URL of the built worker file; the default is `merkle-worker.js` beside the running bundle, or in `dist/` when run
+   * from source.
+   */
   workerUrl?: URL
-  /** Builds that may wait. Default 1,000. */
+  /** Maximum number of waiting builds; the default is 1,000. */
   maxQueued?: number
-  /** Bytes that the waiting builds may hold in memory. Default 256 MiB. */
+  /** Maximum bytes of all waiting builds; the default is 256 MiB. */
   maxQueuedBytes?: number
 }
 
@@ -47,19 +53,19 @@ export class TreePool {
   }
 
   /**
-   * Builds from the raw body of POST /v2/merkle-trees. An ArrayBuffer, or a view over a whole one, is handed over and
-   * is empty afterwards. Rejects with MerkleInputError, TreePoolBusyError or TreeWorkerError.
+   * Builds from the raw body of POST /v2/merkle-trees. An ArrayBuffer, or a view over a whole one, is transferred and
+   * empty afterwards. Rejects with MerkleInputError, TreePoolBusyError or TreeWorkerError.
    */
   buildFromRequest(body: ArrayBuffer | Uint8Array<ArrayBuffer>): Promise<BuiltTree> {
     return this.submit({ kind: 'request', bytes: ownBytes(body) })
   }
 
-  /** Builds from CSV bytes, handed over as in `buildFromRequest`. */
+  /** Builds from CSV bytes, which are transferred as in `buildFromRequest`. */
   buildFromCsv(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>, csv: CsvSettings = {}): Promise<BuiltTree> {
     return this.submit({ kind: 'csv', bytes: ownBytes(bytes), csv })
   }
 
-  /** Rejects what is running or waiting and ends the worker; later builds are refused. */
+  /** Rejects running and waiting builds and terminates the worker; later builds are rejected. */
   async close(): Promise<void> {
     this.closed = true
     const jobs = [this.running, ...this.queue.splice(0)]
@@ -119,7 +125,7 @@ export class TreePool {
   }
 }
 
-/** A pool that starts its thread at the first build. */
+/** Creates a pool that starts its thread at the first build. */
 export function createTreePool(options?: TreePoolOptions): TreePool {
   return new TreePool(options)
 }
@@ -130,7 +136,7 @@ function settle(job: Job, answer: WorkerAnswer): void {
   else job.reject(new TreeWorkerError(answer.failed.message, { cause: answer.failed }))
 }
 
-/** The bytes with a buffer of their own, which can be transferred: the caller's own when it is whole, else a copy. */
+/** Returns bytes with their own transferable buffer: the caller's buffer if the view covers it, otherwise a copy. */
 function ownBytes(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes)
   return bytes.length === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes)

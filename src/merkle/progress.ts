@@ -1,7 +1,10 @@
-/** How long work tells how far it is; called in the working thread, between rows. */
+/** Progress of long operations; the callback runs in the working thread, between rows. */
 
-/** Rows done, rows in all (an estimate while reading, exact in the last call of a stage). */
+/**
+ * Receives the number of processed rows and the total, which is an estimate while reading and exact in the last call of
+ * a stage.
+ */
 export type BuildProgress = (done: number, total: number, stage: 'read' | 'hash') => void
 
-/** Rows between two calls: a million rows make about 120 of them. */
+/** Rows between two calls; a million rows make about 60 calls per stage. */
 export const PROGRESS_ROWS = 16_384

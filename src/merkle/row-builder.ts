@@ -1,41 +1,44 @@
-/** Collects the records a reader finds, then settles wallets that stand there twice: refused, or summed at their first place. */
+/** Collects the records of a reader, then rejects repeated wallets or sums their amounts at the first position. */
 
 import { randomBytes } from 'node:crypto'
 import { MAX_U64 } from '../solana/u64.ts'
 import { amountFrom, writeAmount } from './amounts.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 
-/** What a wallet that stands twice means: an error, or one leaf with the sum of its amounts. */
+/** Handling of repeated wallets: an error, or one leaf with the sum of the amounts. */
 export type DuplicateMode = 'reject' | 'sum'
 
 export interface SettledRows {
   list: EntryList
-  /** Rows that were added to an earlier one (`sum`). */
+  /** Number of rows whose amount was added to an earlier row (`sum`). */
   merged: number
-  /** Leaves whose amount is zero: valid, but nobody gains by claiming one. */
+  /** Number of leaves with an amount of zero; they are valid, but claiming them is pointless. */
   zeroAmounts: number
 }
 
 export interface DuplicateFaults {
-  /** A wallet stands at `source` and already stood at `earlier`. */
+  /** Reports a wallet at `source` that already occurred at `earlier`. */
   repeated(source: number, earlier: number, record: number): void
-  /** The sum for the wallet of `source` left u64. */
+  /** Reports that the sum for the wallet of `source` exceeds u64. */
   overflowed(source: number, earlier: number, sum: bigint): void
 }
 
-/** Appended records with, for each, the place it came from (a byte offset or an entry number). */
+/** Appended records, each with its position in the input (a byte offset or an entry number). */
 export class RowBuilder {
   readonly bytes: Uint8Array<ArrayBuffer>
   private readonly sources: Uint32Array
   count = 0
 
-  /** `capacity` is the most rows the input can hold; untouched pages of a generous guess cost nothing. */
+  /**
+   * `capacity` is the maximum number of rows in the input; memory pages of a generous estimate cost nothing until they
+   * are used.
+   */
   constructor(capacity: number) {
     this.bytes = new Uint8Array(capacity * RECORD_BYTES)
     this.sources = new Uint32Array(capacity)
   }
 
-  /** Where the next record is to be written; `append` then keeps it. */
+  /** Offset at which the caller writes the next record before `append`. */
   get at(): number {
     return this.count * RECORD_BYTES
   }
@@ -44,14 +47,14 @@ export class RowBuilder {
     this.sources[this.count++] = source
   }
 
-  /** Drops the duplicates, or reports them, and returns the list; order is first appearance. */
+  /** Merges or reports duplicates and returns the list in the order of first occurrence. */
   settle(mode: DuplicateMode, faults: DuplicateFaults): SettledRows {
     const { bytes, sources } = this
     const words = new Int32Array(bytes.buffer)
     let slots = 16
     while (slots < 2 * this.count) slots *= 2
     const table = new Int32Array(slots).fill(-1)
-    // Keyed per call, so that no crafted list of wallets can make every probe collide.
+    // The hash is keyed randomly per call, so that no crafted list of wallets can cause collisions.
     const [k0 = 1, k1 = 1, k2 = 1] = new Int32Array(new Uint8Array(randomBytes(12)).buffer)
     let kept = 0
     for (let i = 0; i < this.count; i++) {

@@ -1,9 +1,12 @@
-/** The same recipients with every amount moved by decimal places: what a list means that was read with other decimals. */
+/** Shifts all amounts of a list by decimal places, which converts a list that was read with other decimals. */
 import { MAX_U64 } from '../solana/u64.ts'
 import { amountFrom, writeAmount } from './amounts.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 
-/** Amounts times 10 to the `places`, which may be negative; null where one is not whole then, or does not fit in 64 bits. */
+/**
+ * Multiplies amounts by 10 to the power of `places`, which may be negative; null when a result is not whole or exceeds
+ * 64 bits.
+ */
 export function scaledList({ count, bytes }: EntryList, places: number): EntryList | null {
   const scaled = bytes.slice(0, count * RECORD_BYTES)
   const factor = 10n ** BigInt(Math.abs(places))

@@ -1,4 +1,4 @@
-/** The stored form of a tree: leaves and a sorted wallet index in chunks of 256, and a head that vouches for both. */
+/** Stored form of a tree: leaves and a sorted wallet index in chunks of 256, and a head that verifies both. */
 import { hash } from 'node:crypto'
 import { amountFrom } from './amounts.ts'
 import { type EntryList, listFromBytes, RECORD_BYTES } from './entry-list.ts'
@@ -15,41 +15,41 @@ import {
 } from './tree.ts'
 import { encodeIndex, INDEX_BYTES, lastNotAfter } from './wallet-index.ts'
 
-/** Leaves of a chunk, and the tree levels inside it. */
+/** Number of leaves per chunk, and the number of tree levels above them within the chunk. */
 export const CHUNK_LEAVES = 256
 const CHUNK_LEVELS = 8
-/** Bytes of a directory row in the head: first wallet of an index chunk ‖ first 8 bytes of its SHA-256. */
+/** Size of a directory row in the head: first wallet of an index chunk ‖ first 8 bytes of the chunk's SHA-256. */
 const DIRECTORY_BYTES = 40
 const TREE_MAGIC = 'MTR1'
 const HEADER_BYTES = 8
 
 export type BlobKind = 'head' | 'leaves' | 'index'
 
-/** A row of the store; `head` has only n = 0, the other kinds 0 to ceil(leaves / 256) - 1. */
+/** A row in the store; the only `head` has n = 0, the other kinds have n from 0 to ceil(leaves / 256) - 1. */
 export interface StoredBlob {
   kind: BlobKind
   n: number
   bytes: Buffer
 }
 
-/** The three parts in one buffer each, as they cross threads. */
+/** The three parts in one buffer each, for transfer between threads. */
 export interface EncodedTree {
   head: Uint8Array
   leaves: Uint8Array
   index: Uint8Array
 }
 
-/** An opened head: the levels above the chunks, and the directory of the index. */
+/** A decoded head: the tree levels above the chunks, and the directory of the index. */
 export interface TreeHead {
   readonly count: number
   readonly chunks: number
   readonly levels: TreeLevels
-  /** 32 bytes. */
+  /** Merkle root of 32 bytes. */
   readonly root: Uint8Array
   readonly directory: Buffer
 }
 
-/** A leaf chunk whose hashes are known to lead to the root; worth caching (24 KiB). */
+/** A verified leaf chunk with its hashes (24 KiB); it is suitable for caching. */
 export interface LeafChunk {
   readonly n: number
   readonly list: EntryList
@@ -58,9 +58,9 @@ export interface LeafChunk {
 
 export interface StoredProof {
   index: number
-  /** Base units. */
+  /** Amount in base units. */
   amount: bigint
-  /** Leaf to root. */
+  /** Sibling hashes from leaf to root. */
   proof: Uint8Array[]
 }
 
@@ -84,7 +84,7 @@ export function encodeTree(tree: MerkleTree): EncodedTree {
   return { head, leaves: list.bytes.subarray(0, list.count * RECORD_BYTES), index }
 }
 
-/** The rows to store, as views over the encoded buffers. */
+/** Yields the rows to store as views of the encoded buffers. */
 export function* blobsOf(tree: EncodedTree): Generator<StoredBlob> {
   yield { kind: 'head', n: 0, bytes: bufferOf(tree.head) }
   for (let n = 0; n * CHUNK_LEAVES * RECORD_BYTES < tree.leaves.length; n++) {
@@ -93,7 +93,7 @@ export function* blobsOf(tree: EncodedTree): Generator<StoredBlob> {
   }
 }
 
-/** Opens a head; LeafLayoutError when it is cut, altered, or not of the tree with this root. */
+/** Decodes a head. Throws LeafLayoutError when it is truncated, altered, or not of the tree with this root. */
 export function openHead(bytes: Uint8Array, root?: Uint8Array): TreeHead {
   const head = bufferOf(bytes)
   if (head.length < HEADER_BYTES || head.toString('latin1', 0, 4) !== TREE_MAGIC)
@@ -118,17 +118,17 @@ export function openHead(bytes: Uint8Array, root?: Uint8Array): TreeHead {
   return { count, chunks, levels, root: own, directory: head.subarray(nodesEnd, end) }
 }
 
-/** Number of the leaf chunk that holds a leaf. */
+/** Returns the number of the leaf chunk that contains a leaf. */
 export function leafChunkOf(index: number): number {
   return Math.floor(index / CHUNK_LEAVES)
 }
 
-/** Number of the one index chunk that can hold a wallet (32 bytes), -1 when none can. */
+/** Returns the number of the only index chunk that can contain a wallet (32 bytes), or -1. */
 export function indexChunkOf(head: TreeHead, wallet: Uint8Array): number {
   return lastNotAfter(head.directory, DIRECTORY_BYTES, head.chunks, wallet)
 }
 
-/** Leaf index of a wallet by index chunk `n`, -1 when it is not in the tree; LeafLayoutError for an altered chunk. */
+/** Returns the leaf index of a wallet in index chunk `n`, or -1. Throws LeafLayoutError for an altered chunk. */
 export function findInIndex(head: TreeHead, n: number, bytes: Uint8Array, wallet: Uint8Array): number {
   const rows = leavesIn(head, n)
   const row = n * DIRECTORY_BYTES + NODE_BYTES
@@ -143,8 +143,8 @@ export function findInIndex(head: TreeHead, n: number, bytes: Uint8Array, wallet
 }
 
 /**
- * Opens leaf chunk `n`, hashing its leaves anew (about 0.5 ms); LeafLayoutError when they do not lead to the root, so
- * that no wrong proof is ever handed out.
+ * Decodes leaf chunk `n` and rehashes its leaves (about 0.5 ms). Throws LeafLayoutError when they do not lead to the
+ * root, so that a wrong proof is never returned.
  */
 export function openChunk(head: TreeHead, n: number, bytes: Uint8Array): LeafChunk {
   const leaves = leavesIn(head, n)
@@ -160,7 +160,7 @@ export function openChunk(head: TreeHead, n: number, bytes: Uint8Array): LeafChu
   return { n, list: listFromBytes(bytes), levels }
 }
 
-/** The proof of leaf `index`, which must lie in this chunk (RangeError). */
+/** Returns the proof of leaf `index`. Throws RangeError when this chunk does not contain it. */
 export function proofFromChunk(head: TreeHead, chunk: LeafChunk, index: number): StoredProof {
   const place = index - chunk.n * CHUNK_LEAVES
   if (!Number.isInteger(index) || place < 0 || place >= chunk.list.count) {
@@ -176,8 +176,8 @@ export function proofFromChunk(head: TreeHead, chunk: LeafChunk, index: number):
 export type ReadBlob = (kind: BlobKind, n: number) => Promise<Uint8Array | undefined> | Uint8Array | undefined
 
 /**
- * Amount and proof of a wallet (32 bytes), undefined when it is not in the tree; reads two blobs.
- * LeafLayoutError when a blob is missing or altered, or index and leaves disagree.
+ * Returns amount and proof of a wallet (32 bytes), or undefined when the tree does not contain it; it reads two blobs.
+ * Throws LeafLayoutError when a blob is missing or altered, or when index and leaves disagree.
  */
 export async function lookUpProof(
   head: TreeHead,
@@ -198,7 +198,7 @@ export async function lookUpProof(
   return proofFromChunk(head, chunk, index)
 }
 
-/** The whole list of a stored tree, every chunk verified. */
+/** Returns the whole list of a stored tree after verifying every chunk. */
 export async function readStoredList(head: TreeHead, read: ReadBlob): Promise<EntryList> {
   const bytes = new Uint8Array(head.count * RECORD_BYTES)
   for (let n = 0; n < head.chunks; n++) {
@@ -220,7 +220,7 @@ function leavesIn(head: TreeHead, n: number): number {
   return Math.min(CHUNK_LEAVES, head.count - n * CHUNK_LEAVES)
 }
 
-/** The same bytes as a Buffer, not a copy. */
+/** Returns a Buffer that is a view of the same bytes. */
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

@@ -1,9 +1,9 @@
-/** The id of a tree and its airdrop: base64url(mint 32 bytes ‖ airdrop_count u16 big-endian), 46 characters, no padding. */
+/** Id of a tree and its airdrop: base64url(mint 32 bytes ‖ airdrop_count u16 big-endian), 46 characters, no padding. */
 
 /** Largest airdrop_count (spec section 8). */
 export const MAX_AIRDROP_COUNT = 65_535
 
-/** Makes the id; RangeError when the mint has not 32 bytes or the count is no u16. */
+/** Encodes the id. Throws RangeError when the mint does not have 32 bytes or the count is not a u16. */
 export function encodeTreeId(mint: Uint8Array, airdropCount: number): string {
   if (mint.length !== 32) throw new RangeError(`a mint has 32 bytes, not ${mint.length}`)
   if (!Number.isInteger(airdropCount) || airdropCount < 0 || airdropCount > MAX_AIRDROP_COUNT) {
@@ -15,7 +15,7 @@ export function encodeTreeId(mint: Uint8Array, airdropCount: number): string {
   return bytes.toString('base64url')
 }
 
-/** Mint and count of an id; undefined unless it is exactly the text `encodeTreeId` makes. */
+/** Decodes mint and count of an id; undefined unless it is exactly the output of `encodeTreeId`. */
 export function decodeTreeId(id: string): { mint: Uint8Array; airdropCount: number } | undefined {
   if (!/^[\w-]{46}$/.test(id)) return undefined
   const bytes = Buffer.from(id, 'base64url')

@@ -1,4 +1,4 @@
-/** Reads the body of POST /v2/merkle-trees: entries into a packed list by their exact text, the rest as plain fields. */
+/** Reads the body of POST /v2/merkle-trees: entries become a packed list with exact amounts, the rest plain fields. */
 import { MAX_DECIMALS } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
@@ -7,7 +7,7 @@ import { MAX_ISSUES, MerkleInputError, type MerkleIssue } from './errors.ts'
 import { JsonScanner } from './json-scanner.ts'
 import type { DuplicateMode, SettledRows } from './row-builder.ts'
 
-/** Every field of the body but `entries`. */
+/** All fields of the body except `entries`. */
 export const TREE_REQUEST_FIELDS = [
   'mint',
   'airdrop_count',
@@ -20,18 +20,18 @@ export const TREE_REQUEST_FIELDS = [
   'metadata',
 ] as const
 
-/** Bytes and values of everything beside the entries: it is parsed here, and validated on the event loop. */
+/** Limits for the bytes and values besides the entries, as they are parsed here and validated on the event loop. */
 const REST_BYTES = 256 * 1024
 const REST_VALUES = 10_000
 
 export interface TreeRequest extends SettledRows {
-  /** The other fields as sent, unchecked but for `decimals` and `duplicates`, which shape the entries. */
+  /** The other fields as sent; only `decimals` and `duplicates` are validated, because the entries depend on them. */
   fields: Record<string, unknown>
 }
 
 /**
- * Reads the raw request body (UTF-8 JSON). Throws MerkleInputError: malformed JSON with an empty position, every other
- * fault with its dotted path. A field sent twice is refused, where JSON.parse would let the last one win.
+ * Reads the raw request body (UTF-8 JSON). Throws MerkleInputError: malformed JSON with an empty position, other errors
+ * with their dotted path. Repeated fields are rejected, where JSON.parse would use the last one.
  */
 export function readTreeRequest(body: Uint8Array): TreeRequest {
   const issues: MerkleIssue[] = []
@@ -51,7 +51,7 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
     scanner.expectEnd()
     throw new MerkleInputError([{ position: '', message: 'the body must be a JSON object' }])
   }
-  /** Refuses at once: the bytes that follow are not worth reading. */
+  /** Throws immediately instead of collecting the issue, so that the rest of an oversized body is not read. */
   const requireSmallRest = (start: number) => {
     rest += scanner.position - start
     if (rest <= REST_BYTES && scanner.passed <= REST_VALUES) return
@@ -122,7 +122,10 @@ function inRange(decimals: number): boolean {
   return decimals >= 0 && decimals <= MAX_DECIMALS
 }
 
-/** Calls `member` at each value of the object at the cursor, with its name, of which `named` is told; `member` passes the value. */
+/**
+ * Iterates over the object at the cursor: `named` gets the offset of each name, then `member` gets the name and must
+ * skip the value.
+ */
 function eachMember(scanner: JsonScanner, named: (start: number) => void, member: (name: string) => void): void {
   scanner.expect(123)
   if (scanner.take(125)) return

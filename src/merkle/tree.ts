@@ -1,14 +1,14 @@
-/** The airdrop's merkle tree in flat levels, hashed as Jito's merkle distributor does. */
+/** Merkle tree of an airdrop in flat levels, hashed like Jito's merkle distributor. */
 
 import { hash } from 'node:crypto'
 import { MAX_U64 } from '../solana/u64.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 
-/** Bytes of a node. */
+/** Size of a node in bytes. */
 export const NODE_BYTES = 32
 
-/** `nodes` holds all levels, leaves first; level d starts at byte `offsets[d]` and has `counts[d]` nodes. */
+/** All levels of a tree in `nodes`, leaves first; level d starts at byte `offsets[d]` and has `counts[d]` nodes. */
 export interface TreeLevels {
   readonly nodes: Buffer
   readonly offsets: readonly number[]
@@ -17,25 +17,25 @@ export interface TreeLevels {
 
 export interface MerkleTree extends TreeLevels {
   readonly list: EntryList
-  /** 32 bytes. */
+  /** Merkle root of 32 bytes. */
   readonly root: Uint8Array
 }
 
-// A one-shot hash into a latin1 string is the fastest SHA-256 of short input in Node: no hash object, no Buffer a call.
-// `binary` is the name under which the types know latin1.
+// A one-shot hash into a latin1 string is the fastest SHA-256 of short input in Node, as it creates no hash object or
+// Buffer. Node's types name latin1 `binary`.
 const leafInput = new Uint8Array(48)
 const innerInput = Buffer.alloc(33)
 const nodeInput = new Uint8Array(65)
 nodeInput[0] = 1
 
-/** Writes leaf hash sha256(0x00 ‖ sha256(wallet ‖ amount u64 LE ‖ 0 u64 LE)) of the record at `record`. */
+/** Writes the leaf hash sha256(0x00 ‖ sha256(wallet ‖ amount u64 LE ‖ 0 u64 LE)) of the record at `record`. */
 export function hashLeaf(records: Uint8Array, record: number, out: Buffer, at: number): void {
   for (let i = 0; i < RECORD_BYTES; i++) leafInput[i] = records[record + i] ?? 0
   innerInput.write(hash('sha256', leafInput, 'binary'), 1, NODE_BYTES, 'latin1')
   out.write(hash('sha256', innerInput, 'binary'), at, NODE_BYTES, 'latin1')
 }
 
-/** Writes node sha256(0x01 ‖ min ‖ max) of the two nodes at `a[x]` and `b[y]`; `out` may be one of them. */
+/** Writes the node sha256(0x01 ‖ min ‖ max) of the nodes at `a[x]` and `b[y]`; `out` may be one of them. */
 export function hashPair(a: Uint8Array, x: number, b: Uint8Array, y: number, out: Buffer, at: number): void {
   let difference = 0
   for (let i = 0; i < NODE_BYTES && difference === 0; i++) difference = (a[x + i] ?? 0) - (b[y + i] ?? 0)
@@ -47,7 +47,7 @@ export function hashPair(a: Uint8Array, x: number, b: Uint8Array, y: number, out
   out.write(hash('sha256', nodeInput, 'binary'), at, NODE_BYTES, 'latin1')
 }
 
-/** Nodes per level over `leaves` leaves, the root last; with `levels`, exactly so many levels above the leaves. */
+/** Returns the number of nodes per level, leaves first; with `levels`, exactly that many levels above the leaves. */
 export function levelCounts(leaves: number, levels?: number): number[] {
   const counts = [leaves]
   let count = leaves
@@ -58,7 +58,10 @@ export function levelCounts(leaves: number, levels?: number): number[] {
   return counts
 }
 
-/** Hashes the levels above `counts[0]` nodes that already stand at the start of `nodes`; an odd last node pairs with itself. */
+/**
+ * Hashes the levels above the `counts[0]` nodes at the start of `nodes`; the last of an odd number pairs with itself.
+ * Returns the offsets.
+ */
 export function hashLevels(nodes: Buffer, counts: readonly number[]): number[] {
   const offsets = [0]
   for (let d = 1; d < counts.length; d++) {
@@ -75,7 +78,7 @@ export function hashLevels(nodes: Buffer, counts: readonly number[]): number[] {
 }
 
 /**
- * Builds the tree of a list with at least one leaf; leaf order is list order. Same list, same root, everywhere.
+ * Builds the tree of a list with at least one leaf; leaves have the order of the list, so equal lists have equal roots.
  * Source: contract section 7 and the merkle distributor program (mERK…).
  */
 export function buildTree(list: EntryList, options: { onProgress?: BuildProgress } = {}): MerkleTree {
@@ -92,7 +95,7 @@ export function buildTree(list: EntryList, options: { onProgress?: BuildProgress
   return { list, nodes, offsets, counts, root: nodes.subarray(nodes.length - NODE_BYTES) }
 }
 
-/** Sibling hashes of leaf `index`, leaf to root, as copies; RangeError outside the list. */
+/** Returns copies of the sibling hashes of leaf `index`, leaf to root. Throws RangeError outside the list. */
 export function proofAt(tree: MerkleTree, index: number): Uint8Array[] {
   if (!Number.isInteger(index) || index < 0 || index >= tree.list.count) {
     throw new RangeError(`leaf ${index} is not in a tree of ${tree.list.count}`)
@@ -100,7 +103,10 @@ export function proofAt(tree: MerkleTree, index: number): Uint8Array[] {
   return siblings(tree, index, tree.counts.length - 1)
 }
 
-/** The siblings on the first `depth` levels above node `index` of the lowest level; RangeError for more levels than there are. */
+/**
+ * Returns the siblings on the first `depth` levels, starting at node `index` of the lowest level. Throws RangeError
+ * for more levels than the tree has.
+ */
 export function siblings(levels: TreeLevels, index: number, depth: number): Uint8Array[] {
   if (depth > levels.counts.length) throw new RangeError(`${depth} levels of a tree of ${levels.counts.length}`)
   const proof: Uint8Array[] = []
@@ -132,12 +138,12 @@ export function verifyProof(
   return node.equals(root)
 }
 
-/** Lower-case hex, no prefix. */
+/** Returns lower-case hex without a prefix. */
 export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
 }
 
-/** The 32 bytes of a hash in hex, with or without 0x; undefined for anything else. */
+/** Decodes a 32-byte hash in hex, with or without 0x; undefined for anything else. */
 export function hashFromHex(text: string): Uint8Array | undefined {
   const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? []
   return digits === undefined ? undefined : new Uint8Array(Buffer.from(digits, 'hex'))

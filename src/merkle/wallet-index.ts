@@ -1,10 +1,10 @@
-/** Wallets in byte order with their leaf index: rows of wallet 32 ‖ leaf index u32 LE, for binary search. */
+/** Index of wallets in byte order with their leaf index: rows of wallet 32 ‖ leaf index u32 LE, for binary search. */
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 
-/** Bytes of an index row. */
+/** Size of an index row in bytes. */
 export const INDEX_BYTES = 36
 
-/** Number of the last row whose wallet is not after `wallet`, -1 when all are. */
+/** Returns the number of the last row whose wallet is not after `wallet`, or -1 when all are. */
 export function lastNotAfter(rows: Buffer, rowBytes: number, count: number, wallet: Uint8Array): number {
   let low = 0
   let high = count
@@ -17,11 +17,12 @@ export function lastNotAfter(rows: Buffer, rowBytes: number, count: number, wall
   return low - 1
 }
 
-/** The index of a list. */
+/** Encodes the index of a list. */
 export function encodeIndex(list: EntryList): Uint8Array {
   const { count, bytes } = list
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  // Wallet prefix and leaf index in one double: sorting numbers is far faster than sorting with a callback.
+  // Wallet prefix and leaf index are combined in one double, because sorting numbers is far faster than sorting with a
+  // callback.
   const indexBits = 32 - Math.clz32(count)
   const prefixBits = Math.min(32, 53 - indexBits)
   const room = 2 ** indexBits
@@ -46,7 +47,7 @@ export function encodeIndex(list: EntryList): Uint8Array {
   const index = new Uint8Array(count * INDEX_BYTES)
   for (let i = 0, at = 0; i < count; i++, at += INDEX_BYTES) {
     const leaf = order[i] ?? 0
-    // By hand: 32 bytes are too few for a call to copy() to pay.
+    // A loop is faster than calling copy() for only 32 bytes.
     for (let k = 0, from = leaf * RECORD_BYTES; k < 32; k++) index[at + k] = bytes[from + k] ?? 0
     index[at + 32] = leaf
     index[at + 33] = leaf >>> 8

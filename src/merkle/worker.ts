@@ -1,4 +1,7 @@
-/** Worker thread entry: builds trees from the buffers it is sent, one after the other, and sends the result back. */
+/**
+ * Entry of the worker thread, which builds trees from the buffers that it receives, one at a time, and returns the
+ * results.
+ */
 import { parentPort } from 'node:worker_threads'
 import { type BuiltTree, buildFromCsv, buildFromRequest } from './built-tree.ts'
 import { MerkleInputError, type MerkleIssue } from './errors.ts'
