@@ -1,8 +1,8 @@
-/** An account as every node and the embedded chain have it. */
+/** An account as RPC nodes and the embedded chain represent it. */
 
 export interface ChainAccount {
   lamports: bigint
-  /** Program that owns it, base58. */
+  /** Base58 address of the program that owns the account. */
   owner: string
   data: Uint8Array
   executable: boolean

@@ -1,12 +1,15 @@
-/** Base58 of addresses and back, cached, with a clear error. */
+/** Cached conversion between base58 addresses and bytes. */
 import { base58 } from '@scure/base'
 
-/** The same owners, mints and programs are converted over and over; the cache also shares their strings. */
+/**
+ * Maximum size of each cache. The same owners, mints and programs are converted repeatedly, and cached strings are
+ * shared.
+ */
 const MAX_CACHED_ADDRESSES = 8_192
 const textByBytes = new Map<string, string>()
 const bytesByText = new Map<string, Uint8Array>()
 
-/** Base58 of 32 bytes. */
+/** Returns the base58 text of 32 bytes. */
 export function addressOf(bytes: Uint8Array): string {
   const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   const known = textByBytes.get(key)
@@ -17,7 +20,7 @@ export function addressOf(bytes: Uint8Array): string {
   return text
 }
 
-/** The 32 bytes of an address; not to be written to. Throws an Error that names it. */
+/** Returns the 32 bytes of an address, which must not be modified. Throws an Error that names the address. */
 export function addressBytes(address: string): Uint8Array {
   const known = bytesByText.get(address)
   if (known !== undefined) return known
@@ -38,10 +41,13 @@ function decodeAddress(address: string): Uint8Array {
   return bytes
 }
 
-/** Entry k is 256^k in base58. Its alphabet is in ASCII order, so numbers of one length compare as text. */
+/** Entry k is 256^k in base58. The alphabet is in ASCII order, so numbers of equal length compare as text. */
 const BASE58_POWERS = Array.from({ length: 33 }, (_, k) => base58.encode(Uint8Array.of(1, ...new Uint8Array(k))))
 
-/** Whether the text is base58 of exactly 32 bytes. It is compared, not decoded: a request may hold 50,000 addresses. */
+/**
+ * Whether the text is base58 of exactly 32 bytes. It compares instead of decoding, as a request may contain 50,000
+ * addresses.
+ */
 export function isAddress(text: string): boolean {
   if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return false
   const rest = text.replace(/^1+/, '')

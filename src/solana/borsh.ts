@@ -1,4 +1,4 @@
-/** The strings of borsh, as both metadata formats use them: a length of four bytes, then UTF-8. */
+/** Encodes a borsh string: a length of four bytes, then UTF-8. Both metadata formats use it. */
 
 export function borshString(text: string): Buffer {
   const length = Buffer.alloc(4)
@@ -6,7 +6,7 @@ export function borshString(text: string): Buffer {
   return Buffer.concat([length, Buffer.from(text)])
 }
 
-/** Reads one field after another; throws RangeError at the end of the data. */
+/** Reads consecutive fields. Throws RangeError at the end of the data. */
 export function borshReader(data: Uint8Array) {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   let offset = 0
@@ -20,7 +20,7 @@ export function borshReader(data: Uint8Array) {
     take,
     u8: () => take(1).readUInt8(),
     u32,
-    /** Without the zeros that Metaplex fills a string up with. */
+    /** Reads a string without the zeros with which Metaplex pads it. */
     string: () => take(u32()).toString('utf8').replace(/\0+$/, ''),
   }
 }

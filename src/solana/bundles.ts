@@ -1,7 +1,7 @@
-/** Facts of Jito bundles that the relay and the embedded chain share. */
+/** Constants and ids of Jito bundles that the relay and the embedded chain share. */
 import { createHash } from 'node:crypto'
 
-/** Accounts that a block engine is tipped at, as its getTipAccounts answers on mainnet. */
+/** Tip accounts of the block engine, as getTipAccounts returns them on mainnet. */
 export const TIP_ACCOUNTS = [
   '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',
   'HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe',
@@ -13,7 +13,7 @@ export const TIP_ACCOUNTS = [
   '3AVi9Tg9Uo68tJfuvoKvqKNWKkC5wPdSSdeBnizKZ6jT',
 ] as const
 
-/** Id of a bundle, as Jito's block engine makes it: SHA-256 of its transactions' signatures joined by commas, in hex. */
+/** Id of a bundle as Jito's block engine computes it: SHA-256 of its signatures joined by commas, in hex. */
 export function bundleIdOf(signatures: readonly string[]): string {
   return createHash('sha256').update(signatures.join(',')).digest('hex')
 }

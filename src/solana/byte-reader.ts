@@ -1,7 +1,7 @@
 /** Reads little-endian fields of account and instruction data. */
 import { base58 } from '@scure/base'
 
-/** The data is shorter than its layout; jsonParsed then falls back to bytes. */
+/** The data is shorter than its layout; jsonParsed encoding then falls back to bytes. */
 export class ShortData extends Error {
   override readonly name = 'ShortData'
 }
@@ -43,20 +43,20 @@ export class ByteReader {
   key = (): string => base58.encode(this.take(32))
   bool = (): boolean => this.u8() !== 0
 
-  /** COption<Pubkey> of account layouts: a u32 tag, then 32 bytes either way. */
+  /** Reads COption<Pubkey> of account layouts: a u32 tag, then always 32 bytes. */
   optionKey = (): string | null => {
     const set = this.u32() === 1
     const key = this.key()
     return set ? key : null
   }
 
-  /** OptionalNonZeroPubkey: zeros are none. */
+  /** Reads OptionalNonZeroPubkey; 32 zero bytes mean null. */
   nonZeroKey = (): string | null => {
     const bytes = this.take(32)
     return bytes.some((byte) => byte !== 0) ? base58.encode(bytes) : null
   }
 
-  /** UTF-8 text after its u32 or u64 length. */
+  /** Reads UTF-8 text of a length that the caller has read as a u32 or u64. */
   text = (length: number | bigint): string => {
     if (length > this.left) throw new ShortData()
     return new TextDecoder('utf-8', { fatal: true }).decode(this.take(Number(length)))

@@ -1,18 +1,20 @@
-/** What the runtime and the cluster fix: commitments, limits and times. */
+/** Limits and times that the runtime and the cluster define, and the commitment levels. */
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
-/** Slots after its own at which a transaction has reached each commitment. */
+/** Number of slots after its own at which a transaction reaches each commitment. */
 export const COMMITMENT_DEPTH: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 32 }
-/** Slots for which a blockhash can be used. */
+/** Number of slots for which a blockhash is valid. */
 export const BLOCKHASH_SLOTS = 150
 export const SLOT_MS = 400
-/** Most accounts of one getMultipleAccounts. */
+/** Maximum number of accounts in one getMultipleAccounts call. */
 export const ACCOUNTS_PER_CALL = 100
-/** Largest serialized transaction, in bytes. */
+/** Maximum size of a serialized transaction in bytes. */
 export const MAX_TRANSACTION_BYTES = 1232
-/** Entries of the SlotHashes sysvar: how long a lookup table still serves after it was deactivated, in slots. */
+/**
+ * Entries of the SlotHashes sysvar, which is the number of slots a lookup table stays usable after its deactivation.
+ */
 export const SLOT_HASHES = 512
 
-/** Decimals of SOL: a lamport is a billionth of it. */
+/** Decimals of SOL; a lamport is a billionth of a SOL. */
 export const SOL_DECIMALS = 9

@@ -1,6 +1,6 @@
-/** What one run of a transaction did, or why a validator refuses to run it. */
+/** Results of executing a transaction, and the error for a transaction that a validator refuses. */
 
-/** A validator's transaction error as JSON-RPC shows it: `"BlockhashNotFound"`, `{ InstructionError: [0, { Custom: 1 }] }`. */
+/** A transaction error as JSON-RPC encodes it: `"BlockhashNotFound"`, `{ InstructionError: [0, { Custom: 1 }] }`. */
 export type TransactionErrorJson = string | Record<string, unknown>
 
 export interface TokenBalance {
@@ -8,7 +8,7 @@ export interface TokenBalance {
   mint: string
   owner: string
   programId: string
-  /** Raw units. */
+  /** Amount in raw units. */
   amount: bigint
   decimals: number
 }
@@ -19,7 +19,7 @@ export interface InnerInstructions {
   instructions: { programIdIndex: number; accounts: number[]; data: Uint8Array; stackHeight: number }[]
 }
 
-/** What one run of a transaction did. */
+/** Result of executing a transaction once. */
 export interface Execution {
   err: TransactionErrorJson | null
   logs: string[]
@@ -28,7 +28,7 @@ export interface Execution {
   innerInstructions: InnerInstructions[]
 }
 
-/** A transaction was refused before it could land: it cost nothing and left nothing. */
+/** A transaction was refused before execution; it cost nothing and changed nothing. */
 export class TransactionRefused extends Error {
   override readonly name = 'TransactionRefused'
   readonly err: TransactionErrorJson

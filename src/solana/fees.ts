@@ -1,4 +1,7 @@
-/** What a transaction costs: 5,000 lamports a signature, and the priority fee of its compute budget instructions. */
+/**
+ * Computes the cost of a transaction: 5,000 lamports per signature plus the priority fee of its compute budget
+ * instructions.
+ */
 
 import { type DecodedMessage, keyAt } from './messages.ts'
 import {
@@ -15,7 +18,10 @@ const LAMPORTS_PER_SIGNATURE = 5000n
 const MAX_UNITS = 1_400_000n
 const UNITS_PER_INSTRUCTION = 200_000n
 const UNITS_PER_BUILT_IN = 3_000n
-/** Programs inside the runtime, which get less by default; those that became on-chain programs are not among them. */
+/**
+ * Built-in programs of the runtime, whose default unit limit is lower. Former built-ins that became on-chain programs
+ * are excluded.
+ */
 const BUILT_IN = new Set<string>([
   SYSTEM_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -26,12 +32,12 @@ const BUILT_IN = new Set<string>([
 ])
 const PRECOMPILES = new Set<string>([ED25519_PROGRAM, SECP256K1_PROGRAM, SECP256R1_PROGRAM])
 
-/** Micro-lamports per compute unit that a message offers. */
+/** Returns the priority fee rate of a message in micro-lamports per compute unit. */
 export function unitPriceOf(message: DecodedMessage): bigint {
   return computeBudgetOf(message).price
 }
 
-/** Lamports that a message costs, priority fee included. */
+/** Returns the fee of a message in lamports, priority fee included. */
 export function feeOfMessage(message: DecodedMessage): bigint {
   const { units, price } = computeBudgetOf(message)
   let signatures = BigInt(message.signers)

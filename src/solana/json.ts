@@ -1,4 +1,4 @@
-/** JSON with exact integers: lamports beyond 2^53 pass in and out as bigint. */
+/** JSON with exact integers: lamports beyond 2^53 are parsed and serialized as bigint. */
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const LONG_INTEGER = /^-?\d{16,}$/
@@ -12,7 +12,7 @@ function revive(_key: string, value: unknown): unknown {
 
 /** Parses JSON; integers of 16 digits or more become bigint. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
-  // Also first where integers are long: on text that is no JSON the pattern would take quadratic time.
+  // JSON.parse runs first for every text, because the pattern would take quadratic time on text that is not JSON.
   const plain: unknown = JSON.parse(text)
   if (!/\d{16}/.test(text)) return plain
   const marked = text.replace(TOKEN, (token) => (LONG_INTEGER.test(token) ? `{"${MARK}":"${token}"}` : token))

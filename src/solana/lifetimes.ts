@@ -1,15 +1,15 @@
-/** How long a transaction can land: until its blockhash grows old, or until its durable nonce moves on. */
+/** Determines how long a transaction can land: until its blockhash expires, or until its durable nonce advances. */
 
 import type { DecodedMessage } from './messages.ts'
 import { SYSTEM_PROGRAM } from './program-ids.ts'
 
-/** `nonceAccount` is null for a transaction that lasts as long as its blockhash. */
+/** Blockhash or nonce value of a transaction; `nonceAccount` is null when it does not use a durable nonce. */
 export type Lifetime = { blockhash: string; nonceAccount: string | null }
 
 /** Index of SystemProgram::AdvanceNonceAccount among the System program's instructions. */
 const ADVANCE_NONCE = 4
 
-/** A durable nonce is advanced by the first instruction of the message. */
+/** Returns the lifetime of a transaction. It uses a durable nonce if its first instruction advances one. */
 export function lifetimeOf({ keys, instructions, recentBlockhash }: DecodedMessage): Lifetime {
   const [first] = instructions
   const data = Buffer.from(first?.data ?? [])

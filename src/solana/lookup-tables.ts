@@ -8,7 +8,7 @@ import type { TableLookup } from './messages.ts'
 import { LOOKUP_TABLE_PROGRAM } from './program-ids.ts'
 import { MAX_U64 } from './u64.ts'
 
-/** Bytes before the addresses. */
+/** Size of the table's header before its addresses, in bytes. */
 const META_BYTES = 56
 const NEVER = MAX_U64
 
@@ -17,7 +17,9 @@ export interface LoadedAddresses {
   readonly: string[]
 }
 
-/** Addresses that a message takes from tables at a slot. Throws TransactionRefused with a validator's error. */
+/**
+ * Returns the addresses that a message loads from tables at a slot. Throws TransactionRefused with a validator's error.
+ */
 export function loadAddresses(
   lookups: readonly TableLookup[],
   slot: number,
@@ -44,7 +46,7 @@ function openTable(account: ChainAccount | null, slot: number): (index: number) 
   if (deactivated !== NEVER && deactivated + BigInt(SLOT_HASHES) <= BigInt(slot)) {
     throw new TransactionRefused('AddressLookupTableNotFound')
   }
-  // Addresses can be used from the slot after the one in which they were added.
+  // Addresses are usable from the slot after the one in which they were added.
   const extendedNow = view.getBigUint64(12, true) >= BigInt(slot)
   const count = extendedNow ? view.getUint8(20) : (data.length - META_BYTES) / 32
   return (index) => {

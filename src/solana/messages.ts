@@ -1,10 +1,10 @@
-/** Reads transactions from their wire format as strictly as a validator; the runtime is never given bytes that fail here. */
+/** Decodes transactions as strictly as a validator; bytes that fail here never reach the runtime. */
 import { base58 } from '@scure/base'
 import { addressOf } from './addresses.ts'
 import { MAX_TRANSACTION_BYTES } from './constants.ts'
 import { type TransactionErrorJson, TransactionRefused } from './execution.ts'
 
-/** Accounts a transaction may lock on mainnet. */
+/** Maximum number of accounts that a transaction may lock on mainnet. */
 const MAX_ACCOUNT_LOCKS = 64
 
 export interface CompiledInstruction {
@@ -26,15 +26,15 @@ export interface DecodedMessage {
   readonlyOthers: number
   keys: string[]
   recentBlockhash: string
-  /** Where the blockhash begins in the message's bytes. */
+  /** Offset of the blockhash in the message's bytes. */
   blockhashOffset: number
   instructions: CompiledInstruction[]
   lookups: TableLookup[]
 }
 
 /**
- * The account at a place among a message's own keys, such as an instruction's program. Throws RangeError for a place that
- * the decoder would have refused.
+ * Returns the key at an index of a message's own keys, such as an instruction's program. Throws RangeError for an index
+ * that the decoder would have refused.
  */
 export function keyAt({ keys }: Pick<DecodedMessage, 'keys'>, place: number): string {
   const key = keys[place]
@@ -44,14 +44,14 @@ export function keyAt({ keys }: Pick<DecodedMessage, 'keys'>, place: number): st
 
 export interface DecodedTransaction {
   raw: Uint8Array
-  /** Base58 of the first signature: the transaction's name. */
+  /** Base58 of the first signature, which identifies the transaction. */
   signature: string
   signatures: Uint8Array[]
   messageBytes: Uint8Array
   message: DecodedMessage
 }
 
-/** Bytes that are no transaction; `message` says what is wrong with them. */
+/** Bytes that cannot be decoded as a transaction; `message` describes the error. */
 export class MalformedTransaction extends TransactionRefused {
   constructor(reason: string, err: TransactionErrorJson = 'SanitizeFailure') {
     super(err)
@@ -84,7 +84,7 @@ class MessageReader {
     return taken
   }
 
-  /** Compact-u16: one to three bytes, the shortest form only. */
+  /** Reads a compact-u16 of one to three bytes; only the shortest form is valid. */
   length(what: string): number {
     let value = 0
     for (let i = 0; i < 3; i++) {
@@ -125,10 +125,13 @@ export function decodeWireTransaction(bytes: Uint8Array): DecodedTransaction {
   return { raw, signature: base58.encode(first), signatures, messageBytes, message }
 }
 
-/** The message in the bytes of a transaction that was decoded before; a packet has no room for 128 signatures. */
+/**
+ * Returns the message bytes of a decoded transaction. One length byte suffices, as a packet has no room for 128
+ * signatures.
+ */
 export const messageBytesOf = (raw: Uint8Array): Uint8Array => raw.subarray(1 + 64 * (raw[0] ?? 0))
 
-/** Decodes and sanitizes a message alone, as getFeeForMessage gets it. Throws MalformedTransaction. */
+/** Decodes and sanitizes a message alone, the input of getFeeForMessage. Throws MalformedTransaction. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {
   const reader = new MessageReader(bytes)
   const first = reader.byte('its message')
@@ -171,7 +174,7 @@ export function decodeMessage(bytes: Uint8Array): DecodedMessage {
   return message
 }
 
-/** The rules of solana-message's `sanitize`, for both versions. */
+/** Applies the rules of solana-message's `sanitize`, which are the same for both versions. */
 function sanitize({ signers, readonlySigners, readonlyOthers, keys, instructions, lookups }: DecodedMessage): void {
   if (signers + readonlyOthers > keys.length) throw malformed('its header counts more accounts than it has')
   if (readonlySigners >= signers) throw malformed('it has no writable signer that could pay the fee')
@@ -191,14 +194,14 @@ function sanitize({ signers, readonlySigners, readonlyOthers, keys, instructions
   }
 }
 
-/** Whether the message itself marks an account as writable; programs and sysvars are read-only all the same. */
+/** Whether the message marks an account as writable; validators still treat programs and sysvars as read-only. */
 export function isWritable(message: DecodedMessage, loadedWritable: number, index: number): boolean {
   if (index < message.signers) return index < message.signers - message.readonlySigners
   if (index < message.keys.length) return index < message.keys.length - message.readonlyOthers
   return index < message.keys.length + loadedWritable
 }
 
-/** Checks what a validator checks when it locks a transaction's accounts. Throws TransactionRefused. */
+/** Applies the checks of a validator when it locks a transaction's accounts. Throws TransactionRefused. */
 export function checkLocks(accountKeys: readonly string[]): void {
   if (accountKeys.length > MAX_ACCOUNT_LOCKS) throw new TransactionRefused('TooManyAccountLocks')
   if (new Set(accountKeys).size !== accountKeys.length) throw new TransactionRefused('AccountLoadedTwice')

@@ -1,4 +1,7 @@
-/** Addresses of the runtime's own programs, loaders and sysvars, and of wrapped SOL. Constants only: any module may load it. */
+/**
+ * Addresses of the runtime's programs, loaders and sysvars, and of wrapped SOL. The module has only constants, so any
+ * module may import it.
+ */
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111'
@@ -16,18 +19,18 @@ export const LOADER_V4 = 'LoaderV411111111111111111111111111111111111'
 export const LOADERS = [LOADER_V1, LOADER_V2, UPGRADEABLE_LOADER, LOADER_V4] as const
 export const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
 export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
-/** Before the one that checks signers; still deployed. */
+/** Earlier memo program that does not check signers; it is still deployed. */
 export const MEMO_V1_PROGRAM = 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'
-/** Mint of wrapped SOL, in both token programs' accounts. */
+/** Mint of wrapped SOL in the accounts of both token programs. */
 export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111'
-/** Account of the chain's clock; read together with others, it is of the same slot. */
+/** Account with the chain's clock; reading it together with other accounts gives the slot of all of them. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 export const INSTRUCTIONS_SYSVAR = 'Sysvar1nstructions1111111111111111111111111'
 export const SLOT_HASHES_SYSVAR = 'SysvarS1otHashes111111111111111111111111111'
 
-/** Owners of the accounts a fresh runtime comes with. */
+/** Owners of the accounts in a fresh runtime. */
 export const BUILT_IN_OWNERS = [
   SYSTEM_PROGRAM,
   NATIVE_LOADER,

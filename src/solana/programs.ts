@@ -1,26 +1,26 @@
-/** The public programs that svc builds on, and what the embedded chain needs of each. */
+/** Public programs that svc uses, and the accounts that the embedded chain requires for each. */
 
 export interface Program {
   name: string
   id: string
-  /** Accounts beside the program that its instructions read; `svc localnet pull` clones them. */
+  /** Accounts that the program's instructions read; `svc localnet pull` clones them. */
   accounts: readonly string[]
 }
 
-/** Program-derived address of Meteora DBC that holds what its pools own. */
+/** Program-derived address of Meteora DBC that owns the assets of its pools. */
 export const DBC_POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
 
 export const PROGRAMS = {
   dbc: {
     name: 'Meteora DBC',
     id: 'dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN',
-    // Its pool authority pays for the accounts of a migration.
+    // The pool authority pays for the accounts of a migration.
     accounts: [DBC_POOL_AUTHORITY],
   },
   dammV2: {
     name: 'Meteora DAMM v2',
     id: 'cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG',
-    // The configs that pools migrate to, by migration fee option 0 to 6.
+    // These are the configs that pools migrate to, indexed by migration fee option 0 to 6.
     accounts: [
       '7F6dnUcRuyM2TwR8myT1dYypFXpPSxqwKNSFNkxyNESd',
       '2nHK1kju6XjphBLbNxpM5XRGFj7p9U8vvNzyZiha1z6k',

@@ -1,9 +1,9 @@
-/** Ed25519 with Node's own crypto: checking a transaction's signatures, and the faucet's key. */
+/** Ed25519 with Node's own crypto: verification of transaction signatures, and the faucet's key. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { type DecodedTransaction, keyAt } from './messages.ts'
 
-/** DER of a raw key without the key itself (RFC 8410). */
+/** DER prefixes of raw keys (RFC 8410). */
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
@@ -13,7 +13,7 @@ export interface KeyPair {
   sign(message: Uint8Array): Uint8Array
 }
 
-/** Key pair of a 32-byte seed. */
+/** Returns the key pair of a 32-byte seed. */
 export function keyPairOf(seed: Uint8Array): KeyPair {
   const key: KeyObject = createPrivateKey({
     key: Buffer.concat([PRIVATE_KEY_PREFIX, seed]),
@@ -24,12 +24,12 @@ export function keyPairOf(seed: Uint8Array): KeyPair {
   return { address: base58.encode(publicKey), publicKey, sign: (message) => sign(null, message, key) }
 }
 
-/** Whether every signature of a transaction is its signer's. */
+/** Whether all signatures of a transaction are valid. */
 export function signaturesHold(transaction: DecodedTransaction): boolean {
   return transaction.signatures.every((_, i) => signatureHolds(transaction, i))
 }
 
-/** Whether the signature at this place is its signer's. */
+/** Whether the signature at this index is valid for its signer. */
 export function signatureHolds({ signatures, messageBytes, message }: DecodedTransaction, place: number): boolean {
   const signature = signatures[place]
   if (signature === undefined) return false

@@ -1,4 +1,4 @@
-/** Token accounts and mints of both token programs, decoded. */
+/** Decodes token accounts and mints of both token programs. */
 import type { ChainAccount } from './accounts.ts'
 import { ByteReader } from './byte-reader.ts'
 import { TOKEN_2022_PROGRAM } from './program-ids.ts'
@@ -15,7 +15,7 @@ export interface TokenAccountState {
   amount: bigint
   delegate: string | null
   state: (typeof STATES)[number]
-  /** Lamports kept for rent by a wrapped-SOL account; null for any other mint. */
+  /** Lamports reserved for rent in a wrapped-SOL account; null for any other mint. */
   nativeReserve: bigint | null
   delegatedAmount: bigint
   closeAuthority: string | null
@@ -29,10 +29,10 @@ export interface MintState {
   freezeAuthority: string | null
 }
 
-/** Size of the base layout, and the value of byte 165 of a Token-2022 account that has extensions behind it. */
+/** Size of each base layout, and the value of byte 165 in Token-2022 accounts with extensions. */
 const LAYOUTS = { mint: { size: MINT_SIZE, tag: 1 }, account: { size: TOKEN_ACCOUNT_SIZE, tag: 2 } } as const
 
-/** Whether an account of a token program has the layout of a mint or of a token account; initialized or not. */
+/** Whether an account of a token program has the layout of a mint or a token account, initialized or not. */
 export function hasTokenLayout({ owner, data }: ChainAccount, kind: keyof typeof LAYOUTS): boolean {
   if (!isTokenProgram(owner)) return false
   const { size, tag } = LAYOUTS[kind]
@@ -41,7 +41,7 @@ export function hasTokenLayout({ owner, data }: ChainAccount, kind: keyof typeof
   return data.length > TOKEN_ACCOUNT_SIZE && data[TOKEN_ACCOUNT_SIZE] === tag
 }
 
-/** Decodes a token account; null for anything else, uninitialized ones included. */
+/** Decodes a token account; null for anything else, including uninitialized ones. */
 export function readTokenAccount(account: ChainAccount): TokenAccountState | null {
   if (!hasTokenLayout(account, 'account')) return null
   const reader = new ByteReader(account.data)

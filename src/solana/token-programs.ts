@@ -1,4 +1,4 @@
-/** The token programs and the memo programs: which addresses are theirs, and their names in jsonParsed. */
+/** Addresses of the token and memo programs, and their names in jsonParsed encoding. */
 import { MEMO_PROGRAM, MEMO_V1_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './program-ids.ts'
 
 export const MEMO_PROGRAMS: readonly string[] = [MEMO_PROGRAM, MEMO_V1_PROGRAM]

@@ -23,7 +23,7 @@ export type AssociatedTokenInstruction =
     }
 
 export const decodeAssociatedToken: InstructionDecoder<AssociatedTokenInstruction> = (reader, at) => {
-  // The first version of the program had this one instruction, without data.
+  // The program's first version had only this instruction, and its data was empty.
   const tag = reader.left === 0 ? 0 : reader.u8()
   if (tag === 2) {
     return {

@@ -1,12 +1,12 @@
-/** Instructions of the Compute Budget program that decide the priority fee. */
+/** Instructions of the Compute Budget program that determine the priority fee. */
 import { ByteReader, ShortData } from '../byte-reader.ts'
 
 export type ComputeBudgetInstruction =
   | { type: 'setComputeUnitLimit'; units: number }
-  /** In millionths of a lamport for each unit. */
+  /** Price in micro-lamports per compute unit. */
   | { type: 'setComputeUnitPrice'; microLamports: bigint }
 
-/** Null for any other instruction of the program, and for data that ends early. */
+/** Decodes the instruction; null for other instructions of the program and for truncated data. */
 export function decodeComputeBudget(data: Uint8Array): ComputeBudgetInstruction | null {
   const reader = new ByteReader(data)
   try {

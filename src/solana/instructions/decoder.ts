@@ -1,9 +1,9 @@
-/** What the decoder of one program's instructions takes. */
+/** Signature that the instruction decoders of all programs share. */
 import type { ByteReader } from '../byte-reader.ts'
 
 /**
- * Decodes the data in `reader` with the addresses of its accounts; null where it is not an instruction that is known.
- * Throws ShortData where the data ends early; `account` throws it for an account that is not there.
+ * Decodes the data in `reader` with the addresses of its accounts; null for an unknown instruction. Throws ShortData
+ * for truncated data, and so does `account` for a missing account.
  */
 export type InstructionDecoder<T> = (
   reader: ByteReader,

@@ -1,4 +1,4 @@
-/** Instructions as data: what the System, token, associated token, lookup table and memo programs are told. */
+/** Decodes instructions of the System, token, associated token, lookup table and memo programs. */
 
 import { ByteReader, ShortData } from '../byte-reader.ts'
 import {
@@ -16,7 +16,7 @@ import { decodeTokenInstruction, type TokenInstruction } from './token.ts'
 
 export type { AssociatedTokenInstruction, LookupTableInstruction, SystemInstruction, TokenInstruction }
 
-/** `program` tells the programs apart; both token programs are `token`, as their instructions are the same. */
+/** A decoded instruction and its program. Both token programs are `token`, as their instructions are the same. */
 export type DecodedInstruction =
   | { program: 'system'; instruction: SystemInstruction }
   | { program: 'token'; instruction: TokenInstruction }
@@ -41,7 +41,7 @@ const PROGRAM_DECODERS: ReadonlyMap<string, ProgramDecoder> = new Map<string, Pr
 const of = <P extends string, I>(program: P, instruction: I | null) =>
   instruction === null ? null : { program, instruction }
 
-/** Null for a program or an instruction that is not known here, and where the data or the accounts end early. */
+/** Decodes an instruction; null for an unknown program or instruction, and for truncated data or accounts. */
 export function decodeInstruction(
   programId: string,
   accounts: readonly string[],
@@ -59,7 +59,7 @@ export function decodeInstruction(
     }
     return PROGRAM_DECODERS.get(programId)?.(new ByteReader(data), at, accounts) ?? null
   } catch (error) {
-    // A text that is not UTF-8 is a TypeError.
+    // TextDecoder throws a TypeError for text that is not UTF-8.
     if (error instanceof ShortData || error instanceof TypeError) return null
     throw error
   }

@@ -10,12 +10,12 @@ export type LookupTableInstruction = OfTable &
   (
     | { type: 'createLookupTable'; payerAccount: string; systemProgram: string; recentSlot: bigint; bumpSeed: number }
     | { type: 'freezeLookupTable' | 'deactivateLookupTable' }
-    // Who pays is named only where the table's rent grows.
+    // The payer is present only when the table's rent increases.
     | { type: 'extendLookupTable'; newAddresses: string[]; payerAccount?: string; systemProgram?: string }
     | { type: 'closeLookupTable'; recipient: string }
   )
 
-/** More addresses than a table holds. */
+/** Upper limit of decoded addresses, which is more than a table can hold. */
 const MOST_ADDRESSES = 256
 
 export const decodeLookupTable: InstructionDecoder<LookupTableInstruction> = (reader, at, all) => {

@@ -2,20 +2,20 @@
 import { ByteReader, ShortData } from '../byte-reader.ts'
 
 export interface NewDistributor {
-  /** What svc calls the airdrop count. */
+  /** Number of the airdrop, which the program calls the version. */
   version: bigint
-  /** Hex, no prefix. */
+  /** Merkle root in hex without a prefix. */
   root: string
-  /** Raw units that can be claimed at most. */
+  /** Maximum raw units that can be claimed in total. */
   maxTotal: bigint
-  /** Wallets that can claim at most. */
+  /** Maximum number of wallets that can claim. */
   maxNodes: bigint
 }
 
 /** First eight bytes of SHA-256 of `global:new_distributor`, hex. */
 const NEW_DISTRIBUTOR = '208b70ab0002e19b'
 
-/** Null for any other instruction, and for data that ends early. */
+/** Decodes the instruction; null for any other instruction and for truncated data. */
 export function decodeNewDistributor(data: Uint8Array): NewDistributor | null {
   const reader = new ByteReader(data)
   try {

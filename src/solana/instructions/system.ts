@@ -1,4 +1,7 @@
-/** Instructions of the System program (solana-system-interface), accounts and fields by the names that validators show. */
+/**
+ * Instructions of the System program (solana-system-interface); accounts and fields have the names that validators
+ * show.
+ */
 import type { ByteReader } from '../byte-reader.ts'
 import type { InstructionDecoder } from './decoder.ts'
 
@@ -53,7 +56,7 @@ type SystemDecoder = (r: ByteReader, account: (index: number) => string) => Syst
 
 const seed = (r: ByteReader) => r.text(r.u64())
 
-/** By the tag that the data begins with. */
+/** Decoders indexed by the tag at the start of the data. */
 const SYSTEM_DECODERS: readonly SystemDecoder[] = [
   (r, a) => ({
     type: 'createAccount',

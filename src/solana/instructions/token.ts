@@ -1,11 +1,13 @@
-/** Instructions of both token programs (spl-token-interface), accounts and fields by the names that validators show. */
+/**
+ * Instructions of both token programs (spl-token-interface); accounts and fields have the names that validators show.
+ */
 import type { ByteReader } from '../byte-reader.ts'
 import type { InstructionDecoder } from './decoder.ts'
 
-/** Who allows it: one address, or a multisig account and those of its members that sign. */
+/** The authority of an instruction: one address, or a multisig account and those of its members that sign. */
 export interface Authorized {
   authority: string
-  /** Empty where the authority itself signs. */
+  /** Signing members of a multisig; empty when the authority itself signs. */
   signers: readonly string[]
 }
 
@@ -16,7 +18,7 @@ export type TokenInstruction =
       mint: string
       decimals: number
       mintAuthority: string
-      /** Null in `initializeMint2`, which reads the rent itself. */
+      /** Null for `initializeMint2`, which reads the rent itself. */
       rentSysvar: string | null
       freezeAuthority: string | null
     }
@@ -55,7 +57,7 @@ export type TokenInstruction =
   | ({ type: 'revoke'; source: string } & Authorized)
   | ({
       type: 'setAuthority'
-      /** A mint or a token account, as the kind of authority says. */
+      /** A mint or a token account, depending on the kind of authority. */
       account: string
       kind: number
       newAuthority: string | null
@@ -77,7 +79,7 @@ export type TokenInstruction =
   | { type: `initialize${Pointer}`; mint: string; pointsTo: string | null; authority: string | null }
   | ({ type: `update${Pointer}`; mint: string; pointsTo: string | null } & Authorized)
 
-/** Extensions of a mint that point to an account with more about it. */
+/** Mint extensions that point to an account with further information about the mint. */
 export type Pointer = 'MetadataPointer' | 'GroupPointer' | 'GroupMemberPointer'
 
 interface AccountAt {
@@ -87,10 +89,10 @@ interface AccountAt {
 
 type TokenDecoder = (r: ByteReader, accounts: AccountAt) => TokenInstruction
 
-/** COption<Pubkey> of instruction data: one byte, then the key only where it is set. */
+/** Reads COption<Pubkey> of instruction data: one byte, then the key only if it is set. */
 const optionKey = (r: ByteReader): string | null => (r.u8() === 1 ? r.key() : null)
 
-/** The authority at `index`; what stands after it are the members of a multisig. */
+/** Reads the authority at `index`; the accounts after it are the signing members of a multisig. */
 const by = ({ at, all }: AccountAt, index: number): Authorized => ({
   authority: at(index),
   signers: all.slice(index + 1),
@@ -112,7 +114,7 @@ function dataSize(r: ByteReader, { at }: AccountAt): TokenInstruction {
   return { type: 'getAccountDataSize', mint: at(0), extensionTypes }
 }
 
-/** An extension's own instructions have a second tag; only the ones that token creation uses are known. */
+/** Instructions of an extension have a second tag; only those that token creation uses are decoded. */
 const pointer =
   (name: Pointer): TokenDecoder =>
   (r, a) => {
