@@ -1,4 +1,4 @@
-/** What the chain must know of every account without asking the runtime: balance, owner, token holdings. */
+/** In-memory index of every account with its balance, owner and token holdings, which avoids queries to the runtime. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { mintDecimalsOf, type TokenHolding, tokenHoldingOf } from './tokens.ts'
@@ -7,7 +7,7 @@ export interface AccountEntry {
   lamports: bigint
   owner: string
   token: TokenHolding | null
-  /** Set for mints. */
+  /** Decimals of a mint; null for other accounts. */
   decimals: number | null
 }
 
@@ -27,12 +27,12 @@ export class AccountIndex {
     return this.#entries.get(address)
   }
 
-  /** All addresses, as they are now. */
+  /** Returns a copy of all current addresses. */
   addresses(): Set<string> {
     return new Set(this.#entries.keys())
   }
 
-  /** Takes in an account's new state; null when it no longer exists. */
+  /** Stores an account's new state; null when it no longer exists. */
   update(address: string, account: ChainAccount | null): void {
     const before = this.#entries.get(address)
     if (account === null) {
@@ -52,7 +52,7 @@ export class AccountIndex {
     this.#link(address, after)
   }
 
-  /** Addresses as they are now: later changes do not disturb who walks over them. */
+  /** Returns a copy of the current addresses, so that changes during an iteration have no effect. */
   ownedBy(program: string): string[] {
     return [...(this.#byOwner.get(program) ?? [])]
   }

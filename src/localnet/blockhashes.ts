@@ -1,11 +1,14 @@
-/** Blockhashes of the embedded chain: derived from the chain's seed and the slot, so that none needs to be stored. */
+/**
+ * Blockhashes of the embedded chain. They are derived from the chain's seed and the slot, so that none needs to be
+ * stored.
+ */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { BLOCKHASH_SLOTS, SLOT_HASHES } from '../solana/constants.ts'
 
 export class Blockhashes {
   readonly #seed: Uint8Array
-  /** Usable blockhashes, oldest first. */
+  /** Usable blockhashes and their slots, oldest first. */
   readonly #slots = new Map<string, number>()
   #newest = Number.NEGATIVE_INFINITY
 
@@ -23,7 +26,7 @@ export class Blockhashes {
     return base58.encode(this.bytes(slot))
   }
 
-  /** Slot of a blockhash that can still be used at `current`, else null. */
+  /** Returns the slot of a blockhash that is still usable at `current`, otherwise null. */
   slotOf(blockhash: string, current: number): number | null {
     this.#roll(current)
     return this.#slots.get(blockhash) ?? null
@@ -43,7 +46,7 @@ export class Blockhashes {
   }
 }
 
-/** The SlotHashes sysvar, kept for the slot that runs: newest first, its own slot included. */
+/** Data of the SlotHashes sysvar for the current slot, newest first and including the slot itself. */
 export class SlotHashes {
   readonly #blockhashes: Blockhashes
   readonly #data = Buffer.alloc(8 + SLOT_HASHES * 40)
@@ -54,7 +57,7 @@ export class SlotHashes {
     this.#data.writeBigUInt64LE(BigInt(SLOT_HASHES))
   }
 
-  /** Account data of the sysvar at a slot; the buffer is used again by the next call. */
+  /** Returns the sysvar's account data at a slot; the next call reuses the buffer. */
   at(slot: number): Buffer {
     const fresh = Math.min(slot - this.#newest, SLOT_HASHES)
     if (fresh <= 0) return this.#data

@@ -1,4 +1,4 @@
-/** The methods of Jito's block engine over the embedded chain: a bundle lands whole, in one slot, or not at all. */
+/** Methods of Jito's block engine over the embedded chain: a bundle lands completely in one slot, or not at all. */
 import { bundleIdOf, TIP_ACCOUNTS } from '../solana/bundles.ts'
 import { SLOT_MS } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
@@ -13,11 +13,11 @@ import type { BundleOutcome, LocalChain } from './types.ts'
 
 const MAX_TRANSACTIONS = 5
 const MAX_IDS = 5
-/** Outcomes kept in memory; the oldest go first. */
+/** Maximum number of outcomes in memory; the oldest are removed first. */
 const MAX_OUTCOMES = 50_000
-/** What the block engine looks back for statuses in flight. */
+/** Number of slots for which the block engine reports in-flight statuses. */
 const IN_FLIGHT_SLOTS = (5 * 60 * 1000) / SLOT_MS
-/** How much history is read once after a start to know the bundles of before. */
+/** Limits of the history that is read once after a start to restore earlier bundles. */
 const RESTORED = { transactions: 5_000, windows: 300 }
 
 type BundleStatus = { landed: true; slot: number; signatures: string[] } | { landed: false; slot: number }
@@ -44,7 +44,10 @@ function readIds(params: readonly unknown[]): string[] {
   return ids as string[]
 }
 
-/** Every run of up to five neighbours in a slot could have been a bundle, and its id says whether it was asked for. */
+/**
+ * Adds every run of up to five consecutive transactions of a slot, as each may have been a bundle; lookups by id find
+ * the real ones.
+ */
 function addRuns(outcomes: Map<string, BundleStatus>, slot: number, signatures: readonly string[]): void {
   for (let start = 0; start < signatures.length; start++) {
     for (let length = 1; length <= MAX_TRANSACTIONS && start + length <= signatures.length; length++) {
@@ -71,7 +74,7 @@ function restore(chain: LocalChain): Map<string, BundleStatus> {
   return outcomes
 }
 
-/** Outcomes by bundle id: those of this process, then, read once, those that history shows. */
+/** Outcomes by bundle id: first those of this process, then those restored once from history. */
 function createOutcomes() {
   const own = new Map<string, BundleStatus>()
   let before: Map<string, BundleStatus> | undefined
@@ -102,7 +105,7 @@ function commitBundle(chain: LocalChain, raws: readonly Uint8Array[]): BundleOut
   }
 }
 
-/** The four methods, with the outcomes they share. */
+/** Creates the four methods, which share their outcomes. */
 export function bundleMethods(): RpcMethods {
   const outcomes = createOutcomes()
 

@@ -1,24 +1,24 @@
-/** Time of the embedded chain: slots of 400 ms that follow the wall clock, can be moved ahead and never run backwards. */
+/** Clock of the embedded chain: slots of 400 ms that follow the wall clock, can be advanced and never run backwards. */
 import { SLOT_MS } from '../solana/constants.ts'
 
-/** Slot in which every embedded chain begins; the first of an epoch. */
+/** First slot of every embedded chain; it is also the first slot of an epoch. */
 export const GENESIS_SLOT = 440_208_000
-/** Slots of an epoch; no warm-up, as on mainnet. */
+/** Slots per epoch, without a warm-up, as on mainnet. */
 export const SLOTS_PER_EPOCH = 432_000
 
 export interface ClockState {
-  /** Unix milliseconds of GENESIS_SLOT. */
+  /** Time of GENESIS_SLOT in Unix milliseconds. */
   genesisMs: number
-  /** Milliseconds the chain is ahead of the wall clock. */
+  /** Milliseconds by which the chain is ahead of the wall clock. */
   offsetMs: number
-  /** Latest time that was recorded, in Unix milliseconds: the chain does not go back behind it. */
+  /** Latest recorded time in Unix milliseconds; the chain never goes back before it. */
   lastMs: number
 }
 
-/** What one slot's programs see; fixed once something has run in the slot. */
+/** Slot and time that programs read; fixed once a transaction has run in the slot. */
 export interface Tick {
   slot: number
-  /** Unix seconds. */
+  /** Time in Unix seconds. */
   unixTimestamp: number
 }
 
@@ -40,7 +40,10 @@ export class SlotClock {
     return this.#offsetMs
   }
 
-  /** Unix milliseconds; a wall clock that was set back moves the offset instead of stopping the chain. */
+  /**
+   * Returns the chain's time in Unix milliseconds. If the wall clock was set back, the offset grows instead of the
+   * chain stopping.
+   */
   ms(): number {
     const ms = this.#now() + this.#offsetMs
     if (ms >= this.#lastMs) {
@@ -59,12 +62,12 @@ export class SlotClock {
     return GENESIS_SLOT + Math.floor((ms - this.#genesisMs) / SLOT_MS)
   }
 
-  /** Unix seconds at which a slot begins. */
+  /** Returns the Unix seconds at which a slot begins. */
   startOf(slot: number): number {
     return Math.floor((this.#genesisMs + (slot - GENESIS_SLOT) * SLOT_MS) / 1000)
   }
 
-  /** Slot and time for a run: all runs of one slot see the same time, as in a block. */
+  /** Returns slot and time for a run; all runs in the same slot get the same time, as in a block. */
   tick(): Tick {
     const ms = this.ms()
     const slot = this.slotAt(ms)
@@ -72,13 +75,13 @@ export class SlotClock {
     return this.#tick
   }
 
-  /** Continues a slot that was begun before the chain was opened, even where the wall clock is behind it now. */
+  /** Continues a slot that began before the chain was opened, even if the wall clock is behind it now. */
   resume(tick: Tick): void {
     this.#tick = tick
     this.#lastMs = Math.max(this.#lastMs, this.#genesisMs + (tick.slot - GENESIS_SLOT) * SLOT_MS)
   }
 
-  /** Moves ahead; `seconds` may have a fraction. */
+  /** Advances the clock by `seconds`, which may have a fraction. Throws RangeError. */
   advance(seconds: number): void {
     if (!Number.isFinite(seconds) || seconds <= 0) {
       throw new RangeError(`The clock can only be moved ahead: seconds must be above 0, got ${seconds}`)

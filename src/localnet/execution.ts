@@ -1,4 +1,4 @@
-/** Checks a transaction in a validator's order, runs it, and records all that it changed. */
+/** Checks a transaction in a validator's order, runs it, and records all its changes. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import {
@@ -24,13 +24,13 @@ export interface CheckedTransaction {
   accountKeys: string[]
   loadedAddresses: LoadedAddresses
   writable: boolean[]
-  /** Nonce account that stands for the blockhash; null for an ordinary transaction. */
+  /** Nonce account that replaces the blockhash; null for an ordinary transaction. */
   nonce: string | null
 }
 
 export interface CheckOptions {
   sigVerify: boolean
-  /** Skips the blockhash and the duplicate check. */
+  /** Skips the checks for the blockhash and for duplicates. */
   anyBlockhash?: boolean
 }
 
@@ -42,11 +42,11 @@ export interface ExecutionParts {
   runtime: Runtime
   index: AccountIndex
   blockhashes: Blockhashes
-  /** Whether a transaction, or its message under other signatures, has landed. */
+  /** Whether a transaction, or its message with other signatures, has landed. */
   hasTransaction(transaction: Pick<DecodedTransaction, 'signature' | 'raw'>): boolean
 }
 
-/** Everything a validator looks at before it loads the accounts. Throws TransactionRefused. */
+/** Performs all checks that a validator makes before it loads the accounts. Throws TransactionRefused. */
 export function checkTransaction(
   { runtime, blockhashes, hasTransaction }: ExecutionParts,
   transaction: DecodedTransaction,
@@ -66,7 +66,8 @@ export function checkTransaction(
     const writable = accountKeys.map((_, i) => isWritable(message, loadedAddresses.writable.length, i))
     return { transaction, accountKeys, loadedAddresses, writable, nonce }
   } catch (error) {
-    // The runtime checks signatures when it runs; what never gets there is checked here, for they come first.
+    // The runtime checks signatures during a run. A transaction refused before that is checked here, as signature
+    // errors take precedence.
     if (sigVerify && error instanceof TransactionRefused && !signaturesHold(transaction)) {
       throw new TransactionRefused('SignatureFailure')
     }
@@ -74,7 +75,7 @@ export function checkTransaction(
   }
 }
 
-/** Runs a checked transaction. The runtime has changed when this returns; nothing has when it throws TransactionRefused. */
+/** Runs a checked transaction and changes the runtime. It changes nothing when it throws TransactionRefused. */
 export function executeAndCommit(
   parts: ExecutionParts,
   checked: CheckedTransaction,
@@ -120,7 +121,7 @@ export function executeAndCommit(
       index: place,
       blockTime: unixTimestamp,
       raw: transaction.raw,
-      // Lamports only move between the accounts of a message: what is missing afterwards is the fee.
+      // Lamports only move between the accounts of a message, so the difference is the fee.
       fee: totalOf(preBalances) - totalOf(postBalances),
       accountKeys,
       loadedAddresses,
@@ -137,7 +138,9 @@ export function wasExecuted({ err, logs }: Execution): boolean {
   return err === null || logs.length > 0 || (typeof err === 'object' && 'InstructionError' in err)
 }
 
-/** The runtime has one error for programs that do not exist and for accounts that are none. */
+/**
+ * Refines an error, because the runtime uses the same one for missing programs and for accounts that are not programs.
+ */
 export function refine(
   err: TransactionErrorJson,
   runtime: Runtime,

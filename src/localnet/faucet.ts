@@ -1,19 +1,22 @@
-/** The faucet: a key derived from the chain's seed that holds the first lamports and signs airdrops. */
+/** The faucet: a key derived from the chain's seed that owns the initial lamports and signs airdrops. */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { addressBytes } from '../solana/addresses.ts'
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { keyPairOf } from '../solana/signatures.ts'
 
-/** Lamports of the faucet at genesis: 5 million SOL. */
+/** Lamports of the faucet at genesis, 5 million SOL. */
 export const FAUCET_LAMPORTS = 5_000_000n * 1_000_000_000n
-/** Compute units that an airdrop needs at most. */
+/** Maximum compute units that an airdrop consumes. */
 const LEAST_UNITS = 1_000
 const UNIT_CHOICES = 1_399_000
 
 export interface Faucet {
   address: string
-  /** A signed transfer. `nonce` goes into its compute limit, so that equal airdrops in a slot have different signatures. */
+  /**
+   * Returns a signed transfer. `nonce` determines its compute limit, so that equal airdrops in a slot have different
+   * signatures.
+   */
   transfer(to: string, lamports: bigint, blockhash: string, nonce: number): Uint8Array
 }
 

@@ -1,4 +1,4 @@
-/** The `fetch` of a web3.js Connection that stays in this process. */
+/** A `fetch` for a web3.js Connection that calls the embedded chain in this process. */
 import type { LocalRpc } from './rpc/index.ts'
 
 async function requestBody(input: Parameters<typeof fetch>[0], body: unknown): Promise<string | Uint8Array> {
@@ -9,8 +9,8 @@ async function requestBody(input: Parameters<typeof fetch>[0], body: unknown): P
 }
 
 /**
- * Answers every request from the chain, whatever its URL: `new Connection('http://localnet', { fetch: localFetch(rpc) })`.
- * There is no WebSocket in process: poll getSignatureStatuses instead of `confirmTransaction`.
+ * Sends every request to the chain, whatever its URL: `new Connection('http://localnet', { fetch: localFetch(rpc) })`.
+ * In process there is no WebSocket: poll getSignatureStatuses instead of `confirmTransaction`.
  */
 export function localFetch(rpc: LocalRpc): typeof fetch {
   return async (input, init) => {

@@ -1,4 +1,4 @@
-/** Transactions that landed, in the journal: written once, found by signature, address and slot. */
+/** History of landed transactions in the journal, searchable by signature, address and slot. */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { Database } from 'better-sqlite3'
@@ -8,18 +8,18 @@ import { messageBytesOf } from '../solana/messages.ts'
 import { encodeMeta, type TransactionRow, transactionFromRow } from './transaction-rows.ts'
 import type { LandedTransaction, SignatureInfo } from './types.ts'
 
-/** Transactions kept in memory for clients that ask for a status again and again. */
+/** Number of transactions cached in memory for clients that poll a status. */
 const RECENT = 256
 
 export interface HistoryEntry {
   transaction: LandedTransaction
-  /** Micro-lamports per compute unit. */
+  /** Priority fee in micro-lamports per compute unit. */
   unitPrice: bigint
-  /** For each account key whether the message marks it as writable. */
+  /** Whether the message marks each account key as writable. */
   writable: boolean[]
 }
 
-/** Prepared reads and writes of the history tables. */
+/** Creates the prepared reads and writes of the history tables. */
 export function openHistory(db: Database) {
   const insert = db.prepare(
     'INSERT INTO transactions (seq, signature, slot, place, block_time, unit_price, err, raw, meta) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -52,7 +52,7 @@ export function openHistory(db: Database) {
     'SELECT slot, raw FROM transactions WHERE slot >= ? ORDER BY seq',
   )
   const recent = new Map<string, LandedTransaction>()
-  /** Slots of the messages whose blockhash may still live, oldest first. */
+  /** Slots by message hash for messages whose blockhash may still be valid, oldest first. */
   const messages = new Map<string, number>()
   const newest = last.get()
   let count = newest?.seq ?? 0
@@ -76,7 +76,7 @@ export function openHistory(db: Database) {
   }
 
   return {
-    /** Writes inside the caller's database transaction. */
+    /** Inserts a transaction; the caller's database transaction commits it. */
     record({ transaction, unitPrice, writable }: HistoryEntry): void {
       const { signature, slot, index, blockTime, err, raw, accountKeys } = transaction
       const seq = count + 1
@@ -87,13 +87,13 @@ export function openHistory(db: Database) {
       for (const [i, key] of accountKeys.entries()) mention.run(addressBytes(key), seq, writable[i] ? 1 : 0)
       count = seq
     },
-    /** After it was recorded for good. */
+    /** Caches a transaction once its record is durable. */
     remember(transaction: LandedTransaction): void {
       noteMessage(transaction)
       remember(transaction)
     },
     transactionCount: () => count,
-    /** After a rolled back write. */
+    /** Restores the count after a write was rolled back. */
     recount(): void {
       count = last.get()?.seq ?? 0
     },
@@ -101,7 +101,7 @@ export function openHistory(db: Database) {
       const row = last.get()
       return row === undefined ? null : transactionFromRow(row)
     },
-    /** Whether it landed, be it under other signatures: its message counts, as on a validator. */
+    /** Whether the transaction landed. A message with other signatures counts as the same, as on a validator. */
     hasTransaction({ signature, raw }: Pick<LandedTransaction, 'signature' | 'raw'>): boolean {
       if (recent.has(signature) || messages.has(messageHash(raw))) return true
       return seqOf.get(base58.decode(signature)) !== undefined

@@ -1,4 +1,4 @@
-/** The journal of the embedded chain: touched accounts, history and clock in one SQLite file, held by one process. */
+/** Journal of the embedded chain: modified accounts, history and clock in one SQLite file that one process locks. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
@@ -23,11 +23,11 @@ const SCHEMA = `
   ) WITHOUT ROWID;
 `
 
-/** Another process holds the chain's data folder. */
+/** Another process has locked the chain's data folder. */
 export class ChainLockedError extends Error {
   override readonly name = 'ChainLockedError'
   readonly file: string
-  /** Process that holds it, where it left its number. */
+  /** Id of the process that holds the lock, if it is known. */
   readonly pid: number | null
 
   constructor(file: string, pid: number | null) {
@@ -41,17 +41,17 @@ export class ChainLockedError extends Error {
 export interface ChainJournal extends ReturnType<typeof openHistory> {
   setting(name: string): Buffer | null
   saveSetting(name: string, value: Uint8Array | string): void
-  /** Every account that was ever touched, programs last; null for those of the genesis that were closed. */
+  /** Returns every modified account, programs last; null for genesis accounts that were closed. */
   accounts(): Iterable<readonly [address: string, account: ChainAccount | null]>
   saveAccount(address: string, account: ChainAccount | null): void
-  /** Forgets an account that a new chain would not have. */
+  /** Deletes the record of an account that a new chain would not have. */
   dropAccount(address: string): void
   /** Runs `work` in one durable transaction. */
   commit<T>(work: () => T): T
   close(): void
 }
 
-/** Opens (or begins) `chain.db` in a folder. Throws ChainLockedError. */
+/** Opens or creates `chain.db` in a folder. Throws ChainLockedError. */
 export function openJournal(Database: typeof BetterSqlite3, dataDir: string): ChainJournal {
   makeDataFolder(dataDir)
   const file = join(dataDir, 'chain.db')

@@ -1,4 +1,7 @@
-/** What changes the embedded chain: a change has run, is in the journal and is told, in this order, or it stops the chain. */
+/**
+ * Changes of the embedded chain: each is executed, written to the journal and then reported to listeners, or the chain
+ * stops.
+ */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
@@ -28,7 +31,7 @@ export interface ChainParts {
   runtime: Runtime
   index: AccountIndex
   faucet: Faucet
-  /** Addresses that exist before anything has happened. */
+  /** Addresses of the accounts that exist at genesis. */
   genesis: ReadonlySet<string>
   programs: LocalnetStatus['programs']
   warnings: string[]
@@ -39,7 +42,7 @@ export class Ledger {
   readonly execution: ExecutionParts
   readonly #parts: ChainParts
   readonly #listeners = new Set<ChainListener>()
-  /** Why nothing can be asked any more. */
+  /** Reason why the chain no longer accepts calls; null while it is open. */
   #ended: string | null = null
   #place = { slot: -1, next: 0 }
 
@@ -126,7 +129,7 @@ export class Ledger {
     }
   }
 
-  /** The journal, while the chain is open. */
+  /** The journal; throws once the chain has stopped or is closed. */
   get journal(): ChainJournal {
     this.assertOpen()
     return this.#parts.journal
@@ -136,7 +139,7 @@ export class Ledger {
     if (this.#ended !== null) throw new Error(this.#ended)
   }
 
-  /** Slot and time of a run that begins now; the runtime is brought there. */
+  /** Returns slot and time for a run that starts now, and advances the runtime to it. */
   enterSlot(): Tick {
     this.assertOpen()
     const tick = this.#parts.clock.tick()
@@ -149,7 +152,7 @@ export class Ledger {
     return this.#place.next
   }
 
-  /** Makes what landed durable and only then tells anybody. */
+  /** Commits landed transactions to the journal, and only then notifies listeners. */
   #keep(landed: readonly ExecutedTransaction[]): void {
     const journal = this.journal
     this.#durably(() => {
@@ -175,7 +178,7 @@ export class Ledger {
     }
   }
 
-  /** One database transaction. */
+  /** Runs a write in one database transaction; a failure stops the chain. */
   #durably(write: () => void): void {
     try {
       this.journal.commit(write)
@@ -184,7 +187,7 @@ export class Ledger {
     }
   }
 
-  /** The runtime or the clock is ahead of the journal, so nothing more may build on it. */
+  /** Stops the chain, because the runtime or the clock is ahead of the journal and no change may build on it. */
   #stop(what: string, cause: unknown): Error {
     const reason = cause instanceof Error ? cause.message : String(cause)
     this.#ended = `The embedded chain in ${this.#parts.dataDir} stopped: ${what} (${reason}); open it again`
@@ -210,7 +213,7 @@ export class Ledger {
 
   #undo(before: ReadonlyMap<string, ChainAccount | null>): void {
     const { runtime, index } = this.#parts
-    // Programs last: the runtime loads them from the data account that belongs to them.
+    // Programs are restored last, because the runtime loads them from their data accounts.
     const accounts = [...before].sort(([, a], [, b]) => Number(a?.executable ?? false) - Number(b?.executable ?? false))
     for (const [address, account] of accounts) {
       const now = runtime.get(address)
@@ -223,7 +226,7 @@ export class Ledger {
 
 const CHAIN_CLOSED = 'The embedded chain was closed'
 
-/** What landed has landed, whatever a listener makes of it. */
+/** Errors of a listener are only reported, because the transaction has already landed. */
 function callListener(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
   try {
     listener.landed?.(...news)

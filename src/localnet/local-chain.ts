@@ -1,4 +1,4 @@
-/** The embedded chain itself: answers come from runtime, index and journal; changes go through the ledger. */
+/** The embedded chain: reads use the runtime, the index and the journal; changes go through the ledger. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
@@ -65,7 +65,7 @@ export class EmbeddedChain implements LocalChain {
 
   account(address: string): ChainAccount | null {
     this.#ledger.assertOpen()
-    // The runtime sets its clock when a transaction runs: who reads it in between means the time now.
+    // The runtime sets its clock only when a transaction runs, so a read between runs has to update it first.
     if (address === CLOCK_SYSVAR) this.#ledger.enterSlot()
     return this.#parts.runtime.get(address)
   }
@@ -176,7 +176,7 @@ export class EmbeddedChain implements LocalChain {
     this.#ledger.close()
   }
 
-  /** The journal, while the chain is open. */
+  /** The journal; throws once the chain has stopped or is closed. */
   get #journal(): ChainJournal {
     return this.#ledger.journal
   }

@@ -1,4 +1,7 @@
-/** Durable nonces: transactions whose blockhash is the value of a nonce account that they advance first. */
+/**
+ * Durable nonces: transactions that use the value of a nonce account as blockhash and advance it in their first
+ * instruction.
+ */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../solana/accounts.ts'
@@ -11,7 +14,7 @@ const NONCE_ACCOUNT_BYTES = 80
 const AUTHORITY = 8
 const NONCE_VALUE = 40
 
-/** Address of the nonce account that makes a message's blockhash valid; null when there is none. */
+/** Returns the address of the nonce account that makes a message's blockhash valid; null when there is none. */
 export function nonceAccountOf(
   message: DecodedMessage,
   account: (address: string) => ChainAccount | null,
@@ -37,7 +40,10 @@ export function nonceAccountOf(
   return signed ? address : null
 }
 
-/** The nonce account as it is after a transaction that used `blockhash`: a validator advances it even when that fails. */
+/**
+ * Returns the nonce account after a transaction that used `blockhash`; validators advance it even if the transaction
+ * fails.
+ */
 export function advanceNonce(nonce: ChainAccount, blockhash: string): ChainAccount {
   const data = Uint8Array.from(nonce.data)
   data.set(createHash('sha256').update('DURABLE_NONCE').update(base58.decode(blockhash)).digest(), NONCE_VALUE)

@@ -1,4 +1,4 @@
-/** Builds the parts of the embedded chain from its folder: genesis, program cache, and what the journal adds to them. */
+/** Builds the parts of the embedded chain from its folder: genesis, program cache, and the changes in the journal. */
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
@@ -12,7 +12,7 @@ import { loadPrograms } from './programs-dir.ts'
 import { Runtime } from './runtime.ts'
 import type { LocalChainOptions } from './types.ts'
 
-/** Loads the SDKs, takes the journal and fills the runtime. Throws ChainLockedError. */
+/** Loads the SDKs, locks the journal and fills the runtime. Throws ChainLockedError. */
 export async function openParts({ dataDir, programsDir, now = Date.now }: LocalChainOptions): Promise<ChainParts> {
   const [{ default: Database }, { default: native }] = await Promise.all([
     import('better-sqlite3'),
@@ -61,7 +61,7 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
   }
 }
 
-/** The seed and clock that a chain was begun with, made on its first opening. */
+/** Returns the chain's seed and clock, which are created on its first opening. */
 function genesisOf(journal: ChainJournal, now: () => number): { seed: Uint8Array; clockState: ClockState } {
   const [known, clock] = [journal.setting('seed'), journal.setting('clock')]
   if (known !== null) {

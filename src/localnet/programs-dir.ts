@@ -1,4 +1,4 @@
-/** Loads the program cache into the runtime: `<program id>.so` files and the accounts that programs need cloned. */
+/** Loads the program cache into the runtime: `<program id>.so` files and the cloned accounts that programs require. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { ChainAccount } from '../solana/accounts.ts'
@@ -12,13 +12,13 @@ const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46])
 
 export interface LoadedPrograms {
   programs: LocalnetStatus['programs']
-  /** What could not be loaded, a sentence each, with the file's name. */
+  /** One sentence with the file's name for each file that could not be loaded. */
   warnings: string[]
-  /** Accounts beside the programs. */
+  /** Addresses of the loaded accounts that are not programs. */
   accounts: string[]
 }
 
-/** Fills a fresh runtime; a file that cannot be used is a warning, never an end. */
+/** Fills a new runtime; an unusable file only causes a warning. */
 export function loadPrograms(runtime: Runtime, programsDir: string): LoadedPrograms {
   const warnings: string[] = []
   const loaded = new Set<string>()
@@ -64,7 +64,9 @@ function filesOf(folder: string, extension: string): string[] {
     .map((file) => join(folder, file))
 }
 
-/** An account from JSON: lamports as a number or digits, data in base64. Throws an Error that names the field. */
+/**
+ * Parses an account from JSON: lamports as a number or digits, data in base64. Throws an Error that names the field.
+ */
 function readAccountFile(json: unknown): ChainAccount {
   const { lamports, owner, data, executable } = (json ?? {}) as Record<string, unknown>
   if (!/^\d+$/.test(String(lamports))) throw new Error('its "lamports" must be a whole number')

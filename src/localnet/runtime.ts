@@ -1,4 +1,4 @@
-/** LiteSVM behind our nouns: accounts, the clock, and runs of transactions that were decoded and checked before. */
+/** Wrapper of LiteSVM: accounts, the clock, and execution of transactions that were already decoded and checked. */
 import type { EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes, addressOf } from '../solana/addresses.ts'
@@ -9,7 +9,7 @@ import { type Blockhashes, SlotHashes } from './blockhashes.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'
 import { transactionErrorJson } from './transaction-errors.ts'
 
-/** The native module: the package's own wrapper would decode and encode every transaction and address anew. */
+/** Type of the native module; the package's own wrapper would decode and encode every transaction and address again. */
 type Native = typeof import('litesvm/dist/internal.js')
 
 const DEFAULT_RENT_EPOCH = MAX_U64
@@ -32,18 +32,18 @@ export class Runtime {
     const slots = BigInt(SLOTS_PER_EPOCH)
     const schedule: EpochSchedule = new native.EpochSchedule(slots, slots, false, 0n, 0n)
     this.#svm.setEpochSchedule(schedule)
-    // The runtime's own faucet: lamports come from the chain's faucet alone.
+    // The runtime's own faucet is removed, so that lamports come from the chain's faucet only.
     for (const { address } of this.#svm.getProgramAccounts(addressBytes(SYSTEM_PROGRAM))) {
       this.set(addressOf(address), null)
     }
   }
 
-  /** Accounts of a fresh runtime, sysvars and built-in programs included. */
+  /** Returns the accounts of a new runtime, including sysvars and built-in programs. */
   *builtInAccounts(): Iterable<readonly [string, ChainAccount]> {
     for (const owner of BUILT_IN_OWNERS) yield* this.ownedBy(owner)
   }
 
-  /** Accounts of a program by walking over all there are: slow, the index answers the chain's own questions. */
+  /** Returns a program's accounts by scanning all accounts, which is slow; the index serves the chain's own queries. */
   ownedBy(program: string): (readonly [string, ChainAccount])[] {
     return this.#svm
       .getProgramAccounts(addressBytes(program))
@@ -59,7 +59,7 @@ export class Runtime {
     return this.#svm.getBalance(addressBytes(address)) ?? 0n
   }
 
-  /** Overwrites an account; null (or no lamports) deletes it. Throws an Error that names the address. */
+  /** Overwrites an account; null or zero lamports delete it. Throws an Error that names the address. */
   set(address: string, account: ChainAccount | null): void {
     const { lamports, owner, data, executable } = account ?? {
       lamports: 0n,
@@ -78,7 +78,7 @@ export class Runtime {
     }
   }
 
-  /** Loads an SBF program from its ELF file's bytes. Throws when they are none. */
+  /** Loads an SBF program from the bytes of its ELF file. Throws when they are invalid. */
   addProgram(id: string, elf: Uint8Array): void {
     this.#svm.addProgram(addressBytes(id), elf)
   }
@@ -87,7 +87,7 @@ export class Runtime {
     return this.#svm.minimumBalanceForRentExemption(BigInt(space))
   }
 
-  /** Brings Clock and SlotHashes to a slot; needed before a run. */
+  /** Sets the Clock and SlotHashes sysvars to a slot; required before a run. */
   enter({ slot, unixTimestamp }: Tick): void {
     if (slot === this.#slot) return
     const epoch = Math.floor(slot / SLOTS_PER_EPOCH)
@@ -110,7 +110,10 @@ export class Runtime {
     this.#slot = slot
   }
 
-  /** Runs a transaction and keeps what it did; a failed one costs its fee unless it could not be loaded. */
+  /**
+   * Runs a transaction and applies its changes. A failed one still pays its fee, unless its accounts could not be
+   * loaded.
+   */
   run(raw: Uint8Array): Execution {
     const result = this.#svm.sendVersionedTransaction(raw)
     if (result instanceof this.#native.FailedTransactionMetadata) {
@@ -119,7 +122,7 @@ export class Runtime {
     return toExecution(result)
   }
 
-  /** Runs a transaction without keeping anything; `after` are the accounts it would have written. */
+  /** Runs a transaction without applying its changes; `after` has the accounts that it would have written. */
   simulate(raw: Uint8Array, sigVerify: boolean): { execution: Execution; after: Map<string, ChainAccount> } {
     this.#svm.setSigverify(sigVerify)
     try {

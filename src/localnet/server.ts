@@ -1,4 +1,4 @@
-/** The embedded chain as a server: JSON-RPC over HTTP, and its subscriptions over WebSocket on the next port. */
+/** Server of the embedded chain: JSON-RPC over HTTP, and subscriptions over WebSocket on the next port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -7,18 +7,18 @@ import { createRpc, type LocalRpc, type LocalRpcOptions } from './rpc/index.ts'
 import type { LocalChain } from './types.ts'
 import { createSubscriptions, type Subscriptions } from './websocket.ts'
 
-/** Enough for a batch of some six hundred transactions. */
+/** Size limit that allows a batch of about six hundred transactions. */
 const MAX_BODY_BYTES = 1024 * 1024
 const MAX_MESSAGE_BYTES = 64 * 1024
-/** What may wait for a client that does not read; beyond it the socket is closed. */
+/** Maximum bytes queued for a client that does not read; beyond it the socket is closed. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024
 const TRY_AGAIN_LATER = 1013
 const PAIR_ATTEMPTS = 20
-/** Node's five seconds end connections that clients are about to use again. */
+/** Node's default of five seconds would close connections that clients are about to reuse. */
 const KEEP_ALIVE_MS = 65_000
 
 const PATHS = ['/', '/api/v1/bundles', '/api/v1/transactions']
-/** Wallets in a browser call from any page, as they may with a validator. */
+/** Browser wallets may call from any page, as with a validator. */
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'POST, GET, OPTIONS',
@@ -27,22 +27,22 @@ const CORS = {
 }
 
 export interface ServeLocalnetOptions extends LocalRpcOptions {
-  /** The chain, or what opens it: called once, at the first request, and again after it failed. */
+  /** The chain, or a function that opens it: called once at the first request, and again after a failure. */
   chain: LocalChain | (() => Promise<LocalRpc>)
-  /** Address to listen on; 127.0.0.1 by default. */
+  /** Address to listen on; the default is 127.0.0.1. */
   host?: string
-  /** Port of HTTP, the WebSocket takes the next one; 8899 by default, 0 takes a free pair. */
+  /** HTTP port, with the WebSocket on the next one; the default is 8899, and 0 selects a free pair. */
   port?: number
 }
 
 export interface LocalnetServer {
   url: string
   wsUrl: string
-  /** Closes the listeners and every connection; the chain stays open. */
+  /** Closes the listeners and all connections; the chain stays open. */
   close(): Promise<void>
 }
 
-/** A port of the pair is taken. */
+/** A port of the pair is in use. */
 export class PortInUse extends Error {
   override readonly name = 'PortInUse'
   readonly port: number
@@ -62,7 +62,7 @@ function reply(response: ServerResponse, status: number, body = '', type = 'text
   response.end(body)
 }
 
-/** The body, or null when it is too large; the rest is then not read. */
+/** Returns the body, or null when it is too large; the rest is then not read. */
 async function readRpcBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
@@ -83,7 +83,7 @@ async function answerPost(open: Open, request: IncomingMessage, response: Server
     response.setHeader('connection', 'close')
     return reply(response, 413, `The request is larger than ${MAX_BODY_BYTES} bytes\n`)
   }
-  // A page in a browser is not the operator: it must not move the clock.
+  // Pages in a browser do not get the operator's methods, so that they cannot move the clock.
   const operator = request.headers.origin === undefined
   let opened: OpenedServer
   try {
@@ -127,7 +127,7 @@ function closeServer(server: Server): Promise<void> {
   })
 }
 
-/** Listens on a port and the one after it. Throws PortInUse. */
+/** Listens on a port and the next one. Throws PortInUse. */
 async function listenOnPair(http: Server, ws: Server, host: string, port: number): Promise<[number, number]> {
   for (let attempt = 1; ; attempt++) {
     const first = await listenOn(http, host, port)
@@ -141,7 +141,7 @@ async function listenOnPair(http: Server, ws: Server, host: string, port: number
   }
 }
 
-/** Hands a socket's messages to its subscriptions, and closes it when it does not keep up. */
+/** Passes a socket's messages to its subscriptions, and closes a socket that is too slow. */
 function attach(socket: WebSocket, subscriptions: Subscriptions): void {
   const connection = subscriptions.connect((text) => {
     if (socket.readyState !== socket.OPEN) return
@@ -173,7 +173,7 @@ interface OpenedServer {
 }
 type Open = () => Promise<OpenedServer>
 
-/** Opens at the first call; a failure is told to its callers and the next call tries again. */
+/** Opens at the first call; a failure rejects all pending callers, and the next call tries again. */
 function opener({ chain, onError }: ServeLocalnetOptions): { open: Open; close(): Promise<void> } {
   const serve = async (): Promise<OpenedServer> => {
     const rpc = typeof chain === 'function' ? await chain() : createRpc(chain, onError ? { onError } : {})
@@ -203,7 +203,7 @@ export async function serveLocalnet(options: ServeLocalnetOptions): Promise<Loca
   const opening = opener(options)
   const http = createServer((request, response) => {
     respondJson(opening.open, request, response).catch((error) => {
-      // A client that hung up is no fault.
+      // A client that closed the connection is not an error.
       if (error.code !== 'ECONNRESET') onError?.(error, 'http')
       response.destroy()
     })

@@ -1,4 +1,4 @@
-/** Runs a transaction for its result alone: nothing that it does is kept. */
+/** Simulates transactions; their changes are not applied. */
 import { base58 } from '@scure/base'
 import { TransactionRefused } from '../solana/execution.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../solana/messages.ts'
@@ -6,7 +6,7 @@ import type { Tick } from './clock.ts'
 import { checkTransaction, type ExecutionParts, refine, wasExecuted } from './execution.ts'
 import type { SimulatedRun, SimulateOptions } from './types.ts'
 
-/** Simulates at a slot that the runtime has entered. Throws TransactionRefused for what cannot be run at all. */
+/** Simulates at the slot that the runtime has entered. Throws TransactionRefused when the transaction cannot be run. */
 export function simulate(
   parts: ExecutionParts,
   raw: Uint8Array,
@@ -29,7 +29,7 @@ export function simulate(
   }
   return {
     ...execution,
-    // A validator shows no accounts of a failed run.
+    // A validator returns no accounts for a failed run.
     accounts: accounts.map((address) => (execution.err === null ? stateOf(address) : null)),
     replacementBlockhash: replaceRecentBlockhash ? latest : null,
   }

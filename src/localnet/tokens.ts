@@ -1,10 +1,10 @@
-/** Reads what the index of token accounts needs of one, without decoding the rest. */
+/** Reads only the fields of token accounts and mints that the account index requires. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressOf } from '../solana/addresses.ts'
 import { hasTokenLayout } from '../solana/token-accounts.ts'
 
-/** Where a token account has its state byte, and a mint its decimals and whether it is initialized. */
+/** Byte offsets of a token account's state, and of a mint's decimals and initialization flag. */
 const ACCOUNT_STATE = 108
 const MINT_DECIMALS = 44
 const MINT_INITIALIZED = 45
@@ -12,11 +12,11 @@ const MINT_INITIALIZED = 45
 export interface TokenHolding {
   mint: string
   wallet: string
-  /** Raw units. */
+  /** Amount in raw units. */
   amount: bigint
 }
 
-/** Mint, wallet and amount of a token account; null for anything else. */
+/** Reads mint, wallet and amount of a token account; null for anything else. */
 export function tokenHoldingOf(account: ChainAccount): TokenHolding | null {
   const { data } = account
   if (!hasTokenLayout(account, 'account') || data[ACCOUNT_STATE] === 0) return null
@@ -27,7 +27,7 @@ export function tokenHoldingOf(account: ChainAccount): TokenHolding | null {
   }
 }
 
-/** Decimals of a mint; null for anything else. */
+/** Reads the decimals of a mint; null for anything else. */
 export function mintDecimalsOf(account: ChainAccount): number | null {
   if (!hasTokenLayout(account, 'mint') || account.data[MINT_INITIALIZED] === 0) return null
   return account.data[MINT_DECIMALS] ?? null

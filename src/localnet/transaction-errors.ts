@@ -1,7 +1,7 @@
-/** The runtime's errors as a validator's JSON-RPC writes them. */
+/** Converts the runtime's errors into the format of a validator's JSON-RPC. */
 import type { TransactionErrorJson } from '../solana/execution.ts'
 
-/** In the order of the runtime's `TransactionErrorFieldless`. */
+/** Error names in the order of the runtime's `TransactionErrorFieldless`. */
 export const TRANSACTION_ERRORS = [
   'AccountInUse',
   'AccountLoadedTwice',
@@ -40,7 +40,7 @@ export const TRANSACTION_ERRORS = [
   'CommitCancelled',
 ] as const
 
-/** In the order of the runtime's `InstructionErrorFieldless`. */
+/** Error names in the order of the runtime's `InstructionErrorFieldless`. */
 export const INSTRUCTION_ERRORS = [
   'GenericError',
   'InvalidArgument',
@@ -97,14 +97,14 @@ export const INSTRUCTION_ERRORS = [
   'BorshIoError',
 ] as const
 
-/** Shapes of the runtime's error objects, told apart by their class names. */
+/** Shapes of the runtime's error objects, distinguished by their fields and class names. */
 type RuntimeError =
   | number
   | { index: number; err(): number | { code: number } | { msg: string } }
   | { index: number }
   | { accountIndex: number }
 
-/** A runtime error as JSON: `"AccountNotFound"`, `{ InstructionError: [2, { Custom: 6001 }] }`. */
+/** Converts a runtime error to JSON: `"AccountNotFound"`, `{ InstructionError: [2, { Custom: 6001 }] }`. */
 export function transactionErrorJson(error: RuntimeError): TransactionErrorJson {
   if (typeof error === 'number') return errorName(TRANSACTION_ERRORS, error)
   if ('err' in error) return { InstructionError: [error.index, instructionErrorJson(error.err())] }

@@ -1,21 +1,21 @@
-/** The embedded chain in nouns: what the runtime keeps and what the JSON-RPC side reads. */
+/** Types of the embedded chain that the runtime side and the JSON-RPC side share. */
 import type { ChainAccount } from '../solana/accounts.ts'
 import type { Commitment } from '../solana/constants.ts'
 import type { Execution, TokenBalance, TransactionErrorJson } from '../solana/execution.ts'
 
-/** A transaction that landed, with success or an error; kept for good. */
+/** A transaction that landed, with success or an error; it is stored permanently. */
 export interface LandedTransaction extends Execution {
   signature: string
   slot: number
-  /** Place among the transactions of its slot. */
+  /** Index among the transactions of its slot. */
   index: number
-  /** Unix seconds. */
+  /** Time of its slot in Unix seconds. */
   blockTime: number
-  /** Wire format, as it was sent. */
+  /** Wire format as it was sent. */
   raw: Uint8Array
   /** Lamports, priority fee included. */
   fee: bigint
-  /** Static keys, then loaded writable, then loaded readonly. */
+  /** Addresses in the order of static, loaded writable and loaded readonly keys. */
   accountKeys: string[]
   loadedAddresses: { writable: string[]; readonly: string[] }
   preBalances: bigint[]
@@ -25,16 +25,16 @@ export interface LandedTransaction extends Execution {
 }
 
 export interface SimulatedRun extends Execution {
-  /** Accounts as they would be, by address; null where one would not exist. Only those asked for. */
+  /** States after the run of the requested accounts, in their order; null for accounts that would not exist. */
   accounts: (ChainAccount | null)[]
-  /** All writable accounts of the message before and after, by address. */
+  /** The blockhash that replaced the message's own; null when it was not replaced. */
   replacementBlockhash: { blockhash: string; lastValidBlockHeight: number } | null
 }
 
 export interface SimulateOptions {
   sigVerify?: boolean
   replaceRecentBlockhash?: boolean
-  /** Addresses whose state after the run is wanted. */
+  /** Addresses whose state after the run is requested. */
   accounts?: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export interface LocalnetStatus {
   transactionCount: number
   accountCount: number
   programs: { id: string; name: string; loaded: boolean }[]
-  /** What could not be loaded from the program cache or the journal, a sentence each. */
+  /** One sentence for each part of the program cache or the journal that could not be loaded. */
   warnings: string[]
   dataDir: string
 }
@@ -64,50 +64,53 @@ export type ChainListener = {
   landed?(transaction: LandedTransaction, changed: ReadonlyMap<string, ChainAccount | null>): void
 }
 
-/** The embedded chain. Every method but `close` is synchronous: state changes are durable when it returns. */
+/** The embedded chain. All methods are synchronous, and state changes are durable when they return. */
 export interface LocalChain {
   readonly genesisHash: string
-  /** Slot at a commitment; slots follow the clock, whether or not anybody asks. */
+  /** Returns the slot at a commitment; slots follow the clock even when there are no requests. */
   slot(commitment?: Commitment): number
-  /** Unix seconds. */
+  /** Returns the chain's time in Unix seconds. */
   unixTimestamp(): number
   blockTime(slot: number): number
   blockhashOf(slot: number): string
   latestBlockhash(commitment?: Commitment): { blockhash: string; lastValidBlockHeight: number }
   isBlockhashValid(blockhash: string): boolean
-  /** Moves the clock ahead, slots included. */
+  /** Advances the clock and with it the slots. */
   advance(seconds: number): void
 
   account(address: string): ChainAccount | null
-  /** Accounts owned by a program, from an index; the caller filters. */
+  /** Returns the accounts owned by a program from an index; the caller filters them. */
   accountsOwnedBy(program: string): Iterable<readonly [address: string, account: ChainAccount]>
-  /** Token accounts (both token programs) of a wallet, from an index. */
+  /** Returns a wallet's token accounts of both token programs from an index. */
   tokenAccountsOf(wallet: string): Iterable<readonly [address: string, account: ChainAccount]>
-  /** Token accounts of a mint, from an index. */
+  /** Returns the token accounts of a mint from an index. */
   tokenAccountsOfMint(mint: string): Iterable<readonly [address: string, account: ChainAccount]>
   minimumBalance(space: number): bigint
-  /** Lamports for a serialized message; null when its blockhash is not valid. */
+  /** Returns the fee of a serialized message in lamports; null when its blockhash is not valid. */
   feeForMessage(message: Uint8Array): bigint | null
 
-  /** Runs and lands a transaction; throws TransactionRefused where a validator would drop it. */
+  /** Runs and lands a transaction. Throws TransactionRefused when a validator would drop it. */
   send(raw: Uint8Array): LandedTransaction
-  /** All land in one slot, in order, or none does. */
+  /** Lands all transactions in one slot, in order, or none of them. */
   sendBundle(raws: readonly Uint8Array[]): BundleOutcome
-  /** Throws TransactionRefused for what cannot be decoded or run at all. */
+  /** Simulates a transaction. Throws TransactionRefused when it cannot be decoded or run. */
   simulate(raw: Uint8Array, options?: SimulateOptions): SimulatedRun
   /** Lands a transfer from the faucet. Returns its signature. */
   airdrop(address: string, lamports: bigint): string
-  /** Overwrites an account (genesis data, tests); durable. */
+  /** Overwrites an account durably; used for genesis data and tests. */
   setAccount(address: string, account: ChainAccount): void
 
   transaction(signature: string): LandedTransaction | null
-  /** Newest first. */
+  /** Returns the transactions that mention an address, newest first. */
   signaturesFor(address: string, options: { limit: number; before?: string; until?: string }): SignatureInfo[]
   transactionsInSlot(slot: number): LandedTransaction[]
-  /** Slots with transactions, ascending, at most `limit`. */
+  /** Returns at most `limit` slots with transactions, in ascending order. */
   slotsWithTransactions(from: number, to: number, limit: number): number[]
   transactionCount(): number
-  /** Micro-lamports per compute unit paid in the recent 150 slots, oldest first; only those that write-locked all addresses. */
+  /**
+   * Lowest priority fee per slot, in micro-lamports per compute unit, over the last 150 slots, oldest first; only
+   * transactions that write-locked all addresses count.
+   */
   prioritizationFees(addresses: readonly string[]): { slot: number; prioritizationFee: number }[]
 
   subscribe(listener: ChainListener): () => void
@@ -120,6 +123,6 @@ export interface LocalChainOptions {
   dataDir: string
   /** Folder with `<program id>.so` files and `accounts/<address>.json`. */
   programsDir: string
-  /** Unix milliseconds; injected in tests. */
+  /** Current time in Unix milliseconds; injected in tests. */
   now?: () => number
 }

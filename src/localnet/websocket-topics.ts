@@ -1,4 +1,4 @@
-/** What can be subscribed to over WebSocket, and what a landed transaction means to each. */
+/** Topics of WebSocket subscriptions, and their notifications for a landed transaction. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import type { Commitment } from '../solana/constants.ts'
@@ -11,7 +11,7 @@ import { type AccountFilters, matchesFilters, readFilters } from './rpc/filters.
 import { asBoolean, asConfig, asList, asPubkey, asSignature, requireParams } from './rpc/params.ts'
 import type { LandedTransaction, LocalChain } from './types.ts'
 
-/** What takes a text to the client. */
+/** Sends a text to the client. */
 export type SendNotification = (text: string) => void
 
 export interface LandedUpdate {
@@ -34,7 +34,7 @@ export type Topic =
 export interface TopicSubscription {
   id: number
   send: SendNotification
-  /** Ids of its connection's subscriptions. */
+  /** Ids of all subscriptions of the same connection. */
   siblings: Set<number>
   commitment: Commitment
   topic: Topic
@@ -49,7 +49,7 @@ function readLogsFilter(value: unknown): string | null {
   return asPubkey(mentions[0])
 }
 
-/** The topics that can be subscribed to, by method, and how their params are read. */
+/** Topics by subscription method, with the parser of their params. */
 export const TOPICS: Readonly<Record<string, (chain: LocalChain, params: readonly unknown[]) => Topic>> = {
   slotSubscribe: () => ({ kind: 'slot' }),
   rootSubscribe: () => ({ kind: 'root' }),
@@ -80,7 +80,9 @@ export function notify({ id, send, topic }: TopicSubscription, result: unknown):
 
 export const inContext = (slot: number, value: unknown) => ({ context: { slot }, value })
 
-/** Where an answer refuses base58 of long data, a notification says so in its place, as a validator's does. */
+/**
+ * Encodes an account for a notification. For data too long for base58, a validator sends an error text in its place.
+ */
 function encodeForNotice(chain: LocalChain, account: ChainAccount, view: AccountView) {
   try {
     return encodeAccount(chain, account, view)
@@ -91,7 +93,7 @@ function encodeForNotice(chain: LocalChain, account: ChainAccount, view: Account
   }
 }
 
-/** Tells one subscription what a landed transaction means to it. */
+/** Notifies one subscription of a landed transaction if it matches its topic. */
 export function notifyTopic(
   chain: LocalChain,
   subscription: TopicSubscription,

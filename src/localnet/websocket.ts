@@ -1,4 +1,4 @@
-/** Subscriptions of JSON-RPC's WebSocket side: what lands is told at each commitment it reaches. */
+/** Subscriptions of JSON-RPC's WebSocket side: landed transactions are notified at each commitment that they reach. */
 
 import type { Commitment } from '../solana/constants.ts'
 import { parseJson, toJson } from '../solana/json.ts'
@@ -17,24 +17,24 @@ import {
   type TopicSubscription,
 } from './websocket-topics.ts'
 
-/** How often slots are looked at while anybody listens: a quarter of a slot. */
+/** Interval of slot checks while there are subscriptions, in milliseconds; a quarter of a slot. */
 const TICK_MS = 100
 const MAX_SUBSCRIPTIONS = 10_000
-/** After a jump of the clock only this many slots are told one by one. */
+/** Maximum number of slots that are notified individually after a jump of the clock. */
 const MAX_SLOTS_TOLD = 32
 const LEVELS = ['processed', 'confirmed', 'finalized'] as const satisfies readonly Commitment[]
 
-/** Topics that what landed must be kept for; signatures and slots are asked of the chain. */
+/** Topics that require landed transactions to be buffered; signatures and slots are read from the chain. */
 const OF_LANDED: ReadonlySet<Topic['kind']> = new Set(['account', 'program', 'logs'])
 
 export interface SubscriptionConnection {
-  /** Takes one message of the client. */
+  /** Handles one message of the client. */
   receive(text: string): void
   close(): void
 }
 
 export interface SubscriptionsOptions {
-  /** Told of faults that are not the client's. */
+  /** Receives errors that are not caused by the client. */
   onError?: (error: unknown, method: string) => void
 }
 
@@ -43,10 +43,10 @@ export interface Subscriptions {
   close(): void
 }
 
-/** Serves subscriptions on a chain; its one timer runs only while there are any. */
+/** Serves subscriptions on a chain; its timer runs only while there are any. */
 export function createSubscriptions(chain: LocalChain, { onError }: SubscriptionsOptions = {}): Subscriptions {
   const subscriptions = new Map<number, TopicSubscription>()
-  /** Landed and not yet told at every commitment that somebody listens at, oldest first. */
+  /** Landed transactions that have not been notified at every commitment with subscriptions yet, oldest first. */
   let landed: LandedUpdate[] = []
   const told: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 }
   let lastId = 0
@@ -75,7 +75,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     timer.unref()
   }
 
-  /** A signature is told once, at its commitment, and its subscription ends. */
+  /** Notifies a signature once, at its commitment, and ends its subscription. */
   function tellSignature(subscription: TopicSubscription): void {
     const { topic } = subscription
     if (topic.kind !== 'signature' || !topic.landed) return
@@ -119,7 +119,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     slot = now
   }
 
-  /** A fault in telling is nobody's reason to fail: the chain calls this after a transaction has landed. */
+  /** Reports errors of notifications without throwing, because the chain calls this after a transaction has landed. */
   function safely(work: () => void): void {
     try {
       work()

@@ -1,4 +1,4 @@
-/** Accounts in the encodings of JSON-RPC. */
+/** Encodes accounts in the encodings of JSON-RPC. */
 
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
@@ -10,7 +10,7 @@ import { asConfig, asInteger, oneOf, type RpcConfig } from './params.ts'
 import { zstdFrame } from './zstd.ts'
 
 const BASE58_MAX_BYTES = 128
-/** Accounts are rent-exempt: they carry this epoch, u64::MAX. */
+/** Rent epoch of rent-exempt accounts, which is u64::MAX. */
 const RENT_EPOCH = MAX_U64
 
 export type AccountEncoding = 'binary' | 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed'
@@ -70,7 +70,7 @@ function encodeData(chain: LocalChain, account: ChainAccount, { encoding, slice 
   return parsed ?? [encodeBase64(data), 'base64']
 }
 
-/** An account as answers and notifications carry it. */
+/** Encodes an account for responses and notifications. */
 export function encodeAccount(chain: LocalChain, account: ChainAccount, view: AccountView): EncodedAccount {
   const { lamports, owner, executable } = account
   const space = account.data.length

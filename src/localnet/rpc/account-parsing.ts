@@ -1,4 +1,4 @@
-/** The jsonParsed form of accounts whose program is known. */
+/** Parses the accounts of known programs into jsonParsed form. */
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
@@ -65,7 +65,7 @@ function parseData(
   return ['', null]
 }
 
-/** The parsed form, or null when the program is not known or the data is not its layout. */
+/** Returns the parsed form, or null when the program is unknown or the data does not have its layout. */
 export function parseAccountData(chain: LocalChain, account: ChainAccount): ParsedAccount | null {
   try {
     const [program, parsed] = parseData(chain, account)

@@ -6,7 +6,7 @@ import { type RpcMethods, readableAt, withContext } from './method.ts'
 import { asAmount, asConfig, asList, asPubkey, requireParams } from './params.ts'
 
 const MAX_REQUESTED_ACCOUNTS = 100
-/** Agave's MAX_PERMITTED_DATA_LENGTH. */
+/** Maximum data of an account in bytes, as in Agave's MAX_PERMITTED_DATA_LENGTH. */
 const MAX_SPACE = 10n * 1024n * 1024n
 
 function balance(chain: LocalChain, params: readonly unknown[]) {

@@ -1,4 +1,4 @@
-/** Token amounts as JSON-RPC shows them. */
+/** Token amounts in the format of JSON-RPC. */
 
 export interface UiTokenAmount {
   amount: string
@@ -7,7 +7,10 @@ export interface UiTokenAmount {
   uiAmountString: string
 }
 
-/** `uiAmount` is for display: it is made from the exact decimal text, never computed with. */
+/**
+ * Formats an amount. `uiAmount` is for display only; it is converted from the exact decimal text and never used in
+ * calculations.
+ */
 export function uiTokenAmount(amount: bigint, decimals: number): UiTokenAmount {
   const digits = amount.toString()
   const padded = digits.padStart(decimals + 1, '0')

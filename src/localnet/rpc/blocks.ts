@@ -1,4 +1,4 @@
-/** Methods that read blocks. Every slot up to now has one, empty or not. */
+/** Methods that read blocks. Every slot up to the current one has a block, even without transactions. */
 
 import { COMMITMENT_DEPTH } from '../../solana/constants.ts'
 import { GENESIS_SLOT } from '../clock.ts'
@@ -9,7 +9,7 @@ import { asBoolean, asConfig, asInteger, oneOf, requireParams } from './params.t
 import { encodeTransaction, encodeTransactionAccounts, transactionViewOf } from './transaction-encoding.ts'
 import { configOrEncoding, historyCommitment } from './transactions.ts'
 
-/** Agave's MAX_GET_CONFIRMED_BLOCKS_RANGE. */
+/** Maximum range in slots, as in Agave's MAX_GET_CONFIRMED_BLOCKS_RANGE. */
 const MAX_RANGE = 500_000
 
 type BlockDetails = 'full' | 'accounts' | 'signatures' | 'none'
@@ -75,7 +75,7 @@ function blockTime(chain: LocalChain, params: readonly unknown[]) {
   return chain.blockTime(slot)
 }
 
-/** Nobody votes: a slot counts as committed by its depth alone. */
+/** The embedded chain has no votes: a slot's commitment depends on its depth only. */
 function blockCommitment(_: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   asInteger(params[0])
@@ -88,7 +88,7 @@ export const blockMethods: RpcMethods = {
   getBlocks: blocks,
   getBlocksWithLimit: blocksWithLimit,
   getBlockTime: blockTime,
-  // On a new chain the finalized commitment is still before its first slot.
+  // On a new chain the finalized commitment is still before the first slot.
   getFirstAvailableBlock: () => GENESIS_SLOT - COMMITMENT_DEPTH.finalized,
   minimumLedgerSlot: () => GENESIS_SLOT,
 }

@@ -1,4 +1,4 @@
-/** Methods about the cluster itself: one node, no stake, no inflation. */
+/** Methods about the cluster, which has one node, no stake and no inflation. */
 
 import { SLOT_MS } from '../../solana/constants.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
@@ -29,7 +29,7 @@ function epochInfo(chain: LocalChain, params: readonly unknown[]) {
   }
 }
 
-/** The node's identity: the one address that is the chain's own. */
+/** The node's identity is the genesis hash, the only address that belongs to the chain itself. */
 const identityOf = (chain: LocalChain): string => chain.genesisHash
 
 function slotLeaders(chain: LocalChain, params: readonly unknown[]) {
@@ -38,7 +38,7 @@ function slotLeaders(chain: LocalChain, params: readonly unknown[]) {
   return Array.from({ length: limit }, () => identityOf(chain))
 }
 
-/** Lamports of wallets; those locked up in programs' accounts are not counted. */
+/** Returns the lamports of wallets; lamports in accounts of programs are not counted. */
 function supply(chain: LocalChain, params: readonly unknown[]) {
   const config: RpcConfig = asConfig(params[0])
   let total = 0n
@@ -47,7 +47,7 @@ function supply(chain: LocalChain, params: readonly unknown[]) {
   return withContext(chain, commitmentOf(config), value)
 }
 
-/** The twenty wallets with most lamports; `filter` has nothing to tell apart. */
+/** Returns the twenty wallets with the most lamports; `filter` is ignored because all of them circulate. */
 function largestAccounts(chain: LocalChain, params: readonly unknown[]) {
   const wallets = Array.from(chain.accountsOwnedBy(SYSTEM_PROGRAM), ([address, { lamports }]) => ({
     address,
@@ -66,7 +66,7 @@ function blockProduction(chain: LocalChain, params: readonly unknown[]) {
   return withContext(chain, commitment, { byIdentity, range: { firstSlot, lastSlot } })
 }
 
-/** One node leads every slot of every epoch. */
+/** Assigns every slot of every epoch to the only node. */
 function leaderSchedule(chain: LocalChain, params: readonly unknown[]) {
   const { identity } = asConfig(typeof params[0] === 'object' && params[0] !== null ? params[0] : params[1])
   if (typeof identity === 'string' && asPubkey(identity) !== identityOf(chain)) return {}
@@ -128,7 +128,7 @@ export const clusterMethods: RpcMethods = {
   getGenesisHash: (chain) => chain.genesisHash,
   getVersion: () => ({ 'solana-core': API_VERSION, 'feature-set': FEATURE_SET }),
   getHealth: (chain) => {
-    // A chain that has stopped throws.
+    // This throws when the chain has stopped.
     chain.latestBlockhash()
     return 'ok'
   },

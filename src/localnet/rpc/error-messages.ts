@@ -1,4 +1,4 @@
-/** The words of solana-transaction-error and solana-instruction-error for an error in JSON form. */
+/** Messages of solana-transaction-error and solana-instruction-error for an error in JSON form. */
 import type { TransactionErrorJson } from '../../solana/execution.ts'
 
 const TRANSACTION_MESSAGES: Record<string, string> = {
@@ -100,7 +100,7 @@ function describeInstructionError(err: unknown): string {
   return INSTRUCTION[name] ?? name
 }
 
-/** The sentence a validator prints for an error, such as `Error processing Instruction 0: custom program error: 0x1`. */
+/** Returns a validator's message for an error, such as `Error processing Instruction 0: custom program error: 0x1`. */
 export function describeTransactionError(err: TransactionErrorJson): string {
   if (typeof err === 'string') return TRANSACTION_MESSAGES[err] ?? err
   const [name, value] = Object.entries(err)[0] ?? ['', null]

@@ -1,4 +1,4 @@
-/** JSON-RPC errors with the codes and words of an Agave validator. */
+/** JSON-RPC errors with the codes and messages of an Agave validator. */
 import type { TransactionErrorJson } from '../../solana/execution.ts'
 import { describeTransactionError } from './error-messages.ts'
 
@@ -18,7 +18,7 @@ export const CODE = {
   minContextSlot: -32016,
 } as const
 
-/** An answer with `error`; the message is written for the client. */
+/** A response with `error`; the message is written for the client. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -39,7 +39,7 @@ export const minContextSlotNotReached = (slot: number): RpcError =>
 export const signatureVerificationFailure = (): RpcError =>
   new RpcError(CODE.signature, 'Transaction signature verification failure')
 
-/** Agave's answer for a transaction that cannot be sanitized. */
+/** Creates Agave's error for a transaction that cannot be sanitized. */
 export const invalidTransaction = (err: TransactionErrorJson): RpcError =>
   invalidParams(`invalid transaction: ${describeTransactionError(err)}`)
 

@@ -1,4 +1,4 @@
-/** The filters of getProgramAccounts and programSubscribe. */
+/** Filters of getProgramAccounts and programSubscribe. */
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { readTokenAccount } from '../../solana/token-accounts.ts'

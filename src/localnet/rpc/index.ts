@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 over the embedded chain, as a validator answers it. */
+/** JSON-RPC 2.0 over the embedded chain, with the responses of a validator. */
 
 import { parseJson, toJson } from '../../solana/json.ts'
 import { bundleMethods } from '../bundles.ts'
@@ -16,22 +16,22 @@ import { tokenMethods } from './tokens.ts'
 import { transactionMethods } from './transactions.ts'
 
 export interface LocalRpcOptions {
-  /** Told of faults that are not the client's; they are answered as `Internal error`. */
+  /** Receives errors that are not caused by the client; the response to them is `Internal error`. */
   onError?: (error: unknown, method: string) => void
 }
 
 export interface HandleOptions {
-  /** Whether the operator's own methods (`svc_*`) may be called; true by default. */
+  /** Whether the operator's methods (`svc_*`) may be called; true by default. */
   operator?: boolean
 }
 
 export interface LocalRpc {
   readonly chain: LocalChain
-  /** Answers a request or a batch; undefined when there is nothing to answer (notifications alone). Never throws. */
+  /** Responds to a request or a batch; undefined when it has only notifications. Never throws. */
   handle(body: string | Uint8Array, options?: HandleOptions): Promise<string | undefined>
 }
 
-/** Characters that the answers of one batch may have together; a body of 1 MiB could ask for gigabytes. */
+/** Maximum characters of all responses of one batch, because a body of 1 MiB could request gigabytes. */
 const MAX_BATCH_ANSWER = 64 * 1024 * 1024
 
 type Id = string | number | bigint | null
@@ -39,7 +39,7 @@ type Id = string | number | bigint | null
 const resultAnswer = (id: Id, result: unknown): string =>
   `{"jsonrpc":"2.0","result":${toJson(result ?? null)},"id":${toJson(id)}}`
 
-/** An answer with `error`, as text. */
+/** Serializes a response with `error`. */
 export function errorObject(id: Id, { code, message, data }: RpcError): string {
   return toJson({ jsonrpc: '2.0', error: { code, message, ...(data !== undefined && { data }) }, id })
 }
@@ -53,7 +53,7 @@ export interface RpcRequest {
 const isId = (id: unknown): id is Id =>
   id === null || typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
 
-/** Reads one request; null for a notification. Throws RpcError with -32600 or -32602. */
+/** Parses one request; null for a notification. Throws RpcError with -32600 or -32602. */
 export function readRequest(value: unknown): RpcRequest | null {
   const invalid = new RpcError(CODE.invalidRequest, 'Invalid request')
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid
@@ -66,7 +66,7 @@ export function readRequest(value: unknown): RpcRequest | null {
   return { id, method, params: params ?? [] }
 }
 
-/** The id to answer a request with that may not be one. */
+/** Returns the id for the response to a value that may not be a valid request. */
 export function jsonRpcId(value: unknown): Id {
   const id = typeof value === 'object' && value !== null ? (value as { id?: unknown }).id : null
   return isId(id) ? id : null
@@ -78,7 +78,7 @@ const answerText = (body: string | Uint8Array): string =>
 const batchTooLarge = () =>
   new RpcError(CODE.internal, 'The answers of this batch are too large: ask in smaller batches')
 
-/** Serves a chain; `handle` takes the body of a POST. */
+/** Creates the JSON-RPC handler of a chain; `handle` takes the body of a POST. */
 export function createRpc(chain: LocalChain, { onError }: LocalRpcOptions = {}): LocalRpc {
   const methods: RpcMethods = {
     ...accountMethods,
@@ -127,7 +127,7 @@ export function createRpc(chain: LocalChain, { onError }: LocalRpcOptions = {}):
         const text = size <= MAX_BATCH_ANSWER ? answer(one, operator) : errorObject(jsonRpcId(one), batchTooLarge())
         if (text !== undefined) answers.push(text)
         size += text?.length ?? 0
-        // A long batch lets other requests in between.
+        // The loop yields, so that other requests can run during a long batch.
         await new Promise((resolve) => setImmediate(resolve))
       }
       return answers.length > 0 ? `[${answers.join(',')}]` : undefined

@@ -1,4 +1,4 @@
-/** Instructions in jsonParsed form: made of the typed ones as validators show them, partially decoded elsewhere. */
+/** Encodes instructions in jsonParsed form as validators show them; unknown ones are partially decoded. */
 import { base58 } from '@scure/base'
 import { type DecodedInstruction, decodeInstruction } from '../../solana/instructions/index.ts'
 import type { Authorized, Pointer, TokenInstruction } from '../../solana/instructions/token.ts'
@@ -7,7 +7,10 @@ import { extensionName } from './token-extensions.ts'
 
 type Info = Record<string, unknown>
 
-/** A validator names both token programs the same in instructions, though not in accounts. */
+/**
+ * Program names in instructions; a validator uses the same one for both token programs, although it distinguishes their
+ * accounts.
+ */
 const PROGRAM_DISPLAY_NAMES = {
   system: 'system',
   token: 'spl-token',
@@ -23,7 +26,7 @@ export interface RawInstruction {
   stackHeight?: number
 }
 
-/** One instruction; `keys` are the message's static and loaded addresses. */
+/** Encodes one instruction; `keys` are the message's static and loaded addresses. */
 export function parseInstruction(instruction: RawInstruction, keys: readonly string[]): object {
   const { data, stackHeight = 1 } = instruction
   const programId = keys[instruction.programIdIndex] ?? ''
@@ -40,7 +43,7 @@ function parsedInstruction(decoded: DecodedInstruction): unknown {
   return { type, info }
 }
 
-/** Without what is not set. */
+/** Omits fields that are null. */
 const withoutNulls = (info: Info): Info =>
   Object.fromEntries(Object.entries(info).filter(([, value]) => value !== null))
 
@@ -67,7 +70,7 @@ const AUTHORITY_TYPE_NAMES = [
   'scaledUiAmount',
   'pause',
 ]
-/** Authorities of a token account; all others belong to the mint. */
+/** Kinds of authority that belong to a token account; all others belong to the mint. */
 const OF_ACCOUNT = new Set([2, 3])
 
 const POINTERS: Record<Pointer, string> = {
@@ -76,7 +79,7 @@ const POINTERS: Record<Pointer, string> = {
   GroupMemberPointer: 'memberAddress',
 }
 
-/** The authority by its name in this instruction, or a multisig with the signers after it. */
+/** Returns the authority under its name in this instruction, or a multisig with its signers. */
 function signedBy({ authority, signers }: Authorized, name = 'authority'): Info {
   const multisig = `multisig${name.charAt(0).toUpperCase()}${name.slice(1)}`
   return signers.length > 0 ? { [multisig]: authority, signers } : { [name]: authority }
@@ -138,7 +141,7 @@ function tokenInfo(instruction: TokenInstruction): Info {
   }
 }
 
-/** Of the instructions that set up mints and accounts, which nobody has to allow but for a pointer's change. */
+/** Info of instructions that set up mints and accounts; only pointer updates among them have an authority. */
 function settingInfo(instruction: Exclude<TokenInstruction, { type: Moving }>): Info {
   const { type, ...info } = instruction
   switch (instruction.type) {

@@ -1,15 +1,15 @@
-/** What a method of the JSON-RPC server is, and the answers that carry a context. */
+/** Types of JSON-RPC methods, and responses with a context. */
 
 import type { Commitment } from '../../solana/constants.ts'
 import type { LocalChain } from '../types.ts'
 import { minContextSlotNotReached } from './errors.ts'
 import { asInteger, commitmentOf, type RpcConfig } from './params.ts'
 
-/** Answers one request; throws RpcError. */
+/** Handles one request. Throws RpcError. */
 export type RpcMethod = (chain: LocalChain, params: readonly unknown[]) => unknown
 export type RpcMethods = Readonly<Record<string, RpcMethod>>
 
-/** Version this server answers as: the runtime it executes is Agave's. */
+/** API version in responses, which matches the Agave runtime that executes transactions. */
 export const API_VERSION = '3.0.0'
 
 export interface WithContext<T> {
@@ -17,12 +17,12 @@ export interface WithContext<T> {
   value: T
 }
 
-/** Wraps a value as of the slot at a commitment. */
+/** Wraps a value with the slot at a commitment. */
 export function withContext<T>(chain: LocalChain, commitment: Commitment, value: T): WithContext<T> {
   return { context: { slot: chain.slot(commitment), apiVersion: API_VERSION }, value }
 }
 
-/** The commitment of a config, once its `minContextSlot` is reached. Throws -32016. */
+/** Returns the commitment of a config once its `minContextSlot` is reached. Throws RpcError with -32016. */
 export function readableAt(chain: LocalChain, config: RpcConfig, otherwise: Commitment = 'finalized'): Commitment {
   const commitment = commitmentOf(config, otherwise)
   requireMinContextSlot(chain, config, commitment)

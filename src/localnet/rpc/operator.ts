@@ -1,10 +1,10 @@
-/** Methods of this chain alone, for whoever runs it. */
+/** Methods that only this chain has, for its operator. */
 import type { LocalChain } from '../types.ts'
 import { invalidParams } from './errors.ts'
 import type { RpcMethods } from './method.ts'
 import { requireParams } from './params.ts'
 
-/** A hundred years: beyond it dates stop being dates. */
+/** Maximum seconds of one call, a hundred years; far beyond that, dates are no longer valid. */
 const MAX_SECONDS = 100 * 366 * 86_400
 
 function advanceClock(chain: LocalChain, params: readonly unknown[]) {

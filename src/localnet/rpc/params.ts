@@ -1,4 +1,4 @@
-/** Reads the positional params of a request, refusing with the words of a validator. */
+/** Reads the positional params of a request, with a validator's error messages. */
 
 import { base58 } from '@scure/base'
 import type { Commitment } from '../../solana/constants.ts'
@@ -29,7 +29,7 @@ const jsonKind = (value: unknown): string => {
 const wrongType = (value: unknown, expected: string) =>
   invalidParams(`Invalid params: invalid type: ${jsonKind(value)}, expected ${expected}.`)
 
-/** Bytes of a base58 text of exactly `size` bytes. Throws `Invalid param: WrongSize` or `Invalid`. */
+/** Decodes base58 text of exactly `size` bytes. Throws `Invalid param: WrongSize` or `Invalid`. */
 export function decodeBase58(text: string, size: number): Uint8Array {
   let bytes: Uint8Array
   if (text.length > size * 2) throw invalidParams('Invalid param: WrongSize')
@@ -59,14 +59,14 @@ export function asList(value: unknown): unknown[] {
   return value
 }
 
-/** A u64 that a double holds exactly: a slot, a limit, an offset. */
+/** Reads a u64 that a double represents exactly, such as a slot, a limit or an offset. */
 export function asInteger(value: unknown): number {
   const number = typeof value === 'bigint' && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0) throw wrongType(value, 'u64')
   return number
 }
 
-/** A u64 of any size, in lamports or raw units. */
+/** Reads a u64 of any size, in lamports or raw units. */
 export function asAmount(value: unknown): bigint {
   const fits = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))
   const amount = fits ? BigInt(value) : -1n
@@ -86,14 +86,14 @@ export function asBoolean(value: unknown, otherwise = false): boolean {
   return value
 }
 
-/** The commitment of a config, `finalized` where none is set. */
+/** Returns the commitment of a config; the default is `finalized`. */
 export function commitmentOf(config: RpcConfig, otherwise: Commitment = 'finalized', key = 'commitment'): Commitment {
   const name = config[key]
   if (name === undefined || name === null) return otherwise
   return oneOf(name, COMMITMENTS, ['processed', 'confirmed', 'finalized'])
 }
 
-/** The entry of `choices` named by `value`, or serde's message with the names that are current. */
+/** Returns the entry of `choices` named by `value`. Throws serde's message, which lists only the current names. */
 export function oneOf<T>(value: unknown, choices: Readonly<Record<string, T>>, current = Object.keys(choices)): T {
   if (typeof value !== 'string') throw wrongType(value, 'a string')
   if (Object.hasOwn(choices, value)) return choices[value] as T

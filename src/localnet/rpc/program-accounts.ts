@@ -1,4 +1,4 @@
-/** getProgramAccounts, from the index that narrows it most. */
+/** Implements getProgramAccounts with the most selective index. */
 
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../../solana/accounts.ts'
@@ -15,7 +15,10 @@ const OWNER_OFFSET = 32
 
 type AccountEntries = Iterable<readonly [address: string, account: ChainAccount]>
 
-/** Token accounts are indexed by wallet and by mint; only filters that name nothing else may use those indexes. */
+/**
+ * Selects candidate accounts. The indexes by wallet and by mint cover token accounts only, so the filters must select
+ * those.
+ */
 function candidates(chain: LocalChain, program: string, filters: AccountFilters): AccountEntries {
   const tokenAccounts = filters.tokenAccountState || filters.dataSizes.includes(TOKEN_ACCOUNT_SIZE)
   if (!TOKEN_PROGRAM_NAMES[program] || !tokenAccounts) return chain.accountsOwnedBy(program)

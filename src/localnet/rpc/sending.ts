@@ -1,4 +1,4 @@
-/** Methods that send transactions and what is needed to make them. */
+/** Methods that send transactions or return what is required to create them. */
 
 import { type Execution, type TransactionErrorJson, TransactionRefused } from '../../solana/execution.ts'
 import type { LocalChain } from '../types.ts'
@@ -32,7 +32,7 @@ function sendTransaction(chain: LocalChain, params: readonly unknown[]) {
     chain.send(raw)
   } catch (error) {
     if (!(error instanceof TransactionRefused)) throw error
-    // A validator forwards what it did not check; the leader then drops it without a word.
+    // With skipPreflight, a validator forwards transactions unchecked and the leader drops invalid ones silently.
     if (!skipPreflight) throw preflightFailure(refusedExecution(error.err, error.execution))
   }
   return signature

@@ -1,4 +1,4 @@
-/** simulateTransaction, and the shape that a preflight failure shares with it. */
+/** Implements simulateTransaction and the response data that preflight failures share with it. */
 
 import { TransactionRefused } from '../../solana/execution.ts'
 import { loadAddresses } from '../../solana/lookup-tables.ts'
@@ -11,7 +11,10 @@ import { asBoolean, asConfig, asList, asPubkey, type RpcConfig, requireParams } 
 import { encodeInnerInstructions, encodeReturnData } from './transaction-encoding.ts'
 import { transactionParam, wireEncodingOf } from './wire-param.ts'
 
-/** Simulates; what a validator refuses before it runs anything becomes RpcError or a simulation with its `err`. */
+/**
+ * Simulates a transaction. If a validator refuses it before execution, throws RpcError or returns a simulation with its
+ * `err`.
+ */
 export function runSimulation(chain: LocalChain, raw: Uint8Array, options: SimulateOptions): SimulatedRun {
   try {
     const simulation = chain.simulate(raw, options)
@@ -31,7 +34,7 @@ interface SimulationOptions {
   innerInstructions?: object[] | null
 }
 
-/** The `value` of simulateTransaction and the `data` of a preflight failure. */
+/** Returns the `value` of simulateTransaction and the `data` of a preflight failure. */
 export function simulationAnswer(simulation: SimulatedRun, wanted: SimulationOptions) {
   return {
     accounts: wanted.accounts ?? null,
@@ -48,7 +51,7 @@ export function simulationAnswer(simulation: SimulatedRun, wanted: SimulationOpt
 const loadedCount = ({ lookups }: DecodedMessage): number =>
   lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
 
-/** Inner instructions against all keys: where there are any, the lookup tables were read without fault. */
+/** Encodes inner instructions with all keys; their existence implies that the lookup tables are valid. */
 function innerInstructionsOf(chain: LocalChain, message: DecodedMessage, { innerInstructions }: SimulatedRun) {
   if (innerInstructions.length === 0) return []
   const { writable, readonly } = loadAddresses(message.lookups, chain.slot(), (address) => chain.account(address))

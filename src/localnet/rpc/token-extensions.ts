@@ -1,4 +1,4 @@
-/** Token-2022 extensions in jsonParsed form (spl-token-2022's extension module). */
+/** Parses Token-2022 extensions into jsonParsed form (spl-token-2022's extension module). */
 import { ByteReader, ShortData } from '../../solana/byte-reader.ts'
 
 type Parse = (reader: ByteReader) => object | undefined
@@ -84,10 +84,10 @@ function parseOne(type: number, data: Uint8Array): object {
   }
 }
 
-/** Name of an extension, as `getAccountDataSize` lists it. */
+/** Returns the name of an extension as in the info of `getAccountDataSize`. */
 export const extensionName = (type: number): string => EXTENSIONS[type]?.[0] ?? 'unparseableExtension'
 
-/** The type-length-value entries from `start` to the end or the first empty one. */
+/** Parses the type-length-value entries from `start` to the end or the first empty entry. */
 export function parseExtensions(data: Uint8Array, start: number): object[] {
   const reader = new ByteReader(data, start)
   const extensions: object[] = []

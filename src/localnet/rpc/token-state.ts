@@ -1,4 +1,4 @@
-/** Token accounts, mints and multisigs of both token programs in jsonParsed form. */
+/** Parses token accounts, mints and multisigs of both token programs into jsonParsed form. */
 
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { ByteReader } from '../../solana/byte-reader.ts'
@@ -51,7 +51,10 @@ function parseTokenAccount(chain: LocalChain, account: ChainAccount, state: Toke
   }
 }
 
-/** What jsonParsed says about an account of a token program; null when it cannot be told (as without its mint). */
+/**
+ * Parses an account of a token program into jsonParsed form; null when that is impossible, for example without its
+ * mint.
+ */
 export function parseTokenState(chain: LocalChain, account: ChainAccount): { type: string; info: object } | null {
   const mint = readMint(account)
   if (mint) {

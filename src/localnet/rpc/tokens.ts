@@ -59,7 +59,7 @@ function tokenLargestAccounts(chain: LocalChain, params: readonly unknown[]) {
   return withContext(chain, commitment, value)
 }
 
-/** The `{ mint }` or `{ programId }` that narrows a search, as a test of one account. */
+/** Reads the `{ mint }` or `{ programId }` filter of a search and returns it as a predicate for one account. */
 function readNarrowing(chain: LocalChain, value: unknown): (entry: TokenEntry) => boolean {
   const { mint, programId } = asConfig(value)
   if (typeof mint === 'string') {

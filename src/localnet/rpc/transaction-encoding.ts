@@ -1,4 +1,4 @@
-/** Landed transactions in the encodings of JSON-RPC. */
+/** Encodes landed transactions in the encodings of JSON-RPC. */
 import { base58 } from '@scure/base'
 import type { InnerInstructions, TokenBalance, TransactionErrorJson } from '../../solana/execution.ts'
 import {
@@ -24,7 +24,7 @@ const TRANSACTION_ENCODINGS: Readonly<Record<TransactionEncoding, TransactionEnc
 
 export interface TransactionView {
   encoding: TransactionEncoding
-  /** Highest version the client reads; null reads legacy alone, and answers carry no `version`. */
+  /** Highest version that the client supports; null means legacy only, and then responses have no `version`. */
   maxVersion: number | null
 }
 
@@ -74,7 +74,7 @@ function jsonMessage(message: DecodedMessage) {
   }
 }
 
-/** The keys with their roles; programs that are called are never writable, whatever the header says. */
+/** Returns the keys with their roles; called programs are never writable, whatever the header says. */
 function parsedKeys(message: DecodedMessage, keys: readonly string[]) {
   const called = new Set(message.instructions.map(({ programIdIndex }) => programIdIndex))
   const loadedWritable = message.lookups.reduce((sum, { writable }) => sum + writable.length, 0)
@@ -115,7 +115,7 @@ function encodeWire(wire: DecodedTransaction, transaction: LandedTransaction, en
   }
 }
 
-/** Inner instructions, compiled or parsed against the transaction's keys. */
+/** Encodes inner instructions, either compiled or parsed with the transaction's keys. */
 export function encodeInnerInstructions(inner: readonly InnerInstructions[], keys: readonly string[], parsed: boolean) {
   return inner.map(({ index, instructions }) => ({
     index,
@@ -128,7 +128,7 @@ export function encodeInnerInstructions(inner: readonly InnerInstructions[], key
 function tokenBalances(balances: readonly TokenBalance[]) {
   return balances.map(({ accountIndex, mint, owner, programId, amount, decimals }) => {
     const uiAmount = uiTokenAmount(amount, decimals)
-    // History stores a zero as no amount, and a validator answers it so.
+    // History stores a zero balance without `uiAmount`, and a validator returns it as null.
     const shown = amount === 0n ? { ...uiAmount, uiAmount: null } : uiAmount
     return { accountIndex, mint, owner, programId, uiTokenAmount: shown }
   })
@@ -164,21 +164,24 @@ function metaOf(transaction: LandedTransaction, encoding: TransactionEncoding) {
   }
 }
 
-/** The version to answer, nothing when the client named none. Throws -32015 for one it cannot read. */
+/**
+ * Returns the version for the response; it is empty if the client set no maximum. Throws -32015 for an unsupported
+ * version.
+ */
 function versionOf({ version }: DecodedMessage, maxVersion: number | null): { version?: 'legacy' | number } {
   if (version !== 'legacy' && (maxVersion === null || version > maxVersion))
     throw unsupportedTransactionVersion(version)
   return maxVersion === null ? {} : { version }
 }
 
-/** `{ transaction, meta, version? }` of getTransaction and getBlock. Throws -32015. */
+/** Encodes `{ transaction, meta, version? }` of getTransaction and getBlock. Throws -32015. */
 export function encodeTransaction(transaction: LandedTransaction, { encoding, maxVersion }: TransactionView) {
   const wire = decodeWireTransaction(transaction.raw)
   const version = versionOf(wire.message, maxVersion)
   return { transaction: encodeWire(wire, transaction, encoding), meta: metaOf(transaction, encoding), ...version }
 }
 
-/** The same with accounts only, for `transactionDetails: "accounts"`. Throws -32015. */
+/** Encodes a transaction with accounts only, for `transactionDetails: "accounts"`. Throws -32015. */
 export function encodeTransactionAccounts(transaction: LandedTransaction, { maxVersion }: TransactionView) {
   const wire = decodeWireTransaction(transaction.raw)
   const { message } = wire

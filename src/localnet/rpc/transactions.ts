@@ -20,17 +20,17 @@ import { encodedStatus, encodeTransaction, transactionViewOf } from './transacti
 
 const MAX_STATUSES = 256
 const MAX_SIGNATURES = 1000
-/** Slots after finality for which a node knows a status without searching its history (Agave's status cache). */
+/** Slots after finality for which a node returns a status without searching its history (Agave's status cache). */
 const RECENT_SLOTS = 300
 
-/** Commitment a slot has reached; null before `processed`. */
+/** Returns the commitment that a slot has reached; null before `processed`. */
 export function commitmentReached(chain: LocalChain, slot: number): Commitment | null {
   if (slot <= chain.slot('finalized')) return 'finalized'
   if (slot <= chain.slot('confirmed')) return 'confirmed'
   return slot <= chain.slot('processed') ? 'processed' : null
 }
 
-/** History is not served below `confirmed`. */
+/** Returns the commitment for a history request; history is not served below `confirmed`. */
 export function historyCommitment(chain: LocalChain, config: RpcConfig): Commitment {
   const commitment = readableAt(chain, config)
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')
@@ -57,7 +57,7 @@ function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
   return withContext(chain, 'processed', value)
 }
 
-/** The memos of a transaction as history lists them: `[length] text`, joined by `; `. */
+/** Returns the memos of a transaction as history lists them: `[length] text`, joined by `; `. */
 function memoText(transaction: LandedTransaction | null): string | null {
   if (!transaction?.accountKeys.some((key) => MEMO_PROGRAMS.includes(key))) return null
   const { message } = decodeWireTransaction(transaction.raw)
@@ -88,7 +88,10 @@ function signaturesForAddress(chain: LocalChain, params: readonly unknown[]) {
   }))
 }
 
-/** Pages past what is too young for the commitment, so that a full page can still be answered. */
+/**
+ * Returns a page of signatures. It skips those too recent for the commitment and reads on, so that the page can still
+ * be full.
+ */
 function visibleSignatures(
   chain: LocalChain,
   address: string,
@@ -104,7 +107,7 @@ function visibleSignatures(
   }
 }
 
-/** Clients of old pass the encoding alone where the config stands. */
+/** Reads the config. Old clients pass the encoding alone instead of a config. */
 export const configOrEncoding = (value: unknown): RpcConfig =>
   typeof value === 'string' ? { encoding: value } : asConfig(value)
 

@@ -1,4 +1,4 @@
-/** Transactions and messages as params: base58 or base64 text of at most one packet. */
+/** Reads transactions and messages as params: base58 or base64 text of at most one packet. */
 import { base58 } from '@scure/base'
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
 import {
@@ -15,7 +15,7 @@ export type WireEncoding = keyof typeof MAX_TEXT
 const TRANSACTION_TYPE = 'solana_transaction::versioned::VersionedTransaction'
 const MESSAGE = 'solana_message::versions::VersionedMessage'
 
-/** The `encoding` of a config; base58 where none is set, as of old. */
+/** Returns the `encoding` of a config; the default is base58, as in old versions. */
 export function wireEncodingOf(encoding: unknown, otherwise: WireEncoding = 'base58'): WireEncoding {
   if (encoding === undefined || encoding === null) return otherwise
   if (encoding === 'base58' || encoding === 'base64') return encoding
@@ -56,17 +56,17 @@ function decodeWireParam<T>(value: unknown, encoding: WireEncoding, type: string
 
 export interface TransactionParam {
   raw: Uint8Array
-  /** Base58 of the first signature. */
+  /** Base58 of the transaction's first signature. */
   signature: string
   message: DecodedMessage
 }
 
-/** Decodes and sanitizes a transaction. Throws -32602. */
+/** Decodes and sanitizes a transaction param. Throws -32602. */
 export function transactionParam(value: unknown, encoding: WireEncoding): TransactionParam {
   return decodeWireParam(value, encoding, TRANSACTION_TYPE, decodeWireTransaction)
 }
 
-/** Bytes of a base64 message that can be decoded. Throws -32602. */
+/** Decodes a base64 message, checks it and returns its bytes. Throws -32602. */
 export function messageParam(value: unknown): Uint8Array {
   return decodeWireParam(value, 'base64', MESSAGE, (bytes) => {
     decodeMessage(bytes)

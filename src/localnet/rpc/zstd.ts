@@ -1,11 +1,14 @@
-/** A zstd frame of raw blocks: any decoder reads it, nothing is compressed (RFC 8878, sections 3.1.1 and 3.1.1.2). */
+/**
+ * Writes zstd frames of raw blocks: every decoder reads them, but nothing is compressed (RFC 8878, sections 3.1.1 and
+ * 3.1.1.2).
+ */
 
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const MAX_BLOCK = 128 * 1024
-/** Single segment, eight bytes of content size, no checksum. */
+/** Frame header descriptor: single segment, eight bytes of content size, no checksum. */
 const DESCRIPTOR = 0b1110_0000
 
-/** Node 20's zlib has no zstd, and clients that ask for `base64+zstd` mostly do so by default. */
+/** Wraps data in a zstd frame. Node 20's zlib has no zstd, and most clients use `base64+zstd` only by default. */
 export function zstdFrame(data: Uint8Array): Uint8Array {
   const blocks = Math.max(1, Math.ceil(data.length / MAX_BLOCK))
   const frame = new Uint8Array(13 + blocks * 3 + data.length)
