@@ -8,7 +8,7 @@ import { pause, SECOND_MS } from './timing.ts'
 
 export interface ClientRequest {
   method: string
-  /** Path and query, starting with a slash. */
+  /** Path and query of the request, starting with a slash. */
   path: string
   headers: Record<string, string>
   body?: string | Uint8Array
@@ -18,7 +18,7 @@ export interface Response {
   headers: Record<string, string>
   body: string
 }
-/** Sends one request; `app.fetch` in the same process or `node:http` over the wire. */
+/** Sends one request, either through `app.fetch` in the same process or with `node:http` over the network. */
 export type Transport = (request: ClientRequest) => Promise<Response>
 
 export interface CallOptions {
@@ -52,7 +52,7 @@ export type Client = {
   }
 }
 
-/** Error answer of the API, with the envelope as it came. */
+/** Error response of the API; `envelope` is the response body unchanged. */
 export class ApiFailure extends ApiError {
   readonly envelope: { error: Record<string, unknown>; meta: { request_id: string } }
 
@@ -68,7 +68,7 @@ export class ApiFailure extends ApiError {
   }
 }
 
-/** Makes the client; `bearer` is the API key. Calls reject with `ApiFailure`, or with the transport's own error. */
+/** Creates the client; `bearer` is the API key. Calls reject with `ApiFailure`, or with the transport's own error. */
 export function createClient(transport: Transport, bearer?: string): Client {
   const nouns = Object.entries(paths).map(([noun, verbs]) => [
     noun,
@@ -82,7 +82,7 @@ export function createClient(transport: Transport, bearer?: string): Client {
   return Object.fromEntries(nouns) as Client
 }
 
-/** Seconds that a walk over pages waits for its quota; a first request is refused at once. */
+/** Total seconds that a request for a following page waits on HTTP 429; a first page is never retried. */
 const WALK_PATIENCE_S = 120
 
 async function call(

@@ -1,4 +1,6 @@
-/** Settings as they are in force: what each layer says, which one wins, and what may be shown of it. */
+/**
+ * Effective settings: the value of every layer, the layer that takes precedence, and the values that may be printed.
+ */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -13,20 +15,20 @@ export type Origin = 'flag' | 'environment' | 'project' | 'profile' | 'solana' |
 export interface Config {
   values: Values
   origins: Record<SettingName, Origin>
-  /** The data folder, resolved. */
+  /** Absolute path of the data folder. */
   dataDir: string
-  /** The program cache, resolved. */
+  /** Absolute path of the program cache. */
   programsDir: string
   production: boolean
-  /** For tests of long waits: says how many milliseconds the clock is ahead of the machine's. */
+  /** Test-only file with the number of milliseconds by which the service's clock is ahead of the system clock. */
   clockFile: string | undefined
-  /** The svc.json that applies, if any. */
+  /** Path of the svc.json that applies; undefined when there is none. */
   projectFile: string | undefined
 }
 
-/** In the data folder: who answers for the running daemon, who serves the embedded chain, and the operator's key (0600). */
+/** File in the data folder that identifies the running daemon. */
 export const DAEMON_FILE = 'daemon.json'
-/** A database that the running daemon locks. */
+/** SQLite database that the running daemon keeps locked. */
 export const DAEMON_LOCK_FILE = 'daemon.lock'
 export const LOCALNET_FILE = 'localnet.json'
 export const OPERATOR_KEY_FILE = 'operator.key'
@@ -35,11 +37,11 @@ export const DATABASE_FILE = 'svc.db'
 
 const LONGEST_SHOWN = 64
 
-/** Reads `text` or a JSON value as the setting's type; throws ConfigError naming the setting and `origin`. */
+/** Parses a text or a JSON value as the setting's type. Throws ConfigError naming the setting and `origin`. */
 export function parseSetting(name: SettingName, raw: unknown, origin: string): Values[SettingName] {
   const setting: Setting = SETTINGS[name]
   const fail = (expected: string): never => {
-    // A key pasted into the wrong setting is longer than what is worth repeating.
+    // Long values are not repeated in the message, because they may be a key that was pasted into the wrong setting.
     const said = JSON.stringify(raw)
     const shown = setting.secret || setting.private || said.length > LONGEST_SHOWN ? '' : `, not ${said}`
     throw new ConfigError(`${name} (${origin}) must be ${expected}${shown}`)
@@ -84,13 +86,16 @@ export interface Sources {
   flags?: Partial<Record<SettingName, unknown>>
   env?: Record<string, string | undefined>
   cwd?: string
-  /** The chosen profile's settings. */
+  /** Settings of the selected profile. */
   profile?: Record<string, unknown>
-  /** Takes the project file of another owner, too. */
+  /** Accepts a project file that belongs to another user. */
   trustProject?: boolean
 }
 
-/** Joins the layers: flags > environment > project file > profile > default; for `url` the Solana CLI's file is the last. */
+/**
+ * Merges the layers: flags > environment > project file > profile > default. For `url`, the Solana CLI's file comes
+ * last.
+ */
 export function loadConfig(sources: Sources = {}): Config {
   const { flags = {}, env = process.env, cwd = process.cwd(), profile = {}, trustProject = false } = sources
   const project = readProject(cwd, env.HOME || homedir(), trustProject)
@@ -124,16 +129,19 @@ export function loadConfig(sources: Sources = {}): Config {
   }
 }
 
-/** `$XDG_…_HOME`, or its default below the home folder. */
+/** Returns `$XDG_…_HOME`, or its default below the home folder. */
 export function xdg(env: Record<string, string | undefined>, variable: string, fallback: string): string {
   const value = env[variable]
   return value?.startsWith('/') ? value : join(env.HOME || homedir(), fallback)
 }
 
-/** An RPC URL as it may be shown: RPC providers put keys into paths, queries and user names. */
+/**
+ * Returns the printable form of an RPC URL. Only the host is printed, as providers put keys into paths, queries and
+ * user names.
+ */
 export const redactUrl = (url: string) => (isHttpUrl(url) ? new URL(url).host : url)
 
-/** A setting's value as it may be printed. */
+/** Returns the printable form of a setting's value. */
 export function shownSetting(name: SettingName, value: unknown): unknown {
   const setting: Setting = SETTINGS[name]
   if (value === undefined || value === null) return null
@@ -144,7 +152,7 @@ export function shownSetting(name: SettingName, value: unknown): unknown {
 const SOLANA_FILE = '.config/solana/cli/config.yml'
 const SOLANA_FILE_BYTES = 65_536
 
-/** `json_rpc_url` of the Solana CLI's settings; a file that is absent or not understood counts for nothing. */
+/** Reads `json_rpc_url` from the Solana CLI's settings. A missing or unparsable file is ignored. */
 function solanaUrl(env: Record<string, string | undefined>): string | undefined {
   if (!env.HOME) return undefined
   const file = join(env.HOME, SOLANA_FILE)

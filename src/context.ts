@@ -1,4 +1,4 @@
-/** What an operation is given besides its input: the services of the process and the caller of this request. */
+/** Context of an operation besides its input: the services of the process and the caller of the request. */
 import type { Worker, WorkerName } from './api/service.ts'
 import type { Chain } from './chain/connection.ts'
 import type { Signer } from './chain/signer/index.ts'
@@ -10,33 +10,36 @@ import type { Store, Tx } from './store/store.ts'
 import type { Vault } from './store/vault.ts'
 
 export interface Clock {
-  /** Unix milliseconds. */
+  /** Current time in Unix milliseconds. */
   now(): number
 }
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** Lives as long as the process. */
+/** Services that live as long as the process. */
 export interface Services {
   config: Config
   store: Store
   vault: Vault
   clock: Clock
   log: Log
-  /** Aborted when the process ends: every call out is over then, and nothing waits for what is outside. */
+  /** Aborted when the process shuts down; it ends every outgoing call and every wait for an external service. */
   ending: AbortSignal
   /** State of the background workers; empty in a command's own process. */
   workers(): Worker[]
-  /** Asks for a tick soon; does nothing in a command's own process, which runs no workers. */
+  /** Requests an immediate tick of a worker; does nothing in a command's own process, which runs no workers. */
   wake(worker: WorkerName): void
-  /** Builds big trees off the event loop. */
+  /** Pool that builds large merkle trees off the event loop. */
   trees: TreePool
-  /** Looks names up for webhooks; the name servers unless given. */
+  /** Resolves the host names of webhook receivers; DNS is used when it is unset. */
   resolve?: (name: string) => Promise<readonly string[]>
-  /** Opened at its first use. */
+  /** Connection to the chain, opened at its first use. */
   chain: Chain
-  /** The platform wallet, opened at its first use; null where none is configured. Throws internal_error with the way out. */
+  /**
+   * Opens the platform wallet at its first use; null when none is configured. Throws internal_error with a remedy in
+   * its message.
+   */
   signer(): Promise<Signer | null>
-  /** Token images and metadata; opens nothing before it is used. */
+  /** Storage of token images and metadata; it is opened at its first use. */
   storage: Storage
 }
 
@@ -45,31 +48,38 @@ export interface Actor {
   scopes: readonly string[]
 }
 
-/** What ties a signing to the request's Idempotency-Key; without a key nothing is tied. */
+/** Links a signing to the request's Idempotency-Key; without a key there is no link. */
 export interface SigningTie {
-  /** Id of the signing that an earlier, interrupted run of this request intended: that one is ended, no other begun. */
+  /**
+   * Id of the signing that an interrupted earlier run of this request stored. A retry completes it instead of starting
+   * another.
+   */
   earlier: string | null
-  /** Ties a signing, in the transaction that intends it. Throws conflict where the key is no longer this request's. */
+  /**
+   * Links a signing in the transaction that stores it. Throws conflict when the key no longer belongs to this request.
+   */
   bind(tx: Tx, id: string): Promise<void>
-  /** Unties it where nothing was signed, so that a retry begins anew; false where the key is no longer this request's. */
+  /**
+   * Removes the link when nothing was signed, so that a retry starts over. Returns false when the key no longer belongs
+   * to this request.
+   */
   unbind(tx: Tx): Promise<boolean>
 }
 
-/** Lives as long as one request. */
+/** Context that lives as long as one request. */
 export interface Context extends Services {
   actor: Actor
   requestId: string
   externalUid: string | undefined
   metadata: Record<string, string> | undefined
   signing: SigningTie
-  /** Nothing of this request may stay: `commit` takes back what it wrote, and what writes elsewhere does not. */
+  /** In a dry run, `commit` rolls back its writes, and operations must not write anywhere else. */
   dryRun: boolean
-  /** Set before returning when the outcome is not the route's default status. */
+  /** HTTP status to set before returning when the outcome is not the route's default status. */
   status: number | undefined
   /**
-   * The one way an operation writes: state change, its events and the stored answer of an Idempotency-Key become
-   * durable in one transaction, or are taken back in a dry run. Returns what `work` returns, which must be what the
-   * operation answers; at most once.
+   * The only way an operation writes: state change, events and the stored response of an Idempotency-Key commit in one
+   * transaction, or roll back in a dry run. `work` must return what the operation responds; call it at most once.
    */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }

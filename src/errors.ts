@@ -1,4 +1,4 @@
-/** The seven error codes of the API as one class that every room can throw. */
+/** The seven error codes of the API and the error class that every module throws. */
 
 export const ERROR_STATUS = {
   bad_request: 400,
@@ -16,14 +16,14 @@ export interface ErrorExtras {
   /** Dotted path of the first offending field, for example `splits.1.bps`. */
   param?: string
   details?: Record<string, unknown>
-  /** Seconds after which the same request may well succeed: the answer's `Retry-After`. */
+  /** Seconds after which the same request may succeed; sent as the response's `Retry-After`. */
   retryAfter?: number
   cause?: unknown
-  /** Name of the setting without which this cannot work: told in production too, as it is no secret. */
+  /** Name of the missing setting; it is included in production responses too, as it is not a secret. */
   unset?: string | undefined
 }
 
-/** A failure that a client is told about; anything else that is thrown is a bug and answers `internal_error`. */
+/** A failure that is reported to the client; any other thrown error is a bug and is answered with `internal_error`. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly param?: string
@@ -52,13 +52,13 @@ export const notFound = (message: string, extras?: ErrorExtras) => new ApiError(
 export const conflict = (message: string, extras?: ErrorExtras) => new ApiError('conflict', message, extras)
 export const internal = (message: string, extras?: ErrorExtras) => new ApiError('internal_error', message, extras)
 
-/** A setting that can't be used; the command line reports it as bad input. */
+/** An invalid or missing setting; the command line reports it as bad input. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
-  /** A sentence without the way out, which is `next`; the message is both. */
+  /** The problem without the remedy, which is in `next`; the message contains both. */
   readonly said: string
   readonly next: string | undefined
-  /** Name of the setting that is missing, where that is what is wrong. */
+  /** Name of the missing setting, when a missing setting is the cause. */
   readonly unset: string | undefined
 
   constructor(said: string, next?: string, unset?: string) {

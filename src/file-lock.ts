@@ -1,11 +1,14 @@
-/** Whether a living process holds SQLite's lock on a file; the system takes it back however that process ends. */
+/**
+ * Detects whether a living process holds SQLite's lock on a file; the system releases the lock however that process
+ * ends.
+ */
 import { lstatSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type BetterSqlite3 from 'better-sqlite3'
 
 /**
- * Looks without taking: whoever reads shares the lock with other readers, but not with its owner. Any other fault than
- * being locked says no: a file that somebody put there can have whatever fault they like, but no process behind it.
+ * Checks without acquiring the lock: readers share the lock with each other, but not with its owner. Errors other than
+ * SQLITE_BUSY return false, because a damaged or foreign file does not prove that a process is running.
  */
 export function isLocked(file: string): boolean {
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return false

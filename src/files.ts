@@ -1,4 +1,7 @@
-/** Files and folders of this user: what is another's, behind a link or open to others is refused, with the way out. */
+/**
+ * Access to files and folders of the current user. Files of other users, symbolic links and files open to others are
+ * rejected with a remedy.
+ */
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -22,15 +25,17 @@ import { rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ApiError } from './errors.ts'
 
-/** `exposed` is what others could have written or could read; only that is a question of trust. */
+/**
+ * `exposed` means that other users could read or write the file; only this kind can be overridden by trusting the file.
+ */
 export type FaultKind = 'missing' | 'unreadable' | 'content' | 'exposed'
 
-/** A file or folder that is not used as it is. */
+/** A file or folder that cannot be used in its current state. */
 export class FileFault extends ApiError {
   readonly kind: FaultKind
-  /** A sentence without the way out, which is `next`; the message is both. */
+  /** The problem without the remedy, which is in `next`; the message contains both. */
   readonly said: string
-  /** What is wrong, to be said after the file's name. */
+  /** The problem as a phrase that follows the file's name. */
   readonly what: string
   readonly next: string
 
@@ -44,12 +49,12 @@ export class FileFault extends ApiError {
 }
 
 export interface ReadOptions {
-  /** Others must not read it; without this they must not write it. */
+  /** Requires that other users cannot read the file; without this option they only must not be able to write it. */
   secret?: boolean
   maxBytes?: number
-  /** Where it may lie: a folder of this user alone, or one where nobody else can replace it, like /tmp. */
+  /** Required folder: one that only this user can write, or one where nobody else can replace the file, like /tmp. */
   folder?: 'own' | 'safe'
-  /** Takes it from any owner, mode and folder; a link is refused all the same. */
+  /** Accepts any owner, mode and folder; a symbolic link is still rejected. */
   trusted?: boolean
 }
 
@@ -59,10 +64,13 @@ const OPEN = 0o077
 const STICKY = 0o1000
 const ROOT = 0
 
-/** The text of a small file. Throws FileFault; every check is of the file that was opened, not of its name. */
+/**
+ * Returns the text of a small file. Throws FileFault. Every check uses the open descriptor, so that the file cannot be
+ * swapped.
+ */
 export function readOwn(file: string, options: ReadOptions = {}): string {
   const { secret = false, maxBytes = MAX_READ_BYTES, folder = 'safe', trusted = false } = options
-  // A pipe without a writer would block the opening itself.
+  // O_NONBLOCK is required because opening a pipe without a writer would block.
   const descriptor = openOwn(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = fstatSync(descriptor)
@@ -81,7 +89,7 @@ export function readOwn(file: string, options: ReadOptions = {}): string {
   }
 }
 
-/** Like `readOwn`; null where there is no such file. */
+/** Works like `readOwn`, but returns null when the file does not exist. */
 export function readOwnIfThere(file: string, options: ReadOptions = {}): string | null {
   try {
     return readOwn(file, options)
@@ -91,14 +99,16 @@ export function readOwnIfThere(file: string, options: ReadOptions = {}): string 
   }
 }
 
-/** Makes the data folder (0700) where it is missing, and closes one that others can read. Throws like `requireOwnFolder`. */
+/**
+ * Creates the data folder with mode 0700, or sets that mode when others can access it. Throws like `requireOwnFolder`.
+ */
 export function makeDataFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { mode } = requireDataFolder(folder)
   if ((mode & OPEN) !== 0) chmodSync(folder, 0o700)
 }
 
-/** Throws FileFault where the data folder is another's or can be written by others; changes nothing. */
+/** Throws FileFault when the data folder belongs to or can be written by another user; it changes nothing. */
 export const requireDataFolder = (folder: string): Stats =>
   requireOwnFolder(folder, `the data folder ${folder}`, 'choose another with --data-dir, or ')
 
@@ -117,8 +127,8 @@ function requireOwnFolder(folder: string, name = `the folder ${folder}`, choice 
 }
 
 /**
- * Makes a private SQLite database (0600) where it is missing, and closes it and the files beside it to others. Throws
- * FileFault. None of them is opened once it exists: closing it would drop the locks that this process holds on it.
+ * Creates a private SQLite database (0600) if missing, and removes other users' access to it and its side files. Throws
+ * FileFault. Existing files are not opened, because closing them would drop the locks that this process holds.
  */
 export function makeOwnDatabase(file: string): void {
   try {
@@ -130,17 +140,17 @@ export function makeOwnDatabase(file: string): void {
 }
 
 export interface AtomicWrite {
-  /** Permission bits of the file; 0600, this user alone, unless given. */
+  /** Permission bits of the file; the default is 0600. */
   mode?: number
-  /** Leaves a file that is there already as it is: of several processes, one creates it. */
+  /** Keeps an existing file unchanged, so that only one of several processes creates it. */
   exclusive?: boolean
-  /** Syncs the folder as well, so that the file's name survives a power cut too. */
+  /** Syncs the folder as well, so that the file's name survives a power failure. */
   syncFolder?: boolean
 }
 
 /**
- * Writes a file in one step: after a crash it is what it was before or holds the whole content, which is on the disk.
- * False where `exclusive` left an existing file. Throws the error of the file system.
+ * Writes a file atomically: after a crash it has either its previous content or the whole new content on disk. Returns
+ * false when `exclusive` kept an existing file. Throws the error of the file system.
  */
 export function writeAtomically(file: string, content: string | Uint8Array, options: AtomicWrite = {}): boolean {
   const { mode = 0o600, exclusive = false } = options
@@ -156,7 +166,7 @@ export function writeAtomically(file: string, content: string | Uint8Array, opti
   }
 }
 
-/** False where the file is there already. */
+/** Links the draft under the final name; false when that file already exists. */
 function linkedAs(file: string, draft: string): boolean {
   try {
     linkSync(draft, file)
@@ -167,7 +177,7 @@ function linkedAs(file: string, draft: string): boolean {
   }
 }
 
-/** Replaces a file in one step with what `write` makes of a draft beside it, for content that is streamed or large. */
+/** Replaces a file atomically with a draft that `write` fills, for content that is streamed or large. */
 export async function replaceWith(file: string, write: (draft: string) => Promise<void>): Promise<void> {
   const draft = draftOf(file)
   try {
@@ -188,7 +198,7 @@ function syncFolderOf(file: string): void {
   }
 }
 
-/** By its name, which nobody else can give to another file: the folder is this user's. */
+/** Changes the mode by name, which is safe because only this user can replace files in the folder. */
 function closeToOthers(file: string): void {
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (stats === undefined) return
@@ -209,7 +219,7 @@ function openOwn(file: string, flags: number): number {
 function openingFault(file: string, error: NodeJS.ErrnoException): Error {
   const { code } = error
   if (code === 'ENOENT' || code === 'ENOTDIR') return fileFault('missing', file, 'does not exist', 'check its name')
-  // FreeBSD says EMLINK where others say ELOOP.
+  // FreeBSD returns EMLINK where other systems return ELOOP.
   if (code === 'ELOOP' || code === 'EMLINK') return linkFault(file)
   if (code === 'EISDIR') return fileFault('content', file, 'is not a file', 'remove what stands there')
   const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it does not open')
@@ -235,7 +245,9 @@ function refuseExposed(file: string, stats: Stats, refused: number): void {
   throw fileFault('exposed', file, `can be ${verb} by others (mode ${shownMode(stats)})`, `chmod ${repair} ${file}`)
 }
 
-/** In a folder like /tmp nobody but a file's owner can replace it; in any other that others write, anybody can. */
+/**
+ * Rejects a file in a folder where others can replace it; the sticky bit, as on /tmp, limits that to the file's owner.
+ */
 function refuseReplaceable(file: string): void {
   const folder = dirname(resolve(file))
   const stats = statSync(folder)
@@ -247,7 +259,7 @@ function refuseReplaceable(file: string): void {
   throw fileFault('exposed', file, `is in a folder that ${what}`, next)
 }
 
-/** Nothing on a system without user ids. */
+/** Returns undefined when the file belongs to this user, and on systems without user ids. */
 function strangerOf({ uid }: Stats): string | undefined {
   const user = process.getuid?.()
   return user === undefined || uid === user ? undefined : `belongs to another user (uid ${uid}, not ${user})`

@@ -1,4 +1,4 @@
-/** The log's shape; the daemon fills it with pino, a command with nothing. */
+/** Interface of the log; the daemon implements it with pino, and commands discard their messages. */
 
 export interface Log {
   debug(fields: object, message: string): void

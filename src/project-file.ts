@@ -1,4 +1,7 @@
-/** A folder's own settings, `svc.json`: where it is looked for, whose it must be, and what it may set. */
+/**
+ * Reads a folder's own settings from `svc.json`: where it is searched, who must own it, and which settings it may
+ * contain.
+ */
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from './errors.ts'
@@ -13,7 +16,7 @@ export interface Project {
   settings: Record<string, unknown>
 }
 
-/** The nearest `svc.json` that is looked for. Throws ConfigError for one that cannot be trusted, read or obeyed. */
+/** Finds and reads the nearest `svc.json`. Throws ConfigError when it cannot be trusted, read or applied. */
 export function readProject(cwd: string, home: string, trusted: boolean): Project | undefined {
   const file = searched(resolve(cwd), home)
     .map((folder) => join(folder, PROJECT_FILE))
@@ -21,12 +24,16 @@ export function readProject(cwd: string, home: string, trusted: boolean): Projec
   return file === undefined ? undefined : { file, settings: settingsIn(file, projectText(file, trusted)) }
 }
 
-/** The working folder and those above it, up to the edge of its repository or the home; where neither is above, it alone. */
+/**
+ * Lists the working folder and its parents up to the repository root or the home folder; without either, the working
+ * folder alone.
+ */
 function searched(cwd: string, home: string): string[] {
   const edge = realPath(home)
   const folders: string[] = []
   for (let folder = realPath(cwd); ; folder = dirname(folder)) {
-    // At the root everybody else's folders begin, even where it is somebody's home.
+    // The search never covers the root folder, even when it is a home folder, because other users' folders are below
+    // it.
     if (dirname(folder) === folder) return [cwd]
     folders.push(folder)
     if (folder === edge || isInFolder(join(folder, '.git'))) return folders
@@ -41,7 +48,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Also a link that leads nowhere: it is refused, not passed over. */
+/** A dangling symbolic link counts as present, so that it is rejected instead of being ignored. */
 function isInFolder(file: string): boolean {
   try {
     lstatSync(file)
@@ -57,7 +64,7 @@ function projectText(file: string, trusted: boolean): string {
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { kind, said, next } = error
-    // What a link leads to was not written for this folder, whoever owns it.
+    // Trust is not offered for a symbolic link, because its target was not written for this folder, whoever owns it.
     const canTrust = kind === 'exposed' && !lstatSync(file).isSymbolicLink()
     const trust = canTrust ? `, or take its settings for this one command with ${TRUST_FLAG}` : ''
     throw new ConfigError(said, `${next}${trust}`)

@@ -1,28 +1,34 @@
-/** Takes configured credentials out of what is said and stored: the one place that knows how a private URL may be written. */
+/**
+ * Removes configured credentials from messages and stored documents. It covers every form in which a private URL may be
+ * written.
+ */
 import { type Config, SETTINGS, type Setting, type SettingName } from './config.ts'
 
 export interface Redactor {
-  /** Of a message for people: whatever looks like a credential goes, too. */
+  /** Redacts a message for people, including anything that looks like a credential. */
   text(message: string): string
-  /** Of a whole JSON document or a log line, which stays valid JSON: only what cannot be an ordinary word goes. */
+  /**
+   * Redacts a JSON document or a log line, which stays valid JSON; only values that cannot be ordinary words are
+   * removed.
+   */
   json(document: string): string
 }
 
 interface Needle {
-  /** As it may stand in a text. */
+  /** Text to search for. */
   literal: string
   mask: string
-  /** Whether no ordinary value of an answer can be the same. */
+  /** Whether no ordinary value of a response can be equal to the literal. */
   distinct: boolean
 }
 
 const MASK = '***'
-/** Shorter ones are in every other text by chance. */
+/** Minimum lengths in characters; shorter values occur in unrelated texts by chance. */
 const SHORTEST = { distinct: 8, key: 6, secret: 4 } as const
 
 const redactors = new WeakMap<Config['values'], Redactor>()
 
-/** The redactor of every private URL and secret that the settings hold. */
+/** Returns the redactor for every private URL and secret in the settings. */
 export function redactorOf({ values }: Pick<Config, 'values'>): Redactor {
   const known = redactors.get(values)
   if (known !== undefined) return known
@@ -31,10 +37,10 @@ export function redactorOf({ values }: Pick<Config, 'values'>): Redactor {
   return made
 }
 
-/** The redactor of one URL that no setting holds, such as that of a flag. */
+/** Returns the redactor for a URL that is not a setting, such as the value of a flag. */
 export const urlRedactor = (url: string): Redactor => createRedactor(urlNeedles(url))
 
-/** Of nothing in particular: takes out what looks like a credential by its shape. */
+/** Redactor without configured values; it removes only what looks like a credential by its shape. */
 export const shapeRedactor: Redactor = { text: withoutShapes, json: (document) => document }
 
 function needlesOf(values: Config['values']): Needle[] {
@@ -44,7 +50,7 @@ function needlesOf(values: Config['values']): Needle[] {
     if (!(secret || isPrivate) || typeof value !== 'string' || value === standard) return []
     return [...(secret ? secretNeedles(value) : []), ...urlNeedles(value)]
   })
-  // What is told to everybody on purpose is no secret, wherever else it is configured.
+  // URLs that are published on purpose are not secret, even when another setting contains them.
   const told = [values['public-rpc-url'], values['public-url']].filter((url) => url !== undefined)
   return all.filter(({ literal }) => !told.some((url) => url.includes(literal)))
 }
@@ -60,7 +66,7 @@ function createRedactor(found: readonly Needle[]): Redactor {
   return { text: (message) => withoutShapes(inText(message)), json: inJson }
 }
 
-/** Each of them sought on its own: most texts hold none, and `includes` says so at memory speed. */
+/** Each literal is searched separately, because most texts contain none and `includes` is fast. */
 function replacing(needles: readonly Needle[]): (text: string) => string {
   const unique = [...new Map(needles.map((needle) => [needle.literal, needle])).values()]
   return (text) =>
@@ -70,7 +76,7 @@ function replacing(needles: readonly Needle[]): (text: string) => string {
     )
 }
 
-/** The ways in which one text is quoted: percent-encoded and decoded, in HTML, with slashes escaped. */
+/** Returns every quoted form of a text: percent-encoded, decoded, HTML-escaped and with escaped slashes. */
 function writings({ literal, ...rest }: Needle): Needle[] {
   const encoded = percentEncoded(literal)
   const all = [
@@ -87,7 +93,7 @@ function writings({ literal, ...rest }: Needle): Needle[] {
 
 const inLowerCase = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
 
-/** Half of a surrogate pair has no encoding. */
+/** An unpaired surrogate is replaced, because encodeURIComponent throws on it. */
 const percentEncoded = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
 
 function decoded(text: string): string {
@@ -103,7 +109,9 @@ function secretNeedles(secret: string): Needle[] {
   return [{ literal: secret, mask: MASK, distinct: isDistinct(secret) }]
 }
 
-/** Of a URL that is more than a host: the whole, its parts below the host, and each part that may be a key alone. */
+/**
+ * Returns the literals of a URL: the whole URL, its parts after the host, and each part that may be a key by itself.
+ */
 function urlNeedles(text: string): Needle[] {
   if (!URL.canParse(text)) return []
   const url = new URL(text)
@@ -130,7 +138,7 @@ function urlNeedles(text: string): Needle[] {
   return [...whole, ...tails, ...alone, ...userNeedles(url)]
 }
 
-/** Path segments and values of the query, as they are written in the URL. */
+/** Returns path segments, query values and the fragment as they are written in the URL. */
 function secretParts({ pathname, search, hash }: URL): string[] {
   const values = search
     .slice(1)
@@ -142,19 +150,19 @@ function secretParts({ pathname, search, hash }: URL): string[] {
 function userNeedles({ username, password }: URL): Needle[] {
   if (username === '' && password === '') return []
   const basic = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
-  // Without a password the name is the key.
+  // Without a password, the user name is the key.
   const key = password === '' ? username : password
   return [`${username}:${password}`, basic, key].flatMap(secretNeedles)
 }
 
-/** Words of two or more parts, and versions: `v1`, `mainnet-beta`, `finalized`. */
+/** Matches ordinary words, hyphenated words and versions, such as `v1`, `mainnet-beta` and `finalized`. */
 const isWord = (text: string) =>
   /^(?:v?\d{1,4}|[a-z]{1,12}\d{0,3}(?:[-_.](?:[a-z]{1,12}\d{0,3}|v?\d{1,3}))*)$/.test(text)
 const isDistinct = (text: string) => text.length >= SHORTEST.distinct && !isWord(text) && !/^\d+$/.test(text)
-/** A mint in the URL of a price source is in many an answer, and no secret. */
+/** Addresses are not masked in JSON, because a mint in the URL of a price source also appears in many responses. */
 const looksLikeAddress = (text: string) => /^[1-9A-HJ-NP-Za-km-z]{43,44}$/.test(text)
 
-/** Bounded at every star: a message may hold what a stranger sent, a megabyte of it. */
+/** Quantifiers are bounded, because a message may contain a megabyte of text from a stranger. */
 function withoutShapes(text: string): string {
   return text
     .replace(/:\/\/[^\s/@]+@/g, '://***@')

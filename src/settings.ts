@@ -1,4 +1,4 @@
-/** Every setting as one table: its name, type, default and meaning. */
+/** Table of all settings with their names, types, defaults and meanings. */
 
 type Kind = 'string' | 'integer' | 'boolean' | 'list'
 
@@ -6,25 +6,28 @@ export interface Setting {
   kind: Kind
   default?: string | number | boolean | readonly string[]
   about: string
-  /** Never printed; `svc config` refuses to write it into a file. */
+  /** Marks a secret that is never printed and that `svc config` refuses to write into a file. */
   secret?: true
-  /** An http or https URL, or one of these words. */
+  /** Accepts an http or https URL, or one of these words. */
   urlOr?: readonly string[]
-  /** A URL that may hold a key: printed as its host alone. */
+  /** Marks a URL that may contain a key; only its host is printed. */
   private?: true
-  /** The only texts allowed. */
+  /** The only allowed values. */
   choices?: readonly string[]
-  /** What a text, or each of a list, must look like, and how that is said after "must be". */
+  /** Pattern of a text or of each list item; `about` is its description after "must be". */
   pattern?: { is: RegExp; about: string }
   min?: number
   max?: number
-  /** Whether a folder's svc.json may set it: anybody's clone holds one. Where it may not, why, as the refusal says it. */
+  /**
+   * True when a folder's svc.json may set it; otherwise the reason for the refusal. Any cloned repository can contain a
+   * svc.json.
+   */
   project: true | string
-  /** In svc.json it takes the words of `urlOr` alone, and why. */
+  /** Reason why svc.json may use only the words of `urlOr` for this setting. */
   projectWords?: string
 }
 
-/** A name that goes into the path of a provider's URL. */
+/** A name that becomes part of the path of a provider's URL. */
 const PATH_PART = { is: /^\w[\w.-]{0,127}$/, about: 'letters, digits, dots, dashes and underscores' }
 
 const define = <T extends Record<string, Setting>>(settings: T) => settings
@@ -186,7 +189,7 @@ export const SETTINGS = define({
   'priority-fee': {
     kind: 'string',
     default: 'auto',
-    // Nineteen digits always fit in the 64 bits of the instruction.
+    // Nineteen digits always fit into the 64 bits of the instruction's field.
     pattern: { is: /^(?:auto|none|\d{1,19})$/, about: 'auto, none or micro-lamports per compute unit in digits' },
     about: 'Priority fee of built transactions: auto (from recent fees), none, or micro-lamports per compute unit',
     project: 'it says what a transaction pays',
@@ -228,7 +231,8 @@ export const SETTINGS = define({
   },
   'signer.public-key': {
     kind: 'string',
-    // No more than an address is taken, nor said: a secret key in base58 is twice as long.
+    // The pattern rejects anything longer than an address, so that a secret key, which is twice as long in base58, is
+    // never printed.
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
     about: "The signer's address; with `keypair` it may be left out",
     project: 'it says who signs, and where',

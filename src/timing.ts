@@ -1,27 +1,27 @@
-/** Time: its units, waiting, calls that must end by a deadline, and values that are made once. */
+/** Time units, waiting, calls with a deadline, and values that are created once. */
 
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
-/** Resolves after that many milliseconds; it keeps the process alive until then. */
+/** Resolves after the given milliseconds; it keeps the process alive until then. */
 export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds))
 
 /** A call took longer than its timeout. */
 export class TimeoutError extends Error {
-  // What `AbortSignal.timeout` calls it.
+  // `AbortSignal.timeout` uses the same name.
   override readonly name = 'TimeoutError'
 }
 
-/** A call was given up because the process shuts down. */
+/** A call was aborted because the process shuts down. */
 export class ShuttingDown extends Error {
   override readonly name = 'ShuttingDown'
 }
 
 /**
- * Settles as `call` does. Throws TimeoutError after that many milliseconds and ShuttingDown once `ending` is aborted, even
- * where the call ignores the signal that it is given.
+ * Settles as `call` does. Throws TimeoutError after the given milliseconds and ShuttingDown once `ending` is aborted,
+ * even when `call` ignores its signal.
  */
 export async function withTimeout<T>(
   milliseconds: number,
@@ -45,7 +45,7 @@ export async function withTimeout<T>(
   }
 }
 
-/** Why a call to another service brought no answer, in words that quote no URL. */
+/** Describes why a call to another service got no response; the text contains no URL. */
 export function whyUnanswered(error: unknown): string {
   const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
   if (name === 'TimeoutError') return 'no answer in time'
@@ -53,7 +53,7 @@ export function whyUnanswered(error: unknown): string {
   return cause?.code ?? 'the connection broke'
 }
 
-/** Milliseconds that a `Retry-After` asks for, in seconds or as a date (RFC 9110, 10.2.3); null where there is none. */
+/** Milliseconds that a `Retry-After` header requests, in seconds or as a date (RFC 9110, 10.2.3); null without one. */
 export function retryAfterMs(headers: Headers, now = Date.now()): number | null {
   const text = headers.get('retry-after')?.trim()
   if (text === undefined || text === '') return null
@@ -62,7 +62,7 @@ export function retryAfterMs(headers: Headers, now = Date.now()): number | null 
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** Settles as `work` does, or rejects with the error that `late` makes once that many milliseconds have passed. */
+/** Settles as `work` does, or rejects with the error that `late` creates after the given milliseconds. */
 export async function rejectLate<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
@@ -75,7 +75,7 @@ export async function rejectLate<T>(milliseconds: number, work: Promise<T>, late
   }
 }
 
-/** Makes a value on the first call and shares it with all later ones; a failed attempt is forgotten. */
+/** Creates a value on the first call and shares it with all later calls; after a failure the next call tries again. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

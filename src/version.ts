@@ -1,4 +1,4 @@
-/** The program's version: set at build, read from package.json when run from source. */
+/** The program's version: set at build time, or read from package.json when run from source. */
 import { readFileSync } from 'node:fs'
 
 export const VERSION: string =
