@@ -35,7 +35,7 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
     const keyText = config.values['encryption-key']
     const hasNoKey = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
     try {
-      const place = { store, dataDir: config.dataDir, keyGiven: keyText !== undefined }
+      const place = { store, dataDir: config.dataDir, keyFromEnvironment: keyText !== undefined }
       if (hasNoKey && store.kind === 'sqlite' && (await requireInstallation(place)) === null) {
         return [opened, passedCheck('encryption key', 'made on first use')]
       }
@@ -76,9 +76,9 @@ async function storeFaultCheck(store: Store, { dataDir }: Config): Promise<Docto
     await store.write(probeWrite)
     return undefined
   } catch (error) {
-    const { FAULT_WORDS, databaseFault } = await import('../src/store/faults.ts')
+    const { FAULT_MESSAGES, databaseFault } = await import('../src/store/faults.ts')
     const fault = databaseFault(error)
-    const why = fault === null ? errorText(error) : FAULT_WORDS[fault]
+    const why = fault === null ? errorText(error) : FAULT_MESSAGES[fault]
     return failedCheck(
       'database',
       `${store.kind} opens, but takes no write: ${why}`,

@@ -1,6 +1,6 @@
 /** Whether this process can do its work: the database accepts writes, the chain answers and the workers make progress. */
 
-import { databaseFault, FAULT_WORDS } from '../src/store/faults.ts'
+import { databaseFault, FAULT_MESSAGES } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'
 import { withTimeout } from '../src/timing.ts'
 import type { Kernel } from './kernel.ts'
@@ -54,10 +54,10 @@ async function storeFault({ store, log, ending }: ReadyKernel): Promise<string |
   } catch (error) {
     log.error({ err: error }, 'the database does not answer or takes no write')
     const fault = store.fault() ?? databaseFault(error)
-    return fault === null ? 'the database does not answer, or takes no write in time' : FAULT_WORDS[fault]
+    return fault === null ? 'the database does not answer, or takes no write in time' : FAULT_MESSAGES[fault]
   }
   const fault = store.fault()
-  return fault === null ? null : FAULT_WORDS[fault]
+  return fault === null ? null : FAULT_MESSAGES[fault]
 }
 
 async function rpcFault({ chain, log }: ReadyKernel): Promise<string | null> {

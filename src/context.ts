@@ -49,7 +49,7 @@ export interface Actor {
 }
 
 /** Links a signing to the request's Idempotency-Key; without a key there is no link. */
-export interface SigningTie {
+export interface SigningLink {
   /**
    * Id of the signing that an interrupted earlier run of this request stored. A retry completes it instead of starting
    * another.
@@ -72,7 +72,7 @@ export interface Context extends Services {
   requestId: string
   externalUid: string | undefined
   metadata: Record<string, string> | undefined
-  signing: SigningTie
+  signing: SigningLink
   /** In a dry run, `commit` rolls back its writes, and operations must not write anywhere else. */
   dryRun: boolean
   /** HTTP status to set before returning when the outcome is not the route's default status. */

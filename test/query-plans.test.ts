@@ -16,7 +16,7 @@ import { dueAirdrops } from '../src/store/airdrops.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gold-locks.ts'
 import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
 import type { Store } from '../src/store/store.ts'
-import { dueSends, dueTransactions, isAnyTransactionDue, unseenTransactions } from '../src/store/transactions.ts'
+import { dueSends, dueTransactions, isAnyTransactionDue, unconfirmedTransactions } from '../src/store/transactions.ts'
 import { sendable } from '../src/store/webhook-queue.ts'
 import { insertRemoval } from '../src/store/webhook-removals.ts'
 import { insertReplay } from '../src/store/webhook-replays.ts'
@@ -203,7 +203,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'any transaction': () => isAnyTransactionDue(store.db, now),
       sends: () => dueSends(store.db, genesis, now, limit),
       'one send': () => dueSends(store.db, genesis, now, limit, 'signature-100'),
-      'unseen transactions': () => unseenTransactions(store.db, genesis, now),
+      'unseen transactions': () => unconfirmedTransactions(store.db, genesis, now),
       subscriptions: () => activeSubscriptions(store.db),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
       housekeeping: () =>

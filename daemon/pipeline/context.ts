@@ -1,19 +1,19 @@
 /** The context of an operation: the kernel's services, the caller, and the single commit that the operation may make. */
 import type { AnswerMeta } from '../../src/client.ts'
-import type { Context, SigningTie } from '../../src/context.ts'
+import type { Context, SigningLink } from '../../src/context.ts'
 import type { Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
 import type { KnownKey } from './bearer.ts'
 
 /** The signing of a request without an Idempotency-Key: a repeated request requests another signature. */
-export const UNTIED: SigningTie = { earlier: null, async bind() {}, unbind: async () => true }
+export const UNLINKED: SigningLink = { earlier: null, async bind() {}, unbind: async () => true }
 
 /** Builds the context; `write` runs the work of the operation's commit in one database transaction. */
 export function makeContext(
   kernel: Kernel,
   key: KnownKey | undefined,
   meta: AnswerMeta,
-  signing: SigningTie,
+  signing: SigningLink,
   write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Context {
   let committed = false

@@ -1,7 +1,7 @@
 /** Idempotency-Key: each key has one effect, and its sealed answer is stored with it and replayed byte for byte. */
 
 import { randomBytes } from 'node:crypto'
-import type { SigningTie } from '../../src/context.ts'
+import type { SigningLink } from '../../src/context.ts'
 import { badRequest, conflict } from '../../src/errors.ts'
 import * as records from '../../src/store/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
@@ -17,8 +17,8 @@ export interface ReplayedAnswer {
 }
 export interface KeyClaim {
   kind: 'claim'
-  /** Ties what the operation signs to this key, so that a retry finds it. */
-  signing: SigningTie
+  /** Links what the operation signs to this key, so that a retry finds it. */
+  signing: SigningLink
   /** Stores the answer in the same transaction as the change that it reports. */
   finish(tx: Tx, status: number, body: string): Promise<void>
   /** Frees the key after a failure, unless something was signed. */
@@ -81,10 +81,10 @@ export async function claimIdempotencyKey(
     signing: {
       earlier: outcome.kind === 'resumed' ? outcome.signingId : null,
       async bind(tx, id) {
-        const { kind } = await records.rememberSigning(tx, { apiKeyId, key, owner, signingId: id })
-        if (kind !== 'remembered') throw stillRunning()
+        const { kind } = await records.storeSigning(tx, { apiKeyId, key, owner, signingId: id })
+        if (kind !== 'stored') throw stillRunning()
       },
-      unbind: (tx) => records.forgetSigning(tx, { apiKeyId, key, owner }),
+      unbind: (tx) => records.clearSigning(tx, { apiKeyId, key, owner }),
     },
     async finish(tx, status, body) {
       const response = vault.seal(body, purpose)

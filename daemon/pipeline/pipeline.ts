@@ -20,7 +20,7 @@ import {
   readRequestBody,
   requireJson,
 } from './body.ts'
-import { makeContext, UNTIED } from './context.ts'
+import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
 import { claimIdempotencyKey, readIdempotencyKey } from './idempotency.ts'
 import { quotasOf, rateLimitHeaders } from './rate-limit.ts'
@@ -159,13 +159,13 @@ async function perform(
   }
   const sealed = (context: Context, result: unknown) => sealAnswer(route, context.status, result, meta)
   if (dryRun) {
-    const context = { ...makeContext(kernel, key, meta, UNTIED, (work) => rehearse(kernel.store, work)), dryRun }
+    const context = { ...makeContext(kernel, key, meta, UNLINKED, (work) => rehearse(kernel.store, work)), dryRun }
     const data = await operation(context, input as never)
     // A dry run creates nothing, so the status is 200 instead of 201.
     return sealed({ ...context, status: 200 }, data)
   }
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
-    const context = makeContext(kernel, key, meta, UNTIED, (work) => kernel.store.write(work))
+    const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
     return sealed(context, await operation(context, input as never))
   }
 

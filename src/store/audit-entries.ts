@@ -117,8 +117,8 @@ export async function sealEarlierEntries(store: Store, vault: Sealing, now: numb
     sealed += rows.length
   }
   await store.write(async (tx) => {
-    const mine = String(now)
-    if ((await settleSetting(tx, SEALED, mine)) !== mine || sealed === 0) return
+    const sealedAt = String(now)
+    if ((await settleSetting(tx, SEALED, sealedAt)) !== sealedAt || sealed === 0) return
     const about = { action: 'audit.sealed', signer: null, api_key_id: '', request_id: 'upgrade' }
     await appendAudit(tx, vault, { ...about, at: now, details_json: JSON.stringify({ entries: sealed }) })
   })

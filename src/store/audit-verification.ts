@@ -17,8 +17,8 @@ export interface AuditVerdict {
 const ENTRIES_PER_READ = 1_000
 
 /** Creates a verification of the log from its first entry that can be resumed; `each` receives every valid entry. */
-export function auditWalk(vault: Sealing, wanted: string | undefined, each: (entry: Row<'audit_entries'>) => void) {
-  let [entries, head, found] = [0, FIRST_HASH, wanted === undefined || wanted === FIRST_HASH]
+export function auditWalk(vault: Sealing, expected: string | undefined, each: (entry: Row<'audit_entries'>) => void) {
+  let [entries, head, headFound] = [0, FIRST_HASH, expected === undefined || expected === FIRST_HASH]
   const broken = (sequence: number, why: string): AuditVerdict => ({ entries, head, broken: { sequence, why } })
   const whole = (): AuditVerdict => ({ entries, head, broken: null })
 
@@ -32,7 +32,7 @@ export function auditWalk(vault: Sealing, wanted: string | undefined, each: (ent
         if (row.previous_hash !== head) return broken(row.sequence, 'it does not continue the entry before it')
         if (row.hash !== auditHash(row)) return broken(row.sequence, 'its fields are not those that were hashed')
         if (row.seal !== auditSeal(vault, row)) return broken(row.sequence, UNSEALED)
-        ;[entries, head, found] = [row.sequence, row.hash, found || row.hash === wanted]
+        ;[entries, head, headFound] = [row.sequence, row.hash, headFound || row.hash === expected]
         each(row)
       }
       if (end === null) return whole()
@@ -51,7 +51,8 @@ export function auditWalk(vault: Sealing, wanted: string | undefined, each: (ent
     if (counter.value < entries) return broken(counter.value + 1, 'it was added past the count')
     const last = (await lastAudit(reader))?.sequence ?? 0
     if (counter.value > last) return broken(last + 1, 'the entry is missing')
-    if (!found) return broken(entries + 1, `no entry has the hash ${wanted}: entries were cut off or written anew`)
+    if (!headFound)
+      return broken(entries + 1, `no entry has the hash ${expected}: entries were cut off or written anew`)
     return whole()
   }
   return { forward, ends }

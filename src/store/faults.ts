@@ -6,7 +6,7 @@
 export type StoreFault = 'full' | 'damaged' | 'read-only' | 'unreachable' | 'failing'
 
 /** Messages for the operator; they contain no file name and no host. */
-export const FAULT_WORDS: Record<StoreFault, string> = {
+export const FAULT_MESSAGES: Record<StoreFault, string> = {
   full: 'the disk is full: writes fail until there is room',
   damaged: 'the database is damaged: run `svc doctor`, and restore it from a backup',
   'read-only': 'the database takes no writes: it is read-only',
@@ -34,18 +34,18 @@ const POSTGRES: readonly [RegExp, StoreFault][] = [
 export function databaseFault(error: unknown): StoreFault | null {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   if (typeof code === 'string') {
-    const known = code.startsWith('SQLITE_') ? SQLITE : POSTGRES
-    const found = known.find(([pattern]) => pattern.test(code))
-    if (found !== undefined) return found[1]
+    const patterns = code.startsWith('SQLITE_') ? SQLITE : POSTGRES
+    const match = patterns.find(([pattern]) => pattern.test(code))
+    if (match !== undefined) return match[1]
   }
   return cause === undefined ? null : databaseFault(cause)
 }
 
 export interface Faults {
   /** Records an error of a read or a write. */
-  saw(error: unknown): void
+  recordError(error: unknown): void
   /** Records that a write became durable. */
-  wrote(): void
+  recordWrite(): void
   /** Fault since the last successful write, or damage since the start; null when there is none. */
   current(): StoreFault | null
 }
@@ -54,16 +54,16 @@ export interface Faults {
  * Keeps the current fault. Damage persists even if other parts of the file are still writable; other faults end with
  * the next write.
  */
-export function rememberFaults(): Faults {
+export function trackFaults(): Faults {
   let damaged = false
   let last: StoreFault | null = null
   return {
-    saw(error) {
+    recordError(error) {
       const fault = databaseFault(error)
       if (fault === 'damaged') damaged = true
       else if (fault !== null) last = fault
     },
-    wrote() {
+    recordWrite() {
       last = null
     },
     current: () => (damaged ? 'damaged' : last),

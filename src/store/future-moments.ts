@@ -31,11 +31,11 @@ export async function pullBack(
 ): Promise<number> {
   const [rows, id, moment] = [sql.table(table), sql.ref(key), sql.ref(column)]
   const late = sql`${moment} > ${after}`
-  const found = await sql<{ id: string | number }>`select ${id} as id from ${rows} where ${late} limit ${STEP}`.execute(
-    store.db,
-  )
-  if (found.rows.length === 0) return 0
-  const ids = sql.join([...new Set(found.rows.map((row) => row.id))])
+  const lateRows = await sql<{
+    id: string | number
+  }>`select ${id} as id from ${rows} where ${late} limit ${STEP}`.execute(store.db)
+  if (lateRows.rows.length === 0) return 0
+  const ids = sql.join([...new Set(lateRows.rows.map((row) => row.id))])
   // The `case` keeps the planner from using the time's index, which would read all late rows, up to a million, at every
   // step.
   const stillLate = sql`case when ${late} then 1 else 0 end = 1`

@@ -94,7 +94,7 @@ export async function nextGoldLocks(
   reader: Reader,
   genesis: string,
 ): Promise<{ unlocks_at: number | null; next_check_at: number | null }> {
-  const least = async (status: GoldLockRow['status'], column: 'unlocks_at' | 'next_check_at') => {
+  const earliest = async (status: GoldLockRow['status'], column: 'unlocks_at' | 'next_check_at') => {
     const row = await reader
       .selectFrom('gold_locks')
       .select(column)
@@ -107,8 +107,8 @@ export async function nextGoldLocks(
     return row?.[column] ?? null
   }
   return {
-    unlocks_at: await least('locked', 'unlocks_at'),
-    next_check_at: await least('unlockable', 'next_check_at'),
+    unlocks_at: await earliest('locked', 'unlocks_at'),
+    next_check_at: await earliest('unlockable', 'next_check_at'),
   }
 }
 
@@ -122,15 +122,15 @@ export async function dueGoldLocks(
 ): Promise<GoldLockRow[]> {
   const of = (status: GoldLockRow['status']) =>
     reader.selectFrom('gold_locks').selectAll().where('genesis', '=', genesis).where('status', '=', status)
-  const within = (due: SelectQueryBuilder<Tables, 'gold_locks', GoldLockRow>, most: number) =>
-    rowsWithin(due, { limit: most, place: 'seq', weights: { metadata_json: 1 } })
-  const come = of('locked')
+  const within = (due: SelectQueryBuilder<Tables, 'gold_locks', GoldLockRow>, maxRows: number) =>
+    rowsWithin(due, { limit: maxRows, place: 'seq', weights: { metadata_json: 1 } })
+  const unlockDue = of('locked')
     .where('unlocks_at', '<=', chainNow)
     .where((is) => is.or([is('next_check_at', 'is', null), is('next_check_at', '<=', now)]))
     .orderBy('unlocks_at')
     .orderBy('seq')
-  const { rows, end } = await within(come, limit)
+  const { rows, end } = await within(unlockDue, limit)
   if (end !== null || rows.length >= limit) return rows
-  const again = of('unlockable').where('next_check_at', '<=', now).orderBy('next_check_at').orderBy('seq')
-  return [...rows, ...(await within(again, limit - rows.length)).rows]
+  const recheckDue = of('unlockable').where('next_check_at', '<=', now).orderBy('next_check_at').orderBy('seq')
+  return [...rows, ...(await within(recheckDue, limit - rows.length)).rows]
 }

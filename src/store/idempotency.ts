@@ -79,25 +79,25 @@ export async function free(tx: Tx, { owner, ...key }: KeyOf & { owner: string })
   await owned(tx.updateTable('idempotency_keys').set({ lease_until: 0 }), key, owner).execute()
 }
 
-export type Remembered = { kind: 'remembered' } | { kind: 'earlier'; signingId: string } | { kind: 'lost' }
+export type StoreSigningOutcome = { kind: 'stored' } | { kind: 'earlier'; signingId: string } | { kind: 'lost' }
 
 /**
  * Stores the signing of this key's request before anything is signed. `earlier` means that another signing is stored
  * and must be completed instead; `lost` means that the key has another owner and nothing may be signed.
  */
-export async function rememberSigning(
+export async function storeSigning(
   tx: Tx,
   { owner, signingId, ...key }: KeyOf & { owner: string; signingId: string },
-): Promise<Remembered> {
+): Promise<StoreSigningOutcome> {
   const first = tx.updateTable('idempotency_keys').set({ signing_id: signingId }).where('signing_id', 'is', null)
-  if ((await owned(first, key, owner).executeTakeFirstOrThrow()).numUpdatedRows > 0n) return { kind: 'remembered' }
+  if ((await owned(first, key, owner).executeTakeFirstOrThrow()).numUpdatedRows > 0n) return { kind: 'stored' }
   const row = await findIdempotencyKey(tx, key)
   if (row?.state !== 'running' || row.owner !== owner || row.signing_id === null) return { kind: 'lost' }
-  return row.signing_id === signingId ? { kind: 'remembered' } : { kind: 'earlier', signingId: row.signing_id }
+  return row.signing_id === signingId ? { kind: 'stored' } : { kind: 'earlier', signingId: row.signing_id }
 }
 
 /** Removes a stored signing when nothing was signed; false when the key no longer belongs to this owner. */
-export async function forgetSigning(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<boolean> {
+export async function clearSigning(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<boolean> {
   const forgotten = owned(tx.updateTable('idempotency_keys').set({ signing_id: null }), key, owner)
   return (await forgotten.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }

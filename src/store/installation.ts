@@ -16,7 +16,7 @@ const FINGERPRINT = 'vault_fingerprint'
  * Setting stored before the first key file is created. A key file beside a database without it belongs to another
  * database.
  */
-const BEGUN = 'vault_begun'
+const KEY_CREATION_STARTED = 'vault_begun'
 
 /** Whether rows of a table show that the database is in use; new databases already have rows in the other tables. */
 const HOLDS: Record<keyof Tables, boolean> = {
@@ -52,7 +52,7 @@ export interface InstallationPlace {
   store: Store
   dataDir: string
   /** Whether the key comes from the environment rather than from the file in `dataDir`. */
-  keyGiven: boolean
+  keyFromEnvironment: boolean
 }
 
 /** Fingerprint of the key that sealed this database; null before the first key. */
@@ -62,7 +62,7 @@ export const sealedWith = (store: Store) => findSetting(store.db, FINGERPRINT)
 export const settleFingerprint = (store: Store, fingerprint: string) =>
   store.write((tx) => settleSetting(tx, FINGERPRINT, fingerprint))
 
-export const settleBegun = (store: Store) => store.write((tx) => settleSetting(tx, BEGUN, 'yes'))
+export const markKeyCreation = (store: Store) => store.write((tx) => settleSetting(tx, KEY_CREATION_STARTED, 'yes'))
 
 /**
  * Returns the fingerprint of this database; null for a new one. Throws internal_error for a database with data but
@@ -72,14 +72,14 @@ export async function requireInstallation(place: InstallationPlace): Promise<str
   const { store } = place
   const known = await sealedWith(store)
   if (known !== null) return known
-  const fault = (await holdsRows(store)) ? foreignDatabase(place) : await bereft(place)
+  const fault = (await holdsRows(store)) ? foreignDatabase(place) : await orphanedKeyFault(place)
   // Another process may have created this installation meanwhile; it stores the fingerprint before anything else.
   return fault === undefined ? null : sealedWith(store).then((settled) => settled ?? Promise.reject(fault))
 }
 
 /** Reports the expected key and the location of the key that was found. */
 export function otherKey(place: InstallationPlace, own: string, expected: string): FileFault {
-  const holder = place.keyGiven ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
+  const holder = place.keyFromEnvironment ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
   return installationRefusal(
     `${databaseName(place)} was sealed with the encryption key of fingerprint ${expected}, and ${holder} holds that of ${own}: ` +
       'they are of two installations, or the key was replaced',
@@ -94,12 +94,12 @@ const foreignDatabase = (place: InstallationPlace): FileFault =>
   )
 
 /** Returns undefined for a new database in a folder without key files of an earlier one. */
-async function bereft(place: InstallationPlace): Promise<FileFault | undefined> {
-  const { store, dataDir, keyGiven } = place
-  const files = (keyGiven ? [OPERATOR_KEY_FILE] : [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE]).filter((name) =>
+async function orphanedKeyFault(place: InstallationPlace): Promise<FileFault | undefined> {
+  const { store, dataDir, keyFromEnvironment } = place
+  const files = (keyFromEnvironment ? [OPERATOR_KEY_FILE] : [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE]).filter((name) =>
     existsSync(join(dataDir, name)),
   )
-  if (files.length === 0 || (await findSetting(store.db, BEGUN)) !== null) return undefined
+  if (files.length === 0 || (await findSetting(store.db, KEY_CREATION_STARTED)) !== null) return undefined
   const named = files.join(' and ')
   return installationRefusal(
     `${databaseName(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'are' : 'is'} of an installation that had another database`,
@@ -107,7 +107,7 @@ async function bereft(place: InstallationPlace): Promise<FileFault | undefined> 
   )
 }
 
-const installationRefusal = (said: string, next: string) => new FileFault('content', said, said, next)
+const installationRefusal = (problem: string, next: string) => new FileFault('content', problem, problem, next)
 
 const databaseName = ({ store, dataDir }: InstallationPlace) =>
   store.kind === 'sqlite' ? `the database ${join(dataDir, DATABASE_FILE)}` : 'the database at SVC_DATABASE_URL'

@@ -30,7 +30,7 @@ export async function claimLease(tx: Tx, { name, owner, now, leaseMs, slot }: Le
     .insertInto('leases')
     .values({ name, ...taken, slot: slot ?? 0 })
     .onConflict((conflict) => {
-      const { until, slot: last } = believable({ now, leaseMs })
+      const { until, slot: last } = plausibleMaxima({ now, leaseMs })
       const free = conflict
         .column('name')
         .doUpdateSet(slot === undefined ? taken : { ...taken, slot })
@@ -44,13 +44,13 @@ export async function claimLease(tx: Tx, { name, owner, now, leaseMs, slot }: Le
 }
 
 /** Returns the latest times that a lease can have if all clocks agree to within the length of a lease. */
-function believable({ now, leaseMs }: Pick<LeaseClaim, 'now' | 'leaseMs'>): { until: number; slot: number } {
+function plausibleMaxima({ now, leaseMs }: Pick<LeaseClaim, 'now' | 'leaseMs'>): { until: number; slot: number } {
   return { until: now + 2 * leaseMs, slot: now + leaseMs }
 }
 
 /** Milliseconds by which a lease exceeds the plausible maximum; 0 when it does not. */
 export function aheadBy(row: Row<'leases'>, { now, leaseMs }: Pick<LeaseClaim, 'now' | 'leaseMs'>): number {
-  const { until, slot } = believable({ now, leaseMs })
+  const { until, slot } = plausibleMaxima({ now, leaseMs })
   return Math.max(row.until > until ? row.until - leaseMs - now : 0, row.slot > slot ? row.slot - now : 0)
 }
 

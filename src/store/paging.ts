@@ -107,17 +107,17 @@ async function readAt<DB, TB extends keyof DB, P extends 'seq' | 'sequence', R e
   place: P,
   places: readonly number[],
 ): Promise<R[]> {
-  const asked = query.toOperationNode().where?.where
-  let found = query
+  const filter = query.toOperationNode().where?.where
+  let rows = query
     .clearWhere()
     .clearOrderBy()
     .clearLimit()
     .where(sql<SqlBool>`${sql.ref(place)} in (${sql.join(places)})`)
   // The `case` keeps the planner from choosing a filter's index over the index of the places.
-  if (asked) found = found.where(sql<SqlBool>`case when ${new ExpressionWrapper(asked)} then 1 else 0 end = 1`)
-  const turns = new Map(places.map((at, turn) => [at, turn]))
-  const turn = (row: R) => turns.get(row[place]) ?? places.length
-  return (await found.execute()).sort((one, other) => turn(one) - turn(other))
+  if (filter) rows = rows.where(sql<SqlBool>`case when ${new ExpressionWrapper(filter)} then 1 else 0 end = 1`)
+  const positions = new Map(places.map((at, position) => [at, position]))
+  const position = (row: R) => positions.get(row[place]) ?? places.length
+  return (await rows.execute()).sort((one, other) => position(one) - position(other))
 }
 
 /**
@@ -141,11 +141,11 @@ export async function pageOf<DB, TB extends keyof DB, P extends 'seq' | 'sequenc
 }): Promise<StoredPage<R>> {
   const name = `${list}:${order}`
   const column = sql.ref<number>(place)
-  let wanted = query.orderBy(column, order)
+  let page = query.orderBy(column, order)
   if (cursor !== undefined) {
     const after = decodeCursor(name, cursor)
-    wanted = wanted.where(order === 'desc' ? sql<SqlBool>`${column} < ${after}` : sql<SqlBool>`${column} > ${after}`)
+    page = page.where(order === 'desc' ? sql<SqlBool>`${column} < ${after}` : sql<SqlBool>`${column} > ${after}`)
   }
-  const { rows, end } = await rowsWithin(wanted, { limit, place, weights })
+  const { rows, end } = await rowsWithin(page, { limit, place, weights })
   return { rows, next_cursor: end === null ? null : encodeCursor(name, end) }
 }

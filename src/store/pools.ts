@@ -171,8 +171,11 @@ export async function lastTracked(
 }
 
 /** Links a migration's signing to its pool; false when another process has linked a different one since. */
-export async function tieCrank(tx: Tx, address: string, from: string | null, to: string | null): Promise<boolean> {
-  const ties = tx.updateTable('pools').set({ crank_signing: to, crank_signature: null }).where('address', '=', address)
-  const tied = from === null ? ties.where('crank_signing', 'is', null) : ties.where('crank_signing', '=', from)
-  return (await tied.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+export async function linkCrank(tx: Tx, address: string, from: string | null, to: string | null): Promise<boolean> {
+  const updates = tx
+    .updateTable('pools')
+    .set({ crank_signing: to, crank_signature: null })
+    .where('address', '=', address)
+  const linked = from === null ? updates.where('crank_signing', 'is', null) : updates.where('crank_signing', '=', from)
+  return (await linked.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type pg from 'pg'
 import { type ApiError, internal } from '../errors.ts'
-import { rememberFaults } from './faults.ts'
+import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
@@ -66,7 +66,7 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
   const db = connectPostgres(driver, url, READ_CONNECTIONS, SESSION)
   const writer = connectPostgres(driver, url, WRITE_CONNECTIONS, SESSION)
   const running = new Set<Promise<unknown>>()
-  const faults = rememberFaults()
+  const faults = trackFaults()
   let closing: Promise<void> | undefined
 
   async function attempt<T>(work: Parameters<typeof runWork<T>>[1]): Promise<T> {
@@ -113,10 +113,10 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
       running.add(written)
       try {
         const value = await written
-        faults.wrote()
+        faults.recordWrite()
         return value
       } catch (error) {
-        faults.saw(error)
+        faults.recordError(error)
         throw error
       } finally {
         running.delete(written)

@@ -120,7 +120,7 @@ async function endSigning(tx: Tx, id: string, changes: Partial<Row<'signings'>>)
 }
 
 /** Deletes the plan of a request once no further step needs it. */
-export async function forgetPlan(tx: Tx, id: string): Promise<void> {
+export async function clearPlan(tx: Tx, id: string): Promise<void> {
   await tx.updateTable('signings').set({ plan: null }).where('id', '=', id).execute()
 }
 

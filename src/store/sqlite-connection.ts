@@ -102,7 +102,7 @@ function noting<T>(faults: Faults, run: () => T): T {
   try {
     return run()
   } catch (error) {
-    faults.saw(error)
+    faults.recordError(error)
     throw error
   }
 }

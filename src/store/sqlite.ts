@@ -7,7 +7,7 @@ import { CompiledQuery, type ControlledTransaction, Kysely, SqliteDialect, sql }
 import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
-import { rememberFaults } from './faults.ts'
+import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
@@ -32,7 +32,7 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
   const { default: Driver } = await import('better-sqlite3')
   const file = join(dataDir, DATABASE_FILE)
   const raw = await openFile(Driver, dataDir, file, busyTimeoutMs)
-  const faults = rememberFaults()
+  const faults = trackFaults()
   const writer = new Kysely<Tables>({ dialect: writerDialect(raw, busyTimeoutMs, faults) })
   const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
   reader.pragma('cache_size = -16384')
@@ -41,10 +41,10 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
   const queue = createWriteQueue(async (works) => {
     try {
       const outcomes = await commitGroup(writer, raw, works)
-      faults.wrote()
+      faults.recordWrite()
       return outcomes
     } catch (error) {
-      faults.saw(error)
+      faults.recordError(error)
       throw error
     }
   })

@@ -66,7 +66,7 @@ export async function dueTransactions(
  * Returns transactions of one chain with their bytes that were submitted after `since` and are neither confirmed nor
  * ended.
  */
-export async function unseenTransactions(
+export async function unconfirmedTransactions(
   reader: Reader,
   genesis: string,
   since: number,

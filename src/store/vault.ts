@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ENCRYPTION_KEY_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, readOwnIfThere, writeAtomically } from '../files.ts'
-import { KEY_VARIABLE, otherKey, requireInstallation, settleBegun, settleFingerprint } from './installation.ts'
+import { KEY_VARIABLE, markKeyCreation, otherKey, requireInstallation, settleFingerprint } from './installation.ts'
 import type { Store } from './store.ts'
 
 const VAULT_VERSION = 1
@@ -32,17 +32,17 @@ export interface VaultOptions {
 
 /** Opens the vault and checks by fingerprint that database and key belong to the same installation. */
 export async function openVault({ store, dataDir, keyText }: VaultOptions): Promise<Vault> {
-  const given = keyText ? parseKey(keyText, KEY_VARIABLE) : undefined
-  if (given === undefined && store.kind === 'postgres') {
+  const configuredKey = keyText ? parseKey(keyText, KEY_VARIABLE) : undefined
+  if (configuredKey === undefined && store.kind === 'postgres') {
     throw internal(
       `set ${KEY_VARIABLE} (32 bytes as base64 or hex, the same for every daemon): on PostgreSQL it is required`,
     )
   }
-  const place = { store, dataDir, keyGiven: given !== undefined }
+  const place = { store, dataDir, keyFromEnvironment: configuredKey !== undefined }
   const known = await requireInstallation(place)
-  const vault = makeVault(given ?? (await keyFromFile(store, dataDir, known)))
-  const stands = known ?? (await settleFingerprint(store, vault.fingerprint))
-  if (stands !== vault.fingerprint) throw otherKey(place, vault.fingerprint, stands)
+  const vault = makeVault(configuredKey ?? (await keyFromFile(store, dataDir, known)))
+  const stored = known ?? (await settleFingerprint(store, vault.fingerprint))
+  if (stored !== vault.fingerprint) throw otherKey(place, vault.fingerprint, stored)
   return vault
 }
 
@@ -96,14 +96,14 @@ function parseKey(text: string, from: string): Buffer {
 
 async function keyFromFile(store: Store, dataDir: string, known: string | null): Promise<Buffer> {
   const file = join(dataDir, ENCRYPTION_KEY_FILE)
-  const found = readVaultKey(file)
-  if (found) return found
+  const existing = readVaultKey(file)
+  if (existing) return existing
   if (known !== null) {
     throw internal(
       `${file} is missing, and this database was sealed with it (fingerprint ${known}): restore the file or set ${KEY_VARIABLE}`,
     )
   }
-  await settleBegun(store)
+  await markKeyCreation(store)
   createKeyFile(dataDir, file)
   const created = readVaultKey(file)
   if (!created) throw internal(`${file} vanished while it was being made`)

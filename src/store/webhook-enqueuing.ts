@@ -26,7 +26,7 @@ export interface EventFilter {
 }
 
 /** Initial state of a queued event; it also revokes the claim of a process that is delivering it. */
-const fresh = (now: number) => ({
+const requeuedState = (now: number) => ({
   state: 'waiting' as const,
   attempts: 0,
   next_attempt_at: now,
@@ -37,7 +37,7 @@ const fresh = (now: number) => ({
 const TEST = 'webhook.test_event'
 
 /** Condition for the events that a subscription has enabled; `types` null means all. */
-const wantedBy =
+const enabledBy =
   (subscriptionId: string, types: readonly string[] | null) => (is: ExpressionBuilder<Tables, 'events'>) =>
     is.or([
       is.and([is('type', '=', TEST), is('resource_id', '=', subscriptionId)]),
@@ -54,19 +54,19 @@ const attempted = (is: ExpressionBuilder<Tables, 'events'>, subscriptionId: stri
     .where('webhook_deliveries.subscription_id', '=', subscriptionId)
 
 /** Returns the sequence of the `count`th enabled event in a range; null when there are fewer. */
-export async function nthWanted(
+export async function nthEnabled(
   reader: Reader,
   { subscriptionId, types, after, to, since }: EventFilter,
   count: number,
 ): Promise<number | null> {
-  const wanted = reader
+  const enabled = reader
     .selectFrom('events')
     .select('sequence')
     .where('sequence', '>', after)
     .where('sequence', '<=', to)
     .where('created_at', '>=', since ?? 0)
-    .where(wantedBy(subscriptionId, types))
-  const row = await wanted
+    .where(enabledBy(subscriptionId, types))
+  const row = await enabled
     .orderBy('sequence')
     .limit(1)
     .offset(count - 1)
@@ -107,28 +107,28 @@ export async function enqueueRange(
         .where('sequence', '>', after)
         .where('sequence', '<=', to)
         .where('created_at', '>=', since ?? 0)
-        .where(wantedBy(subscriptionId, types))
+        .where(enabledBy(subscriptionId, types))
         .$if(repeat === 'once', (events) => events.where((is) => is.not(is.exists(attempted(is, subscriptionId)))))
         .orderBy('sequence'),
     )
     .onConflict((conflict) => {
       const known = conflict.columns(['subscription_id', 'event_id'])
       if (repeat === undefined) return known.doNothing()
-      const again = known.doUpdateSet(fresh(now))
-      return repeat === 'anew' ? again : again.where('webhook_queue.claimed_until', '<=', now)
+      const requeued = known.doUpdateSet(requeuedState(now))
+      return repeat === 'anew' ? requeued : requeued.where('webhook_queue.claimed_until', '<=', now)
     })
     .executeTakeFirstOrThrow()
   return Number(inserted.numInsertedOrUpdatedRows ?? 0n)
 }
 
 /** Queues each event again with its attempts restarted. */
-export async function enqueueAgain(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
+export async function requeueEvents(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
   for (const row of rows) {
-    const again = fresh(row.next_attempt_at)
+    const requeued = requeuedState(row.next_attempt_at)
     await tx
       .insertInto('webhook_queue')
-      .values({ ...row, ...again })
-      .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doUpdateSet(again))
+      .values({ ...row, ...requeued })
+      .onConflict((conflict) => conflict.columns(['subscription_id', 'event_id']).doUpdateSet(requeued))
       .execute()
   }
 }

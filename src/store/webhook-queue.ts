@@ -41,11 +41,11 @@ export async function moveCursor(tx: Tx, id: string, from: number, to: number): 
   return numUpdatedRows > 0n
 }
 
-/** Whether at least `most` events up to the cursor still await their first attempt. */
+/** Whether at least `limit` events up to the cursor still await their first attempt. */
 export async function hasBacklog(
   reader: Reader,
   { id, cursor }: Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>,
-  most: number,
+  limit: number,
 ): Promise<boolean> {
   const untried = await reader
     .selectFrom('webhook_queue')
@@ -54,9 +54,9 @@ export async function hasBacklog(
     .where('state', '=', 'waiting')
     .where('attempts', '=', 0)
     .where('sequence', '<=', cursor)
-    .limit(most)
+    .limit(limit)
     .execute()
-  return untried.length >= most
+  return untried.length >= limit
 }
 
 /**
@@ -164,8 +164,8 @@ export async function settleQueued(
   }: Partial<Pick<Queued, 'attempts' | 'next_attempt_at'>> & { state?: Queued['state'] | 'delivered' },
 ): Promise<boolean> {
   if (state === 'delivered') {
-    const gone = tx.deleteFrom('webhook_queue').where('seq', '=', seq).where('claimed_until', '=', claimed_until)
-    return (await gone.executeTakeFirstOrThrow()).numDeletedRows > 0n
+    const deleted = tx.deleteFrom('webhook_queue').where('seq', '=', seq).where('claimed_until', '=', claimed_until)
+    return (await deleted.executeTakeFirstOrThrow()).numDeletedRows > 0n
   }
   const { numUpdatedRows } = await tx
     .updateTable('webhook_queue')

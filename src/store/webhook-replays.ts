@@ -7,10 +7,10 @@ export type WebhookReplay = Row<'webhook_replays'>
 
 export const insertReplay = inserting('webhook_replays')
 
-/** Counts the open replays of a subscription, up to `most`. */
-export async function countReplays(reader: Reader, subscriptionId: string, most: number): Promise<number> {
+/** Counts the open replays of a subscription, up to `limit`. */
+export async function countReplays(reader: Reader, subscriptionId: string, limit: number): Promise<number> {
   const open = reader.selectFrom('webhook_replays').select('seq').where('subscription_id', '=', subscriptionId)
-  return (await open.limit(most).execute()).length
+  return (await open.limit(limit).execute()).length
 }
 
 /** Returns replays after the one numbered `after`, oldest first. */

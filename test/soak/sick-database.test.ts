@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
-import { databaseFault, rememberFaults } from '../../src/store/faults.ts'
+import { databaseFault, trackFaults } from '../../src/store/faults.ts'
 import { PROGRAM } from '../cli/command-line.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { openHostileNode } from '../support/hostile-node.ts'
@@ -91,16 +91,16 @@ describe('a SQLite file with a damaged page', () => {
 })
 
 it('damage stays known whatever is written after it, and any other fault is over with the next write', () => {
-  const faults = rememberFaults()
+  const faults = trackFaults()
   const sqlite = (code: string) => Object.assign(new Error('said'), { code })
-  faults.saw(sqlite('SQLITE_CONSTRAINT_UNIQUE'))
+  faults.recordError(sqlite('SQLITE_CONSTRAINT_UNIQUE'))
   expect(faults.current()).toBe(null)
-  faults.saw(sqlite('SQLITE_FULL'))
+  faults.recordError(sqlite('SQLITE_FULL'))
   expect(faults.current()).toBe('full')
-  faults.wrote()
+  faults.recordWrite()
   expect(faults.current()).toBe(null)
-  faults.saw(new Error('wrapped', { cause: sqlite('SQLITE_CORRUPT_VTAB') }))
-  faults.wrote()
+  faults.recordError(new Error('wrapped', { cause: sqlite('SQLITE_CORRUPT_VTAB') }))
+  faults.recordWrite()
   expect(faults.current()).toBe('damaged')
   expect(
     ['53100', 'XX001', '25006', '08006', 'ECONNREFUSED', '40001'].map((code) => databaseFault(sqlite(code))),

@@ -8,8 +8,8 @@ import {
   free,
   pruneIdempotencyKeys,
   releaseOwner,
-  rememberSigning,
   renewLeases,
+  storeSigning,
 } from '../../src/store/idempotency.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from './databases.ts'
@@ -58,8 +58,8 @@ export function idempotencySuite(database: TestDatabase): void {
     test('that was signed for stays after a failure, and the retry resumes at once with the signature', async () => {
       const store = await freshStore(database)
       await claimed(store)
-      expect(await store.write((tx) => rememberSigning(tx, { ...MINE, signingId: 's1' }))).toEqual({
-        kind: 'remembered',
+      expect(await store.write((tx) => storeSigning(tx, { ...MINE, signingId: 's1' }))).toEqual({
+        kind: 'stored',
       })
       await store.write((tx) => free(tx, MINE))
       expect(await claimed(store, { owner: 'b', now: 1001 })).toEqual({ kind: 'resumed', signingId: 's1' })
@@ -71,15 +71,15 @@ export function idempotencySuite(database: TestDatabase): void {
       const store = await freshStore(database)
       await claimed(store)
       const remembered = await Promise.all(
-        numbers(8).map((n) => store.write((tx) => rememberSigning(tx, { ...MINE, signingId: `s${n}` }))),
+        numbers(8).map((n) => store.write((tx) => storeSigning(tx, { ...MINE, signingId: `s${n}` }))),
       )
-      expect(remembered.filter(({ kind }) => kind === 'remembered')).toHaveLength(1)
+      expect(remembered.filter(({ kind }) => kind === 'stored')).toHaveLength(1)
       const { signing_id: signingId } = (await findIdempotencyKey(store.db, KEY))!
       expect(remembered.filter(({ kind }) => kind === 'earlier')).toEqual(
         numbers(7).map(() => ({ kind: 'earlier', signingId })),
       )
-      expect(await store.write((tx) => rememberSigning(tx, { ...MINE, signingId: signingId! }))).toEqual({
-        kind: 'remembered',
+      expect(await store.write((tx) => storeSigning(tx, { ...MINE, signingId: signingId! }))).toEqual({
+        kind: 'stored',
       })
     })
 
@@ -92,7 +92,7 @@ export function idempotencySuite(database: TestDatabase): void {
       expect(claims.filter(({ kind }) => kind === 'resumed')).toEqual([{ kind: 'resumed', signingId: null }])
       expect(claims.filter(({ kind }) => kind !== 'resumed')).toEqual(numbers(15).map(() => RUNNING))
       expect(await answered(store, 'a')).toBe(false)
-      expect(await store.write((tx) => rememberSigning(tx, { ...MINE, signingId: 's' }))).toEqual({ kind: 'lost' })
+      expect(await store.write((tx) => storeSigning(tx, { ...MINE, signingId: 's' }))).toEqual({ kind: 'lost' })
       await store.write((tx) => free(tx, MINE))
       expect(await findIdempotencyKey(store.db, KEY)).toMatchObject({ state: 'running', signing_id: null })
       expect(await answered(store, `b${claims.findIndex(({ kind }) => kind === 'resumed')}`)).toBe(true)

@@ -4,7 +4,7 @@ import { type DistributorChange, distributorChangesIn } from '../../chain/progra
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Reader } from '../../store/store.ts'
-import { unseenTransactions } from '../../store/transactions.ts'
+import { unconfirmedTransactions } from '../../store/transactions.ts'
 import { keyBytesOf } from '../merkle-trees/tree-keys.ts'
 
 export interface Pending {
@@ -19,7 +19,7 @@ export interface Pending {
 /** Those of one chain that were submitted after `since`, in Unix milliseconds. */
 export async function pendingTransactions(reader: Reader, genesis: string, since: number): Promise<Pending[]> {
   const program = Buffer.from(keyBytesOf(PROGRAMS.distributor.id))
-  const rows = await unseenTransactions(reader, genesis, since)
+  const rows = await unconfirmedTransactions(reader, genesis, since)
   return rows.map(({ raw, ...row }) => {
     const changes = raw.includes(program) ? distributorChangesIn(decodeWireTransaction(raw).message) : []
     return { ...row, changes }

@@ -1,6 +1,6 @@
 /** Builds the locking of gold: all of it until one moment, for good. */
 
-import { inWords } from '../../api/durations.ts'
+import { formatDuration } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
@@ -74,7 +74,8 @@ async function occupied(context: Context, user: string, escrow: Escrow, { at }: 
     )
   }
   const left = secondsUntilUnlock(escrow, at)
-  const when = left > 0 ? `for another ${inWords(left)}, until ${until}` : `and its time has come: unlock it first`
+  const when =
+    left > 0 ? `for another ${formatDuration(left)}, until ${until}` : `and its time has come: unlock it first`
   return badRequest(`The wallet ${user} has a gold lock of ${cliffAmount} raw units already, ${when}`, {
     param: 'user',
     details: { ...live, seconds_left: left },

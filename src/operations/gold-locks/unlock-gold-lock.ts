@@ -1,7 +1,7 @@
 /** Builds the unlocking of gold whose time has come: paid out and closed in one transaction. */
 
 import type { Connection } from '@solana/web3.js'
-import { inWords } from '../../api/durations.ts'
+import { formatDuration } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
@@ -34,7 +34,7 @@ export async function unlockGoldLock(
   // What another tool paid out already is only closed.
   if (left > 0 && !isPaidOut(escrow)) {
     const until = unlocksAt(escrow)
-    throw badRequest(`The gold of ${user} is locked for another ${inWords(left)}, until ${until}`, {
+    throw badRequest(`The gold of ${user} is locked for another ${formatDuration(left)}, until ${until}`, {
       param: 'user',
       details: { escrow: escrow.address, unlocks_at: until, seconds_left: left },
     })

@@ -10,7 +10,7 @@ import {
 import type { Services } from '../../context.ts'
 import { ApiError, conflict } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
-import { tieCrank, updatePool } from '../../store/pools.ts'
+import { linkCrank, updatePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
@@ -42,7 +42,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
     const next_check_at = clock.now() + pauseAfter(failures)
     await store.write(async (tx) => {
       // Only what this process has read: another may have begun the next one.
-      if (!(await tieCrank(tx, row.address, row.crank_signing, null))) return
+      if (!(await linkCrank(tx, row.address, row.crank_signing, null))) return
       await updatePool(tx, row.address, { crank_failures: failures, next_check_at })
     })
     log.warn({ pool: row.address, operation, failures }, 'a migration transaction failed')
@@ -124,7 +124,7 @@ function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string
   const { address, external_uid, metadata_json } = row
   let tied = row.crank_signing
   const tie = async (tx: Tx, id: string | null) => {
-    const done = await tieCrank(tx, address, tied, id)
+    const done = await linkCrank(tx, address, tied, id)
     if (done) tied = id
     return done
   }

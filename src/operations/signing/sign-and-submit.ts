@@ -4,7 +4,7 @@ import { badRequest, internal } from '../../errors.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
-import { findSigning, forgetPlan, supersedeSigning } from '../../store/signings.ts'
+import { clearPlan, findSigning, supersedeSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { awaitConfirmed, CONFIRMED_WITHIN_MS } from '../transactions/await-confirmed.ts'
 import { audit } from './audit.ts'
@@ -68,7 +68,7 @@ async function signLast<D>(signing: Signing<D>, step: number, before: Signatures
     await storeSigned(context, tx, run.signer, reserved.row, transaction, plan.tracked_resource)
     await steps.record?.(tx, signatures)
     // No retry goes on from here, and the plan may hold keys that the build generated.
-    await forgetPlan(tx, run.id)
+    await clearPlan(tx, run.id)
     return steps.answer(signatures)
   })
   await sendSigned(context, transaction)

@@ -2,7 +2,7 @@
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { type EventFilter, enqueueRange, nthWanted } from '../../store/webhook-enqueuing.ts'
+import { type EventFilter, enqueueRange, nthEnabled } from '../../store/webhook-enqueuing.ts'
 import { hasBacklog } from '../../store/webhook-queue.ts'
 import { moveReplay, replaysAfter, type WebhookReplay } from '../../store/webhook-replays.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
@@ -33,7 +33,7 @@ export async function replayStep(
     to: Math.min(through + EVENTS_PER_REPLAY_STEP, until, last, ...(isPast ? [come_to] : [])),
     repeat: isPast ? 'anew' : 'once',
   }
-  const to = (await nthWanted(tx, range, ENQUEUED_PER_REPLAY_STEP)) ?? range.to
+  const to = (await nthEnabled(tx, range, ENQUEUED_PER_REPLAY_STEP)) ?? range.to
   return { queued: await enqueueRange(tx, { ...range, to }), through: to }
 }
 

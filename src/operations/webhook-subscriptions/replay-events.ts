@@ -6,7 +6,7 @@ import { conflict, notFound } from '../../errors.ts'
 import { findEvents, firstSequenceSince } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader, Tx } from '../../store/store.ts'
-import { enqueueAgain } from '../../store/webhook-enqueuing.ts'
+import { requeueEvents } from '../../store/webhook-enqueuing.ts'
 import { lastSequence } from '../../store/webhook-queue.ts'
 import { countReplays, insertReplay } from '../../store/webhook-replays.ts'
 import { eventTypesOf, queuedOf } from '../webhook-deliveries/fan-out.ts'
@@ -32,7 +32,7 @@ export async function replayEvents(
     // The schema takes exactly one of both.
     if (since !== undefined) return replaySince(tx, subscription, since, now)
     const events = await eventsById(tx, event_ids ?? [])
-    await enqueueAgain(
+    await requeueEvents(
       tx,
       events.map((event) => queuedOf(id, event, now)),
     )
