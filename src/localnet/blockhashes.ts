@@ -59,10 +59,10 @@ export class SlotHashes {
 
   /** Returns the sysvar's account data at a slot; the next call reuses the buffer. */
   at(slot: number): Buffer {
-    const fresh = Math.min(slot - this.#newest, SLOT_HASHES)
-    if (fresh <= 0) return this.#data
-    this.#data.copyWithin(8 + fresh * 40, 8, 8 + (SLOT_HASHES - fresh) * 40)
-    for (let i = 0; i < fresh; i++) {
+    const newSlots = Math.min(slot - this.#newest, SLOT_HASHES)
+    if (newSlots <= 0) return this.#data
+    this.#data.copyWithin(8 + newSlots * 40, 8, 8 + (SLOT_HASHES - newSlots) * 40)
+    for (let i = 0; i < newSlots; i++) {
       this.#data.writeBigUInt64LE(BigInt(slot - i), 8 + i * 40)
       this.#blockhashes.bytes(slot - i).copy(this.#data, 16 + i * 40)
     }

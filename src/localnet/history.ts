@@ -48,7 +48,7 @@ export function openHistory(db: Database) {
   const writers = db
     .prepare<[Uint8Array, number], number>('SELECT seq FROM mentions WHERE address = ? AND seq >= ? AND writable = 1')
     .pluck()
-  const living = db.prepare<[number], Pick<TransactionRow, 'slot' | 'raw'>>(
+  const recentMessages = db.prepare<[number], Pick<TransactionRow, 'slot' | 'raw'>>(
     'SELECT slot, raw FROM transactions WHERE slot >= ? ORDER BY seq',
   )
   const recent = new Map<string, LandedTransaction>()
@@ -56,7 +56,7 @@ export function openHistory(db: Database) {
   const messages = new Map<string, number>()
   const newest = last.get()
   let count = newest?.seq ?? 0
-  for (const { slot, raw } of living.iterate((newest?.slot ?? 0) - BLOCKHASH_SLOTS))
+  for (const { slot, raw } of recentMessages.iterate((newest?.slot ?? 0) - BLOCKHASH_SLOTS))
     messages.set(messageHash(raw), slot)
 
   function noteMessage({ raw, slot }: LandedTransaction): void {

@@ -68,7 +68,7 @@ export class Ledger {
     const tick = this.enterSlot()
     const checked = checkTransaction(this.execution, transaction, tick, { sigVerify: true })
     const landed = this.#land(this.execution, checked, tick, this.#placeIn(tick))
-    this.#keep([landed])
+    this.#commitLanded([landed])
     return landed.transaction
   }
 
@@ -77,14 +77,14 @@ export class Ledger {
     const tick = this.enterSlot()
     const before = new Map<string, ChainAccount | null>()
     const landed: ExecutedTransaction[] = []
-    const hasTransaction: ExecutionParts['hasTransaction'] = (asked) =>
-      landed.some(({ transaction }) => isSameMessage(transaction.raw, asked.raw)) ||
-      this.execution.hasTransaction(asked)
+    const hasTransaction: ExecutionParts['hasTransaction'] = (candidate) =>
+      landed.some(({ transaction }) => isSameMessage(transaction.raw, candidate.raw)) ||
+      this.execution.hasTransaction(candidate)
     for (const transaction of transactions) {
       try {
         const parts = { ...this.execution, hasTransaction }
         const checked = checkTransaction(parts, transaction, tick, { sigVerify: true })
-        this.#remember(checked, before)
+        this.#snapshot(checked, before)
         const run = this.#land(parts, checked, tick, this.#placeIn(tick) + landed.length)
         landed.push(run)
         const { err, logs } = run.transaction
@@ -98,7 +98,7 @@ export class Ledger {
         return { landed: false, signature: transaction.signature, err: error.err, logs }
       }
     }
-    this.#keep(landed)
+    this.#commitLanded(landed)
     return { landed: true, slot: tick.slot, signatures: transactions.map(({ signature }) => signature) }
   }
 
@@ -107,9 +107,9 @@ export class Ledger {
     const journal = this.journal
     addressBytes(address)
     runtime.set(address, account)
-    const kept = runtime.get(address)
-    index.update(address, kept)
-    this.#durably(() => this.#saveAccount(journal, address, kept))
+    const stored = runtime.get(address)
+    index.update(address, stored)
+    this.#durably(() => this.#saveAccount(journal, address, stored))
   }
 
   subscribe(listener: ChainListener): () => void {
@@ -153,7 +153,7 @@ export class Ledger {
   }
 
   /** Commits landed transactions to the journal, and only then notifies listeners. */
-  #keep(landed: readonly ExecutedTransaction[]): void {
+  #commitLanded(landed: readonly ExecutedTransaction[]): void {
     const journal = this.journal
     this.#durably(() => {
       const accounts = new Map<string, ChainAccount | null>()
@@ -205,7 +205,7 @@ export class Ledger {
     journal.saveSetting('clock', JSON.stringify({ genesisMs, offsetMs: clock.offsetMs, lastMs }))
   }
 
-  #remember({ accountKeys, writable }: CheckedTransaction, before: Map<string, ChainAccount | null>): void {
+  #snapshot({ accountKeys, writable }: CheckedTransaction, before: Map<string, ChainAccount | null>): void {
     for (const [i, key] of accountKeys.entries()) {
       if (writable[i] && !before.has(key)) before.set(key, this.#parts.runtime.get(key))
     }
@@ -227,9 +227,9 @@ export class Ledger {
 const CHAIN_CLOSED = 'The embedded chain was closed'
 
 /** Errors of a listener are only reported, because the transaction has already landed. */
-function callListener(listener: ChainListener, ...news: Parameters<NonNullable<ChainListener['landed']>>): void {
+function callListener(listener: ChainListener, ...update: Parameters<NonNullable<ChainListener['landed']>>): void {
   try {
-    listener.landed?.(...news)
+    listener.landed?.(...update)
   } catch (error) {
     process.emitWarning(`A listener of the embedded chain failed: ${error instanceof Error ? error.message : error}`)
   }

@@ -14,8 +14,8 @@ export function simulate(
   { sigVerify = false, replaceRecentBlockhash = false, accounts = [] }: SimulateOptions,
   latest: { blockhash: string; lastValidBlockHeight: number },
 ): SimulatedRun {
-  const given = decodeWireTransaction(raw)
-  const transaction = replaceRecentBlockhash ? replaceBlockhash(given, latest.blockhash) : given
+  const original = decodeWireTransaction(raw)
+  const transaction = replaceRecentBlockhash ? replaceBlockhash(original, latest.blockhash) : original
   const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
   const { execution, after } = parts.runtime.simulate(transaction.raw, sigVerify)
   if (execution.err !== null) {
@@ -24,8 +24,8 @@ export function simulate(
   }
   const written = new Set(checked.accountKeys.filter((_, i) => checked.writable[i]))
   const stateOf = (address: string) => {
-    const found = written.has(address) ? (after.get(address) ?? null) : parts.runtime.get(address)
-    return found === null || found.lamports === 0n ? null : found
+    const state = written.has(address) ? (after.get(address) ?? null) : parts.runtime.get(address)
+    return state === null || state.lamports === 0n ? null : state
   }
   return {
     ...execution,

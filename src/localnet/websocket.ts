@@ -21,7 +21,7 @@ import {
 const TICK_MS = 100
 const MAX_SUBSCRIPTIONS = 10_000
 /** Maximum number of slots that are notified individually after a jump of the clock. */
-const MAX_SLOTS_TOLD = 32
+const MAX_NOTIFIED_SLOTS = 32
 const LEVELS = ['processed', 'confirmed', 'finalized'] as const satisfies readonly Commitment[]
 
 /** Topics that require landed transactions to be buffered; signatures and slots are read from the chain. */
@@ -48,7 +48,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
   const subscriptions = new Map<number, TopicSubscription>()
   /** Landed transactions that have not been notified at every commitment with subscriptions yet, oldest first. */
   let landed: LandedUpdate[] = []
-  const told: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 }
+  const notified: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 }
   let lastId = 0
   let slot = chain.slot()
   let timer: NodeJS.Timeout | undefined
@@ -63,7 +63,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     clearInterval(timer)
     timer = undefined
     landed = []
-    for (const level of LEVELS) told[level] = 0
+    for (const level of LEVELS) notified[level] = 0
     return removed
   }
 
@@ -76,7 +76,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
   }
 
   /** Notifies a signature once, at its commitment, and ends its subscription. */
-  function tellSignature(subscription: TopicSubscription): void {
+  function notifySignature(subscription: TopicSubscription): void {
     const { topic } = subscription
     if (topic.kind !== 'signature' || !topic.landed) return
     if (topic.received) {
@@ -88,28 +88,28 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
     remove(subscription.id)
   }
 
-  function tellLanded(commitment: Commitment): void {
+  function notifyLanded(commitment: Commitment): void {
     const reached = chain.slot(commitment)
     const waiting = listeners(commitment)
-    let next = told[commitment]
+    let next = notified[commitment]
     for (let update = landed[next]; update && update.transaction.slot <= reached; update = landed[++next]) {
       for (const subscription of waiting) notifyTopic(chain, subscription, update)
     }
-    told[commitment] = next
+    notified[commitment] = next
   }
 
-  function forget(): void {
-    const done = Math.min(...LEVELS.map((level) => (listeners(level).length > 0 ? told[level] : landed.length)))
+  function dropNotified(): void {
+    const done = Math.min(...LEVELS.map((level) => (listeners(level).length > 0 ? notified[level] : landed.length)))
     if (done === 0) return
     landed = landed.slice(done)
-    for (const level of LEVELS) told[level] = Math.max(0, told[level] - done)
+    for (const level of LEVELS) notified[level] = Math.max(0, notified[level] - done)
   }
 
-  function tellSlots(): void {
+  function notifySlots(): void {
     const now = chain.slot()
     if (now === slot) return
     const root = chain.slot('finalized')
-    for (let at = Math.max(slot + 1, now - MAX_SLOTS_TOLD + 1); at <= now; at++) {
+    for (let at = Math.max(slot + 1, now - MAX_NOTIFIED_SLOTS + 1); at <= now; at++) {
       for (const subscription of subscriptions.values()) {
         const { kind } = subscription.topic
         if (kind === 'slot') notify(subscription, { slot: at, parent: at - 1, root: root - (now - at) })
@@ -129,25 +129,27 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
   }
 
   function tick(): void {
-    tellSlots()
-    for (const level of LEVELS) tellLanded(level)
-    for (const subscription of [...subscriptions.values()]) tellSignature(subscription)
-    forget()
+    notifySlots()
+    for (const level of LEVELS) notifyLanded(level)
+    for (const subscription of [...subscriptions.values()]) notifySignature(subscription)
+    dropNotified()
   }
 
-  function hear(transaction: LandedTransaction, changed: LandedUpdate['changed']): void {
+  function onLanded(transaction: LandedTransaction, changed: LandedUpdate['changed']): void {
     if (subscriptions.size === 0) return
     landed.push({ transaction, changed })
-    tellLanded('processed')
+    notifyLanded('processed')
     for (const subscription of [...subscriptions.values()]) {
       const { topic } = subscription
       if (topic.kind !== 'signature' || topic.signature !== transaction.signature) continue
       topic.landed = { slot: transaction.slot, err: transaction.err }
-      tellSignature(subscription)
+      notifySignature(subscription)
     }
   }
 
-  const unsubscribe = chain.subscribe({ landed: (transaction, changed) => safely(() => hear(transaction, changed)) })
+  const unsubscribe = chain.subscribe({
+    landed: (transaction, changed) => safely(() => onLanded(transaction, changed)),
+  })
 
   return {
     connect(send) {
@@ -169,7 +171,7 @@ export function createSubscriptions(chain: LocalChain, { onError }: Subscription
         if (topicOf !== undefined) {
           const subscription = subscribe(topicOf(chain, params), asConfig(params[1]))
           send(toJson({ jsonrpc: '2.0', result: subscription.id, id }))
-          tellSignature(subscription)
+          notifySignature(subscription)
           return
         }
         const topic = method.endsWith('Unsubscribe') ? method.replace(/Unsubscribe$/, 'Subscribe') : ''

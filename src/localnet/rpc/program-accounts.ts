@@ -37,12 +37,12 @@ function programAccounts(chain: LocalChain, params: readonly unknown[]) {
   const filters = readFilters(config.filters)
   const view = viewOf(config)
   const commitment = readableAt(chain, config)
-  const found: unknown[] = []
+  const matches: unknown[] = []
   for (const [pubkey, account] of candidates(chain, program, filters)) {
     if (account.owner !== program || !matchesFilters(account, filters)) continue
-    found.push({ pubkey, account: encodeAccount(chain, account, view) })
+    matches.push({ pubkey, account: encodeAccount(chain, account, view) })
   }
-  return asBoolean(config.withContext) ? withContext(chain, commitment, found) : found
+  return asBoolean(config.withContext) ? withContext(chain, commitment, matches) : matches
 }
 
 export const programAccountMethods: RpcMethods = { getProgramAccounts: programAccounts }

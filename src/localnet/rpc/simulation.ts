@@ -35,11 +35,11 @@ interface SimulationOptions {
 }
 
 /** Returns the `value` of simulateTransaction and the `data` of a preflight failure. */
-export function simulationAnswer(simulation: SimulatedRun, wanted: SimulationOptions) {
+export function simulationAnswer(simulation: SimulatedRun, options: SimulationOptions) {
   return {
-    accounts: wanted.accounts ?? null,
+    accounts: options.accounts ?? null,
     err: simulation.err,
-    innerInstructions: wanted.innerInstructions ?? null,
+    innerInstructions: options.innerInstructions ?? null,
     loadedAccountsDataSize: null,
     logs: simulation.logs,
     replacementBlockhash: simulation.replacementBlockhash,
@@ -81,8 +81,8 @@ function simulateByRpc(chain: LocalChain, params: readonly unknown[]) {
     throw invalidParams('sigVerify may not be used with replaceRecentBlockhash')
   }
   const commitment = readableAt(chain, config)
-  const asked = readRequestedAccounts(config, message.keys.length + loadedCount(message))
-  const accounts = asked?.addresses ?? []
+  const requested = readRequestedAccounts(config, message.keys.length + loadedCount(message))
+  const accounts = requested?.addresses ?? []
   const simulation = runSimulation(chain, raw, { sigVerify, replaceRecentBlockhash, accounts })
   const inner = asBoolean(config.innerInstructions)
   return withContext(
@@ -90,10 +90,10 @@ function simulateByRpc(chain: LocalChain, params: readonly unknown[]) {
     commitment,
     simulationAnswer(simulation, {
       accounts:
-        asked &&
+        requested &&
         accounts.map((_, i) => {
           const account = simulation.accounts[i]
-          return account ? encodeAccount(chain, account, asked.view) : null
+          return account ? encodeAccount(chain, account, requested.view) : null
         }),
       innerInstructions: inner ? innerInstructionsOf(chain, message, simulation) : null,
     }),

@@ -117,9 +117,9 @@ function transactionAnswer(chain: LocalChain, params: readonly unknown[]) {
   const config = configOrEncoding(params[1])
   const view = transactionViewOf(config)
   const newest = chain.slot(historyCommitment(chain, config))
-  const found = chain.transaction(signature)
-  if (!found || found.slot > newest) return null
-  return { slot: found.slot, ...encodeTransaction(found, view), blockTime: found.blockTime }
+  const landed = chain.transaction(signature)
+  if (!landed || landed.slot > newest) return null
+  return { slot: landed.slot, ...encodeTransaction(landed, view), blockTime: landed.blockTime }
 }
 
 export const transactionMethods: RpcMethods = {
