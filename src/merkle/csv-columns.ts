@@ -40,10 +40,10 @@ export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
       .toLowerCase()
       .replace(/[\s-]+/g, '_'),
   )
-  const found = (wanted: string[]) => names.flatMap((name, i) => (wanted.includes(name) ? [i] : []))
-  const wallets = found(WALLET_NAMES)
-  const amounts = found(AMOUNT_NAMES)
-  const lockeds = found(LOCKED_NAMES)
+  const columnsNamed = (candidates: string[]) => names.flatMap((name, i) => (candidates.includes(name) ? [i] : []))
+  const wallets = columnsNamed(WALLET_NAMES)
+  const amounts = columnsNamed(AMOUNT_NAMES)
+  const lockeds = columnsNamed(LOCKED_NAMES)
   for (const [role, columns] of Object.entries({ wallet: wallets, amount: amounts, 'locked amount': lockeds })) {
     const [first, second] = columns
     if (first !== undefined && second !== undefined) {

@@ -72,16 +72,16 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const rows = new RowBuilder(Math.ceil((bytes.length + 1) / 34) + 1)
   const needed = Math.max(columns.wallet, columns.amount) + 1
   let more = columns.header ? scanner.next() : true
-  let seen = 0
+  let rowCount = 0
   for (; more; more = scanner.next()) {
-    seen++
-    if (onProgress && seen % PROGRESS_ROWS === 0) {
-      onProgress(seen, Math.max(seen, Math.round((seen * bytes.length) / scanner.recordStart)), 'read')
+    rowCount++
+    if (onProgress && rowCount % PROGRESS_ROWS === 0) {
+      onProgress(rowCount, Math.max(rowCount, Math.round((rowCount * bytes.length) / scanner.recordStart)), 'read')
     }
     const fault = scanner.fault ?? shapeFault(scanner, columns, needed)
     if (fault !== undefined) {
       if (fault !== BLANK) refuse(fault.offset, () => fault.message)
-      else seen--
+      else rowCount--
       continue
     }
     const { starts, ends } = scanner
@@ -100,8 +100,8 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     if (columns.locked >= 0 && columns.locked < scanner.cells) requireNoLock(scanner, columns.locked, refuse)
     if (wallet) rows.append(walletStart)
   }
-  onProgress?.(seen, seen, 'read')
-  if (seen === 0) refuse(0, () => NO_ROWS)
+  onProgress?.(rowCount, rowCount, 'read')
+  if (rowCount === 0) refuse(0, () => NO_ROWS)
 
   const settled = rows.settle(duplicates, {
     repeated(source, earlier, record) {

@@ -34,17 +34,17 @@ export function listFromBytes(bytes: Uint8Array): EntryList {
 /** Creates a list from entries with amounts in base units. Throws MerkleInputError for invalid or repeated wallets. */
 export function listFromEntries(entries: readonly ListEntry[]): EntryList {
   const bytes = new Uint8Array(entries.length * RECORD_BYTES)
-  const seen = new Map<string, number>()
+  const positions = new Map<string, number>()
   entries.forEach(({ wallet, amount }, i) => {
     const key = keyFromBase58(wallet)
     if (key === undefined)
       throw new MerkleInputError([{ position: `entries.${i}.wallet`, message: walletFault(wallet) }])
-    const earlier = seen.get(wallet)
+    const earlier = positions.get(wallet)
     if (earlier !== undefined) {
       const message = `wallet ${wallet} is already at entries.${earlier}`
       throw new MerkleInputError([{ position: `entries.${i}.wallet`, message }])
     }
-    seen.set(wallet, i)
+    positions.set(wallet, i)
     bytes.set(key, i * RECORD_BYTES)
     writeAmount(bytes, i * RECORD_BYTES + 32, amount)
   })

@@ -26,7 +26,7 @@ export function fieldName(name: string): string {
 export class EntryScanner {
   readonly rows: RowBuilder
   /** Number of entries in the array, including those beyond the limit. */
-  seen = 0
+  count = 0
   private readonly scanner: JsonScanner
   private readonly refuse: Refuse
   // For each entry: its record (-1 if its wallet was rejected) and the position of its amount in the text.
@@ -54,13 +54,13 @@ export class EntryScanner {
     if (scanner.take(93)) return
     do {
       // Entries beyond the limit are only counted, so that a huge body uses no further memory.
-      if (this.seen >= MAX_STORED_LEAVES) scanner.skipValue()
+      if (this.count >= MAX_STORED_LEAVES) scanner.skipValue()
       else if (scanner.peek() === 123) this.scanEntry()
       else {
         scanner.skipValue()
-        this.refuse(`entries.${this.seen}`, () => 'must be an object { wallet, amount }')
+        this.refuse(`entries.${this.count}`, () => 'must be an object { wallet, amount }')
       }
-      this.seen++
+      this.count++
     } while (scanner.take(44))
     scanner.expect(93)
   }
@@ -69,7 +69,7 @@ export class EntryScanner {
   readAmounts(decimals: number | undefined): void {
     const { scanner, rows, starts, ends, kinds } = this
     const spare = new Uint8Array(RECORD_BYTES)
-    for (let i = 0; i < this.seen && i < kinds.length; i++) {
+    for (let i = 0; i < this.count && i < kinds.length; i++) {
       const kind = kinds[i] ?? 0
       if (kind === KIND.none) continue
       const record = this.records[i] ?? 0
@@ -89,7 +89,7 @@ export class EntryScanner {
   }
 
   private scanEntry(): void {
-    const { scanner, rows, seen } = this
+    const { scanner, rows, count } = this
     let wallet = false
     let amount = false
     let decoded = false
@@ -103,35 +103,35 @@ export class EntryScanner {
         scanner.expect(58)
         scanner.peek()
         if (this.keyIs(keyStart, keyEnd, escaped, WALLET_KEY)) {
-          if (wallet) this.refuse(`entries.${seen}.wallet`, () => 'is sent twice')
+          if (wallet) this.refuse(`entries.${count}.wallet`, () => 'is sent twice')
           wallet = true
           decoded = this.scanWallet()
         } else if (this.keyIs(keyStart, keyEnd, escaped, AMOUNT_KEY)) {
-          if (amount) this.refuse(`entries.${seen}.amount`, () => 'is sent twice')
+          if (amount) this.refuse(`entries.${count}.amount`, () => 'is sent twice')
           amount = true
           this.scanAmount()
         } else {
           scanner.skipValue()
           const name = () => fieldName(scanner.value(keyStart, keyEnd) as string)
-          this.refuse(`entries.${seen}.${name()}`, () => 'is not a field of an entry, which has wallet and amount')
+          this.refuse(`entries.${count}.${name()}`, () => 'is not a field of an entry, which has wallet and amount')
         }
       } while (scanner.take(44))
       scanner.expect(125)
     }
-    if (!wallet) this.refuse(`entries.${seen}.wallet`, () => 'is required')
-    if (!amount) this.refuse(`entries.${seen}.amount`, () => 'is required')
+    if (!wallet) this.refuse(`entries.${count}.wallet`, () => 'is required')
+    if (!amount) this.refuse(`entries.${count}.amount`, () => 'is required')
     if (!decoded) return
-    this.records[seen] = rows.count
-    rows.append(seen)
+    this.records[count] = rows.count
+    rows.append(count)
   }
 
   /** Reads the wallet at the cursor into the next record; false, with an issue, when it is invalid. */
   private scanWallet(): boolean {
-    const { scanner, rows, seen } = this
+    const { scanner, rows, count } = this
     const start = scanner.position
     if (scanner.bytes[start] !== QUOTE) {
       scanner.skipValue()
-      this.refuse(`entries.${seen}.wallet`, () => 'must be a string, the base58 address')
+      this.refuse(`entries.${count}.wallet`, () => 'must be a string, the base58 address')
       return false
     }
     const escaped = scanner.skipString()
@@ -142,29 +142,29 @@ export class EntryScanner {
       const plain = Buffer.from(text)
       if (decodeKey(plain, 0, plain.length, rows.bytes, rows.at)) return true
     }
-    this.refuse(`entries.${seen}.wallet`, () => walletFault(text))
+    this.refuse(`entries.${count}.wallet`, () => walletFault(text))
     return false
   }
 
   /** Stores the position of the amount at the cursor. */
   private scanAmount(): void {
-    const { scanner, seen } = this
+    const { scanner, count } = this
     const start = scanner.position
     const byte = scanner.bytes[start] ?? 0
     if (byte === QUOTE) {
       const escaped = scanner.skipString()
-      this.kinds[seen] = escaped ? KIND.escapedText : KIND.text
-      this.starts[seen] = start + 1
-      this.ends[seen] = scanner.position - 1
+      this.kinds[count] = escaped ? KIND.escapedText : KIND.text
+      this.starts[count] = start + 1
+      this.ends[count] = scanner.position - 1
     } else if (byte === 45 || (byte >= 48 && byte <= 57)) {
       scanner.skipNumber()
-      this.kinds[seen] = KIND.number
-      this.starts[seen] = start
-      this.ends[seen] = scanner.position
+      this.kinds[count] = KIND.number
+      this.starts[count] = start
+      this.ends[count] = scanner.position
     } else {
       scanner.skipValue()
-      this.kinds[seen] = KIND.none
-      this.refuse(`entries.${seen}.amount`, () => 'must be a digit string of base units, or a number')
+      this.kinds[count] = KIND.none
+      this.refuse(`entries.${count}.amount`, () => 'must be a digit string of base units, or a number')
     }
   }
 

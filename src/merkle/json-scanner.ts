@@ -14,7 +14,7 @@ const COMMA = 44
 const COLON = 58
 
 /** Maximum nesting of objects and arrays; no valid request needs more. */
-const MOST_DEPTH = 32
+const MAX_DEPTH = 32
 
 /** A cursor over one JSON text; every method throws MerkleInputError at the first byte that is not JSON. */
 export class JsonScanner {
@@ -86,7 +86,7 @@ export class JsonScanner {
       this.passed++
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         // The object that contains the value counts as one level.
-        if (open.length + 2 > MOST_DEPTH) this.fail(`nested deeper than ${MOST_DEPTH} levels`)
+        if (open.length + 2 > MAX_DEPTH) this.fail(`nested deeper than ${MAX_DEPTH} levels`)
         this.position++
         closed = this.take(byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET)
         if (!closed) {
@@ -154,7 +154,7 @@ export class JsonScanner {
 
   fail(what: string): never {
     const { bytes, position } = this
-    const found = position >= bytes.length ? 'the end of the text' : quoted(this.text(position, position + 12))
+    const actual = position >= bytes.length ? 'the end of the text' : quoted(this.text(position, position + 12))
     let line = 1
     let lineStart = 0
     for (let p = 0; p < position && p < bytes.length; p++) {
@@ -162,7 +162,7 @@ export class JsonScanner {
       line++
       lineStart = p + 1
     }
-    const message = `malformed JSON at line ${line}, byte ${position - lineStart + 1}: ${what}, found ${found}`
+    const message = `malformed JSON at line ${line}, byte ${position - lineStart + 1}: ${what}, found ${actual}`
     throw new MerkleInputError([{ position: '', message }])
   }
 

@@ -56,7 +56,7 @@ export class RowBuilder {
     const table = new Int32Array(slots).fill(-1)
     // The hash is keyed randomly per call, so that no crafted list of wallets can cause collisions.
     const [k0 = 1, k1 = 1, k2 = 1] = new Int32Array(new Uint8Array(randomBytes(12)).buffer)
-    let kept = 0
+    let distinct = 0
     for (let i = 0; i < this.count; i++) {
       const row = i * 10
       let mixed = k0
@@ -83,18 +83,18 @@ export class RowBuilder {
         }
         continue
       }
-      table[slot] = kept
-      if (kept !== i) {
-        for (let w = 0; w < 10; w++) words[kept * 10 + w] = words[row + w] ?? 0
-        sources[kept] = sources[i] ?? 0
+      table[slot] = distinct
+      if (distinct !== i) {
+        for (let w = 0; w < 10; w++) words[distinct * 10 + w] = words[row + w] ?? 0
+        sources[distinct] = sources[i] ?? 0
       }
-      kept++
+      distinct++
     }
-    const merged = this.count - kept
-    this.count = kept
+    const merged = this.count - distinct
+    this.count = distinct
     let zeroAmounts = 0
-    for (let i = 0; i < kept; i++) if (words[i * 10 + 8] === 0 && words[i * 10 + 9] === 0) zeroAmounts++
-    return { list: { count: kept, bytes: bytes.subarray(0, kept * RECORD_BYTES) }, merged, zeroAmounts }
+    for (let i = 0; i < distinct; i++) if (words[i * 10 + 8] === 0 && words[i * 10 + 9] === 0) zeroAmounts++
+    return { list: { count: distinct, bytes: bytes.subarray(0, distinct * RECORD_BYTES) }, merged, zeroAmounts }
   }
 }
 

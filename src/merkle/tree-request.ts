@@ -60,10 +60,10 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
   }
   eachMember(scanner, requireSmallRest, (name) => {
     const known = (TREE_REQUEST_FIELDS as readonly string[]).includes(name)
-    const twice = name === 'entries' ? entriesSent : Object.hasOwn(fields, name)
-    if (twice) refuse(name, () => 'is sent twice')
+    const repeated = name === 'entries' ? entriesSent : Object.hasOwn(fields, name)
+    if (repeated) refuse(name, () => 'is sent twice')
     else if (!known && name !== 'entries') refuse(fieldName(name), () => 'is not a field of this request')
-    if (name === 'entries' && !twice) {
+    if (name === 'entries' && !repeated) {
       entriesSent = true
       if (scanner.peek() === 91) {
         const { passed } = scanner
@@ -82,7 +82,7 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
     const start = scanner.position
     scanner.skipValue()
     requireSmallRest(start)
-    if (known && !twice) fields[name] = scanner.value(start, scanner.position)
+    if (known && !repeated) fields[name] = scanner.value(start, scanner.position)
   })
   scanner.expectEnd()
 
@@ -94,7 +94,7 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
   if (!entriesSent) refuse('entries', () => `is required, an array of 1 to ${MAX_STORED_LEAVES} entries`)
 
   if (entries !== undefined) {
-    const count = entries.seen
+    const count = entries.count
     if (count === 0 || count > MAX_STORED_LEAVES) {
       refuse('entries', () => `must hold 1 to ${MAX_STORED_LEAVES} entries, has ${count}`)
     }
