@@ -7,10 +7,11 @@ import { HOUSE_ROOMS, ROOM_PATHS, type RoomPath } from './rooms.ts'
 
 function configuration(): string {
   const rows = Object.entries(SETTINGS as Record<string, Setting>).map(
-    ([name, { kind, default: value, about, secret, project, projectWords }]) => {
+    ([name, { kind, default: value, about, secret, project, projectChoicesReason }]) => {
       const fallback = value === undefined ? '' : `\`${Array.isArray(value) ? value.join(',') : String(value)}\``
       const meaning = `${about}${secret ? ' (environment only)' : ''}`
-      const inProject = project !== true ? `no: ${project}` : projectWords === undefined ? 'yes' : 'a word, no URL'
+      const inProject =
+        project !== true ? `no: ${project}` : projectChoicesReason === undefined ? 'yes' : 'a word, no URL'
       return `| \`${name}\` | \`${environmentName(name)}\` | ${kind} | ${fallback} | ${meaning} | ${inProject} |`
     },
   )

@@ -28,7 +28,7 @@ function embeddedChainChecks({ dataDir }: Config): DoctorCheck {
     owner = chainOwner(dataDir)
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
-    return failedCheck('rpc', error.said, error.next)
+    return failedCheck('rpc', error.problem, error.next)
   }
   return passedCheck(
     'rpc',

@@ -60,7 +60,7 @@ function dataFolder({ dataDir }: Config): DoctorCheck {
   try {
     requireDataFolder(dataDir)
   } catch (error) {
-    const { said: what, next } = error as FileFault
+    const { problem: what, next } = error as FileFault
     return failedCheck('data folder', what, next)
   }
   if ((stats.mode & 0o077) !== 0)
@@ -79,7 +79,7 @@ function keyFiles({ dataDir, values }: Config): DoctorCheck[] {
       return passedCheck('key file', file)
     } catch (error) {
       const next = error instanceof FileFault || error instanceof Problem ? error.next : undefined
-      const what = error instanceof FileFault ? error.said : errorText(error)
+      const what = error instanceof FileFault ? error.problem : errorText(error)
       return failedCheck('key file', what, next ?? 'correct it, or remove it where svc made it itself')
     }
   })
@@ -91,7 +91,7 @@ async function daemon(config: Config): Promise<DoctorCheck> {
     running = runningDaemon(config)
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
-    return failedCheck('daemon', error.said, error.next)
+    return failedCheck('daemon', error.problem, error.next)
   }
   if (running === undefined) {
     const hasLeftover = existsSync(join(config.dataDir, DAEMON_FILE))

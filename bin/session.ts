@@ -176,8 +176,8 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
 /** Turns a ConfigError into a usage problem, because an invalid setting is bad input wherever it came from. */
 export function asUsage(error: unknown): unknown {
   if (!(error instanceof ConfigError)) return error
-  const { said, next } = error
-  return usage(said, next === undefined ? {} : { next })
+  const { problem, next } = error
+  return usage(problem, next === undefined ? {} : { next })
 }
 
 function withUsageProblems<T extends object>(settings: T): T {

@@ -1,6 +1,6 @@
 /** `svc gold`: locks a wallet's gold token until a date and unlocks it, signed locally. */
 
-import { inWords } from '../src/api/durations.ts'
+import { formatDuration } from '../src/api/durations.ts'
 import type { GoldLock, GoldLocking, GoldToken, GoldUnlocking } from '../src/api/gold-locks.ts'
 import { paths } from '../src/api/paths.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
@@ -109,7 +109,7 @@ export const goldLocksNoun: Noun = {
         const { data } = await session.client.goldLocks.get({ user })
         const { status, seconds_left } = data
         const record = { ...data, amount: amountOf(data, await goldDecimals(session)) }
-        if (status === 'locked') return { data, record, notes: [`Locked for another ${inWords(seconds_left)}.`] }
+        if (status === 'locked') return { data, record, notes: [`Locked for another ${formatDuration(seconds_left)}.`] }
         return {
           data,
           record,

@@ -83,7 +83,7 @@ export function createClient(transport: Transport, bearer?: string): Client {
 }
 
 /** Total seconds that a request for a following page waits on HTTP 429; a first page is never retried. */
-const WALK_PATIENCE_S = 120
+const MAX_PAGE_WAIT_S = 120
 
 async function call(
   transport: Transport,
@@ -120,7 +120,7 @@ async function call(
   let response = await transport(request)
   for (let waited = 0; response.status === 429 && input.cursor !== undefined; ) {
     const seconds = Number(response.headers['retry-after'] ?? Number.NaN)
-    if (!(waited + seconds <= WALK_PATIENCE_S)) break
+    if (!(waited + seconds <= MAX_PAGE_WAIT_S)) break
     await pause(seconds * SECOND_MS)
     waited += seconds
     response = await transport(request)

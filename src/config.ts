@@ -35,15 +35,15 @@ export const OPERATOR_KEY_FILE = 'operator.key'
 export const ENCRYPTION_KEY_FILE = 'encryption.key'
 export const DATABASE_FILE = 'svc.db'
 
-const LONGEST_SHOWN = 64
+const MAX_SHOWN_LENGTH = 64
 
 /** Parses a text or a JSON value as the setting's type. Throws ConfigError naming the setting and `origin`. */
 export function parseSetting(name: SettingName, raw: unknown, origin: string): Values[SettingName] {
   const setting: Setting = SETTINGS[name]
   const fail = (expected: string): never => {
     // Long values are not repeated in the message, because they may be a key that was pasted into the wrong setting.
-    const said = JSON.stringify(raw)
-    const shown = setting.secret || setting.private || said.length > LONGEST_SHOWN ? '' : `, not ${said}`
+    const text = JSON.stringify(raw)
+    const shown = setting.secret || setting.private || text.length > MAX_SHOWN_LENGTH ? '' : `, not ${text}`
     throw new ConfigError(`${name} (${origin}) must be ${expected}${shown}`)
   }
   if (setting.kind === 'integer') {
@@ -109,9 +109,9 @@ export function loadConfig(sources: Sources = {}): Config {
       ['project', project?.settings[name], project?.file ?? ''],
       ['profile', profile[name], 'profile'],
     ]
-    const found = layers.find(([, raw]) => raw !== undefined)
-    origins[name] = found?.[0] ?? 'default'
-    values[name] = found ? parseSetting(name, found[1], found[2]) : (SETTINGS[name] as Setting).default
+    const layer = layers.find(([, raw]) => raw !== undefined)
+    origins[name] = layer?.[0] ?? 'default'
+    values[name] = layer ? parseSetting(name, layer[1], layer[2]) : (SETTINGS[name] as Setting).default
   }
   if (origins.url === 'default') {
     values.url = solanaUrl(env)

@@ -56,14 +56,14 @@ export const internal = (message: string, extras?: ErrorExtras) => new ApiError(
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   /** The problem without the remedy, which is in `next`; the message contains both. */
-  readonly said: string
+  readonly problem: string
   readonly next: string | undefined
   /** Name of the missing setting, when a missing setting is the cause. */
   readonly unset: string | undefined
 
-  constructor(said: string, next?: string, unset?: string) {
-    super(next === undefined ? said : `${said}; ${next}`)
-    this.said = said
+  constructor(problem: string, next?: string, unset?: string) {
+    super(next === undefined ? problem : `${problem}; ${next}`)
+    this.problem = problem
     this.next = next
     this.unset = unset
   }

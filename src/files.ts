@@ -34,15 +34,15 @@ export type FaultKind = 'missing' | 'unreadable' | 'content' | 'exposed'
 export class FileFault extends ApiError {
   readonly kind: FaultKind
   /** The problem without the remedy, which is in `next`; the message contains both. */
-  readonly said: string
+  readonly problem: string
   /** The problem as a phrase that follows the file's name. */
   readonly what: string
   readonly next: string
 
-  constructor(kind: FaultKind, said: string, what: string, next: string) {
-    super('internal_error', `${said}; ${next}`)
+  constructor(kind: FaultKind, problem: string, what: string, next: string) {
+    super('internal_error', `${problem}; ${next}`)
     this.kind = kind
-    this.said = said
+    this.problem = problem
     this.what = what
     this.next = next
   }
@@ -115,8 +115,8 @@ export const requireDataFolder = (folder: string): Stats =>
 function requireOwnFolder(folder: string, name = `the folder ${folder}`, choice = ''): Stats {
   const stats = statSync(folder)
   const refuse = (what: string, next: string) => new FileFault('exposed', `${name} ${what}`, what, choice + next)
-  const stranger = strangerOf(stats)
-  if (stranger !== undefined) throw refuse(stranger, `run: chown ${process.getuid?.()} ${folder}`)
+  const ownerFault = foreignOwner(stats)
+  if (ownerFault !== undefined) throw refuse(ownerFault, `run: chown ${process.getuid?.()} ${folder}`)
   if ((stats.mode & WRITABLE) !== 0) {
     throw refuse(
       `can be written by others (mode ${shownMode(stats)}), who could have put anything there`,
@@ -227,9 +227,9 @@ function openingFault(file: string, error: NodeJS.ErrnoException): Error {
 }
 
 const linkFault = (file: string) =>
-  fileFault('exposed', file, 'is a symbolic link', `use the file itself${behind(file)}`)
+  fileFault('exposed', file, 'is a symbolic link', `use the file itself${linkTarget(file)}`)
 
-function behind(link: string): string {
+function linkTarget(link: string): string {
   try {
     return `: ${realpathSync(link)}`
   } catch {
@@ -238,8 +238,8 @@ function behind(link: string): string {
 }
 
 function refuseExposed(file: string, stats: Stats, refused: number): void {
-  const stranger = strangerOf(stats)
-  if (stranger !== undefined) throw fileFault('exposed', file, stranger, `chown ${process.getuid?.()} ${file}`)
+  const ownerFault = foreignOwner(stats)
+  if (ownerFault !== undefined) throw fileFault('exposed', file, ownerFault, `chown ${process.getuid?.()} ${file}`)
   if ((stats.mode & refused) === 0) return
   const [verb, repair] = refused === OPEN ? ['read', '600'] : ['written', 'go-w']
   throw fileFault('exposed', file, `can be ${verb} by others (mode ${shownMode(stats)})`, `chmod ${repair} ${file}`)
@@ -251,16 +251,16 @@ function refuseExposed(file: string, stats: Stats, refused: number): void {
 function refuseReplaceable(file: string): void {
   const folder = dirname(resolve(file))
   const stats = statSync(folder)
-  const stranger = stats.uid === ROOT ? undefined : strangerOf(stats)
+  const ownerFault = stats.uid === ROOT ? undefined : foreignOwner(stats)
   const open = (stats.mode & WRITABLE) !== 0 && (stats.mode & STICKY) === 0
-  if (stranger === undefined && !open) return
-  const what = stranger ?? `can be written by others (mode ${shownMode(stats)})`
-  const next = stranger === undefined ? `chmod go-w ${folder}` : 'move it into a folder of this user'
+  if (ownerFault === undefined && !open) return
+  const what = ownerFault ?? `can be written by others (mode ${shownMode(stats)})`
+  const next = ownerFault === undefined ? `chmod go-w ${folder}` : 'move it into a folder of this user'
   throw fileFault('exposed', file, `is in a folder that ${what}`, next)
 }
 
 /** Returns undefined when the file belongs to this user, and on systems without user ids. */
-function strangerOf({ uid }: Stats): string | undefined {
+function foreignOwner({ uid }: Stats): string | undefined {
   const user = process.getuid?.()
   return user === undefined || uid === user ? undefined : `belongs to another user (uid ${uid}, not ${user})`
 }

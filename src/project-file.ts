@@ -63,11 +63,11 @@ function projectText(file: string, trusted: boolean): string {
     return readOwn(file, { folder: 'own', trusted })
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
-    const { kind, said, next } = error
+    const { kind, problem, next } = error
     // Trust is not offered for a symbolic link, because its target was not written for this folder, whoever owns it.
     const canTrust = kind === 'exposed' && !lstatSync(file).isSymbolicLink()
     const trust = canTrust ? `, or take its settings for this one command with ${TRUST_FLAG}` : ''
-    throw new ConfigError(said, `${next}${trust}`)
+    throw new ConfigError(problem, `${next}${trust}`)
   }
 }
 
@@ -88,13 +88,13 @@ function settingsIn(file: string, text: string): Record<string, unknown> {
 }
 
 function refuseProject(file: string, name: SettingName, value: unknown): void {
-  const { project, projectWords, secret, urlOr = [] }: Setting = SETTINGS[name]
+  const { project, projectChoicesReason, secret, urlOr = [] }: Setting = SETTINGS[name]
   const own = secret ? '' : `, or run \`svc config set ${name} …\``
   const wayOut = `set ${environmentName(name)} instead${own}`
   if (project !== true) throw new ConfigError(`${file} must not hold ${name}: ${project}`, wayOut)
-  if (projectWords !== undefined && !urlOr.includes(value as string)) {
-    const words = urlOr.join(', ')
-    throw new ConfigError(`${name} (${file}) must be one of ${words}, no URL: ${projectWords}`, wayOut)
+  if (projectChoicesReason !== undefined && !urlOr.includes(value as string)) {
+    const choices = urlOr.join(', ')
+    throw new ConfigError(`${name} (${file}) must be one of ${choices}, no URL: ${projectChoicesReason}`, wayOut)
   }
 }
 

@@ -51,12 +51,12 @@ function needlesOf(values: Config['values']): Needle[] {
     return [...(secret ? secretNeedles(value) : []), ...urlNeedles(value)]
   })
   // URLs that are published on purpose are not secret, even when another setting contains them.
-  const told = [values['public-rpc-url'], values['public-url']].filter((url) => url !== undefined)
-  return all.filter(({ literal }) => !told.some((url) => url.includes(literal)))
+  const published = [values['public-rpc-url'], values['public-url']].filter((url) => url !== undefined)
+  return all.filter(({ literal }) => !published.some((url) => url.includes(literal)))
 }
 
-function createRedactor(found: readonly Needle[]): Redactor {
-  const needles = found.flatMap(writings).sort((a, b) => b.literal.length - a.literal.length)
+function createRedactor(literals: readonly Needle[]): Redactor {
+  const needles = literals.flatMap(quotedForms).sort((a, b) => b.literal.length - a.literal.length)
   const inText = replacing(needles)
   const inJson = replacing(
     needles
@@ -77,7 +77,7 @@ function replacing(needles: readonly Needle[]): (text: string) => string {
 }
 
 /** Returns every quoted form of a text: percent-encoded, decoded, HTML-escaped and with escaped slashes. */
-function writings({ literal, ...rest }: Needle): Needle[] {
+function quotedForms({ literal, ...rest }: Needle): Needle[] {
   const encoded = percentEncoded(literal)
   const all = [
     literal,

@@ -24,7 +24,7 @@ export interface Setting {
    */
   project: true | string
   /** Reason why svc.json may use only the words of `urlOr` for this setting. */
-  projectWords?: string
+  projectChoicesReason?: string
 }
 
 /** A name that becomes part of the path of a provider's URL. */
@@ -154,7 +154,7 @@ export const SETTINGS = define({
   },
   url: {
     kind: 'string',
-    projectWords: 'what a transaction does is read from that node before it is signed',
+    projectChoicesReason: 'what a transaction does is read from that node before it is signed',
     urlOr: ['embedded', 'mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't', 'localhost', 'l'],
     private: true,
     about:

@@ -81,8 +81,8 @@ function localEnvelope({ code, message, param, details }: ApiError) {
  * The problem of a file: one that others could have written is not allowed (exit 4), one that cannot be read is a
  * failure.
  */
-function fileProblem({ kind, said, next, cause }: FileFault): Problem {
-  return new Problem(kind === 'exposed' ? 'forbidden' : 'internal_error', said, { next, cause })
+function fileProblem({ kind, problem, next, cause }: FileFault): Problem {
+  return new Problem(kind === 'exposed' ? 'forbidden' : 'internal_error', problem, { next, cause })
 }
 
 function unexpectedProblem(error: unknown): Problem {

@@ -16,8 +16,8 @@ export function readSecrets(file: string): string[] {
     text = readOwn(file, { secret: true })
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
-    const { kind, said, what, next } = error
-    if (kind === 'exposed') throw new Problem('forbidden', said, { param, next })
+    const { kind, problem, what, next } = error
+    if (kind === 'exposed') throw new Problem('forbidden', problem, { param, next })
     throw usage(`${file} cannot be read: ${kind === 'missing' ? 'there is no such file' : `it ${what}`}`, { param })
   }
   const secrets = text.split(/\r?\n/).map((line) => line.trim())

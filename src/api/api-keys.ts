@@ -9,7 +9,7 @@ export const API_KEY_STATUSES = ['active', 'revoked'] as const
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]
 
 /** Repeated scopes are accepted and stored, so the length of the list is limited. */
-const MOST_SCOPES = 32
+const MAX_SCOPES = 32
 const limit = z.int().min(1).max(1_000_000_000)
 
 /** Complete description of a key without scopes, because users decide by it to whom they give such a key. */
@@ -48,7 +48,7 @@ export const apiKeys = {
     summary: 'Make a key',
     body: writeBody({
       name: line(100).meta({ example: 'backend' }),
-      scopes: z.array(z.enum(SCOPES)).max(MOST_SCOPES).default([]),
+      scopes: z.array(z.enum(SCOPES)).max(MAX_SCOPES).default([]),
       rate_limit_per_minute: limit
         .optional()
         .meta({ description: "The server's `rate-per-minute` (120) when left out" }),

@@ -10,7 +10,7 @@ const DURATION_UNITS = [
 /**
  * Formats whole seconds in their two largest units, rounded down: `29 days 3 hours`, `1 minute 5 seconds`, `0 seconds`.
  */
-export function inWords(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const first = DURATION_UNITS.findIndex(([, size]) => seconds >= size)
   if (first < 0) return '0 seconds'
   let left = seconds

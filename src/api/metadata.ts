@@ -14,8 +14,8 @@ const byteLength = (value: unknown) => new TextEncoder().encode(JSON.stringify(v
 
 /** Name that is rejected explicitly, because parsing a record would drop it silently. */
 const PROTO = '__proto__'
-const refuseProto = (given: unknown, context: z.RefinementCtx) => {
-  if (typeof given !== 'object' || given === null || !Object.hasOwn(given, PROTO)) return given
+const refuseProto = (input: unknown, context: z.RefinementCtx) => {
+  if (typeof input !== 'object' || input === null || !Object.hasOwn(input, PROTO)) return input
   context.addIssue({ code: 'custom', path: [PROTO], message: 'is not a name that can be used: choose another' })
   return z.NEVER
 }
@@ -29,9 +29,9 @@ export const anyRecord = z.preprocess(refuseProto, z.record(z.string(), z.unknow
  * Checks number and names of the entries before the record is parsed, because the parser would not name the invalid
  * key.
  */
-function checkEntries(given: unknown, context: z.RefinementCtx): unknown {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
-  const keys = Object.keys(given)
+function checkEntries(input: unknown, context: z.RefinementCtx): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input
+  const keys = Object.keys(input)
   if (keys.length > METADATA.entries) {
     const message = `has ${keys.length} entries; at most ${METADATA.entries} are stored: leave some out`
     context.addIssue({ code: 'custom', path: [], message })
@@ -42,7 +42,7 @@ function checkEntries(given: unknown, context: z.RefinementCtx): unknown {
     const message = `has a name of ${key.length} characters; a name has 1 to ${METADATA.key}`
     context.addIssue({ code: 'custom', path: [key], message })
   }
-  return refuseProto(given, context)
+  return refuseProto(input, context)
 }
 
 const METADATA_SCHEMA = {

@@ -113,17 +113,17 @@ export function defineRoute<
   const [method, path] = definition.at
   const write = method !== 'get'
   const data = definition.list ? z.array(definition.data) : definition.data
-  const told = { write, open: definition.public === true }
+  const responseKind = { write, open: definition.public === true }
   const success = (status: number, description: string) => ({
     description,
-    headers: responseHeaders(status, told),
+    headers: responseHeaders(status, responseKind),
     content: {
       'application/json': { schema: z.object({ data, meta: definition.list ? listMetaSchema : metaSchema }) },
     },
   })
   const failure = (status: ErrorStatus) => ({
     description: ERRORS[status].description,
-    headers: responseHeaders(status, told),
+    headers: responseHeaders(status, responseKind),
     content: {
       'application/json': {
         schema: errorSchema,
@@ -160,7 +160,7 @@ export function defineRoute<
     responses: {
       [definition.status ?? 200]: success(definition.status ?? 200, 'Success'),
       ...(definition.unstored ? { 200: success(200, definition.unstored) } : {}),
-      ...Object.fromEntries(errorStatuses(definition.at, told).map((status) => [status, failure(status)])),
+      ...Object.fromEntries(errorStatuses(definition.at, responseKind).map((status) => [status, failure(status)])),
     },
   })
   return { ...definition, method, path, openapi } as Route<P, Q, B, D> & { list: L }

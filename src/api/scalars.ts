@@ -53,9 +53,9 @@ export const spentSecretKey = z
  * to the same text.
  */
 function isBase64(text: string): boolean {
-  const [most, last] = [text.slice(0, -4), text.slice(-4)]
-  if (!/^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(last)) return false
-  return most.length % 4 === 0 && Buffer.from(most, 'base64').toString('base64') === most
+  const [head, tail] = [text.slice(0, -4), text.slice(-4)]
+  if (!/^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(tail)) return false
+  return head.length % 4 === 0 && Buffer.from(head, 'base64').toString('base64') === head
 }
 /** Base64 text that is not empty. */
 export const base64Text = z
@@ -83,7 +83,7 @@ export const moment = z
   .union([z.iso.datetime({ offset: true }), z.string().regex(/^[0-9]{1,11}$/), z.int().min(0).max(99_999_999_999)], {
     error: 'must be an ISO 8601 time or Unix seconds',
   })
-  .transform((given) => (/^[0-9]+$/.test(String(given)) ? Number(given) * 1000 : Date.parse(String(given))))
+  .transform((input) => (/^[0-9]+$/.test(String(input)) ? Number(input) * 1000 : Date.parse(String(input))))
   .openapi({
     type: ['string', 'integer'],
     description: 'ISO 8601 time, or Unix seconds',

@@ -125,12 +125,12 @@ export const transactions = {
         .meta({ description: 'Given to the RPC node; 0 also stops rebroadcasting' }),
       tracked_resource: trackedResource.optional().meta({ description: 'What a build returned, verbatim' }),
     }).superRefine((body, context) => {
-      const [wanted, other] = body.bundle
+      const [required, other] = body.bundle
         ? (['signed_transactions', 'transaction'] as const)
         : (['transaction', 'signed_transactions'] as const)
-      if (body[wanted] === undefined) {
+      if (body[required] === undefined) {
         const message = `required when bundle is ${body.bundle}`
-        context.addIssue({ code: 'custom', path: [wanted], message })
+        context.addIssue({ code: 'custom', path: [required], message })
       } else if (body[other] !== undefined) {
         const message = `only valid when bundle is ${!body.bundle}`
         context.addIssue({ code: 'custom', path: [other], message })

@@ -23,11 +23,11 @@ const receiverUrl = z
 /**
  * Maximum number of listed types, about three times the number of event types, because each delivery reads the list.
  */
-const MOST_EVENTS = 100
+const MAX_ENABLED_EVENTS = 100
 const enabledEvents = z
   .array(z.enum([...EVENT_TYPES, '*']))
   .min(1)
-  .max(MOST_EVENTS)
+  .max(MAX_ENABLED_EVENTS)
   .refine((types) => types.length === 1 || !types.includes('*'), '"*" must stand alone')
   .meta({ description: 'Event types, or `["*"]` for all', example: ['pool.live', 'airdrop.claimed'] })
 

@@ -149,7 +149,7 @@ function validUntil(proof: Delegation, now: number): number {
 function capabilitiesOf(space: string, proof: Delegation | undefined): Capability[] {
   const granted = UPLOAD_ABILITIES.flatMap((can) => {
     if (proof === undefined) return [{ can, with: space as `did:${string}` }]
-    const source = proof.capabilities.find((given) => given.with === space && covers(given.can, can))
+    const source = proof.capabilities.find((capability) => capability.with === space && covers(capability.can, can))
     if (source === undefined) return []
     // Limits of the proof are copied, because the delegation would be invalid without them.
     return [{ can, with: source.with, ...(source.nb !== undefined && { nb: source.nb }) }]
@@ -162,5 +162,5 @@ function capabilitiesOf(space: string, proof: Delegation | undefined): Capabilit
 }
 
 /** Whether an ability is granted according to UCAN 0.9: by `*`, by a prefix that ends in `/*`, or by itself. */
-const covers = (given: string, ability: Ability): boolean =>
-  given === '*' || given === ability || (given.endsWith('/*') && ability.startsWith(given.slice(0, -1)))
+const covers = (granted: string, ability: Ability): boolean =>
+  granted === '*' || granted === ability || (granted.endsWith('/*') && ability.startsWith(granted.slice(0, -1)))

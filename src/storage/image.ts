@@ -29,10 +29,10 @@ const imageRefusal = (message: string): ApiError => badRequest(message, { param:
  * within the limits.
  */
 export async function readImage(bytes: Uint8Array, { values }: Pick<Config, 'values'>): Promise<Image> {
-  const most = values['image-max-bytes']
+  const maxBytes = values['image-max-bytes']
   if (bytes.byteLength === 0) throw imageRefusal(`The image is empty; send a ${IMAGE_TYPES}`)
-  if (bytes.byteLength > most) {
-    throw imageRefusal(`The image has ${bytes.byteLength} bytes, more than ${most}; send a smaller one`)
+  if (bytes.byteLength > maxBytes) {
+    throw imageRefusal(`The image has ${bytes.byteLength} bytes, more than ${maxBytes}; send a smaller one`)
   }
   const type = imageTypeOf(bytes)
   if (type === undefined) throw imageRefusal(`The image is ${otherType(bytes)}; send a ${IMAGE_TYPES}`)
@@ -47,10 +47,10 @@ async function measure(bytes: Uint8Array, type: ImageType): Promise<{ width: num
   const unreadable = (why: string) =>
     imageRefusal(`The image is not a sound ${IMAGE_TYPE_NAMES[type]}: ${why}; save it again with an image editor`)
   try {
-    const found = readStructure(bytes, type)
+    const parsed = readStructure(bytes, type)
     const { imageSize } = await import('image-size')
     const { width, height } = imageSize(bytes)
-    if (width !== found.width || height !== found.height) throw new Unreadable('its size is said in two ways')
+    if (width !== parsed.width || height !== parsed.height) throw new Unreadable('its size is said in two ways')
     return { width, height }
   } catch (error) {
     // image-size throws various errors for bytes that it cannot parse.

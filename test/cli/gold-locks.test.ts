@@ -5,7 +5,7 @@ import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unitsOf } from '../../commands/gold-locks.ts'
-import { inWords } from '../../src/api/durations.ts'
+import { formatDuration } from '../../src/api/durations.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { DAY, lacksLock } from '../support/gold.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
@@ -98,14 +98,14 @@ describe('a time in words', () => {
     [90_000, '1 day 1 hour'],
     [1460 * DAY, '1460 days'],
   ])('of %i seconds is %s', (seconds, words) => {
-    expect(inWords(seconds)).toBe(words)
+    expect(formatDuration(seconds)).toBe(words)
   })
 
   it('never says more than there is', () => {
     const sizes: Record<string, number> = { day: DAY, hour: 3_600, minute: 60, second: 1 }
     fc.assert(
       fc.property(fc.nat(1460 * DAY), (seconds) => {
-        const said = [...inWords(seconds).matchAll(/(\d+) (day|hour|minute|second)/g)].map(
+        const said = [...formatDuration(seconds).matchAll(/(\d+) (day|hour|minute|second)/g)].map(
           ([, count, unit]) => Number(count) * sizes[unit!]!,
         )
         const total = said.reduce((sum, part) => sum + part, 0)

@@ -31,11 +31,11 @@ type ProgramDecoder = (
 ) => DecodedInstruction | null
 
 const PROGRAM_DECODERS: ReadonlyMap<string, ProgramDecoder> = new Map<string, ProgramDecoder>([
-  [SYSTEM_PROGRAM, (...given) => of('system', decodeSystem(...given))],
-  [TOKEN_PROGRAM, (...given) => of('token', decodeTokenInstruction(...given))],
-  [TOKEN_2022_PROGRAM, (...given) => of('token', decodeTokenInstruction(...given))],
-  [ASSOCIATED_TOKEN_PROGRAM, (...given) => of('associated-token', decodeAssociatedToken(...given))],
-  [LOOKUP_TABLE_PROGRAM, (...given) => of('lookup-table', decodeLookupTable(...given))],
+  [SYSTEM_PROGRAM, (...args) => of('system', decodeSystem(...args))],
+  [TOKEN_PROGRAM, (...args) => of('token', decodeTokenInstruction(...args))],
+  [TOKEN_2022_PROGRAM, (...args) => of('token', decodeTokenInstruction(...args))],
+  [ASSOCIATED_TOKEN_PROGRAM, (...args) => of('associated-token', decodeAssociatedToken(...args))],
+  [LOOKUP_TABLE_PROGRAM, (...args) => of('lookup-table', decodeLookupTable(...args))],
 ])
 
 const of = <P extends string, I>(program: P, instruction: I | null) =>

@@ -16,7 +16,7 @@ export type LookupTableInstruction = OfTable &
   )
 
 /** Upper limit of decoded addresses, which is more than a table can hold. */
-const MOST_ADDRESSES = 256
+const MAX_TABLE_ADDRESSES = 256
 
 export const decodeLookupTable: InstructionDecoder<LookupTableInstruction> = (reader, at, all) => {
   const tag = reader.u32()
@@ -34,7 +34,7 @@ export const decodeLookupTable: InstructionDecoder<LookupTableInstruction> = (re
     case 1:
       return { type: 'freezeLookupTable', ...table() }
     case 2: {
-      const newAddresses = Array.from({ length: Math.min(Number(reader.u64()), MOST_ADDRESSES) }, reader.key)
+      const newAddresses = Array.from({ length: Math.min(Number(reader.u64()), MAX_TABLE_ADDRESSES) }, reader.key)
       const payer = all.length >= 4 ? { payerAccount: at(2), systemProgram: at(3) } : {}
       return { type: 'extendLookupTable', ...table(), newAddresses, ...payer }
     }
