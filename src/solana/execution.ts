@@ -28,7 +28,7 @@ export interface Execution {
   innerInstructions: InnerInstructions[]
 }
 
-/** A transaction was refused before execution; it cost nothing and changed nothing. */
+/** A transaction was refused before it could land; it cost nothing and changed nothing. */
 export class TransactionRefused extends Error {
   override readonly name = 'TransactionRefused'
   readonly err: TransactionErrorJson

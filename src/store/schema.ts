@@ -302,7 +302,7 @@ export interface WebhookQueueTable {
   /** Number of attempts since it was queued, replayed or resumed. */
   attempts: number
   next_attempt_at: number
-  /** Time until which a process owns the delivery; a later time means that process has died. */
+  /** Time until which a process works on the delivery; after it, that process is considered dead. */
   claimed_until: number
 }
 
