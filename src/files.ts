@@ -25,9 +25,7 @@ import { rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ApiError } from './errors.ts'
 
-/**
- * `exposed` means that other users could read or write the file; only this kind can be overridden by trusting the file.
- */
+/** `exposed` means that other users could have written or could read the file; no other kind concerns trust. */
 export type FaultKind = 'missing' | 'unreadable' | 'content' | 'exposed'
 
 /** A file or folder that cannot be used in its current state. */
