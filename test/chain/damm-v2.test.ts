@@ -404,9 +404,7 @@ describe('prices', () => {
           const expected = cpAmm.getPriceFromSqrtPrice(new BN(sqrtPrice.toString()), decimals, 9)
           // The SDK multiplies by a double, right to 16 digits: close to a half it may round the other way than the exact price.
           fc.pre(
-            !/^.{12}(?:499|500)/.test(
-              expected.toSignificantDigits(20).toFixed().replace('.', '').replace(/^0+/, ''),
-            ),
+            !/^.{12}(?:499|500)/.test(expected.toSignificantDigits(20).toFixed().replace('.', '').replace(/^0+/, '')),
           )
           expect(text).toMatch(/^(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/)
           expect(text).toBe(expected.toSignificantDigits(12).toFixed())
