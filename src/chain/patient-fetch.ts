@@ -1,4 +1,4 @@
-/** Asks a busy node again: every JSON-RPC request can be repeated, a signed transaction runs once however often it is sent. */
+/** Repeats requests to a busy node. Every JSON-RPC request can be repeated, because a signed transaction runs only once. */
 
 import { internal } from '../errors.ts'
 import { pause, retryAfterMs, withTimeout } from '../timing.ts'
@@ -6,33 +6,33 @@ import { pause, retryAfterMs, withTimeout } from '../timing.ts'
 const MAX_FETCH_ATTEMPTS = 4
 const FIRST_WAIT_MS = 250
 const BUSY_STATUSES = new Set([429, 502, 503, 504])
-/** However long a node asks to be left alone: it may be wrong, or no friend. */
+/** Longest pause that a node can request. A longer one may be an error or an attack. */
 const LONGEST_QUIET_MS = 300_000
-/** A call with its waits and repetitions, so that whoever waits for it has an answer within ten seconds. */
+/** Time for a call with its waits and retries, which keeps the whole answer within ten seconds. */
 export const CALL_MS = 8_000
 
 export interface RetryOptions {
-  /** Whom it is asked of, as an error may name it. */
+  /** Name of the endpoint in errors. */
   name?: string
-  /** Waits before a busy node is asked again, in milliseconds. */
+  /** Waits before a request to a busy node is repeated, in milliseconds. */
   wait?: ((milliseconds: number) => Promise<void>) | undefined
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   elapsed?: () => number
-  /** For a call with everything that it waits for, in milliseconds. */
+  /** Time for a call with all of its waits, in milliseconds. */
   limitMs?: number
   /** Aborted when the process ends. */
   ending?: AbortSignal | undefined
 }
 
 /**
- * Wraps the `fetch` of a node: 429 and the gateway's 5xx are tried four times in all. A `Retry-After` holds for every call
- * to the node: each waits until then, or fails at once with internal_error where its own time would be over.
+ * Wraps the `fetch` of a node: 429 and gateway errors (5xx) are tried four times in all. A `Retry-After` applies to
+ * every call to the node: each waits until then, or fails at once with internal_error if that exceeds its own time.
  */
 export function withRetries(send: typeof fetch, options: RetryOptions = {}): typeof fetch {
   const { name = 'The node', wait = pause, elapsed = () => performance.now(), limitMs = CALL_MS, ending } = options
   let quietUntil = 0
 
-  /** Waits until the node may be asked again; answers how long that was. */
+  /** Waits until the node may be called again, and returns how long that took. */
   async function quiet(waited: number): Promise<number> {
     let passed = 0
     for (let left = quietUntil - elapsed(); left > 0; left = quietUntil - elapsed()) {

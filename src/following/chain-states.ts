@@ -1,13 +1,13 @@
-/** The accounts that projections must read from the chain before they can write: within the budget, all of one look together. */
+/** Reads the accounts that projections need before they can write. All accounts of one look are read together, within the budget. */
 import type { Chain } from '../chain/connection.ts'
 import { type Budget, takeCalls } from './budget.ts'
 import type { ChainStateReader, Projection } from './projection.ts'
 import type { PlannedTransition } from './write-transitions.ts'
 
-/** What was read for each projection, by address. */
+/** The accounts that were read for each projection, by address. */
 export type ChainStates = ReadonlyMap<Projection, ReadonlyMap<string, unknown>>
 
-/** The addresses that each projection has asked for in a look. */
+/** The number of addresses that each projection has requested in one look. */
 export type AddressCounts = Map<Projection, number>
 
 interface AskedState {
@@ -24,7 +24,9 @@ function statesAskedBy({ effects }: PlannedTransition): AskedState[] {
   })
 }
 
-/** Takes the calls that reading for one more transaction adds; false, and nothing is taken, where the budget lacks them. */
+/**
+ * Takes the calls that reading for one more transaction adds. Returns false and takes none when the budget has fewer.
+ */
 export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned: PlannedTransition): boolean {
   const asked = statesAskedBy(planned).map(({ projection, reader, addresses }) => {
     const before = counts.get(projection) ?? 0
@@ -38,8 +40,8 @@ export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned
 }
 
 /**
- * Reads what the transitions ask for. A transition of which something cannot be read is left out, with the `fault` of the
- * reading: it waits for the next look, and must not hold up the rest.
+ * Reads the accounts that the transitions require. A transition with an unreadable account is left out until the next
+ * look, so that it does not delay the others; `fault` is the error of that reading.
  */
 export async function readChainStates(
   chain: Chain,

@@ -1,4 +1,4 @@
-/** Turns a validator's transaction error and its log into the failing program, a name, a sentence and a hint. */
+/** Explains a validator's transaction error and its log: the failing program, a name, a message and a hint. */
 
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type Failure, failureIn } from './logs.ts'
@@ -9,8 +9,8 @@ import type { ErrorContext, ExplainedError } from './types.ts'
 export type { ErrorContext, ExplainedError } from './types.ts'
 
 /**
- * Explains the `err` of a status, a simulation or a refused send. Never throws, whatever a node sent.
- * The failing program is the innermost that the log shows, else the program of the outer instruction.
+ * Explains the `err` of a status, a simulation or a refused send. It never throws, whatever a node sent. The failing
+ * program is the innermost one in the log, else the program of the outer instruction.
  */
 export function explainTransactionError(err: unknown, context: ErrorContext = {}): ExplainedError {
   if (typeof err === 'string') return ofTransaction(err, null, context)
@@ -59,7 +59,7 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
 type NamedError = Pick<ExplainedError, 'name' | 'message' | 'hint'>
 
 function ofCode(code: number, known: KnownProgram | null, failure: Failure | null, outer: string | null): NamedError {
-  // The log of the program that ran is newer than any table.
+  // The log comes from the program version that ran, and is newer than any table.
   const logged = failure?.anchor?.number === code ? failure.anchor : null
   const { codes, hints } = known ?? (logged ? ANY_ANCHOR : { codes: {}, hints: {} })
   const row = codes[code]
@@ -67,7 +67,7 @@ function ofCode(code: number, known: KnownProgram | null, failure: Failure | nul
   const said = failure?.said ? `: ${failure.said}` : ''
   const message =
     logged?.message ?? row?.[1] ?? `the program failed with its own error ${code} (0x${code.toString(16)})${said}`
-  // Where the log's name differs, the number has another meaning in that version, and a hint would mislead.
+  // When the log has another name, the number has another meaning in that version, and a hint would mislead.
   const same = logged === null || row === undefined || logged.name === row[0]
   const inner =
     failure && outer && failure.programId !== outer ? INNER_HINTS[outer]?.[`${failure.programId} ${code}`] : null
@@ -77,7 +77,7 @@ function ofCode(code: number, known: KnownProgram | null, failure: Failure | nul
   return { name, ...withNotes({ code, message, hint }, failure.notes) }
 }
 
-/** The System program's own lines have the lamports and the address that its error lacks. */
+/** The System program's own log lines have the lamports and the address that its error lacks. */
 function withNotes({ code, message, hint }: { code: number; message: string; hint: string | null }, notes: string[]) {
   const text = notes.join('\n')
   const lamports = code === 1 ? /insufficient lamports (\d+), need (\d+)/.exec(text) : null
@@ -86,7 +86,7 @@ function withNotes({ code, message, hint }: { code: number; message: string; hin
   return { message: address ? `${message}: ${address[1]}` : message, hint }
 }
 
-/** Logs of another run say nothing about this error: the codes have to agree. */
+/** A log of another run does not explain this error, so the codes must agree. */
 function failureOfCode(failure: Failure | null, code: number | null): Failure | null {
   return failure && failure.code !== null && failure.code !== code ? null : failure
 }
@@ -118,7 +118,9 @@ function shownError(value: unknown): string {
   }
 }
 
-/** Names and messages may come from a program's log: one line, without control characters, and not endless. */
+/**
+ * Names and messages may come from a program's log, so they are reduced to one short line without control characters.
+ */
 const oneLine = (text: string) => {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   return line.length > 400 ? `${line.slice(0, 400)}…` : line

@@ -1,14 +1,14 @@
-/** Reads out of a transaction's log which program failed and what it said about it. */
+/** Extracts from a transaction's log the program that failed and its message. */
 
 export interface Failure {
-  /** The innermost program that was running, base58. */
+  /** Address of the innermost program that was running, base58. */
   programId: string
-  /** Custom code of its `failed:` line; null when it failed otherwise or the log ends before that line. */
+  /** Custom code of the program's `failed:` line, or null when it failed otherwise or the log ends earlier. */
   code: number | null
   anchor: { name: string; number: number; message: string; account: string | null } | null
-  /** What its last `Error:` line says. */
+  /** Text of the program's last `Error:` line. */
   said: string | null
-  /** Lines that the runtime's own programs wrote, for figures and addresses. */
+  /** Log lines of the runtime's own programs, which have figures and addresses. */
   notes: string[]
 }
 
@@ -20,11 +20,14 @@ const ANCHOR =
   /^Program log: AnchorError (?:caused by account: (\w+)|thrown in \S+|occurred)\. Error Code: (\w+)\. Error Number: (\d+)\. Error Message: (.*?)\.?$/
 const SAID = /^Program log: Error: (.+)$/
 
-/** The first failure of a log: a failing inner call ends the whole transaction. Null when the log shows none. */
+/**
+ * Returns the first failure of a log, because a failing inner call ends the whole transaction. Null means that the log
+ * has none.
+ */
 export function failureIn(logs: readonly string[]): Failure | null {
   const stack: Failure[] = []
   for (const line of logs) {
-    // What a program logs stands behind `Program log: `, so it cannot pass for a line of the runtime.
+    // Program output follows `Program log: `, so it cannot imitate a line of the runtime.
     const [, invoked, depth] = INVOKE.exec(line) ?? []
     if (invoked !== undefined) {
       stack.length = Math.min(stack.length, Number(depth) - 1)

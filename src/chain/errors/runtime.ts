@@ -1,4 +1,4 @@
-/** The runtime's own errors in words, with what to do about those that users meet. */
+/** Describes the runtime's own errors, with hints for common ones. */
 
 type Words = readonly [message: string, hint: string | null]
 
@@ -59,7 +59,7 @@ export const TRANSACTION_WORDS: Readonly<Record<string, Words>> = {
   ProgramExecutionTemporarilyRestricted: ['a program is restricted for now', 'try again later'],
 }
 
-/** Errors of one instruction that are not a program's own number. */
+/** Errors of one instruction other than a program's custom code. */
 export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
   GenericError: ['the program failed without a reason', null],
   InvalidArgument: ['an argument is not valid', null],
@@ -140,7 +140,7 @@ export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
   ],
 }
 
-/** Words for a name that has none above: its own, taken apart. */
+/** Splits a name without a description into words. */
 export function spacedName(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
 }

@@ -1,4 +1,4 @@
-/** Fills the program cache: each program and the accounts it needs, checked, then written whole, then noted in the manifest. */
+/** Fills the program cache: each program and its accounts are verified, written whole, then recorded in the manifest. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { ConfigError } from '../../config.ts'
@@ -19,26 +19,29 @@ import type { ProgramSource } from './source.ts'
 export interface PullOptions {
   folder: string
   source: ProgramSource
-  /** Programs by key or id; all of them when left out. */
+  /** Programs by key or id, or all of them when left out. */
   programs?: readonly string[] | undefined
-  /** Unix milliseconds. */
+  /** Returns Unix milliseconds. */
   now: () => number
   onProgress?: (done: number, total: number) => void
 }
 
 export interface Pulled {
   kind: 'program' | 'account'
-  /** Name of the program, also on the rows of its accounts. */
+  /** Name of the program, also in the rows of its accounts. */
   name: string
   address: string
-  /** `missing`: the source does not have it. */
+  /** The result, which is `missing` when the source does not have the file. */
   status: 'written' | 'unchanged' | 'missing' | 'failed'
   sha256: string | null
   size: number | null
   error: string | null
 }
 
-/** Pulls one after the other; a fault of one does not keep the rest back. ConfigError for a program that svc does not know. */
+/**
+ * Pulls one program after another; the failure of one does not stop the rest. Throws ConfigError for an unknown
+ * program.
+ */
 export async function pullPrograms({ folder, source, programs, now, onProgress }: PullOptions): Promise<Pulled[]> {
   const wanted = programs === undefined ? Object.values(PROGRAMS) : programs.map(findProgram)
   const manifest: Manifest = readManifest(folder) ?? { version: 1, programs: {}, accounts: {} }
@@ -62,7 +65,7 @@ export async function pullPrograms({ folder, source, programs, now, onProgress }
   }
   return pulled
 
-  /** The manifest changes after the file: after a crash between them the next pull notes it again. */
+  /** The manifest changes after the file, so the next pull after a crash between the two records it again. */
   function keep({ bytes, slot, loader }: Content, kind: Pulled['kind'], { name }: Program, address: string) {
     const file = join(folder, kind === 'program' ? programFile(address) : accountFile(address))
     const sha256 = hash('sha256', bytes, 'hex')
@@ -104,7 +107,7 @@ async function accountContent(source: ProgramSource, address: string): Promise<C
   return { bytes: Buffer.from(`${JSON.stringify(found.file, undefined, 2)}\n`), slot: found.slot, loader: null }
 }
 
-/** `damm-v2`, `damm_v2` and `dammV2` are one key. */
+/** Reduces names for comparison: `damm-v2`, `damm_v2` and `dammV2` are one key. */
 const plainReason = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
 
 function findProgram(wanted: string): Program {

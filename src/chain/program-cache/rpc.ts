@@ -1,4 +1,4 @@
-/** One JSON-RPC call to a cluster without an SDK; what goes wrong never says more of the URL than its caller does. */
+/** Makes one JSON-RPC call to a cluster without an SDK. Its errors show no more of the URL than its caller does. */
 
 import { urlRedactor } from '../../redaction.ts'
 import { pause, retryAfterMs, whyUnanswered } from '../../timing.ts'
@@ -8,7 +8,7 @@ export interface RpcCallOptions {
   /** Waits between attempts, in milliseconds. */
   wait?: (milliseconds: number) => Promise<void>
   timeoutMs?: number
-  /** A busy node (429, 5xx) is asked again. */
+  /** Number of attempts when a node is busy (429, 5xx). */
   attempts?: number
 }
 
@@ -19,7 +19,7 @@ const FIRST_RPC_WAIT_MS = 500
 const LONGEST_RPC_WAIT_MS = 15_000
 const RPC_TIMEOUT_MS = 60_000
 
-/** The result, or in words why there is none. */
+/** Returns the result, or the reason why there is none. */
 export async function rpcText(
   url: string,
   method: string,
@@ -65,12 +65,12 @@ function readAnswer(text: string): RpcOutcome {
     }
     if (result !== undefined) return { result }
   } catch {
-    // Said below.
+    // An answer that is not JSON is reported below.
   }
   return { fault: 'the RPC node answers something that is not JSON-RPC', again: false }
 }
 
-/** fetch refuses URLs with a user; it goes into the header. */
+/** `fetch` refuses URLs with a user, so the user goes into the header. */
 export function withoutUser(text: string): { href: string; authorization: Record<string, string> } {
   const url = new URL(text)
   if (url.username === '' && url.password === '') return { href: text, authorization: {} }

@@ -1,4 +1,4 @@
-/** Rules about amounts: the fee, what leaves in one transaction, and what left within a day. */
+/** Rules about amounts: the fee, the amount that leaves in one transaction, and the amount that leaves in a day. */
 import type { Movement } from '../movement/movement.ts'
 import type { MintLimit, SigningPolicy, Spent } from '../policy.ts'
 import { spendOf } from './spend.ts'
@@ -58,7 +58,7 @@ export function checkTokensPerDay(
   return null
 }
 
-/** A mint that is not listed may not leave. */
+/** Tokens of a mint that is not listed may not leave. */
 const limitOfMint = ({ tokens }: SigningPolicy, mint: string): MintLimit =>
   tokens.find((each) => each.mint === mint) ?? { mint, per_transaction: 0n, per_day: 0n }
 

@@ -1,15 +1,15 @@
-/** Presets in raw units: every rule of the program that one field alone can break, reported with that field's name. */
+/** Converts presets to raw units, and checks every rule of the program on a single field, with errors that name the field. */
 import type { CurvePreset } from '../../../api/pools.ts'
 import { type ApiError, badRequest } from '../../../errors.ts'
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 
-/** The program wants a tenth of the migrated liquidity locked for at least a day. */
+/** The program requires a tenth of the migrated liquidity to be locked for at least a day. */
 const LEAST_LOCKED = 10
-/** `MigrationFeeOption` of the program by the fee of the pool that it migrates to. */
+/** `MigrationFeeOption` of the program, by the fee of the pool that the curve migrates to. */
 const MIGRATION_FEE_OPTIONS = [25, 30, 100, 200, 400, 600]
 
-/** Raw units of what the locked vesting of the program takes; all zero without. */
+/** Parameters of the program's locked vesting in raw units, all zero without vesting. */
 export interface Vesting {
   amountPerPeriod: bigint
   cliffDurationFromMigrationTime: bigint
@@ -25,11 +25,11 @@ export interface RawPreset {
   migrationMarketCap: bigint
   migrationFeeOption: number
   vesting: Vesting
-  /** Raw units that are locked altogether. */
+  /** Raw units that are locked in total. */
   locked: bigint
 }
 
-/** bad_request that names the preset's field. */
+/** Returns bad_request that names the preset's field. */
 export const atFault = (param: string, message: string): ApiError => badRequest(`${param} ${message}`, { param })
 
 /** Throws bad_request with the field at fault as `param`. */
@@ -68,7 +68,7 @@ function checkFee({ starting_bps, ending_bps, periods, duration_seconds }: Curve
   checkDuration(duration_seconds, periods, 'fee')
 }
 
-/** The program counts whole seconds a period. */
+/** The program counts whole seconds per period. */
 function checkDuration(seconds: number, periods: number, parent: string): void {
   if (seconds > 0 && seconds % periods === 0) return
   throw atFault(`${parent}.duration_seconds`, `must be a multiple of ${parent}.periods (${periods}), and above 0`)
@@ -109,12 +109,12 @@ function vestingOf({ locked_vesting: vesting, decimals }: CurvePreset): Vesting 
     cliffDurationFromMigrationTime: BigInt(vesting.cliff_seconds),
     frequency: BigInt(vesting.duration_seconds) / periods,
     numberOfPeriod: periods,
-    // What does not divide comes with the cliff, so that the whole amount is locked.
+    // The remainder of the division is added to the cliff, so that the whole amount is locked.
     cliffUnlockAmount: amount - amountPerPeriod * periods,
   }
 }
 
-/** Whole tokens as text in raw units of 64 bits. */
+/** Converts whole tokens as text to raw units of 64 bits. */
 function rawAmount(text: string, decimals: number, field: string): bigint {
   const [, whole, fraction = ''] = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? []
   if (whole === undefined) throw atFault(field, 'must be an amount in whole tokens, as text')
@@ -128,7 +128,7 @@ function rawAmount(text: string, decimals: number, field: string): bigint {
   return raw
 }
 
-/** Reads the shortest decimal that is the number, as whoever wrote it meant it. */
+/** Uses the shortest decimal text of the number, which is what its author wrote. */
 function presetLamports(sol: number, field: string): bigint {
   const [, whole, fraction = '', exponent = '0'] = /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/.exec(String(sol)) ?? []
   if (whole === undefined) throw atFault(field, 'must be an amount of SOL')
