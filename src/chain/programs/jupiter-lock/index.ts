@@ -1,4 +1,4 @@
-/** Gold locks on Jupiter Lock: one per wallet, paid out whole at one time. */
+/** Gold locks on Jupiter Lock: one per wallet, with a single payout. */
 export { buildGoldLock, buildGoldUnlock, type GoldLockPlan, type GoldUnlockPlan } from './building.ts'
 export { type GoldLockChange, goldLockChangesIn } from './changes.ts'
 export { decodeEscrow, ESCROW_BYTES, type Escrow, isPaidOut, oddityOf } from './escrow.ts'

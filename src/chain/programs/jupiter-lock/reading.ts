@@ -1,4 +1,4 @@
-/** Reads locks from the chain, each time together with the chain's clock, so that both are of one slot. */
+/** Reads locks together with the chain's clock, so that both are from one slot. */
 import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
@@ -10,16 +10,18 @@ import type { TokenProgram } from '../tokens/index.ts'
 import { decodeEscrow, type Escrow } from './escrow.ts'
 import { escrowAddress, lockAccounts } from './program.ts'
 
-/** Accounts of one getMultipleAccounts, less the clock. */
+/** Accounts in one getMultipleAccounts, without the clock. */
 export const LOCKS_PER_CALL = 99
 
 export interface LocksAt {
   at: ChainMoment
-  /** One for each address that was asked for, in its order; null where no lock is. */
+  /** Locks in the order of the addresses, with null for an address without a lock. */
   escrows: (Escrow | null)[]
 }
 
-/** Reads at most 99 locks in one call, and the clock alone where none is asked for. Throws internal_error where the node fails. */
+/**
+ * Reads at most 99 locks in one call, or only the clock without addresses. Throws internal_error when the node fails.
+ */
 export async function readLocks(connection: Connection, addresses: readonly string[]): Promise<LocksAt> {
   const [clock, ...accounts] = await accountsAt(connection, [CLOCK_SYSVAR, ...addresses])
   return {
@@ -28,7 +30,7 @@ export async function readLocks(connection: Connection, addresses: readonly stri
   }
 }
 
-/** The lock of a wallet. */
+/** Reads the lock of a wallet. */
 export async function readLockOf(
   connection: Connection,
   user: string,
@@ -38,7 +40,7 @@ export async function readLockOf(
   return { at, address, escrow: escrows[0] ?? null }
 }
 
-/** A token account on the way of an unlocking; `state` is null where none is open. */
+/** A token account that an unlocking passes through. `state` is null when none is open. */
 export interface WayStation {
   address: string
   state: TokenAccountState | null
@@ -47,11 +49,11 @@ export interface WayStation {
 export interface UnlockWay {
   lock: WayStation
   wallet: WayStation
-  /** The mint's freeze authority; null where nobody can freeze or thaw any more. */
+  /** The mint's freeze authority, or null when accounts can no longer be frozen or thawed. */
   freezeAuthority: string | null
 }
 
-/** What the tokens of a lock pass through when it is unlocked, in one call. Throws internal_error where the node fails. */
+/** Reads the accounts that an unlocking passes through, in one call. Throws internal_error when the node fails. */
 export async function readUnlockWay(
   connection: Connection,
   { base: user, mint, tokenProgram }: Pick<Escrow, 'base' | 'mint' | 'tokenProgram'>,
@@ -66,7 +68,7 @@ export async function readUnlockWay(
   return { lock, wallet, freezeAuthority: token ? (readMint(token)?.freezeAuthority ?? null) : null }
 }
 
-/** A mint that can be locked, or `obstacles`: the names of its extensions that gold locks cannot take. */
+/** A mint that can be locked, or the names of its extensions that gold locks do not support, in `obstacles`. */
 export interface LockableToken {
   mint: string
   tokenProgram: TokenProgram
@@ -74,10 +76,10 @@ export interface LockableToken {
   obstacles: string[]
 }
 
-/** What the wallet's associated token account holds. */
+/** The balance of the wallet's associated token account. */
 export interface GoldHolding {
   address: string
-  /** Raw units. */
+  /** Balance in raw units. */
   amount: bigint
   isFrozen: boolean
 }
@@ -86,13 +88,13 @@ export interface BeforeLock {
   at: ChainMoment
   address: string
   escrow: Escrow | null
-  /** Null where there is no such mint. */
+  /** The mint, or null when it does not exist. */
   token: LockableToken | null
-  /** Null where the wallet has no such account, or it is another's by now. */
+  /** The account's balance, or null when the wallet has no such account or another owns it now. */
   holding: GoldHolding | null
 }
 
-/** Everything that decides whether a wallet can lock, in one call. Throws internal_error where the node fails. */
+/** Reads everything that decides whether a wallet can lock, in one call. Throws internal_error when the node fails. */
 export async function readBeforeLock(
   connection: Connection,
   { user, mint }: { user: string; mint: string },
@@ -115,15 +117,15 @@ export async function readBeforeLock(
   }
 }
 
-/** Throws internal_error where the node fails; null where there is no such mint. */
+/** Throws internal_error when the node fails. Returns null when the mint does not exist. */
 export async function readGoldToken(connection: Connection, mint: string): Promise<LockableToken | null> {
   const [account] = await accountsAt(connection, [mint])
   return decodeGoldToken(mint, account ?? null)
 }
 
 /**
- * Extensions that leave amounts and transfers as they are. A transfer fee would take of what is locked, a hook needs
- * accounts of its own, and what starts frozen cannot be paid out; the program itself refuses the rest.
+ * Extensions that change neither amounts nor transfers. A transfer fee would reduce the locked amount, a hook requires
+ * extra accounts, and frozen accounts cannot be paid. The program itself refuses the rest.
  */
 const HARMLESS = [
   'MintCloseAuthority',
@@ -150,7 +152,7 @@ async function decodeGoldToken(mint: string, account: ChainAccount | null): Prom
       obstacles: names.filter((name) => !HARMLESS.includes(name)),
     }
   } catch {
-    // An account of a token program, but no mint.
+    // The account belongs to a token program, but is no mint.
     return null
   }
 }

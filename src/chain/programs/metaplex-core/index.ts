@@ -1,4 +1,4 @@
-/** Assets of Metaplex Core: minted into collections, frozen in their owner's wallet as stakes, burned. */
+/** Assets of Metaplex Core: minting into collections, freezing in the owner's wallet as stakes, and burning. */
 export { type AssetChange, assetChangesIn } from './changes.ts'
 export { buildBurn, buildCollectionCreation, buildMint } from './minting.ts'
 export { buildFreeze, buildRelease, type Freeze } from './staking.ts'
