@@ -32,7 +32,7 @@ import { swapToSol } from './swap-to-sol.ts'
 
 type ClaimAirdropRoute = Api['airdrops']['claim']
 
-/** What the wallet claims; `tree` is the stored one, null where amount and proof were given. */
+/** The amount and proof of a claim. `tree` is the stored tree, or null when amount and proof were in the request. */
 interface Leaf {
   amount: bigint
   proof: Uint8Array[]
@@ -90,7 +90,7 @@ export async function claimAirdrop(
   }
 }
 
-/** Throws not_found without the tree, or where the wallet is not in it. */
+/** Throws not_found without the tree, or when the wallet is not in it. */
 async function storedLeaf(context: Context, id: string, claimer: string): Promise<Leaf> {
   const tree = await findTree(context.store.db, id)
   if (tree === null) {
@@ -117,7 +117,7 @@ function givenLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[
   return { amount: BigInt(amount), proof: proof.map(hashBytesOf), tree: null }
 }
 
-/** Checks the proof by the root that the program will check it with. Throws bad_request where it does not fit. */
+/** Checks the proof by the root that the program will check it with. Throws bad_request when it does not match. */
 function requireProof({ distributor, id }: PresentAirdrop, claimer: string, { amount, proof }: Leaf): void {
   if (verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(distributor.root))) return
   throw badRequest(

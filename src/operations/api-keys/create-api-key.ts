@@ -1,4 +1,4 @@
-/** Makes an API key; the key itself is shown this once. */
+/** Creates an API key. Only this answer shows the key itself. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,10 +1,10 @@
-/** The asset of a request: there, in the collection that was named, and owned by who asks. */
+/** Checks the asset of a request: it exists, is in the named collection, and belongs to the requester. */
 import { type AssetState, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 
 export interface OwnedAsset {
-  /** Slot at which asset and collection were read. */
+  /** Slot at which the asset and its collection were read. */
   slot: number
   asset: AssetState
   collection: CollectionState
@@ -13,13 +13,16 @@ export interface OwnedAsset {
 interface OwnershipRequirement {
   asset: string
   collection: string
-  /** Who must own it. */
+  /** Address that must own the asset. */
   owner: string
   /** Field of the request that names the owner. */
   param: 'user' | 'owner'
 }
 
-/** Throws not_found where no asset is, bad_request naming the field where it is burned, elsewhere or another's. */
+/**
+ * Throws not_found when there is no asset, bad_request naming the field when it is burned, in another collection or
+ * another's.
+ */
 export async function requireOwnedAsset(
   { chain }: Pick<Services, 'chain'>,
   asked: OwnershipRequirement,

@@ -1,4 +1,4 @@
-/** Builds the locking of gold: all of it until one moment, for good. */
+/** Builds a gold lock: one amount, locked irrevocably until one time. */
 
 import { inWords } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
@@ -22,7 +22,7 @@ type CreateGoldLockRoute = Api['goldLocks']['create']
 
 export const DAY_SECONDS = 86_400
 
-/** The time is counted from now, by the chain's clock: it is part of what the wallet signs. */
+/** The duration counts from now by the chain's clock. The resulting time is part of what the wallet signs. */
 export async function createGoldLock(
   context: Context,
   input: Input<CreateGoldLockRoute>,
@@ -41,7 +41,8 @@ export async function createGoldLock(
     payer: user,
     requiredProgram: PROGRAMS.lock,
     platformFee: input.platform_fee,
-    // Twice what the costliest lock was measured at (59,608 units), as finding addresses varies by wallet.
+    // Twice the measured cost of the most expensive lock (59,608 units), because the cost of deriving addresses varies
+    // by wallet.
     fallbackUnits: 120_000,
     build: (envelope) => buildGoldLock({ ...envelope, mint, tokenProgram, amount, startsAt, unlocksAt: ends, memo }),
   })
@@ -54,7 +55,7 @@ export async function createGoldLock(
   }
 }
 
-/** A wallet has one place for locks: what is there, until when, and what to do about it. */
+/** A wallet has one address for locks. The error reports the existing lock, its end and the remedy. */
 async function occupied(context: Context, user: string, escrow: Escrow, { at }: BeforeLock): Promise<ApiError> {
   const why = foreignness(context, escrow, await storedLock(context, user))
   const { address, mint, cliffAmount } = escrow

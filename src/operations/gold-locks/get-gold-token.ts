@@ -1,4 +1,4 @@
-/** The token that gold locks are made of. */
+/** Returns the token that gold locks use. */
 import type { Api } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
 import { readGoldToken } from '../../chain/programs/jupiter-lock/index.ts'

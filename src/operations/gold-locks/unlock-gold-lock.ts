@@ -1,4 +1,4 @@
-/** Builds the unlocking of gold whose time has come: paid out and closed in one transaction. */
+/** Builds the unlocking of a gold lock whose time has come, with payout and closing in one transaction. */
 
 import type { Connection } from '@solana/web3.js'
 import { inWords } from '../../api/durations.ts'
@@ -31,7 +31,7 @@ export async function unlockGoldLock(
   const why = foreignness(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
   const left = secondsUntilUnlock(escrow, at)
-  // What another tool paid out already is only closed.
+  // A lock that another tool has already paid out is only closed.
   if (left > 0 && !isPaidOut(escrow)) {
     const until = unlocksAt(escrow)
     throw badRequest(`The gold of ${user} is locked for another ${inWords(left)}, until ${until}`, {
@@ -47,7 +47,8 @@ export async function unlockGoldLock(
     payer: user,
     requiredProgram: PROGRAMS.lock,
     platformFee: input.platform_fee,
-    // Twice what the costliest unlocking was measured at (74,000 units), as finding addresses varies by wallet.
+    // Twice the measured cost of the most expensive unlocking (74,000 units), because the cost of deriving addresses
+    // varies by wallet.
     fallbackUnits: 150_000,
     build: (envelope) => buildGoldUnlock({ ...envelope, mint, tokenProgram, amount, memo }),
   })
@@ -60,7 +61,7 @@ export async function unlockGoldLock(
   }
 }
 
-/** Tokens leave or reach no account that is frozen, whoever's they are: who can thaw it is said. */
+/** No tokens can leave or reach a frozen account. The error names who can thaw it. */
 async function requirePassable(connection: Connection, escrow: Escrow): Promise<void> {
   const { base: user, mint } = escrow
   const { lock, wallet, freezeAuthority } = await readUnlockWay(connection, escrow)
@@ -70,7 +71,7 @@ async function requirePassable(connection: Connection, escrow: Escrow): Promise<
       { param: 'user', details: { escrow: escrow.address, mint, account: wallet.address, owner: wallet.state.owner } },
     )
   }
-  // Closing alone moves no tokens.
+  // A closing without a payout moves no tokens.
   if ((lock.state?.amount ?? 0n) === 0n) return
   for (const [whose, { address, state }] of [
     ['of the lock', lock],

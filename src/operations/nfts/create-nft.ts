@@ -1,4 +1,4 @@
-/** Builds the minting of an asset into a collection; the platform wallet signs it where the collection is listed. */
+/** Builds the mint of an asset into a collection. The platform wallet signs it if the collection is listed. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildMint, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
@@ -29,7 +29,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.core,
-    // Half more than a mint was measured at: 12,755 units.
+    // Half more than the measured cost of a mint, 12,755 units.
     fallbackUnits: 20_000,
     build: async (envelope) => ({
       ...(await buildMint({ ...envelope, asset, collection, authority, owner, name, uri })),
@@ -46,7 +46,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   }))
 }
 
-/** Generates the key whose address the asset gets; it signs the creation and nothing after it. */
+/** Generates the key for the asset's address. It signs only the creation. */
 async function freshAsset(): Promise<{ asset: string; secretKeys: Uint8Array[] }> {
   const { Keypair } = await import('@solana/web3.js')
   const { publicKey, secretKey } = Keypair.generate()
@@ -61,7 +61,10 @@ const notFresh = () =>
     },
   )
 
-/** Who of the collection signs: who was asked for, the payer where it may, the platform wallet where it is to, or the update authority. */
+/**
+ * Returns the signing authority of the collection: the requested one, the payer if permitted, the platform wallet if it
+ * is to sign, or the update authority.
+ */
 async function mintAuthorityOf(
   context: Context,
   collection: CollectionState,
@@ -77,7 +80,7 @@ async function mintAuthorityOf(
   }
   const wanted = asked ?? (all.includes(payer) ? payer : null)
   if (wanted !== payer && context.config.values['nfts.cosign-collections'].includes(address)) {
-    // Who names another authority needs no signer.
+    // A request that names another authority requires no signer.
     const signer = wanted === null ? await requireSigner(context) : await trySigner(context)
     const isWanted = signer !== null && (wanted === null ? all : [wanted]).includes(signer.address)
     if (isWanted) return { authority: signer.address, cosigner: signer }

@@ -1,4 +1,4 @@
-/** A program-derived address from named inputs; the chain is not asked. */
+/** Derives a program-derived address from named inputs, without a request to the chain. */
 import type { Api } from '../../api/index.ts'
 import { pdaRequest } from '../../api/pdas.ts'
 import type { Input, Result } from '../../api/route.ts'

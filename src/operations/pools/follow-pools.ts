@@ -1,4 +1,4 @@
-/** Follows pools through their life: live once they are on chain, full, migrated, or given up. */
+/** Follows pools through their states: live on chain, full, migrated, or failed. */
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { ApiError } from '../../errors.ts'
 import { writeEvents } from '../../store/event-drafts.ts'
@@ -19,14 +19,14 @@ import {
   type PoolTransition,
 } from './transitions.ts'
 
-/** Pools of one round. */
+/** Pools in one round. */
 const POOLS_PER_ROUND = 100
-/** Until then the blockhash of what was built can still be used. */
+/** Time for which the blockhash of a built transaction can be used. */
 const BUILD_LIFE_MS = 120_000
 
 /**
- * One round over the pools that are due. A pool that cannot be handled is logged and due again, and never stops the
- * others. Throws internal_error where the node fails.
+ * Runs one round over the pools that are due. A pool that fails is logged and due again, and does not stop the others.
+ * Throws internal_error when the node fails.
  */
 export async function followPools(services: PoolServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock, log } = services
@@ -41,7 +41,7 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
     try {
       await followPool(services, row, found[i] ?? null)
     } catch (error) {
-      // Of several daemons one is first with a migration; it looks at the pool next.
+      // Another daemon was first with the migration, and looks at the pool next.
       if (error instanceof ApiError && error.code === 'conflict') {
         log.debug({ pool: row.address, why: error.message }, 'a pool is in the hands of another process')
         continue
@@ -66,7 +66,7 @@ async function followPool(services: PoolServices, row: Row<'pools'>, found: Chai
   }
 }
 
-/** The next step that the chain shows: one at a time, the one after it at the next look. */
+/** Takes the next step that the chain shows. A further one is taken at the next look. */
 async function poolStep(
   services: PoolServices,
   row: Row<'pools'>,
@@ -87,18 +87,18 @@ async function poolStep(
   return pool ? (tx) => markPoolMigrated(services, tx, row, migratedTo) : null
 }
 
-/** Counted from the end of the last transaction that tracks the pool, or of the life of what was built. */
+/** The time counts from the end of the last transaction that tracks the pool, or from the expiry of what was built. */
 async function isGivenUp({ store, clock, config }: PoolServices, row: Row<'pools'>): Promise<boolean> {
   const last = await lastTracked(store.db, row.address)
   if (last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null) return false
   const now = clock.now()
-  // An end that lies ahead was written by a clock that was wrong.
+  // An end in the future was written by a wrong clock.
   const lastEnded = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
   const ended = Math.max(row.created_at + BUILD_LIFE_MS, lastEnded)
   return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
 }
 
-/** How long until the pool is looked at again. */
+/** Returns the wait until the pool is looked at again. */
 function poolWaitOf({ status }: Row<'pools'>): number {
   return POOL_CHECK_MS[status === 'pending' ? 'pending' : status === 'live' ? 'live' : 'triggered']
 }

@@ -1,4 +1,4 @@
-/** The fees that a launch curve holds for the partner. */
+/** Reads the fees that a launch curve holds for the partner. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
@@ -8,7 +8,7 @@ import { metricsOf, requirePool } from './on-chain.ts'
 
 type GetFeeMetricsRoute = Api['pools']['feeMetrics']
 
-/** Throws not_found for a pool that has migrated too (spec 7), with what to ask instead. */
+/** Throws not_found even for a migrated pool (spec 7), naming the request to use instead. */
 export async function getFeeMetrics(
   { chain }: Context,
   { address }: Input<GetFeeMetricsRoute>,

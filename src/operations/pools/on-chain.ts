@@ -1,4 +1,4 @@
-/** Pools as the chain has them, of either family, beside what is stored of them. */
+/** Reads pools of either family from the chain, beside their stored records. */
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { optionalRead } from '../../chain/optional-read.ts'
@@ -12,7 +12,10 @@ import { poolRecord } from '../api-records.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 
-/** One for each address, in its order; null where no pool of either family is. Throws internal_error where the node fails. */
+/**
+ * Returns pools in the order of the addresses, with null for an address without one. Throws internal_error when the
+ * node fails.
+ */
 export async function readPools(chain: Chain, addresses: readonly string[]): Promise<(ChainPool | null)[]> {
   if (addresses.length === 0) return []
   const connection = await chain.connection()
@@ -27,7 +30,7 @@ export async function readPools(chain: Chain, addresses: readonly string[]): Pro
   })
 }
 
-/** What a stored pool is answered with while the node fails, or takes its time: nothing of the chain. */
+/** Returns pools, or no chain state while the node fails or is slow, so that stored pools can be answered. */
 export async function readPoolsIfTimely(
   { chain, log }: Pick<Services, 'chain' | 'log'>,
   addresses: readonly string[],
@@ -35,28 +38,28 @@ export async function readPoolsIfTimely(
   return (await optionalRead(log, 'pools were read without their chain state', () => readPools(chain, addresses))) ?? []
 }
 
-/** Throws not_found. */
+/** Throws not_found when the chain has no such pool. */
 export async function requirePool(chain: Chain, address: string): Promise<ChainPool> {
   const [found] = await readPools(chain, [address])
   if (!found) throw notFound(`There is no pool at ${address} on ${chain.cluster.label}`, { param: 'address' })
   return found
 }
 
-/** Throws not_found also for a pool of the other family, with what to ask instead. */
+/** Throws not_found even for a pool of the other family, naming the request to use instead. */
 export async function requireCurve(chain: Chain, address: string): Promise<DbcPool> {
   const found = await requirePool(chain, address)
   if (found.type === 'dbc') return found.pool
   throw notFound(`${address} is a damm_v2 pool: it has no launch curve`, { param: 'address' })
 }
 
-/** Stored state is what events have said; the chain adds what it alone knows. */
+/** Stored state is what events have reported. The chain adds the fields that only it has. */
 export function storedPoolWithChain(row: Row<'pools'>, found: ChainPool | null): Pool {
   const stored = poolRecord(row)
   if (found === null) return stored
   return { ...stored, ...chainStateOf(found) }
 }
 
-/** A pool that this daemon never created. */
+/** Describes a pool that this service did not create. */
 export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool> {
   const { address } = found.pool
   const baseMint = found.type === 'dbc' ? found.pool.baseMint : found.pool.tokenAMint
@@ -82,7 +85,7 @@ export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool>
   }
 }
 
-/** The status that the chain shows, whatever the events have said before. */
+/** Returns the status that the chain shows, whatever the events have reported before. */
 export function poolStatusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
   if (found.type === 'damm_v2') return 'live'
   if (found.pool.isMigrated) return 'migrated'

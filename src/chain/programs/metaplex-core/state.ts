@@ -124,7 +124,7 @@ async function decodedBy<T extends AssetV1 | CollectionV1>(
   const account = {
     publicKey: key(address),
     owner: key(owner),
-    // The rent of an asset contains no data, so it is not decoded.
+    // The lamports do not affect the decoding, so they are left at 0.
     lamports: { basisPoints: 0n, identifier: 'SOL', decimals: 9 },
     executable: false,
     data: Uint8Array.from(data),
