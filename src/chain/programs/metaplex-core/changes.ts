@@ -64,7 +64,7 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
     } else if (change !== null) {
       changes.push(change)
     } else if (isRemoval(instruction.data)) {
-      // The burn is by the owner at that point, while an earlier release may have been by another.
+      // Only the owner removes the plugin, while another address may have thawed the asset before.
       const release = changes.findLast((each) => each.kind === 'released' && each.asset === asset)
       if (release?.kind === 'released') release.owner ??= actingIn(read)
     }
