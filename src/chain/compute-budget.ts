@@ -41,12 +41,12 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   // The trial has no price, because the fee of the whole limit could be more than the payer has.
   const { transaction } = await build([limit(MAX_TRANSACTION_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
-  const [used, asked] = await Promise.all([
+  const [used, requested] = await Promise.all([
     unitsUsed(connection, transaction, failed),
-    askedPrice({ connection, config }, writableKeys(transaction)),
+    requestedPrice({ connection, config }, writableKeys(transaction)),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
-  const offered = cappedPrice(asked, units, BigInt(config.values['priority-fee-cap']))
+  const offered = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
   return build([limit(units), ...(offered > 0n ? [price(offered)] : [])])
 }
 
@@ -80,12 +80,12 @@ export async function offeredPrice(
   accounts: readonly string[],
   units: number,
 ): Promise<bigint> {
-  const asked = await askedPrice(services, accounts)
-  return cappedPrice(asked, units, BigInt(services.config.values['priority-fee-cap']))
+  const requested = await requestedPrice(services, accounts)
+  return cappedPrice(requested, units, BigInt(services.config.values['priority-fee-cap']))
 }
 
 /** Returns the price that `priority-fee` selects, before any cap. */
-async function askedPrice({ connection, config }: BudgetServices, accounts: readonly string[]): Promise<bigint> {
+async function requestedPrice({ connection, config }: BudgetServices, accounts: readonly string[]): Promise<bigint> {
   const setting = config.values['priority-fee']
   if (setting === 'auto') return recentPrice(connection, accounts)
   return setting === 'none' ? 0n : BigInt(setting)

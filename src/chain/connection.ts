@@ -55,13 +55,13 @@ export interface Chain extends ProgramLookup {
 }
 
 const PING_TIMEOUT_MS = 3_000
-const LOCK_PATIENCE_MS = 3_000
+const CHAIN_LOCK_TIMEOUT_MS = 3_000
 const LOCK_RETRY_MS = 50
 
 export interface OpenChainOptions {
   log?: Log
   /** Time to wait until another process releases the embedded chain, in milliseconds. */
-  lockPatienceMs?: number
+  lockTimeoutMs?: number
   /** Wraps every request to the chain. Tests use it to inject faults. */
   around?: (send: typeof fetch) => typeof fetch
   /** Waits before a request to a busy node is repeated, in milliseconds. */
@@ -79,7 +79,7 @@ interface NodeEndpoint {
 
 /** Opens nothing yet. A failure to open is reported to its caller, and the next caller tries again. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
-  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send } = options
+  const { log = silentLog, lockTimeoutMs = CHAIN_LOCK_TIMEOUT_MS, around = (send) => send } = options
   const { wait, elapsed, ending } = options
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
@@ -97,7 +97,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     if (cluster.kind !== 'embedded') return Promise.reject(internal(`${cluster.label} is not the embedded chain`))
     const other = owner()
     if (other !== undefined) return Promise.reject(embeddedInUse(config.dataDir, other.pid))
-    opened ??= openEmbedded(config, lockPatienceMs).catch((error) => {
+    opened ??= openEmbedded(config, lockTimeoutMs).catch((error) => {
       opened = undefined
       throw error
     })
@@ -114,7 +114,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return served
   }
 
-  const patience: RetryOptions = {
+  const retryOptions: RetryOptions = {
     name: `The RPC node of ${cluster.label}`,
     wait,
     ending,
@@ -125,7 +125,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     if (remote?.url !== url) {
       remote = {
         url,
-        send: withNodeErrors(withRetries(around(reaching(url, redactorOf(config))), patience), cluster.label),
+        send: withNodeErrors(withRetries(around(reaching(url, redactorOf(config))), retryOptions), cluster.label),
       }
     }
     return remote
@@ -138,7 +138,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: withRetries(around(localFetch(local)), patience) }
+        return { url: cluster.rpcUrl, send: withRetries(around(localFetch(local)), retryOptions) }
       })
       .catch((error) => {
         inProcess = undefined
@@ -148,10 +148,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 
   const connection = async (): Promise<Connection> => {
-    const found = await wire()
-    const known = connections.get(found) ?? connectTo(found)
-    connections.set(found, known)
-    return known
+    const node = await wire()
+    const existing = connections.get(node) ?? connectTo(node)
+    connections.set(node, existing)
+    return existing
   }
 
   return {
@@ -172,15 +172,15 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       return (await callNode(send, url, method, params)) as T
     },
     async genesisHash() {
-      const found = await wire()
-      const known = hashes.get(found)
-      if (known !== undefined) return known
+      const node = await wire()
+      const existing = hashes.get(node)
+      if (existing !== undefined) return existing
       const hash = await askNode('Reading the genesis hash', async () => {
-        const answer = await callNode(found.send, found.url, 'getGenesisHash', [])
+        const answer = await callNode(node.send, node.url, 'getGenesisHash', [])
         if (typeof answer !== 'string' || answer === '') throw new Error('it answers with parts missing')
         return answer
       })
-      hashes.set(found, hash)
+      hashes.set(node, hash)
       return hash
     },
     local,
@@ -212,9 +212,9 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
  * Commands that open the chain in their own process run one after another. A daemon that owns it is named in the owner
  * file.
  */
-async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number): Promise<LocalChain> {
+async function openEmbedded({ dataDir, programsDir }: Config, timeoutMs: number): Promise<LocalChain> {
   const { openLocalChain } = await import('../localnet/index.ts')
-  for (const until = Date.now() + patienceMs; ; ) {
+  for (const until = Date.now() + timeoutMs; ; ) {
     try {
       return await openLocalChain({ dataDir, programsDir })
     } catch (error) {

@@ -55,8 +55,8 @@ async function askMetadataProvider(
 
 function parsedAnswer(text: string): Record<string, unknown> | null {
   try {
-    const exact = text.replace(STRING_OR_NUMBER, (found) =>
-      /^-?\d+$/.test(found) && !Number.isSafeInteger(Number(found)) ? `"${found}"` : found,
+    const exact = text.replace(STRING_OR_NUMBER, (match) =>
+      /^-?\d+$/.test(match) && !Number.isSafeInteger(Number(match)) ? `"${match}"` : match,
     )
     const value: unknown = JSON.parse(exact)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null

@@ -56,7 +56,7 @@ async function simulated(connection: Connection, { raw, message }: DecodedTransa
   return runWithAccounts(connection, VersionedTransaction.deserialize(raw), message, {
     replaceRecentBlockhash: false,
     innerInstructions: true,
-    settle: (addresses, before, again, isLast) => reconcileReadings(wallet, addresses, before, again, isLast),
+    settle: (addresses, before, reread, isLast) => reconcileReadings(wallet, addresses, before, reread, isLast),
     mostRuns: MOVEMENT_RUNS,
   })
 }
@@ -87,6 +87,6 @@ async function assetRelease(
 
 /** Returns null for an account that is no readable asset. The policy then permits no release. */
 async function assetSnapshot(address: string, account: ChainAccount | null): Promise<AssetSnapshot | null> {
-  const found = await decodeAsset(address, account).catch(() => null)
-  return found?.kind === 'asset' ? found.asset : null
+  const content = await decodeAsset(address, account).catch(() => null)
+  return content?.kind === 'asset' ? content.asset : null
 }

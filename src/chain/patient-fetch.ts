@@ -7,7 +7,7 @@ const MAX_FETCH_ATTEMPTS = 4
 const FIRST_WAIT_MS = 250
 const BUSY_STATUSES = new Set([429, 502, 503, 504])
 /** Longest pause that a node can request. A longer one may be an error or an attack. */
-const LONGEST_QUIET_MS = 300_000
+const LONGEST_NODE_PAUSE_MS = 300_000
 /** Time for a call with its waits and retries, which keeps the whole answer within ten seconds. */
 export const CALL_MS = 8_000
 
@@ -30,13 +30,13 @@ export interface RetryOptions {
  */
 export function withRetries(send: typeof fetch, options: RetryOptions = {}): typeof fetch {
   const { name = 'The node', wait = pause, elapsed = () => performance.now(), limitMs = CALL_MS, ending } = options
-  let quietUntil = 0
+  let pausedUntil = 0
 
   /** Waits until the node may be called again, and returns how long that took. */
-  async function quiet(waited: number): Promise<number> {
+  async function waitForPause(waited: number): Promise<number> {
     let passed = 0
-    for (let left = quietUntil - elapsed(); left > 0; left = quietUntil - elapsed()) {
-      if (waited + passed + left > limitMs) throw leftAlone(name, left)
+    for (let left = pausedUntil - elapsed(); left > 0; left = pausedUntil - elapsed()) {
+      if (waited + passed + left > limitMs) throw nodePaused(name, left)
       await wait(left)
       passed += left
     }
@@ -48,19 +48,20 @@ export function withRetries(send: typeof fetch, options: RetryOptions = {}): typ
       const startedAt = elapsed()
       let waited = 0
       for (let attempt = 1; ; attempt++) {
-        waited = Math.max(elapsed() - startedAt, waited + (await quiet(waited)))
+        waited = Math.max(elapsed() - startedAt, waited + (await waitForPause(waited)))
         const response = await send(input, { ...init, signal })
         if (!BUSY_STATUSES.has(response.status)) return response
-        const asked = retryAfterMs(response.headers)
-        if (asked !== null) quietUntil = Math.max(quietUntil, elapsed() + Math.min(asked, LONGEST_QUIET_MS))
+        const retryAfter = retryAfterMs(response.headers)
+        if (retryAfter !== null)
+          pausedUntil = Math.max(pausedUntil, elapsed() + Math.min(retryAfter, LONGEST_NODE_PAUSE_MS))
         if (attempt >= MAX_FETCH_ATTEMPTS) return response
         await response.body?.cancel()
-        if (asked === null) await wait(FIRST_WAIT_MS * 2 ** (attempt - 1))
+        if (retryAfter === null) await wait(FIRST_WAIT_MS * 2 ** (attempt - 1))
       }
     })
 }
 
-const leftAlone = (name: string, milliseconds: number) =>
+const nodePaused = (name: string, milliseconds: number) =>
   internal(
     `${name} asks to be left alone for another ${Math.ceil(milliseconds / 1000)} s (Retry-After): try again then`,
   )

@@ -21,8 +21,8 @@ export async function askNode<T>(what: string, ask: () => Promise<T>): Promise<T
  */
 export function nodeReason(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-  const told = NODE_FAULTS.find(([pattern]) => pattern.test(line))
-  if (told !== undefined) return line.replace(told[0], told[1])
+  const fault = NODE_FAULTS.find(([pattern]) => pattern.test(line))
+  if (fault !== undefined) return line.replace(fault[0], fault[1])
   return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON)}…` : line
 }
 

@@ -28,7 +28,7 @@ export interface RunOptions {
   settle?: (
     addresses: readonly string[],
     before: readonly MaybeAccount[],
-    again: readonly MaybeAccount[],
+    reread: readonly MaybeAccount[],
     isLast: boolean,
   ) => MaybeAccount[] | null
   mostRuns?: number
@@ -50,24 +50,24 @@ export async function runWithAccounts(
   let before = await readingOf(connection, addresses)
   for (let tries = 1; ; tries++) {
     const run = await runOnce(connection, transaction, addresses, options)
-    const again = await readingOf(connection, addresses)
+    const reread = await readingOf(connection, addresses)
     const isLast = tries === mostRuns
-    const isOrdered = before.newest <= run.context.slot && run.context.slot <= again.oldest
-    const start = isOrdered ? stateBefore(addresses, before.accounts, again.accounts, options, isLast) : null
+    const isOrdered = before.newest <= run.context.slot && run.context.slot <= reread.oldest
+    const start = isOrdered ? stateBefore(addresses, before.accounts, reread.accounts, options, isLast) : null
     if (start !== null) return { addresses, loaded, before: start, run, stable: true }
     if (isLast) return { addresses, loaded, before: before.accounts, run, stable: false }
-    before = again
+    before = reread
   }
 }
 
 function stateBefore(
   addresses: readonly string[],
   before: readonly MaybeAccount[],
-  again: readonly MaybeAccount[],
+  reread: readonly MaybeAccount[],
   { settle }: RunOptions,
   isLast: boolean,
 ): readonly MaybeAccount[] | null {
-  return areEqual(before, again) ? before : (settle?.(addresses, before, again, isLast) ?? null)
+  return areEqual(before, reread) ? before : (settle?.(addresses, before, reread, isLast) ?? null)
 }
 
 const areEqual = (a: readonly MaybeAccount[], b: readonly MaybeAccount[]) =>
@@ -115,9 +115,9 @@ async function loadedBy(connection: Connection, lookups: DecodedMessage['lookups
   const { context, value } = await askNode('Reading lookup tables', () =>
     connection.getMultipleAccountsInfoAndContext(tables.map((table) => new PublicKey(table))),
   )
-  const found = new Map(tables.map((table, i) => [table, accountBefore(value[i] ?? null)]))
+  const loadedTables = new Map(tables.map((table, i) => [table, accountBefore(value[i] ?? null)]))
   try {
-    return loadAddresses(lookups, context.slot, (table) => found.get(table) ?? null)
+    return loadAddresses(lookups, context.slot, (table) => loadedTables.get(table) ?? null)
   } catch (error) {
     if (error instanceof TransactionRefused) return { writable: [], readonly: [] }
     throw error

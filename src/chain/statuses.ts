@@ -92,17 +92,17 @@ const NONCE_OFFSET = 40
 
 /** Whether each nonce has advanced or is gone, at the finalized commitment, for at most 100. */
 export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]): Promise<Ended> {
-  const asked = nonces.slice(0, ACCOUNTS_PER_CALL)
+  const requested = nonces.slice(0, ACCOUNTS_PER_CALL)
   const { slot, value } = await askNode('Reading nonces', async () =>
     atSlot<({ data: [string, string] } | null)[]>(
       await node.call('getMultipleAccounts', [
-        asked.map(({ account }) => account),
+        requested.map(({ account }) => account),
         { commitment: 'finalized', encoding: 'base64', dataSlice: { offset: NONCE_OFFSET, length: 32 } },
       ]),
-      isListOf(asked),
+      isListOf(requested),
     ),
   )
-  const ended = asked.map((nonce, i) => {
+  const ended = requested.map((nonce, i) => {
     const data = value[i]?.data[0]
     return data === undefined || base58.encode(Buffer.from(data, 'base64')) !== nonce.value
   })
@@ -110,5 +110,5 @@ export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]):
 }
 
 /** The list must have the requested length, so that no entry stands for another. */
-const isListOf = (asked: readonly unknown[]) => (value: unknown) =>
-  Array.isArray(value) && value.length === asked.length
+const isListOf = (requested: readonly unknown[]) => (value: unknown) =>
+  Array.isArray(value) && value.length === requested.length

@@ -10,13 +10,13 @@ export type ChainStates = ReadonlyMap<Projection, ReadonlyMap<string, unknown>>
 /** The number of addresses that each projection has requested in one look. */
 export type AddressCounts = Map<Projection, number>
 
-interface AskedState {
+interface RequestedStates {
   projection: Projection
   reader: ChainStateReader<unknown, unknown>
   addresses: readonly string[]
 }
 
-function statesAskedBy({ effects }: PlannedTransition): AskedState[] {
+function requestedStates({ effects }: PlannedTransition): RequestedStates[] {
   return (effects?.changed ?? []).flatMap(({ projection, changes }) => {
     const { chainState: reader } = projection
     const addresses = reader?.addressesOf(changes) ?? []
@@ -28,14 +28,14 @@ function statesAskedBy({ effects }: PlannedTransition): AskedState[] {
  * Takes the calls that reading for one more transaction adds. Returns false and takes none when the budget has fewer.
  */
 export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned: PlannedTransition): boolean {
-  const asked = statesAskedBy(planned).map(({ projection, reader, addresses }) => {
+  const requested = requestedStates(planned).map(({ projection, reader, addresses }) => {
     const before = counts.get(projection) ?? 0
     const after = before + addresses.length
     return { projection, after, calls: reader.callsFor(after) - reader.callsFor(before) }
   })
-  const calls = asked.reduce((sum, each) => sum + each.calls, 0)
+  const calls = requested.reduce((sum, each) => sum + each.calls, 0)
   if (!takeCalls(budget, calls)) return false
-  for (const { projection, after } of asked) counts.set(projection, after)
+  for (const { projection, after } of requested) counts.set(projection, after)
   return true
 }
 
@@ -47,11 +47,11 @@ export async function readChainStates(
   chain: Chain,
   planned: readonly PlannedTransition[],
 ): Promise<{ readable: readonly PlannedTransition[]; states: ChainStates; fault?: unknown }> {
-  const byProjection = new Map<Projection, { planned: PlannedTransition; asked: AskedState }[]>()
+  const byProjection = new Map<Projection, { planned: PlannedTransition; requested: RequestedStates }[]>()
   for (const each of planned) {
-    for (const asked of statesAskedBy(each)) {
-      const { projection } = asked
-      byProjection.set(projection, [...(byProjection.get(projection) ?? []), { planned: each, asked }])
+    for (const requested of requestedStates(each)) {
+      const { projection } = requested
+      byProjection.set(projection, [...(byProjection.get(projection) ?? []), { planned: each, requested }])
     }
   }
   const states = new Map<Projection, ReadonlyMap<string, unknown>>()
@@ -59,10 +59,10 @@ export async function readChainStates(
   let fault: unknown
   for (const [projection, group] of byProjection) {
     const slot = Math.max(...group.map((each) => each.planned.transition.state.slot))
-    const addresses = [...new Set(group.flatMap(({ asked }) => asked.addresses))]
+    const addresses = [...new Set(group.flatMap(({ requested }) => requested.addresses))]
     try {
       const [first] = group
-      if (first !== undefined) states.set(projection, await first.asked.reader.read(chain, addresses, slot))
+      if (first !== undefined) states.set(projection, await first.requested.reader.read(chain, addresses, slot))
     } catch (error) {
       fault ??= error
       const unreadable = new Set(group.map((each) => each.planned))

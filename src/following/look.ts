@@ -41,16 +41,16 @@ export async function look(
   { signal, leastWaitMs = 0 }: LookOptions = {},
 ): Promise<LookResult> {
   const { store, chain, clock } = services
-  const asked = rows.slice(0, STATUSES_PER_CALL)
+  const batch = rows.slice(0, STATUSES_PER_CALL)
   const now = clock.now()
   const genesis = await chain.genesisHash()
-  const { slot, statuses, planned } = await readTransitions(services, asked, budget)
+  const { slot, statuses, planned } = await readTransitions(services, batch, budget)
   const read = await withEffects(services, planned, budget)
   const { readable, states, fault } = await readChainStates(chain, read.planned)
   const faults = [...read.faults, ...(await writeTransitions(services, readable, { states, signal }))]
   const faulty = new Set(faults.map(({ row }) => row.signature))
   const moved = new Set(readable.map(({ row }) => row.signature).filter((signature) => !faulty.has(signature)))
-  const unmoved = asked.filter(({ signature }) => !moved.has(signature))
+  const unmoved = batch.filter(({ signature }) => !moved.has(signature))
   const waits = groupByWait(unmoved, (row) =>
     faulty.has(row.signature) ? FAULTY_ROW_WAIT_MS : Math.max(lookWaitOf(row, now), leastWaitMs),
   )
@@ -61,24 +61,24 @@ export async function look(
     }
   })
   if (fault !== undefined) throw fault
-  const missing = asked.flatMap((row, i) => (statuses[i] ? [] : [{ row, slot }]))
+  const missing = batch.flatMap((row, i) => (statuses[i] ? [] : [{ row, slot }]))
   return { missing: missing.filter(({ row }) => isUnseen(row)), fault: faults[0]?.error }
 }
 
 /** Reads the states from the node and returns the transitions that they lead to. */
 async function readTransitions(
   { chain, clock }: FollowingServices,
-  asked: readonly FollowedTransaction[],
+  batch: readonly FollowedTransaction[],
   budget: Budget,
 ) {
   const now = clock.now()
   const isOld = ({ created_at }: FollowedTransaction) => now - created_at > YOUNG_TRANSACTION_MS
-  const history = asked.some((row) => row.since_slot === null || wasSeen(row) || isOld(row))
-  const signatures = asked.map(({ signature }) => signature)
+  const history = batch.some((row) => row.since_slot === null || wasSeen(row) || isOld(row))
+  const signatures = batch.map(({ signature }) => signature)
   const { slot, statuses } = await readStatuses(chain, signatures, history)
-  const isAnyLost = history && asked.some((row, i) => statuses[i] === null && isOverdue(row, slot))
+  const isAnyLost = history && batch.some((row, i) => statuses[i] === null && isOverdue(row, slot))
   const since = isAnyLost && budget.take() ? await readFirstBlock(chain) : null
-  const planned = asked.flatMap((row, i) => {
+  const planned = batch.flatMap((row, i) => {
     const transition = transitionOf(row, { status: statuses[i] ?? null, slot, since })
     return transition === null ? [] : [{ row, transition }]
   })

@@ -3,7 +3,7 @@
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type Failure, failureIn } from './logs.ts'
 import { ANY_ANCHOR, INNER_HINTS, KNOWN_PROGRAMS, type KnownProgram } from './programs.ts'
-import { INSTRUCTION_WORDS, spacedName, TRANSACTION_WORDS } from './runtime.ts'
+import { INSTRUCTION_ERROR_TEXTS, spacedName, TRANSACTION_ERROR_TEXTS } from './runtime.ts'
 import type { ErrorContext, ExplainedError } from './types.ts'
 
 export type { ErrorContext, ExplainedError } from './types.ts'
@@ -24,7 +24,7 @@ export function explainTransactionError(err: unknown, context: ErrorContext = {}
 }
 
 function ofTransaction(name: string, detail: unknown, { accountKeys }: ErrorContext): ExplainedError {
-  const [message, hint] = wordsFor(TRANSACTION_WORDS, name)
+  const [message, hint] = errorTextOf(TRANSACTION_ERROR_TEXTS, name)
   const [field, value] = onlyEntry(detail) ?? []
   const index = numberOf(field === 'account_index' ? value : null)
   const account = index === null ? null : (accountKeys?.[index] ?? `number ${index} of the transaction`)
@@ -46,12 +46,12 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
   const program = known?.name ?? id
   if (code !== null) return explained({ program, instruction, code, ...ofCode(code, known, failure, outer) })
 
-  const [message, hint] = wordsFor(INSTRUCTION_WORDS, kind)
+  const [message, hint] = errorTextOf(INSTRUCTION_ERROR_TEXTS, kind)
   return explained({
     program,
     name: kind,
     instruction,
-    message: failure?.said ? `${message}: ${failure.said}` : message,
+    message: failure?.errorLine ? `${message}: ${failure.errorLine}` : message,
     hint,
   })
 }
@@ -64,9 +64,9 @@ function ofCode(code: number, known: KnownProgram | null, failure: Failure | nul
   const { codes, hints } = known ?? (logged ? ANY_ANCHOR : { codes: {}, hints: {} })
   const row = codes[code]
   const name = logged?.name ?? row?.[0] ?? `Custom${code}`
-  const said = failure?.said ? `: ${failure.said}` : ''
+  const errorLine = failure?.errorLine ? `: ${failure.errorLine}` : ''
   const message =
-    logged?.message ?? row?.[1] ?? `the program failed with its own error ${code} (0x${code.toString(16)})${said}`
+    logged?.message ?? row?.[1] ?? `the program failed with its own error ${code} (0x${code.toString(16)})${errorLine}`
   // When the log has another name, the number has another meaning in that version, and a hint would mislead.
   const same = logged === null || row === undefined || logged.name === row[0]
   const inner =
@@ -91,7 +91,7 @@ function failureOfCode(failure: Failure | null, code: number | null): Failure | 
   return failure && failure.code !== null && failure.code !== code ? null : failure
 }
 
-function wordsFor(table: Readonly<Record<string, readonly [string, string | null]>>, name: string) {
+function errorTextOf(table: Readonly<Record<string, readonly [string, string | null]>>, name: string) {
   return (Object.hasOwn(table, name) && table[name]) || ([spacedName(name), null] as const)
 }
 

@@ -7,7 +7,7 @@ export interface Failure {
   code: number | null
   anchor: { name: string; number: number; message: string; account: string | null } | null
   /** Text of the program's last `Error:` line. */
-  said: string | null
+  errorLine: string | null
   /** Log lines of the runtime's own programs, which have figures and addresses. */
   notes: string[]
 }
@@ -18,7 +18,7 @@ const FAILED_LINE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) failed: (.*)$/
 const CUSTOM = /^custom program error: 0x([0-9a-f]{1,8})$/
 const ANCHOR =
   /^Program log: AnchorError (?:caused by account: (\w+)|thrown in \S+|occurred)\. Error Code: (\w+)\. Error Number: (\d+)\. Error Message: (.*?)\.?$/
-const SAID = /^Program log: Error: (.+)$/
+const ERROR_LINE = /^Program log: Error: (.+)$/
 
 /**
  * Returns the first failure of a log, because a failing inner call ends the whole transaction. Null means that the log
@@ -31,7 +31,7 @@ export function failureIn(logs: readonly string[]): Failure | null {
     const [, invoked, depth] = INVOKE.exec(line) ?? []
     if (invoked !== undefined) {
       stack.length = Math.min(stack.length, Number(depth) - 1)
-      stack.push({ programId: invoked, code: null, anchor: null, said: null, notes: [] })
+      stack.push({ programId: invoked, code: null, anchor: null, errorLine: null, notes: [] })
       continue
     }
     if (SUCCESS.test(line)) {
@@ -44,7 +44,7 @@ export function failureIn(logs: readonly string[]): Failure | null {
     if (failed !== undefined) {
       const [, custom] = CUSTOM.exec(reason) ?? []
       const code = custom === undefined ? null : Number.parseInt(custom, 16)
-      const blank: Failure = { programId: failed, code, anchor: null, said: null, notes: [] }
+      const blank: Failure = { programId: failed, code, anchor: null, errorLine: null, notes: [] }
       return running && running.programId === failed ? { ...running, code } : blank
     }
     if (running) readLine(line, running)
@@ -59,7 +59,7 @@ function readLine(line: string, running: Failure): void {
     running.anchor = { name, number: Number(number), message, account: account ?? null }
     return
   }
-  const [, said] = SAID.exec(line) ?? []
-  if (said !== undefined) running.said = said
+  const [, errorLine] = ERROR_LINE.exec(line) ?? []
+  if (errorLine !== undefined) running.errorLine = errorLine
   else if (!line.startsWith('Program ')) running.notes.push(line)
 }

@@ -1,6 +1,6 @@
 /** Describes the runtime's own errors, with hints for common ones. */
 
-type Words = readonly [message: string, hint: string | null]
+type ErrorText = readonly [message: string, hint: string | null]
 
 const BUILD_AGAIN = 'build the transaction again, sign and send it'
 const LATER = 'nothing was paid: send it again in a moment'
@@ -12,7 +12,7 @@ const TABLE = 'the address lookup table is not as it was at the build: build aga
 const SMALLER = 'split it into smaller transactions'
 
 /** Errors of a whole transaction. */
-export const TRANSACTION_WORDS: Readonly<Record<string, Words>> = {
+export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   AccountInUse: ['an account is in use by another transaction', LATER],
   AccountLoadedTwice: ['the transaction names an account twice', BUILD_AGAIN],
   AccountNotFound: ['the account that pays the fee does not exist: it has never held SOL', FUND],
@@ -60,7 +60,7 @@ export const TRANSACTION_WORDS: Readonly<Record<string, Words>> = {
 }
 
 /** Errors of one instruction other than a program's custom code. */
-export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
+export const INSTRUCTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   GenericError: ['the program failed without a reason', null],
   InvalidArgument: ['an argument is not valid', null],
   InvalidInstructionData: ['the program cannot read the instruction', PROGRAM],

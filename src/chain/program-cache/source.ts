@@ -82,14 +82,14 @@ async function fetchAccount(
   address: string,
   options: RpcCallOptions,
 ): Promise<{ account: RpcAccount | null; slot: number }> {
-  const asked = await rpcText(
+  const outcome = await rpcText(
     url,
     'getAccountInfo',
     [address, { encoding: 'base64', commitment: 'finalized' }],
     options,
   )
-  if ('fault' in asked) throw new Error(asked.fault)
-  const { context, value } = (asked.result ?? {}) as { context?: { slot?: unknown }; value?: RpcAccount | null }
+  if ('fault' in outcome) throw new Error(outcome.fault)
+  const { context, value } = (outcome.result ?? {}) as { context?: { slot?: unknown }; value?: RpcAccount | null }
   const isAccount = value === null || (typeof value?.owner === 'string' && typeof value.data?.[0] === 'string')
   if (typeof context?.slot !== 'number' || !isAccount)
     throw new Error('the RPC node answers something that is not an account')

@@ -46,7 +46,7 @@ export async function claimAirdrop(
   const { chain } = context
   const { id, claimer } = input
   const { mint } = airdropKeyOf(id)
-  const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : givenLeaf(input, input.proof)
+  const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : requestLeaf(input, input.proof)
   const account = await tokenAccountAddress(mint, claimer)
   let statusAddress = ''
   const read = await readAirdrop(chain, id, async ({ distributor }) => {
@@ -99,15 +99,15 @@ async function storedLeaf(context: Context, id: string, claimer: string): Promis
     })
   }
   return withRow(context, tree, async ({ row, head, read }) => {
-    const found = await lookUpProof(head, keyBytesOf(claimer), read)
-    if (found !== undefined) return { amount: found.amount, proof: found.proof, tree: row }
+    const leaf = await lookUpProof(head, keyBytesOf(claimer), read)
+    if (leaf !== undefined) return { amount: leaf.amount, proof: leaf.proof, tree: row }
     throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
       param: 'claimer',
     })
   })
 }
 
-function givenLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[]): Leaf {
+function requestLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[]): Leaf {
   if (proof.length > MOST_SIBLINGS) {
     throw badRequest(
       `proof: ${proof.length} hashes do not fit into one transaction, at most ${MOST_SIBLINGS} do (a tree of about a million wallets)`,

@@ -50,7 +50,11 @@ async function storedAirdropWithChain(
   const record = { ...airdropRecord(row), status, distributor: address }
   if (distributor === null) return record
   if (distributor.root === row.root) {
-    return { ...record, ...airdropStateOf(airdrop, distributor), ...(await lackOf(row, { ...airdrop, distributor })) }
+    return {
+      ...record,
+      ...airdropStateOf(airdrop, distributor),
+      ...(await vaultShortfall(row, { ...airdrop, distributor })),
+    }
   }
   const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${distributor.admin} made it. Store the list under another airdrop_count`
   return { ...record, ...airdropStateOf(airdrop, distributor), note }
@@ -107,7 +111,7 @@ const WITHDRAWN = 'The vault was withdrawn after the clawback time: nothing can 
  * Returns what prevents some wallets from claiming, or the vault from returning to its admin. The missing funding is
  * included only if neither applies.
  */
-async function lackOf(
+async function vaultShortfall(
   row: Row<'merkle_trees'>,
   { distributor, vault, vaultAddress, mint }: PresentAirdrop,
 ): Promise<Pick<Airdrop, 'vault_lacks' | 'note'>> {

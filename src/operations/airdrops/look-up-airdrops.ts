@@ -58,8 +58,8 @@ export async function lookUpAirdrops(
 async function amountOfWallet(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
   try {
     return await withRow(context, row, async ({ head, read }) => {
-      const found = await lookUpProof(head, keyBytesOf(wallet), read)
-      return found?.amount ?? null
+      const leaf = await lookUpProof(head, keyBytesOf(wallet), read)
+      return leaf?.amount ?? null
     })
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'bad_request')) throw error

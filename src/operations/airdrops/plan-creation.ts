@@ -37,23 +37,23 @@ export interface AirdropCreationPlan {
 /** Throws bad_request naming the field that does not match, not_found without the mint. */
 export async function planCreation(
   context: Context,
-  wanted: CreateAirdropInput,
+  input: CreateAirdropInput,
   payer: string,
 ): Promise<AirdropCreationPlan> {
   const { chain, store } = context
-  const { mint, airdrop_count: airdropCount } = wanted
+  const { mint, airdrop_count: airdropCount } = input
   const id = treeIdOf(mint, airdropCount)
   const tree = await findTree(store.db, id)
-  const root = rootOf(wanted, tree)
-  const deposit = depositOf(wanted, id, tree)
+  const root = rootOf(input, tree)
+  const deposit = depositOf(input, id, tree)
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
   const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
   await requireProgram(chain, PROGRAMS.distributor)
   await requireFreeCount(context, airdrop, { payer, root, tree })
-  const found = airdrop.accounts.get(account) ?? null
-  const held = isOpen(found) ? found : null
-  requireDepositTokens(wanted, { payer, account, held, deposit })
+  const tokens = airdrop.accounts.get(account) ?? null
+  const held = isOpen(tokens) ? tokens : null
+  requireDepositTokens(input, { payer, account, held, deposit })
   const startsAt = airdrop.now + START_DELAY_S
   const endsAt = startsAt + 1n
   const creation = {
@@ -64,7 +64,7 @@ export async function planCreation(
     maxNodes: tree === null ? MAX_U64 : BigInt(tree.leaf_count),
     startsAt,
     endsAt,
-    clawbackAt: endsAt + BigInt(wanted.clawback_after_days) * DAY_S,
+    clawbackAt: endsAt + BigInt(input.clawback_after_days) * DAY_S,
     decimals,
     deposit,
     opensReceiver: held === null,

@@ -29,15 +29,15 @@ export async function swapToSol(
 ): Promise<BuiltTransaction> {
   const { chain } = context
   if (mint === WRAPPED_SOL) throw swapRefusal('the airdrop is of wrapped SOL: closing its account makes it SOL')
-  const found = await poolOfMint(context, mint)
-  if (found === null) {
+  const chainPool = await poolOfMint(context, mint)
+  if (chainPool === null) {
     throw swapRefusal(
       `the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`,
     )
   }
   const connection = await chain.connection()
   const order = { side: 'sell', amount } as const
-  const quote = await quotePoolSwap(connection, found, order).catch((error) => {
+  const quote = await quotePoolSwap(connection, chainPool, order).catch((error) => {
     if (error instanceof ApiError && error.code === 'bad_request') throw swapRefusal(error.message)
     throw error
   })
@@ -46,7 +46,7 @@ export async function swapToSol(
     payer,
     fallbackUnits: POOL_SWAP_UNITS,
     follows: claim,
-    build: (envelope) => buildPoolSwap(found, { ...envelope, ...order, minimumOut }),
+    build: (envelope) => buildPoolSwap(chainPool, { ...envelope, ...order, minimumOut }),
   })
 }
 
@@ -68,11 +68,12 @@ async function poolOfMint(context: Context, mint: string): Promise<ChainPool | n
  * Returns the first pool that trades the token against SOL. A migrated curve is replaced by the pool that it became.
  */
 async function usableOf({ chain }: Context, mint: string, addresses: readonly string[]): Promise<ChainPool | null> {
-  for (const found of await readPools(chain, addresses)) {
-    if (found?.type === 'damm_v2' && tradesAgainstSol(found.pool, mint)) return found
-    if (found?.type !== 'dbc' || found.pool.baseMint !== mint || found.pool.quoteMint !== WRAPPED_SOL) continue
-    if (!found.pool.isMigrated) return found
-    const [next = null] = await readPools(chain, [await dbc.migratedPoolAddress(found.pool)])
+  for (const chainPool of await readPools(chain, addresses)) {
+    if (chainPool?.type === 'damm_v2' && tradesAgainstSol(chainPool.pool, mint)) return chainPool
+    if (chainPool?.type !== 'dbc' || chainPool.pool.baseMint !== mint || chainPool.pool.quoteMint !== WRAPPED_SOL)
+      continue
+    if (!chainPool.pool.isMigrated) return chainPool
+    const [next = null] = await readPools(chain, [await dbc.migratedPoolAddress(chainPool.pool)])
     if (next?.type === 'damm_v2' && tradesAgainstSol(next.pool, mint)) return next
   }
   return null

@@ -25,8 +25,8 @@ export async function createApiKey(
       created_at: context.clock.now(),
     })
     const { id, name, scopes, rate_limit_per_minute, rate_limit_per_day } = apiKeyRecord(stored)
-    const said = { key: id, name, scopes, rate_limit_per_minute, rate_limit_per_day }
-    await audit(context, tx, 'api_key.created', null, said)
+    const details = { key: id, name, scopes, rate_limit_per_minute, rate_limit_per_day }
+    await audit(context, tx, 'api_key.created', null, details)
     return { ...apiKeyRecord(stored), key }
   })
 }

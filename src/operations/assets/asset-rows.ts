@@ -66,8 +66,8 @@ export async function refreshAssetRows(
     state === null
       ? { owner: null, status: 'burned' as const }
       : { ...where, owner: state.owner, status: state.staked ? ('staked' as const) : ('unstaked' as const) }
-  const seen = await assetRowsOf(store.db, asset)
-  if (!differs(seen.nft, nftNow) && !differs(seen.stake, stakeNow)) return seen
+  const existing = await assetRowsOf(store.db, asset)
+  if (!differs(existing.nft, nftNow) && !differs(existing.stake, stakeNow)) return existing
   await store.write(async (tx) => {
     const place = { slot, order: 0 }
     const { nft, stake } = await assetRowsOf(tx, asset)

@@ -25,21 +25,21 @@ interface OwnershipRequirement {
  */
 export async function requireOwnedAsset(
   { chain }: Pick<Services, 'chain'>,
-  asked: OwnershipRequirement,
+  requirement: OwnershipRequirement,
 ): Promise<OwnedAsset> {
-  const { asset: address, param } = asked
-  const { slot, found, collection } = await readAssetIn(await chain.connection(), address, asked.collection)
-  if (found.kind === 'absent') throw notFound(`There is no asset at ${address}`, { param: 'asset' })
-  if (found.kind === 'burned') throw badRequest(`The asset ${address} is burned`, { param: 'asset' })
-  const { asset } = found
-  if (asset.collection !== asked.collection || collection === null) {
+  const { asset: address, param } = requirement
+  const { slot, content, collection } = await readAssetIn(await chain.connection(), address, requirement.collection)
+  if (content.kind === 'absent') throw notFound(`There is no asset at ${address}`, { param: 'asset' })
+  if (content.kind === 'burned') throw badRequest(`The asset ${address} is burned`, { param: 'asset' })
+  const { asset } = content
+  if (asset.collection !== requirement.collection || collection === null) {
     const where = asset.collection === null ? 'in no collection' : `in the collection ${asset.collection}`
-    throw badRequest(`The asset ${address} is ${where}, not in ${asked.collection}`, {
+    throw badRequest(`The asset ${address} is ${where}, not in ${requirement.collection}`, {
       param: 'collection',
       details: { collection: asset.collection },
     })
   }
-  if (asset.owner !== asked.owner) {
+  if (asset.owner !== requirement.owner) {
     throw badRequest(`The asset ${address} is owned by ${asset.owner}; only it can do this`, {
       param,
       details: { owner: asset.owner },

@@ -17,16 +17,16 @@ export async function readAssetWithRows(
   address: string,
 ): Promise<AssetReading> {
   const connection = await services.chain.connection()
-  const { slot, found } = await readCoreAsset(connection, address)
-  if (found.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
-  if (found.kind === 'burned') {
+  const { slot, content } = await readCoreAsset(connection, address)
+  if (content.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
+  if (content.kind === 'burned') {
     return { kind: 'burned', state: null, ...(await refreshAssetRows(services, address, { slot, state: null })) }
   }
-  const { owner, name, uri, collection } = found.asset
+  const { owner, name, uri, collection } = content.asset
   // The collection may be frozen as a whole.
   const whole = collection === null ? null : (await readAssetIn(connection, address, collection)).collection
-  const staked = await isAssetStaked(services, found.asset)
-  const state = { owner, name, uri, collection, frozen: isFrozen(found.asset, whole), staked }
+  const staked = await isAssetStaked(services, content.asset)
+  const state = { owner, name, uri, collection, frozen: isFrozen(content.asset, whole), staked }
   return { kind: 'asset', state, ...(await refreshAssetRows(services, address, { slot, state })) }
 }
 

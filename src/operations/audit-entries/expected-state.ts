@@ -40,14 +40,14 @@ export function expectedState(now: number) {
   const spends = new Map<string, ExpectedSpend>()
   const since = now - DAY_MS
 
-  function see(entry: AuditRow): void {
+  function apply(entry: AuditRow): void {
     if (entry.signer === null) return
     const details: AuditDetails = JSON.parse(entry.details_json)
     const policy = policies.get(entry.signer) ?? firstPolicy()
     if (applyPolicyChange(policy, entry.action, details)) {
       policies.set(entry.signer, Object.assign(policy, { sequence: entry.sequence }))
     }
-    if (entry.at > since + EDGE_MS) seeSpend(spends, entry, details)
+    if (entry.at > since + EDGE_MS) applySpend(spends, entry, details)
   }
 
   /** Returns the first row that differs from the state that the entries imply. */
@@ -62,7 +62,7 @@ export function expectedState(now: number) {
     for (const [signer, { sequence }] of policies) return { sequence, why: `the policy of ${signer} is gone` }
     return spendDifference(reader, spends, since)
   }
-  return { see, difference }
+  return { apply, difference }
 }
 
 const firstPolicy = (): ExpectedPolicy => ({
@@ -110,14 +110,14 @@ const sorted = (value: unknown): string =>
       : inner,
   )
 
-function seeSpend(spends: Map<string, ExpectedSpend>, { action, sequence }: AuditRow, details: AuditDetails): void {
+function applySpend(spends: Map<string, ExpectedSpend>, { action, sequence }: AuditRow, details: AuditDetails): void {
   const { signing, signed } = details
   if (typeof signing !== 'string') return
-  const known = spends.get(signing)
-  if (action === 'signing.failed' && signed === 'no') known?.possible.add(NO_SPENDS)
+  const existing = spends.get(signing)
+  if (action === 'signing.failed' && signed === 'no') existing?.possible.add(NO_SPENDS)
   if (action !== 'signing.intended') return
   const amounts = amountsOf(details)
-  const before = known?.possible ?? new Set([NO_SPENDS])
+  const before = existing?.possible ?? new Set([NO_SPENDS])
   const possible = new Set([...before].map((totals) => total([...amountsIn(totals), ...amounts])))
   spends.set(signing, { possible, sequence })
 }
@@ -151,9 +151,9 @@ async function spendDifference(
   const stored = new Map<string, typeof rows>()
   for (const row of rows) stored.set(row.signing_id, [...(stored.get(row.signing_id) ?? []), row])
   for (const [signing, { possible, sequence }] of spends) {
-    const found = stored.get(signing) ?? []
-    const isNumeric = found.every(({ amount }) => /^\d+$/.test(amount))
-    if (!isNumeric || !possible.has(total(found.map(({ mint, amount }) => [mint, BigInt(amount)]))))
+    const storedRows = stored.get(signing) ?? []
+    const isNumeric = storedRows.every(({ amount }) => /^\d+$/.test(amount))
+    if (!isNumeric || !possible.has(total(storedRows.map(({ mint, amount }) => [mint, BigInt(amount)]))))
       return { sequence, why: `what the signing ${signing} spent is not what this entry says` }
     stored.delete(signing)
   }

@@ -10,10 +10,10 @@ type VerifyAuditEntriesRoute = Api['auditEntries']['verify']
 
 export async function verifyAuditEntries(
   { store, vault, clock }: Context,
-  { head: wanted }: Input<VerifyAuditEntriesRoute>,
+  { head: expectedHead }: Input<VerifyAuditEntriesRoute>,
 ): Promise<Result<VerifyAuditEntriesRoute>> {
   const state = expectedState(clock.now())
-  const walk = auditWalk(vault, wanted, state.see)
+  const walk = auditWalk(vault, expectedHead, state.apply)
   // A long log is read outside of the transaction. Entries written meanwhile are read together with the rows that they
   // are compared with.
   let verdict = await walk.forward(store.db)

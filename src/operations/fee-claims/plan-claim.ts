@@ -133,15 +133,17 @@ async function requireClaimerRent(connection: Connection, pool: DammV2Pool, owne
 }
 
 async function requirePositionPool({ chain }: Context, address: string): Promise<DammV2Pool> {
-  const found = await requirePool(chain, address)
-  if (found.type === 'damm_v2') return found.pool
-  const [migrated] = found.pool.isMigrated ? await readPools(chain, [await migratedPoolAddress(found.pool)]) : []
+  const chainPool = await requirePool(chain, address)
+  if (chainPool.type === 'damm_v2') return chainPool.pool
+  const [migrated] = chainPool.pool.isMigrated
+    ? await readPools(chain, [await migratedPoolAddress(chainPool.pool)])
+    : []
   if (migrated?.type === 'damm_v2') return migrated.pool
   throw badRequest(`The pool ${address} has not migrated: claim its fees with kind dbc`, { param: 'kind' })
 }
 
-const nothingToClaim = (address: string, whose = '') =>
-  badRequest(`There is nothing to claim from ${address}${whose}`, {
+const nothingToClaim = (address: string, owner = '') =>
+  badRequest(`There is nothing to claim from ${address}${owner}`, {
     param: 'address',
     details: { reason: 'nothing_to_claim' },
   })

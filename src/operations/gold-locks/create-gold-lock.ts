@@ -16,7 +16,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { goldMint, requireLockable } from './gold-mint.ts'
 import { goldLockMemo } from './lock-memo.ts'
-import { foreignness, goldLockStatusOf, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
+import { goldLockMismatch, goldLockStatusOf, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type CreateGoldLockRoute = Api['goldLocks']['create']
 
@@ -57,7 +57,7 @@ export async function createGoldLock(
 
 /** A wallet has one address for locks. The error reports the existing lock, its end and the remedy. */
 async function occupied(context: Context, user: string, escrow: Escrow, { at }: BeforeLock): Promise<ApiError> {
-  const why = foreignness(context, escrow, await storedLock(context, user))
+  const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   const { address, mint, cliffAmount } = escrow
   const details = { escrow: address, mint, amount: String(cliffAmount) }
   if (why !== null) {

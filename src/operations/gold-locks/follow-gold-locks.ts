@@ -66,11 +66,11 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
   for (let from = 0; from < rows.length; from += LOCKS_PER_CALL) {
     signal?.throwIfAborted()
     const part = rows.slice(from, from + LOCKS_PER_CALL)
-    const found = await readLocks(
+    const reading = await readLocks(
       connection,
       part.map(({ escrow }) => escrow),
     )
-    const error = await followLocks(services, part, found, budget, signal)
+    const error = await followLocks(services, part, reading, budget, signal)
     fault ??= error
   }
   if (fault !== undefined) throw fault

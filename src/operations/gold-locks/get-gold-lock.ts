@@ -5,7 +5,7 @@ import { readLockOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { goldLockRecord } from '../api-records.ts'
 import {
-  foreignness,
+  goldLockMismatch,
   goldLockStatusOf,
   isStoredLock,
   noGoldLock,
@@ -29,7 +29,7 @@ export async function getGoldLock(
     // No one can end a lock before its time, so the node has not seen it yet.
     return left > 0 ? { ...record, seconds_left: left } : { ...record, status: 'unlocked', seconds_left: 0 }
   }
-  const why = foreignness(context, escrow, stored)
+  const why = goldLockMismatch(context, escrow, stored)
   if (why !== null) throw noGoldLock(context, user, escrow, why)
   return {
     user,

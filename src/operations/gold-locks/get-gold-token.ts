@@ -9,7 +9,7 @@ type GetGoldTokenRoute = Api['goldLocks']['token']
 
 export async function getGoldToken(context: Context): Promise<Result<GetGoldTokenRoute>> {
   const mint = goldMint(context)
-  const found = await readGoldToken(await context.chain.connection(), mint)
-  const { decimals, tokenProgram } = requireLockable(context, mint, found)
+  const token = await readGoldToken(await context.chain.connection(), mint)
+  const { decimals, tokenProgram } = requireLockable(context, mint, token)
   return { mint, decimals, token_program: tokenProgram }
 }

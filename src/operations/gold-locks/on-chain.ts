@@ -1,7 +1,7 @@
 /** Reads the lock of a wallet from the chain, beside its stored record. */
 import type { GoldLock } from '../../api/index.ts'
 import type { ChainMoment } from '../../chain/chain-clock.ts'
-import { type Escrow, isPaidOut, oddityOf } from '../../chain/programs/jupiter-lock/index.ts'
+import { type Escrow, isPaidOut, scheduleMismatch } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { findLatestGoldLock, type GoldLockRow } from '../../store/gold-locks.ts'
@@ -26,9 +26,9 @@ export function isStoredLock(escrow: Escrow, row: Pick<GoldLockRow, 'mint' | 'am
  * one that was followed here under another configured mint. Throws internal_error when that depends on `gold.mint` and
  * it is not set.
  */
-export function foreignness(services: Pick<Services, 'config'>, escrow: Escrow, stored: GoldLockRow | null) {
-  const oddity = oddityOf(escrow)
-  if (oddity !== null) return oddity
+export function goldLockMismatch(services: Pick<Services, 'config'>, escrow: Escrow, stored: GoldLockRow | null) {
+  const mismatch = scheduleMismatch(escrow)
+  if (mismatch !== null) return mismatch
   if (stored !== null && isStoredLock(escrow, stored)) return null
   const gold = goldMint(services)
   return escrow.mint === gold ? null : `its mint is ${escrow.mint}, not the gold mint ${gold}`

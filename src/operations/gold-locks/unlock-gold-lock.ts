@@ -9,14 +9,14 @@ import {
   type Escrow,
   isPaidOut,
   readLockOf,
-  readUnlockWay,
+  readUnlockAccounts,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { goldLockMemo } from './lock-memo.ts'
-import { foreignness, noGoldLock, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
+import { goldLockMismatch, noGoldLock, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type UnlockGoldLockRoute = Api['goldLocks']['unlock']
 
@@ -28,7 +28,7 @@ export async function unlockGoldLock(
   const connection = await context.chain.connection()
   const { escrow, at } = await readLockOf(connection, user)
   if (escrow === null) throw noGoldLock(context, user)
-  const why = foreignness(context, escrow, await storedLock(context, user))
+  const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
   const left = secondsUntilUnlock(escrow, at)
   // A lock that another tool has already paid out is only closed.
@@ -64,7 +64,7 @@ export async function unlockGoldLock(
 /** No tokens can leave or reach a frozen account. The error names who can thaw it. */
 async function requirePassable(connection: Connection, escrow: Escrow): Promise<void> {
   const { base: user, mint } = escrow
-  const { lock, wallet, freezeAuthority } = await readUnlockWay(connection, escrow)
+  const { lock, wallet, freezeAuthority } = await readUnlockAccounts(connection, escrow)
   if (wallet.state !== null && wallet.state.owner !== user) {
     throw badRequest(
       `The token account ${wallet.address} of ${user} belongs to ${wallet.state.owner}: the gold can only be paid out once it is given back`,
@@ -73,17 +73,17 @@ async function requirePassable(connection: Connection, escrow: Escrow): Promise<
   }
   // A closing without a payout moves no tokens.
   if ((lock.state?.amount ?? 0n) === 0n) return
-  for (const [whose, { address, state }] of [
+  for (const [ofAccount, { address, state }] of [
     ['of the lock', lock],
     ['of the wallet', wallet],
   ] as const) {
     if (state?.state !== 'frozen') continue
-    const way =
+    const remedy =
       freezeAuthority === null
         ? 'and nobody can thaw it, as the token has no freeze authority any more'
         : `its freeze authority ${freezeAuthority} must thaw it first`
     throw badRequest(
-      `The gold of ${user} cannot be unlocked: the token account ${address} ${whose} is frozen, ${way}`,
+      `The gold of ${user} cannot be unlocked: the token account ${address} ${ofAccount} is frozen, ${remedy}`,
       {
         param: 'user',
         details: { escrow: escrow.address, mint, account: address, freeze_authority: freezeAuthority },

@@ -145,7 +145,7 @@ async function requireReplaceable(
       `The airdrop ${id} is on chain already, made by ${admin} with the root ${onChain}, and its tree cannot be replaced by one with another root; ${another}`,
     )
   }
-  const signature = await underWay(tx, id, root, chain)
+  const signature = await pendingCreation(tx, id, root, chain)
   if (signature === null) return
   throw treeConflict(
     existing,
@@ -155,14 +155,19 @@ async function requireReplaceable(
 }
 
 /** Returns a pending transaction that may create the airdrop with another root than this one, or null. */
-async function underWay(tx: Tx, id: string, root: string, { genesis, address }: MintReading): Promise<string | null> {
-  const found = (await pendingTransactions(tx, genesis, 0)).find(({ tracked_id, changes }) => {
+async function pendingCreation(
+  tx: Tx,
+  id: string,
+  root: string,
+  { genesis, address }: MintReading,
+): Promise<string | null> {
+  const pending = (await pendingTransactions(tx, genesis, 0)).find(({ tracked_id, changes }) => {
     const roots = changes.flatMap((change) =>
       change.kind === 'created' && change.distributor === address ? [change.root] : [],
     )
     return roots.length === 0 ? tracked_id === id : roots.some((each) => each !== root)
   })
-  return found?.signature ?? null
+  return pending?.signature ?? null
 }
 
 const treeConflict = ({ root, status }: Row<'merkle_trees'>, message: string, more: object = {}): ApiError =>

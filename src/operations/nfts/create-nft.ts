@@ -20,9 +20,9 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   }
   const { asset, secretKeys } = input.asset === undefined ? await freshAsset() : { asset: input.asset, secretKeys: [] }
   const connection = await context.chain.connection()
-  const { found, isTaken, collection } = await readAssetIn(connection, asset, input.collection)
+  const { content, isTaken, collection } = await readAssetIn(connection, asset, input.collection)
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
-  if (found.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
+  if (content.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
   if (isTaken) throw notFresh()
   const { authority, cosigner } = await mintAuthorityOf(context, collection, input)
   if (asset === authority) throw notFresh()
@@ -68,22 +68,22 @@ const notFresh = () =>
 async function mintAuthorityOf(
   context: Context,
   collection: CollectionState,
-  { payer, authority: asked }: Input<CreateNftRoute>,
+  { payer, authority: requested }: Input<CreateNftRoute>,
 ): Promise<{ authority: string; cosigner: Signer | null }> {
   const { updateAuthority, updateDelegates, address } = collection
   const all = [updateAuthority, ...updateDelegates]
-  if (asked !== undefined && !all.includes(asked)) {
+  if (requested !== undefined && !all.includes(requested)) {
     throw badRequest(
-      `${asked} may not mint into the collection ${address}: its update authority is ${updateAuthority}, its delegates are ${updateDelegates.join(', ') || 'none'}`,
+      `${requested} may not mint into the collection ${address}: its update authority is ${updateAuthority}, its delegates are ${updateDelegates.join(', ') || 'none'}`,
       { param: 'authority', details: { update_authority: updateAuthority, update_delegates: updateDelegates } },
     )
   }
-  const wanted = asked ?? (all.includes(payer) ? payer : null)
-  if (wanted !== payer && context.config.values['nfts.cosign-collections'].includes(address)) {
+  const expected = requested ?? (all.includes(payer) ? payer : null)
+  if (expected !== payer && context.config.values['nfts.cosign-collections'].includes(address)) {
     // A request that names another authority requires no signer.
-    const signer = wanted === null ? await requireSigner(context) : await trySigner(context)
-    const isWanted = signer !== null && (wanted === null ? all : [wanted]).includes(signer.address)
-    if (isWanted) return { authority: signer.address, cosigner: signer }
+    const signer = expected === null ? await requireSigner(context) : await trySigner(context)
+    const isAuthority = signer !== null && (expected === null ? all : [expected]).includes(signer.address)
+    if (isAuthority) return { authority: signer.address, cosigner: signer }
   }
-  return { authority: wanted ?? updateAuthority, cosigner: null }
+  return { authority: expected ?? updateAuthority, cosigner: null }
 }

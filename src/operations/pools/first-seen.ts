@@ -15,10 +15,10 @@ interface PoolSignature {
 /** Returns the slot and signature of the first transaction, or nothing when the node does not report it. */
 export async function firstSeen(chain: Chain, address: string): Promise<ChainEvidence> {
   const options = { limit: MOST_SIGNATURES, commitment: 'confirmed' }
-  const found = await askNode('Reading the first transaction of the pool', () =>
+  const signatures = await askNode('Reading the first transaction of the pool', () =>
     chain.call<PoolSignature[]>('getSignaturesForAddress', [address, options]),
   ).catch(() => [])
-  if (!Array.isArray(found) || found.length >= MOST_SIGNATURES) return {}
-  const first = found.findLast(({ err }) => err === null)
+  if (!Array.isArray(signatures) || signatures.length >= MOST_SIGNATURES) return {}
+  const first = signatures.findLast(({ err }) => err === null)
   return first === undefined ? {} : { slot: Number(first.slot), signature: first.signature }
 }

@@ -32,14 +32,14 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
   const { store, chain, clock, log } = services
   if (!(await isAnyPoolDue(store.db, clock.now()))) return
   const rows = await duePools(store.db, await chain.genesisHash(), clock.now(), POOLS_PER_ROUND)
-  const found = await readPools(
+  const chainPools = await readPools(
     chain,
     rows.map(({ address }) => address),
   )
   for (const [i, row] of rows.entries()) {
     signal?.throwIfAborted()
     try {
-      await followPool(services, row, found[i] ?? null)
+      await followPool(services, row, chainPools[i] ?? null)
     } catch (error) {
       // Another daemon was first with the migration, and looks at the pool next.
       if (error instanceof ApiError && error.code === 'conflict') {
@@ -52,17 +52,17 @@ export async function followPools(services: PoolServices, signal?: AbortSignal):
   }
 }
 
-async function followPool(services: PoolServices, row: Row<'pools'>, found: ChainPool | null): Promise<void> {
+async function followPool(services: PoolServices, row: Row<'pools'>, chainPool: ChainPool | null): Promise<void> {
   const { store, clock, config } = services
-  const next = await poolStep(services, row, found)
+  const next = await poolStep(services, row, chainPool)
   const now = await store.write(async (tx) => {
     const moved = next === null ? null : await next(tx)
     if (moved !== null) await writeEvents(tx, clock, moved.drafts)
     else await planPoolCheck(tx, [row.address], clock.now() + poolWaitOf(row))
     return moved?.row ?? row
   })
-  if (config.values['pools.crank'] && now.status === 'migration_triggered' && found?.type === 'dbc') {
-    await crankPool(services, now, found.pool)
+  if (config.values['pools.crank'] && now.status === 'migration_triggered' && chainPool?.type === 'dbc') {
+    await crankPool(services, now, chainPool.pool)
   }
 }
 
@@ -70,19 +70,19 @@ async function followPool(services: PoolServices, row: Row<'pools'>, found: Chai
 async function poolStep(
   services: PoolServices,
   row: Row<'pools'>,
-  found: ChainPool | null,
+  chainPool: ChainPool | null,
 ): Promise<((tx: Tx) => Promise<PoolTransition>) | null> {
   if (row.status === 'pending') {
-    if (found !== null) {
+    if (chainPool !== null) {
       const evidence = await firstSeen(services.chain, row.address)
       return (tx) => markPoolLive(services, tx, row, evidence)
     }
     return (await isGivenUp(services, row)) ? (tx) => markPoolFailed(tx, row) : null
   }
-  if (found?.type !== 'dbc') return null
-  if (row.status === 'live') return isFull(found.pool) ? (tx) => markMigrationTriggered(services, tx, row) : null
-  if (row.status !== 'migration_triggered' || !found.pool.isMigrated) return null
-  const migratedTo = await migratedPoolAddress(found.pool)
+  if (chainPool?.type !== 'dbc') return null
+  if (row.status === 'live') return isFull(chainPool.pool) ? (tx) => markMigrationTriggered(services, tx, row) : null
+  if (row.status !== 'migration_triggered' || !chainPool.pool.isMigrated) return null
+  const migratedTo = await migratedPoolAddress(chainPool.pool)
   const [pool] = await readPools(services.chain, [migratedTo])
   return pool ? (tx) => markPoolMigrated(services, tx, row, migratedTo) : null
 }

@@ -13,15 +13,15 @@ export async function getFeeMetrics(
   { chain }: Context,
   { address }: Input<GetFeeMetricsRoute>,
 ): Promise<Result<GetFeeMetricsRoute>> {
-  const found = await requirePool(chain, address)
+  const chainPool = await requirePool(chain, address)
   const claims = `(POST /v2/pools/${address}/fee-claims, \`svc fees claim\`)`
-  if (found.type === 'damm_v2') {
+  if (chainPool.type === 'damm_v2') {
     throw notFound(`${address} is a damm_v2 pool: its fees are claimed with kind damm_v2 ${claims}`, {
       param: 'address',
     })
   }
-  if (!found.pool.isMigrated) return metricsOf(found.pool)
-  const migratedTo = await migratedPoolAddress(found.pool)
+  if (!chainPool.pool.isMigrated) return metricsOf(chainPool.pool)
+  const migratedTo = await migratedPoolAddress(chainPool.pool)
   throw notFound(
     `The pool ${address} has migrated to ${migratedTo}: its fees are claimed with kind damm_v2, what the curve still holds with kind dbc, and its surplus with kind surplus ${claims}`,
     { param: 'address', details: { migrated_to: migratedTo } },

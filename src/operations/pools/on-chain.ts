@@ -40,63 +40,63 @@ export async function readPoolsIfTimely(
 
 /** Throws not_found when the chain has no such pool. */
 export async function requirePool(chain: Chain, address: string): Promise<ChainPool> {
-  const [found] = await readPools(chain, [address])
-  if (!found) throw notFound(`There is no pool at ${address} on ${chain.cluster.label}`, { param: 'address' })
-  return found
+  const [chainPool] = await readPools(chain, [address])
+  if (!chainPool) throw notFound(`There is no pool at ${address} on ${chain.cluster.label}`, { param: 'address' })
+  return chainPool
 }
 
 /** Throws not_found even for a pool of the other family, naming the request to use instead. */
 export async function requireCurve(chain: Chain, address: string): Promise<DbcPool> {
-  const found = await requirePool(chain, address)
-  if (found.type === 'dbc') return found.pool
+  const chainPool = await requirePool(chain, address)
+  if (chainPool.type === 'dbc') return chainPool.pool
   throw notFound(`${address} is a damm_v2 pool: it has no launch curve`, { param: 'address' })
 }
 
 /** Stored state is what events have reported. The chain adds the fields that only it has. */
-export function storedPoolWithChain(row: Row<'pools'>, found: ChainPool | null): Pool {
+export function storedPoolWithChain(row: Row<'pools'>, chainPool: ChainPool | null): Pool {
   const stored = poolRecord(row)
-  if (found === null) return stored
-  return { ...stored, ...chainStateOf(found) }
+  if (chainPool === null) return stored
+  return { ...stored, ...chainStateOf(chainPool) }
 }
 
 /** Describes a pool that this service did not create. */
-export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool> {
-  const { address } = found.pool
-  const baseMint = found.type === 'dbc' ? found.pool.baseMint : found.pool.tokenAMint
+export async function foreignPool(chain: Chain, chainPool: ChainPool): Promise<Pool> {
+  const { address } = chainPool.pool
+  const baseMint = chainPool.type === 'dbc' ? chainPool.pool.baseMint : chainPool.pool.tokenAMint
   const token = await readTokenState(await chain.connection(), baseMint).catch((error) => {
     if (error instanceof ApiError && error.code !== 'internal_error') return null
     throw error
   })
   const uri = token?.metadata?.uri ?? ''
   return {
-    type: found.type,
+    type: chainPool.type,
     address,
     base_mint: baseMint,
-    quote_mint: found.type === 'dbc' ? found.pool.quoteMint : found.pool.tokenBMint,
-    config: found.type === 'dbc' ? found.pool.config : null,
-    creator: found.pool.creator,
+    quote_mint: chainPool.type === 'dbc' ? chainPool.pool.quoteMint : chainPool.pool.tokenBMint,
+    config: chainPool.type === 'dbc' ? chainPool.pool.config : null,
+    creator: chainPool.pool.creator,
     name: token?.metadata?.name ?? null,
     symbol: token?.metadata?.symbol ?? null,
     metadata_uri: URL.canParse(uri) ? uri : null,
-    status: poolStatusOf(found),
-    ...chainStateOf(found),
+    status: poolStatusOf(chainPool),
+    ...chainStateOf(chainPool),
     created_at: null,
     metadata: null,
   }
 }
 
 /** Returns the status that the chain shows, whatever the events have reported before. */
-export function poolStatusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
-  if (found.type === 'damm_v2') return 'live'
-  if (found.pool.isMigrated) return 'migrated'
-  return isFull(found.pool) ? 'migration_triggered' : 'live'
+export function poolStatusOf(chainPool: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
+  if (chainPool.type === 'damm_v2') return 'live'
+  if (chainPool.pool.isMigrated) return 'migrated'
+  return isFull(chainPool.pool) ? 'migration_triggered' : 'live'
 }
 
 export const isFull = ({ quoteReserve, threshold }: DbcPool): boolean => quoteReserve >= threshold
 
-function chainStateOf(found: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
-  if (found.type === 'damm_v2') return { curve_progress: null, state: found.pool.raw, fee_metrics: null }
-  const { pool } = found
+function chainStateOf(chainPool: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
+  if (chainPool.type === 'damm_v2') return { curve_progress: null, state: chainPool.pool.raw, fee_metrics: null }
+  const { pool } = chainPool
   return { curve_progress: curveProgressOf(pool), state: pool.raw, fee_metrics: metricsOf(pool) }
 }
 

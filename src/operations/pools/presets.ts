@@ -37,8 +37,8 @@ export function loadCurves(config: Config): Promise<ReadonlyMap<string, NamedCur
 /** Returns the curve of that name, or the configured one. Throws bad_request for an unknown name. */
 export async function curveNamed(config: Config, name: string | undefined): Promise<NamedCurve> {
   const curves = await loadCurves(config)
-  const found = curves.get(name ?? config.values['pools.preset'])
-  if (found !== undefined) return found
+  const curve = curves.get(name ?? config.values['pools.preset'])
+  if (curve !== undefined) return curve
   throw badRequest(`There is no preset ${name}; there are ${[...curves.keys()].join(', ')}`, { param: 'preset' })
 }
 

@@ -41,14 +41,14 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
   const rows = await Promise.all(created.map(({ address }) => findPool(store.db, address)))
   const rivals = (await Promise.all(rows.map((row) => rivalsOf(context, row)))).flat()
   // A failing node is no reason to refuse, because the workers notice pools that have landed.
-  const found = await readPools(
+  const chainPools = await readPools(
     chain,
     rivals.map(({ address }) => address),
   ).catch(() => [])
   return {
     async hold(tx) {
       for (const [i, rival] of rivals.entries()) {
-        if (found[i]) await writeEvents(tx, clock, (await markPoolLive(context, tx, rival)).drafts)
+        if (chainPools[i]) await writeEvents(tx, clock, (await markPoolLive(context, tx, rival)).drafts)
       }
       for (const { address, param, signers } of created) {
         const row = await findPool(tx, address)

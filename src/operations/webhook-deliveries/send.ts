@@ -68,7 +68,7 @@ const answerText = (status: number) =>
 async function postWebhook(
   text: string,
   { headers, body, signal }: { headers: Record<string, string>; body: string | Uint8Array; signal: AbortSignal },
-  { allowPrivate, ports, resolve: given }: ReceiverPolicy & { resolve?: Resolve },
+  { allowPrivate, ports, resolve }: ReceiverPolicy & { resolve?: Resolve },
 ): Promise<{ status: number; freed: Promise<void> }> {
   const { hostOf, ReceiverRefused, resolverFor, urlRefusal } = await loadReceiverAddress()
   if (!URL.canParse(text)) throw new ReceiverRefused('the URL is not readable')
@@ -77,7 +77,7 @@ async function postWebhook(
   const refusal = urlRefusal(url, { allowPrivate, ports })
   if (refusal !== null) throw new ReceiverRefused(refusal)
   if (isIP(hostOf(url)) === 0) url.hostname = hostOf(url)
-  const dispatcher = await agentFor(given ?? resolverFor(allowPrivate), allowPrivate)
+  const dispatcher = await agentFor(resolve ?? resolverFor(allowPrivate), allowPrivate)
   const answer = await dispatcher.request({
     origin: url.origin,
     path: url.pathname + url.search,
@@ -170,9 +170,9 @@ const FAILURE_KINDS: readonly [RegExp, string][] = [
 
 /** Messages of network errors contain addresses and internals, so only the meaning of their codes is reported. */
 function failureText(error: unknown): string {
-  const { code: given, name, message } = error as Error & { code?: unknown }
+  const { code: errorCode, name, message } = error as Error & { code?: unknown }
   if (name === 'ShuttingDown' || name === ('ReceiverRefused' satisfies ReceiverRefused['name'])) return message
-  const code = String(given ?? name)
+  const code = String(errorCode ?? name)
   const known = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined
   if (known !== undefined) return known
   return FAILURE_KINDS.find(([kind]) => kind.test(code))?.[1] ?? 'the request failed'

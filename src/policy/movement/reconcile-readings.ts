@@ -25,12 +25,12 @@ export function reconcileReadings(
   wallet: string,
   addresses: readonly string[],
   before: readonly (ChainAccount | null)[],
-  again: readonly (ChainAccount | null)[],
+  reread: readonly (ChainAccount | null)[],
   isLast = true,
 ): (ChainAccount | null)[] | null {
   const reconciled: (ChainAccount | null)[] = []
   for (const [i, address] of addresses.entries()) {
-    const [old, now] = [before[i] ?? null, again[i] ?? null]
+    const [old, now] = [before[i] ?? null, reread[i] ?? null]
     const larger = isLast ? largerOfOwn(wallet, address, old, now) : undefined
     const account = larger ?? lesserState(wallet, address, old, now)
     if (account === undefined) return null

@@ -27,9 +27,9 @@ function hasExtension(data: Uint8Array, type: number): boolean {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   let at = EXTENSIONS_OFFSET
   while (at + 4 <= data.length) {
-    const found = view.getUint16(at, true)
-    if (found === 0) return false
-    if (found === type) return true
+    const current = view.getUint16(at, true)
+    if (current === 0) return false
+    if (current === type) return true
     at += 4 + view.getUint16(at + 2, true)
   }
   return at > data.length

@@ -25,9 +25,9 @@ export function checkDestinations(
   const stranger = destinations.find((each) => !isListed(each, list) && !isRent(each, policy.programs))
   if (stranger === undefined) return null
   const { address, owner, mint, amount } = stranger
-  const whose = owner === null ? '' : ` (token account of ${owner})`
+  const ofOwner = owner === null ? '' : ` (token account of ${owner})`
   const what = mint === null ? `${amount} lamports` : `${amount} units of ${mint}`
-  const message = `${address}${whose} would receive ${what}, and is not among the destinations. Add it with \`svc signer policy --destinations\``
+  const message = `${address}${ofOwner} would receive ${what}, and is not among the destinations. Add it with \`svc signer policy --destinations\``
   return { message, details: { address, owner, mint, amount: String(amount) } }
 }
 

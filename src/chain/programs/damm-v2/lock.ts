@@ -49,11 +49,11 @@ export async function givePlatformShare(
     import('@solana/web3.js'),
     import('@solana/spl-token'),
   ])
-  const [pool, own, given] = await Promise.all([poolKey(mint), positionOf(positionNft), positionOf(second)])
+  const [pool, own, platformPosition] = await Promise.all([poolKey(mint), positionOf(positionNft), positionOf(second)])
   const { AccountOwner } = spl.AuthorityType
   return [
     await dammV2Instruction('createPosition', [], {
-      ...given,
+      ...platformPosition,
       owner: creator,
       positionNftMint: new PublicKey(second),
       pool,
@@ -65,13 +65,13 @@ export async function givePlatformShare(
       pool,
       firstPosition: own.position,
       firstPositionNftAccount: own.positionNftAccount,
-      secondPosition: given.position,
-      secondPositionNftAccount: given.positionNftAccount,
+      secondPosition: platformPosition.position,
+      secondPositionNftAccount: platformPosition.positionNftAccount,
       firstOwner: creator,
       secondOwner: creator,
     }),
     spl.createSetAuthorityInstruction(
-      given.positionNftAccount,
+      platformPosition.positionNftAccount,
       creator,
       AccountOwner,
       new PublicKey(wallet),

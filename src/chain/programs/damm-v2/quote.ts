@@ -70,7 +70,7 @@ export function checkDammV2Amount(amount: bigint): void {
   throw badRequest(`amount must be from 1 to ${MAX_U64} raw units`, { param: 'amount' })
 }
 
-function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: BN; amount: BN }, asked: bigint) {
+function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: BN; amount: BN }, requested: bigint) {
   const direction = order.side === 'buy' ? sdk.TradeDirection.BtoA : sdk.TradeDirection.AtoB
   const feeMode = sdk.getFeeMode(state.collectFeeMode, direction, false)
   try {
@@ -78,7 +78,7 @@ function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: B
   } catch (error) {
     const isDry = error instanceof sdk.PriceRangeViolationError || error instanceof sdk.InsufficientLiquidityError
     const reason = isDry ? 'it holds too little for that, take a smaller amount' : nodeReason(error)
-    throw badRequest(`The pool cannot take a ${order.side} of ${asked} raw units: ${reason}`, {
+    throw badRequest(`The pool cannot take a ${order.side} of ${requested} raw units: ${reason}`, {
       param: 'amount',
       cause: error,
     })

@@ -66,26 +66,26 @@ export async function readDammV2Pools(
 ): Promise<(DammV2Pool | null)[]> {
   const { PublicKey } = await import('@solana/web3.js')
   const keys = addresses.map((address) => new PublicKey(address))
-  const found = new Map<string, { key: PublicKey; state: PoolState }>()
+  const poolStates = new Map<string, { key: PublicKey; state: PoolState }>()
   let slot = 0
   for (const part of chunksOf(keys, ACCOUNTS_PER_CALL)) {
     const read = await readTogether(connection, 'Reading pools', part)
     slot = Math.max(slot, read.slot)
     for (const [i, key] of part.entries()) {
       const state = await decodeDammV2Pool(read.accounts[i])
-      if (state !== null) found.set(key.toBase58(), { key, state })
+      if (state !== null) poolStates.set(key.toBase58(), { key, state })
     }
   }
   const pools = new Map<string, DammV2Pool>()
-  for (const part of chunksOf([...found.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
-    const wanted = part.flatMap(({ key, state }) => [
+  for (const part of chunksOf([...poolStates.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
+    const accountKeys = part.flatMap(({ key, state }) => [
       key,
       state.tokenAVault,
       state.tokenBVault,
       state.tokenAMint,
       state.tokenBMint,
     ])
-    const { accounts } = await readTogether(connection, 'Reading pools', wanted, slot)
+    const { accounts } = await readTogether(connection, 'Reading pools', accountKeys, slot)
     for (const [i, { key }] of part.entries()) {
       const address = key.toBase58()
       const own = accounts.slice(i * ACCOUNTS_PER_POOL, (i + 1) * ACCOUNTS_PER_POOL)

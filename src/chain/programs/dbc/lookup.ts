@@ -16,9 +16,9 @@ export async function findCurves(chain: Pick<Chain, 'call'>, mint: string): Prom
   const filters = [{ memcmp: { offset: BASE_MINT_OFFSET, bytes: mint } }]
   const options = { filters, encoding: 'base64', dataSlice: { offset: 0, length: 0 }, commitment: 'confirmed' }
   return askNode('Looking for the launch curve of the token', async () => {
-    const found = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dbc.id, options])
-    if (!Array.isArray(found)) throw new Error('it answers with parts missing')
-    return found.map(({ pubkey }: { pubkey: string }) => pubkey)
+    const accounts = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dbc.id, options])
+    if (!Array.isArray(accounts)) throw new Error('it answers with parts missing')
+    return accounts.map(({ pubkey }: { pubkey: string }) => pubkey)
   })
 }
 

@@ -1,7 +1,7 @@
 /** Reads the changes that a transaction makes to gold locks, by its own instructions. */
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { oddityOf, type VestingSchedule } from './escrow.ts'
+import { scheduleMismatch, type VestingSchedule } from './escrow.ts'
 import { LOCK_INSTRUCTIONS } from './program.ts'
 
 export type GoldLockChange =
@@ -49,7 +49,7 @@ function lockedBy(account: (index: number) => string | undefined, data: Buffer) 
     updateRecipientMode: data.readUInt8(56),
     cancelMode: data.readUInt8(57),
   }
-  if (oddityOf(schedule) !== null) return null
+  if (scheduleMismatch(schedule) !== null) return null
   const { cliffAmount: amount, cliffTime } = schedule
   return { kind: 'locked' as const, escrow, user: base, mint, amount, unlocksAt: Number(cliffTime) }
 }

@@ -68,7 +68,7 @@ export function decodeEscrow(address: string, account: ChainAccount | null): Esc
 }
 
 /** Returns why it is no gold lock, as the end of a sentence, or null for a gold lock of any mint. */
-export function oddityOf(lock: VestingSchedule): string | null {
+export function scheduleMismatch(lock: VestingSchedule): string | null {
   const { base, creator, recipient } = lock
   if (recipient !== base) return `it pays out to ${recipient}`
   if (creator !== base) return `it was made by ${creator}`

@@ -41,20 +41,20 @@ export async function readLockOf(
 }
 
 /** A token account that an unlocking passes through. `state` is null when none is open. */
-export interface WayStation {
+export interface UnlockAccount {
   address: string
   state: TokenAccountState | null
 }
 
 export interface UnlockWay {
-  lock: WayStation
-  wallet: WayStation
+  lock: UnlockAccount
+  wallet: UnlockAccount
   /** The mint's freeze authority, or null when accounts can no longer be frozen or thawed. */
   freezeAuthority: string | null
 }
 
 /** Reads the accounts that an unlocking passes through, in one call. Throws internal_error when the node fails. */
-export async function readUnlockWay(
+export async function readUnlockAccounts(
   connection: Connection,
   { base: user, mint, tokenProgram }: Pick<Escrow, 'base' | 'mint' | 'tokenProgram'>,
 ): Promise<UnlockWay> {
@@ -64,7 +64,7 @@ export async function readUnlockWay(
   const [lock, wallet] = addresses.map((address, i) => {
     const account = accounts[i] ?? null
     return { address, state: account === null ? null : decodeTokenAccount(account) }
-  }) as [WayStation, WayStation]
+  }) as [UnlockAccount, UnlockAccount]
   return { lock, wallet, freezeAuthority: token ? (readMint(token)?.freezeAuthority ?? null) : null }
 }
 

@@ -14,9 +14,9 @@ export function readStakeMemo(
   data: Uint8Array,
 ): { verb: 'stake' | 'release'; asset: string; platformId: string | null } | null {
   const text = Buffer.from(data).toString('utf8')
-  const found = /^svc:(stake|release):([1-9A-HJ-NP-Za-km-z]{32,44}):([\s\S]*)$/.exec(text)
-  if (found === null) return null
-  const [, verb, asset, id] = found as unknown as [string, 'stake' | 'release', string, string]
+  const match = /^svc:(stake|release):([1-9A-HJ-NP-Za-km-z]{32,44}):([\s\S]*)$/.exec(text)
+  if (match === null) return null
+  const [, verb, asset, id] = match as unknown as [string, 'stake' | 'release', string, string]
   return { verb, asset, platformId: isPlatformId(id) ? id : null }
 }
 

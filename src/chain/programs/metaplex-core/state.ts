@@ -8,7 +8,7 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import { accountsAt, readingOf } from '../../runs.ts'
 import { storable } from './changes.ts'
 import { loadCore } from './sdk.ts'
-import type { AssetFinding, AssetState, CollectionState, PluginAuthority } from './types.ts'
+import type { AssetContent, AssetState, CollectionState, PluginAuthority } from './types.ts'
 
 /** First byte of an account, the program's `Key`. */
 const [KEY_ASSET, KEY_HASHED_ASSET, KEY_COLLECTION] = [1, 2, 5]
@@ -21,9 +21,9 @@ type CoreAccount = Pick<ChainAccount, 'data' | 'owner'> | null
 export async function readCoreAsset(
   connection: Connection,
   address: string,
-): Promise<{ slot: number; found: AssetFinding }> {
+): Promise<{ slot: number; content: AssetContent }> {
   const { oldest: slot, accounts } = await readingOf(connection, [address])
-  return { slot, found: await decodeAsset(address, accounts[0] ?? null) }
+  return { slot, content: await decodeAsset(address, accounts[0] ?? null) }
 }
 
 /** Throws not_found when the address has no collection. */
@@ -40,18 +40,18 @@ export async function readAssetIn(
   connection: Connection,
   asset: string,
   collection: string,
-): Promise<{ slot: number; found: AssetFinding; isTaken: boolean; collection: CollectionState | null }> {
+): Promise<{ slot: number; content: AssetContent; isTaken: boolean; collection: CollectionState | null }> {
   const { oldest: slot, accounts } = await readingOf(connection, [asset, collection])
   return {
     slot,
-    found: await decodeAsset(asset, accounts[0] ?? null),
+    content: await decodeAsset(asset, accounts[0] ?? null),
     isTaken: (accounts[0] ?? null) !== null,
     collection: await decodeCollection(collection, accounts[1] ?? null),
   }
 }
 
 /** Throws bad_request for an asset that is compressed, or that this version of the SDK cannot decode. */
-export async function decodeAsset(address: string, account: CoreAccount): Promise<AssetFinding> {
+export async function decodeAsset(address: string, account: CoreAccount): Promise<AssetContent> {
   if (account === null || account.owner !== PROGRAMS.core.id) return { kind: 'absent' }
   const { data } = account
   if (data.length === 1) return { kind: 'burned' }

@@ -42,4 +42,4 @@ export interface CollectionState {
 /**
  * The content of an asset's address. A burned asset leaves a single byte, so that no other asset can be minted there.
  */
-export type AssetFinding = { kind: 'absent' } | { kind: 'burned' } | { kind: 'asset'; asset: AssetState }
+export type AssetContent = { kind: 'absent' } | { kind: 'burned' } | { kind: 'asset'; asset: AssetState }

@@ -33,11 +33,11 @@ export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenCha
   const changes = new Map<string, { created: boolean; revoked: Set<TokenAuthority> }>()
   for (const { programIdIndex, accounts, data } of instructions) {
     const mint = accounts[0] === undefined ? undefined : keys[accounts[0]]
-    const found = tokenChangeOf(keys[programIdIndex], data)
-    if (mint === undefined || found === null) continue
+    const effect = tokenChangeOf(keys[programIdIndex], data)
+    if (mint === undefined || effect === null) continue
     const change = changes.get(mint) ?? { created: false, revoked: new Set() }
-    change.created ||= found.created
-    if (found.revoked !== null) change.revoked.add(found.revoked)
+    change.created ||= effect.created
+    if (effect.revoked !== null) change.revoked.add(effect.revoked)
     changes.set(mint, change)
   }
   return Array.from(changes, ([mint, { created, revoked }]) => ({
