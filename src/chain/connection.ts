@@ -125,13 +125,13 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     if (remote?.url !== url) {
       remote = {
         url,
-        send: withNodeErrors(withRetries(around(reaching(url, redactorOf(config))), retryOptions), cluster.label),
+        send: withNodeErrors(withRetries(around(nodeFetch(url, redactorOf(config))), retryOptions), cluster.label),
       }
     }
     return remote
   }
 
-  const wire = async (): Promise<NodeEndpoint> => {
+  const nodeEndpoint = async (): Promise<NodeEndpoint> => {
     if (cluster.kind !== 'embedded') return over(cluster.rpcUrl)
     const other = owner()
     if (other !== undefined) return over(other.rpc_url)
@@ -148,7 +148,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 
   const connection = async (): Promise<Connection> => {
-    const node = await wire()
+    const node = await nodeEndpoint()
     const existing = connections.get(node) ?? connectTo(node)
     connections.set(node, existing)
     return existing
@@ -168,11 +168,11 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     },
     connection,
     async call<T>(method: string, params: readonly unknown[]) {
-      const { url, send } = await wire()
+      const { url, send } = await nodeEndpoint()
       return (await callNode(send, url, method, params)) as T
     },
     async genesisHash() {
-      const node = await wire()
+      const node = await nodeEndpoint()
       const existing = hashes.get(node)
       if (existing !== undefined) return existing
       const hash = await askNode('Reading the genesis hash', async () => {
@@ -196,7 +196,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
         if (opened !== undefined) (await opened).latestBlockhash()
         return
       }
-      await refuseSilence((await connection()).getSlot('processed'), cluster.label)
+      await withPingTimeout((await connection()).getSlot('processed'), cluster.label)
     },
     async close() {
       const chain = await opened?.catch(() => undefined)
@@ -232,7 +232,7 @@ async function connectTo({ url, send }: NodeEndpoint): Promise<Connection> {
 }
 
 /** Removes the URL's credentials from the answers of a node that repeats them. */
-function reaching(url: string, redactor: Redactor): typeof fetch {
+function nodeFetch(url: string, redactor: Redactor): typeof fetch {
   const { href, authorization } = withoutUser(url)
   return async (_, init) => {
     const headers = { ...(init?.headers as Record<string, string>), ...authorization }
@@ -258,5 +258,5 @@ function embeddedInUse(dataDir: string, pid: number): ApiError {
   )
 }
 
-const refuseSilence = (answer: Promise<unknown>, label: string) =>
+const withPingTimeout = (answer: Promise<unknown>, label: string) =>
   rejectLate(PING_TIMEOUT_MS, answer, () => internal(`The RPC node of ${label} does not answer`))

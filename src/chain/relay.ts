@@ -91,18 +91,18 @@ interface RelayEndpoint {
 }
 
 /** Endpoints by the chain of the bundles, so that all calls share a `Retry-After`. */
-const wires = new WeakMap<object, Map<string, RelayEndpoint>>()
+const relayEndpoints = new WeakMap<object, Map<string, RelayEndpoint>>()
 
 /** Errors never name the URL, because it may hold a key. */
 function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): RelayEndpoint {
-  const known = wires.get(chain.cluster) ?? new Map<string, RelayEndpoint>()
-  wires.set(chain.cluster, known)
-  const wire = known.get(url) ?? openWire(url, chain.ending, redactor)
-  known.set(url, wire)
-  return wire
+  const existing = relayEndpoints.get(chain.cluster) ?? new Map<string, RelayEndpoint>()
+  relayEndpoints.set(chain.cluster, existing)
+  const endpoint = existing.get(url) ?? openRelayEndpoint(url, chain.ending, redactor)
+  existing.set(url, endpoint)
+  return endpoint
 }
 
-function openWire(url: string, ending: AbortSignal | undefined, redactor: Redactor): RelayEndpoint {
+function openRelayEndpoint(url: string, ending: AbortSignal | undefined, redactor: Redactor): RelayEndpoint {
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH

@@ -1,7 +1,7 @@
 /** Reads an airdrop from the chain in one call, and determines the reasons not to fund it. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
-import { momentOf } from '../../chain/chain-clock.ts'
+import { chainTimeOf } from '../../chain/chain-clock.ts'
 import type { Chain } from '../../chain/connection.ts'
 import {
   type AirdropKey,
@@ -74,7 +74,7 @@ export async function readAirdrop(
 
 /** Returns Unix seconds of the chain's clock. Throws internal_error when the node leaves it out. */
 export async function nowOf(clock: ChainAccount | null): Promise<bigint> {
-  return BigInt((await momentOf(clock)).unixSeconds)
+  return BigInt((await chainTimeOf(clock)).unixSeconds)
 }
 
 /** Lamports that were sent to an address do not open an account there. */

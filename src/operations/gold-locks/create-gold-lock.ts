@@ -31,7 +31,7 @@ export async function createGoldLock(
   const amount = BigInt(input.amount)
   const mint = goldMint(context)
   const before = await readBeforeLock(await context.chain.connection(), { user, mint })
-  if (before.escrow !== null) throw await occupied(context, user, before.escrow, before)
+  if (before.escrow !== null) throw await occupiedError(context, user, before.escrow, before)
   const { tokenProgram } = requireLockable(context, mint, before.token)
   requireEnough(before, { user, mint, amount })
   const startsAt = before.at.unixSeconds
@@ -56,7 +56,7 @@ export async function createGoldLock(
 }
 
 /** A wallet has one address for locks. The error reports the existing lock, its end and the remedy. */
-async function occupied(context: Context, user: string, escrow: Escrow, { at }: BeforeLock): Promise<ApiError> {
+async function occupiedError(context: Context, user: string, escrow: Escrow, { at }: BeforeLock): Promise<ApiError> {
   const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   const { address, mint, cliffAmount } = escrow
   const details = { escrow: address, mint, amount: String(cliffAmount) }

@@ -1,5 +1,5 @@
 /** Follows gold locks beyond their time: reports when one can be unlocked, and finds those that ended elsewhere. */
-import type { ChainMoment } from '../../chain/chain-clock.ts'
+import type { ChainTime } from '../../chain/chain-clock.ts'
 import {
   type Escrow,
   isPaidOut,
@@ -146,7 +146,7 @@ async function goldLockStep(
   { chain, clock, log }: GoldLockServices,
   row: GoldLockRow,
   escrow: Escrow | null,
-  at: ChainMoment,
+  at: ChainTime,
   budget: { ended: number },
 ): Promise<GoldLockStep | null> {
   const waited = at.unixSeconds * 1000 - row.unlocks_at

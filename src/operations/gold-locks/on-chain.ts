@@ -1,6 +1,6 @@
 /** Reads the lock of a wallet from the chain, beside its stored record. */
 import type { GoldLock } from '../../api/index.ts'
-import type { ChainMoment } from '../../chain/chain-clock.ts'
+import type { ChainTime } from '../../chain/chain-clock.ts'
 import { type Escrow, isPaidOut, scheduleMismatch } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { notFound } from '../../errors.ts'
@@ -45,10 +45,10 @@ export function noGoldLock({ chain }: Pick<Services, 'chain'>, user: string, esc
 }
 
 /** Returns whole seconds of the chain's clock, or 0 once the time has come. */
-export const secondsUntilUnlock = ({ cliffTime }: Escrow, { unixSeconds }: ChainMoment): number =>
+export const secondsUntilUnlock = ({ cliffTime }: Escrow, { unixSeconds }: ChainTime): number =>
   Math.max(0, Number(cliffTime) - unixSeconds)
 
-export function goldLockStatusOf(escrow: Escrow, at: ChainMoment): GoldLock['status'] {
+export function goldLockStatusOf(escrow: Escrow, at: ChainTime): GoldLock['status'] {
   if (isPaidOut(escrow)) return 'unlocked'
   return secondsUntilUnlock(escrow, at) > 0 ? 'locked' : 'unlockable'
 }

@@ -39,7 +39,7 @@ export async function unlockGoldLock(
       details: { escrow: escrow.address, unlocks_at: until, seconds_left: left },
     })
   }
-  await requirePassable(connection, escrow)
+  await requireUnfrozen(connection, escrow)
   const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
   const memo = goldLockMemo('gold-unlock', platform_id)
@@ -62,7 +62,7 @@ export async function unlockGoldLock(
 }
 
 /** No tokens can leave or reach a frozen account. The error names who can thaw it. */
-async function requirePassable(connection: Connection, escrow: Escrow): Promise<void> {
+async function requireUnfrozen(connection: Connection, escrow: Escrow): Promise<void> {
   const { base: user, mint } = escrow
   const { lock, wallet, freezeAuthority } = await readUnlockAccounts(connection, escrow)
   if (wallet.state !== null && wallet.state.owner !== user) {

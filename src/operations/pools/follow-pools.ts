@@ -77,7 +77,7 @@ async function poolStep(
       const evidence = await firstSeen(services.chain, row.address)
       return (tx) => markPoolLive(services, tx, row, evidence)
     }
-    return (await isGivenUp(services, row)) ? (tx) => markPoolFailed(tx, row) : null
+    return (await isAbandoned(services, row)) ? (tx) => markPoolFailed(tx, row) : null
   }
   if (chainPool?.type !== 'dbc') return null
   if (row.status === 'live') return isFull(chainPool.pool) ? (tx) => markMigrationTriggered(services, tx, row) : null
@@ -88,7 +88,7 @@ async function poolStep(
 }
 
 /** The time counts from the end of the last transaction that tracks the pool, or from the expiry of what was built. */
-async function isGivenUp({ store, clock, config }: PoolServices, row: Row<'pools'>): Promise<boolean> {
+async function isAbandoned({ store, clock, config }: PoolServices, row: Row<'pools'>): Promise<boolean> {
   const last = await lastTracked(store.db, row.address)
   if (last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null) return false
   const now = clock.now()

@@ -99,7 +99,7 @@ async function reservedStep<D>(signing: Signing<D>, step: number): Promise<Signi
   const row = await findSigning(context.store.db, id)
   if (row?.state === 'signed' && row.signature !== null) return { kind: 'signed', signature: row.signature }
   if (row?.state === 'abandoned') throw signingEnded(id)
-  if (row !== null && !(step > 0 && (await isDead(context, row)))) return { kind: 'reserved', row, isNew: false }
+  if (row !== null && !(step > 0 && (await isExpired(context, row)))) return { kind: 'reserved', row, isNew: false }
   if (row !== null) await supersede(signing, row)
   return { kind: 'reserved', row: await reserveStep(signing, id, step), isNew: true }
 }
@@ -142,7 +142,7 @@ async function requireConfirmed<D>(
 }
 
 /** Whether a reserved signing can no longer land, signed or not: it was never sent, and its blockhash has ended. */
-async function isDead({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
+async function isExpired({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
   const { blockhash } = lifetimeOf(decodeWireTransaction(transaction).message)
   const { slot, ended } = await readBlockhashEnd(chain, blockhash)
   return ended[0] === true && slot >= (since_slot ?? 0) + ENDED_BLOCKHASH_SLOTS

@@ -38,11 +38,12 @@ const DBC_INSTRUCTION_READERS: Readonly<Record<string, DbcInstructionReader>> = 
   '08ec5931987db151': readFeesClaimed,
   '54bf473209a237c1': readFeesClaimed,
   // Instruction partner_withdraw_surplus.
-  a8ad4864c962265c: (account) => whole({ kind: 'surplus', pool: account(2), feeClaimer: account(6) }),
+  a8ad4864c962265c: (account) => completeChange({ kind: 'surplus', pool: account(2), feeClaimer: account(6) }),
   // Instructions create_locker and migration_damm_v2.
-  a75a899a4b2f1154: (account) => whole({ kind: 'migration', pool: account(0), step: 'create_locker', dammPool: null }),
+  a75a899a4b2f1154: (account) =>
+    completeChange({ kind: 'migration', pool: account(0), step: 'create_locker', dammPool: null }),
   '9ca9e66735e45040': (account) =>
-    whole({ kind: 'migration', pool: account(0), step: 'migrate', dammPool: account(4) }),
+    completeChange({ kind: 'migration', pool: account(0), step: 'migrate', dammPool: account(4) }),
 }
 
 /**
@@ -67,7 +68,7 @@ export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[
 }
 
 function readPoolCreated(account: (index: number) => string | undefined): DbcChange | null {
-  return whole({
+  return completeChange({
     kind: 'pool_created',
     pool: account(5),
     config: account(0),
@@ -77,14 +78,14 @@ function readPoolCreated(account: (index: number) => string | undefined): DbcCha
 }
 
 function swapped(account: (index: number) => string | undefined): DbcChange | null {
-  return whole({ kind: 'swap', pool: account(2), trader: account(9) })
+  return completeChange({ kind: 'swap', pool: account(2), trader: account(9) })
 }
 
 function readFeesClaimed(account: (index: number) => string | undefined, data: Buffer): DbcChange | null {
   // The token limit precedes the quote limit in the data.
   if (data.length < 24) return null
   const lamports = data.readBigUInt64LE(16)
-  return whole({ kind: 'claim', pool: account(2), feeClaimer: account(9), lamports, recipients: [] })
+  return completeChange({ kind: 'claim', pool: account(2), feeClaimer: account(9), lamports, recipients: [] })
 }
 
 function recipientsAfter({ keys, instructions }: Pick<DecodedMessage, 'keys' | 'instructions'>, from: string) {
@@ -107,6 +108,6 @@ function dbcAccountAt(keys: readonly string[], { accounts }: CompiledInstruction
 }
 
 /** Returns null when an account is missing, such as one from a lookup table. */
-function whole(change: { [K in keyof DbcChange]: unknown } & Record<string, unknown>): DbcChange | null {
+function completeChange(change: { [K in keyof DbcChange]: unknown } & Record<string, unknown>): DbcChange | null {
   return Object.values(change).includes(undefined) ? null : (change as unknown as DbcChange)
 }

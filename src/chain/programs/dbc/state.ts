@@ -6,7 +6,7 @@ import { internal, notFound } from '../../../errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { momentOf } from '../../chain-clock.ts'
+import { chainTimeOf } from '../../chain-clock.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { dbcPriceText } from './prices.ts'
 import { bigintOf, openDbc } from './program.ts'
@@ -73,7 +73,7 @@ export async function readForQuote(
   const [first, second, clock] = await readDbcAccounts(connection, [address, config, CLOCK_SYSVAR])
   const [pool, settings] = [await decodeDbcPool(first ?? null), await decodeConfig(second ?? null)]
   if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
-  const { slot, unixSeconds } = await momentOf(clock ?? null)
+  const { slot, unixSeconds } = await chainTimeOf(clock ?? null)
   return { pool, config: settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
 }
 

@@ -4,7 +4,7 @@ import type { ChainAccount } from '../../../solana/accounts.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { readMint } from '../../../solana/token-accounts.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../balance-changes.ts'
-import { type ChainMoment, momentOf } from '../../chain-clock.ts'
+import { type ChainTime, chainTimeOf } from '../../chain-clock.ts'
 import { accountsAt } from '../../runs.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 import { decodeEscrow, type Escrow } from './escrow.ts'
@@ -14,7 +14,7 @@ import { escrowAddress, lockAccounts } from './program.ts'
 export const LOCKS_PER_CALL = 99
 
 export interface LocksAt {
-  at: ChainMoment
+  at: ChainTime
   /** Locks in the order of the addresses, with null for an address without a lock. */
   escrows: (Escrow | null)[]
 }
@@ -25,7 +25,7 @@ export interface LocksAt {
 export async function readLocks(connection: Connection, addresses: readonly string[]): Promise<LocksAt> {
   const [clock, ...accounts] = await accountsAt(connection, [CLOCK_SYSVAR, ...addresses])
   return {
-    at: await momentOf(clock ?? null),
+    at: await chainTimeOf(clock ?? null),
     escrows: addresses.map((address, i) => decodeEscrow(address, accounts[i] ?? null)),
   }
 }
@@ -34,7 +34,7 @@ export async function readLocks(connection: Connection, addresses: readonly stri
 export async function readLockOf(
   connection: Connection,
   user: string,
-): Promise<{ at: ChainMoment; address: string; escrow: Escrow | null }> {
+): Promise<{ at: ChainTime; address: string; escrow: Escrow | null }> {
   const address = await escrowAddress(user)
   const { at, escrows } = await readLocks(connection, [address])
   return { at, address, escrow: escrows[0] ?? null }
@@ -46,7 +46,7 @@ export interface UnlockAccount {
   state: TokenAccountState | null
 }
 
-export interface UnlockWay {
+export interface UnlockAccounts {
   lock: UnlockAccount
   wallet: UnlockAccount
   /** The mint's freeze authority, or null when accounts can no longer be frozen or thawed. */
@@ -57,7 +57,7 @@ export interface UnlockWay {
 export async function readUnlockAccounts(
   connection: Connection,
   { base: user, mint, tokenProgram }: Pick<Escrow, 'base' | 'mint' | 'tokenProgram'>,
-): Promise<UnlockWay> {
+): Promise<UnlockAccounts> {
   const { escrowToken, userToken } = await lockAccounts({ user, mint, tokenProgram })
   const addresses = [escrowToken.toBase58(), userToken.toBase58()]
   const [token, ...accounts] = await accountsAt(connection, [mint, ...addresses])
@@ -85,7 +85,7 @@ export interface GoldHolding {
 }
 
 export interface BeforeLock {
-  at: ChainMoment
+  at: ChainTime
   address: string
   escrow: Escrow | null
   /** The mint, or null when it does not exist. */
@@ -109,7 +109,7 @@ export async function readBeforeLock(
   const token = await decodeGoldToken(mint, accounts[2] ?? null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]
   return {
-    at: await momentOf(accounts[0] ?? null),
+    at: await chainTimeOf(accounts[0] ?? null),
     address,
     escrow: decodeEscrow(address, accounts[1] ?? null),
     token,
