@@ -75,6 +75,7 @@ export async function buildSingleSidedPool(input: SingleSidedPool): Promise<Unsi
     ...(amount > 0n
       ? [await dammV2SwapInstruction({ payer: creator, accounts, side: 'buy', amount, minimumOut: 1n, pool })]
       : []),
+    // This closes the creator's wrapped SOL account, and its whole balance becomes SOL.
     ...accounts.closing,
   ]
   const before = await budget(DAMM_V2_LAUNCH_UNITS[launchKindOf(input)], computeUnitPrice)
