@@ -1,4 +1,4 @@
-/** What the chain holds at addresses. */
+/** Reads accounts from the chain. */
 import type { AccountInfo, Connection } from '@solana/web3.js'
 import type { AccountRecord } from '../api/index.ts'
 import { exactLamports } from './exact-lamports.ts'
@@ -13,7 +13,10 @@ export async function readAccount(connection: Connection, address: string): Prom
   return value === null ? null : chainAccountOf(address, value, context.slot)
 }
 
-/** At most 100 accounts, all as of one slot, in the order asked. Throws internal_error when the node fails. */
+/**
+ * Reads at most 100 accounts, all at one slot, in the order of the addresses. Throws internal_error when the node
+ * fails.
+ */
 export async function readAccounts(
   connection: Connection,
   addresses: readonly string[],

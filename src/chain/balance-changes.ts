@@ -1,18 +1,20 @@
-/** What a run changes in balances: lamports and tokens of accounts, compared before and after. */
+/** Compares the lamports and tokens of accounts before and after a run. */
 
 import type { Simulation } from '../api/index.ts'
 import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from '../solana/token-accounts.ts'
 import type { MaybeAccount } from './runs.ts'
 
-/** With owner, delegate and close authority: who may move the tokens, or the lamports under them. */
+/**
+ * The state has owner, delegate and close authority: the addresses that may move the tokens or the lamports below them.
+ */
 export { decodeTokenAccount, type TokenAccountState }
 
 export type BalanceChange = Simulation['balance_changes'][number]
 
 /**
- * One row for every address whose lamports differ, one more where its tokens do (SPL Token and Token-2022), in the
- * order of `addresses`; `before` and `after` are in the same order, null where no account is. Decimals are those of
- * the mints among the accounts, else null.
+ * Returns a row for each address whose lamports differ and another if its tokens differ (SPL Token and Token-2022), in
+ * the order of `addresses`. `before` and `after` have the same order, with null for no account. Decimals are null
+ * unless the mint is among the accounts.
  */
 export function balanceChanges(
   addresses: readonly string[],
@@ -39,7 +41,7 @@ export function balanceChanges(
   })
 }
 
-/** Two rows where an account was closed and opened again for another mint. */
+/** There are two rows when an account was closed and opened again for another mint. */
 function tokenRows(
   { address, space }: Pick<BalanceChange, 'address' | 'space'>,
   from: TokenAccountState | null,
@@ -66,6 +68,6 @@ function changedBalance(
   return [{ ...rest, ...amounts, created, closed, space }]
 }
 
-/** Nodes show an account that ended within the run as one without lamports. */
+/** Nodes show an account that was closed within the run as one without lamports. */
 const existing = (account: MaybeAccount | undefined): MaybeAccount =>
   account === undefined || account === null || account.lamports === 0n ? null : account

@@ -1,20 +1,20 @@
-/** Which chain is meant: the embedded one, a public cluster by its moniker, or an RPC URL. */
+/** Resolves the configured cluster: the embedded chain, a public cluster by its moniker, or an RPC URL. */
 import { type Config, redactUrl } from '../config.ts'
 
 export type ClusterKind = 'embedded' | 'mainnet-beta' | 'devnet' | 'testnet' | 'localhost' | 'custom'
 
 export interface Cluster {
   kind: ClusterKind
-  /** May hold a key: never shown. Of the embedded chain, where `svc serve` serves it unless told otherwise. */
+  /** The URL may hold a key and is never shown. For the embedded chain it is the default address of `svc serve`. */
   rpcUrl: string
   wsUrl: string
-  /** What people and logs see: the moniker, or the host alone. */
+  /** The name for users and logs: the moniker, or only the host. */
   label: string
 }
 
 type NamedCluster = Exclude<ClusterKind, 'custom'>
 
-/** The Solana CLI's monikers, and ours for the chain in the data folder. */
+/** The Solana CLI's monikers, and svc's own for the chain in the data folder. */
 const MONIKERS: Readonly<Record<string, NamedCluster>> = {
   embedded: 'embedded',
   m: 'mainnet-beta',
@@ -35,7 +35,7 @@ const RPC_URLS: Readonly<Record<NamedCluster, string>> = {
   localhost: 'http://127.0.0.1:8899',
 }
 
-/** The cluster that the settings lead to. */
+/** Returns the cluster that the settings select. */
 export function clusterOf({ values }: Pick<Config, 'values'>): Cluster {
   const cluster = parseCluster(values.url ?? 'embedded')
   if (cluster.kind !== 'embedded' || values['rpc-port'] === 0) return cluster
@@ -43,7 +43,7 @@ export function clusterOf({ values }: Pick<Config, 'values'>): Cluster {
   return { ...cluster, rpcUrl, wsUrl: webSocketUrl(rpcUrl) }
 }
 
-/** Reads what the setting `url` may be: a moniker or an http(s) URL. */
+/** Parses the value of the setting `url`: a moniker or an http(s) URL. */
 export function parseCluster(text: string): Cluster {
   const kind = Object.hasOwn(MONIKERS, text) ? MONIKERS[text] : undefined
   if (kind !== undefined) {
@@ -62,13 +62,16 @@ export function parseCluster(text: string): Cluster {
   }
 }
 
-/** What answers show as `rpc_endpoint`: the public URL where one is set, never more of a private one than its host. `servedAt`: where the embedded chain really is. */
+/**
+ * Returns the value of `rpc_endpoint` in answers: the public URL if one is set, or only the host of a private one.
+ * `servedAt` is the actual address of the embedded chain.
+ */
 export function publicRpcUrl({ values }: Pick<Config, 'values'>, { kind, rpcUrl }: Cluster, servedAt?: string): string {
   if (kind === 'embedded') return values['public-rpc-url'] ?? servedAt ?? rpcUrl
   return values['public-rpc-url'] ?? (kind === 'custom' ? new URL(rpcUrl).origin : rpcUrl)
 }
 
-/** A URL with an explicit port has its WebSocket on the next one, another on the same host. */
+/** The WebSocket of a URL with an explicit port is on the next port, and of any other URL on the same host. */
 function webSocketUrl(rpcUrl: string): string {
   const url = new URL(rpcUrl)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'

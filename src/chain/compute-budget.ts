@@ -1,11 +1,11 @@
-/** Compute limit and priority fee of built transactions: what a simulation uses with a margin, and what blocks ask lately. */
+/** Sets the compute limit and priority fee of built transactions, from a simulation with a margin and from recent fees. */
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { decodeWireTransaction, isWritable } from '../solana/messages.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
-/** Most that one transaction can ask for. */
+/** The largest compute limit that one transaction can request. */
 export const MAX_TRANSACTION_UNITS = 1_400_000
 const SPARE_UNITS = 1_000
 const PERCENTILE = 75n
@@ -13,11 +13,11 @@ const MICRO_LAMPORTS = 1_000_000n
 
 export interface BudgetServices {
   connection: Connection
-  /** Its settings priority-fee and priority-fee-cap. */
+  /** The configuration with the settings priority-fee and priority-fee-cap. */
   config: Pick<Config, 'values'>
 }
 
-/** A trial that did not run through. */
+/** A trial simulation that failed. */
 export interface FailedTrial {
   transaction: Uint8Array
   err: unknown
@@ -25,10 +25,9 @@ export interface FailedTrial {
 }
 
 /**
- * Builds twice: a trial that is simulated, then the transaction with the limit that the trial asks for and the price
- * of `priority-fee`. The trial is never smaller than what is answered, so that its size check holds for both. Where
- * it cannot be run, as for a payer without funds, the limit is `fallbackUnits`. Throws what `build` throws, and
- * `failed`, which is told of a trial that did not run through.
+ * Builds a trial that is simulated, then the transaction with the resulting limit and the price of `priority-fee`. The
+ * trial is never smaller, so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what
+ * `build` throws, and what `failed` throws for a failed trial.
  */
 export async function withComputeBudget<T extends UnsignedTransaction>(
   { connection, config }: BudgetServices,
@@ -40,14 +39,14 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   const setting = config.values['priority-fee']
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units })
   const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
-  // A trial for nothing: the fee of the whole limit could be more than the payer has.
+  // The trial has no price, because the fee of the whole limit could be more than the payer has.
   const { transaction } = await build([limit(MAX_TRANSACTION_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
-  const [used, asked] = await Promise.all([
+  const [used, requested] = await Promise.all([
     unitsUsed(connection, transaction, failed),
-    askedPrice({ connection, config }, writableKeys(transaction)),
+    requestedPrice({ connection, config }, writableKeys(transaction)),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
-  const offered = cappedPrice(asked, units, BigInt(config.values['priority-fee-cap']))
+  const offered = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
   return build([limit(units), ...(offered > 0n ? [price(offered)] : [])])
 }
 
@@ -56,7 +55,10 @@ export interface FixedBudget extends BudgetServices {
   units: number
 }
 
-/** The same for a transaction that cannot be tried yet, as one before it has to land. Throws what `build` throws. */
+/**
+ * Sets a fixed limit for a transaction that cannot be simulated before an earlier one has landed. Throws what `build`
+ * throws.
+ */
 export async function withFixedBudget<T extends UnsignedTransaction>(
   { units, ...services }: FixedBudget,
   build: (before: readonly TransactionInstruction[]) => Promise<T>,
@@ -70,44 +72,47 @@ export async function withFixedBudget<T extends UnsignedTransaction>(
 }
 
 /**
- * Micro-lamports per unit for a transaction that cannot be tried yet, as one before it has to land: `accounts` are those
- * that it writes to, `units` its limit. By the same settings as above; 0 means none.
+ * Returns micro-lamports per unit for a transaction that cannot be simulated before an earlier one has landed, or 0 for
+ * no price. `accounts` are those that it writes to, and `units` is its limit.
  */
 export async function offeredPrice(
   services: BudgetServices,
   accounts: readonly string[],
   units: number,
 ): Promise<bigint> {
-  const asked = await askedPrice(services, accounts)
-  return cappedPrice(asked, units, BigInt(services.config.values['priority-fee-cap']))
+  const requested = await requestedPrice(services, accounts)
+  return cappedPrice(requested, units, BigInt(services.config.values['priority-fee-cap']))
 }
 
-/** What `priority-fee` says, before any cap. */
-async function askedPrice({ connection, config }: BudgetServices, accounts: readonly string[]): Promise<bigint> {
+/** Returns the price that `priority-fee` selects, before any cap. */
+async function requestedPrice({ connection, config }: BudgetServices, accounts: readonly string[]): Promise<bigint> {
   const setting = config.values['priority-fee']
   if (setting === 'auto') return recentPrice(connection, accounts)
   return setting === 'none' ? 0n : BigInt(setting)
 }
 
-/** A tenth and 1,000 more than were used: what a run needs varies with the accounts it meets. */
+/** Adds a tenth and 1,000 units, because the units that a run uses vary with the accounts. */
 export function unitsFor(used: number): number {
   return Math.min(Math.ceil((used * 11) / 10) + SPARE_UNITS, MAX_TRANSACTION_UNITS)
 }
 
-/** Micro-lamports per unit, lowered until the priority fee of `units`, rounded up as the chain does, is within `cap` lamports. */
+/**
+ * Returns micro-lamports per unit, lowered until the priority fee of `units`, rounded up as on the chain, is within
+ * `cap` lamports.
+ */
 export function cappedPrice(price: bigint, units: number, cap: bigint): bigint {
   const highest = (cap * MICRO_LAMPORTS) / BigInt(units)
   return [price, highest, MAX_U64].reduce((least, each) => (each < least ? each : least))
 }
 
-/** The 75th percentile by nearest rank; 0 of none. */
+/** Returns the 75th percentile by nearest rank, or 0 for an empty list. */
 export function percentileOf(fees: readonly bigint[]): bigint {
   const sorted = [...fees].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const rank = (BigInt(sorted.length) * PERCENTILE + 99n) / 100n
   return sorted[Number(rank) - 1] ?? 0n
 }
 
-/** Null where it does not run through, or the node fails. */
+/** Returns null when the simulation fails, or the node fails. */
 async function unitsUsed(
   connection: Connection,
   transaction: Uint8Array,
@@ -119,7 +124,7 @@ async function unitsUsed(
   return null
 }
 
-/** Null where the node fails. */
+/** Returns null when the node fails. */
 async function trialOf(connection: Connection, transaction: Uint8Array) {
   const { VersionedTransaction } = await import('@solana/web3.js')
   try {
@@ -135,7 +140,7 @@ function writableKeys(transaction: Uint8Array): string[] {
   return message.keys.filter((_, i) => isWritable(message, 0, i))
 }
 
-/** What writing to the accounts costs lately; 0 where the node does not say. */
+/** Returns the recent price of writing to the accounts, or 0 when the node does not report it. */
 async function recentPrice(connection: Connection, accounts: readonly string[]): Promise<bigint> {
   const { PublicKey } = await import('@solana/web3.js')
   const lockedWritableAccounts = accounts.map((address) => new PublicKey(address))

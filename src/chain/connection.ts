@@ -1,4 +1,4 @@
-/** The chain of this process: opened on first use, whichever cluster it is. */
+/** Opens the chain of this process on first use, for any cluster. */
 import type { Connection } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { ApiError, internal } from '../errors.ts'
@@ -26,40 +26,49 @@ export interface Chain extends ProgramLookup {
   readonly cluster: Cluster
   /** Aborted when the process ends. */
   readonly ending: AbortSignal | undefined
-  /** Where clients of this process's API can reach the chain; null for an embedded chain that nobody serves. */
+  /**
+   * Address at which clients of this process's API can reach the chain, or null for an embedded chain that is not
+   * served.
+   */
   endpoint(): Endpoint | null
-  /** Says that this process serves the embedded chain, and where; null takes it back. */
+  /** Records where this process serves the embedded chain. Null withdraws the record. */
   servedAt(endpoint: Endpoint | null): void
-  /** web3.js over the cluster; the embedded chain answers in this process, or in the one that owns it. */
+  /** Returns web3.js over the cluster. The embedded chain answers in this process, or in the one that owns it. */
   connection(): Promise<Connection>
-  /** One JSON-RPC call that web3.js does not have, or hides too much of. Throws `NodeRefusal` where the node says no. */
+  /**
+   * Makes one JSON-RPC call that web3.js lacks or whose answer it reduces. Throws `NodeRefusal` when the node refuses
+   * it.
+   */
   call<T>(method: string, params: readonly unknown[]): Promise<T>
-  /** Base58; tells chains apart, whatever URL leads to them. Asked once for each node. Throws internal_error. */
+  /**
+   * Genesis hash in base58, which identifies the chain whatever URL reaches it. It is read once per node. Throws
+   * internal_error.
+   */
   genesisHash(): Promise<string>
-  /** The embedded chain itself. Throws internal_error on another cluster, and where another process has it. */
+  /** Returns the embedded chain. Throws internal_error on another cluster, and when another process owns it. */
   local(): Promise<LocalChain>
-  /** JSON-RPC over the embedded chain; throws like `local`. */
+  /** Returns JSON-RPC over the embedded chain. Throws like `local`. */
   rpc(): Promise<LocalRpc>
-  /** Rejects when the chain does not answer or has stopped. An embedded chain that nothing has used yet is not opened for it. */
+  /** Rejects when the chain does not answer or has stopped. It does not open an embedded chain that is still unused. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
 const PING_TIMEOUT_MS = 3_000
-const LOCK_PATIENCE_MS = 3_000
+const CHAIN_LOCK_TIMEOUT_MS = 3_000
 const LOCK_RETRY_MS = 50
 
 export interface OpenChainOptions {
   log?: Log
-  /** How long to wait for another process to let go of the embedded chain, in milliseconds. */
-  lockPatienceMs?: number
-  /** Put around every request to the chain; tests inject faults here. */
+  /** Time to wait until another process releases the embedded chain, in milliseconds. */
+  lockTimeoutMs?: number
+  /** Wraps every request to the chain. Tests use it to inject faults. */
   around?: (send: typeof fetch) => typeof fetch
-  /** Waits before a busy node is asked again, in milliseconds. */
+  /** Waits before a request to a busy node is repeated, in milliseconds. */
   wait?: (milliseconds: number) => Promise<void>
-  /** Milliseconds of a clock that nobody sets, by which a busy node is left alone. */
+  /** Milliseconds of a monotonic clock, which times the pauses of a busy node. */
   elapsed?: () => number
-  /** Aborted when the process ends: every call is over then. */
+  /** Aborted when the process ends, which ends every call. */
   ending?: AbortSignal
 }
 
@@ -68,9 +77,9 @@ interface NodeEndpoint {
   send: typeof fetch
 }
 
-/** Opens nothing yet. A failure to open is told to its caller and tried again by the next. */
+/** Opens nothing yet. A failure to open is reported to its caller, and the next caller tries again. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
-  const { log = silentLog, lockPatienceMs = LOCK_PATIENCE_MS, around = (send) => send } = options
+  const { log = silentLog, lockTimeoutMs = CHAIN_LOCK_TIMEOUT_MS, around = (send) => send } = options
   const { wait, elapsed, ending } = options
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
@@ -88,7 +97,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     if (cluster.kind !== 'embedded') return Promise.reject(internal(`${cluster.label} is not the embedded chain`))
     const other = owner()
     if (other !== undefined) return Promise.reject(embeddedInUse(config.dataDir, other.pid))
-    opened ??= openEmbedded(config, lockPatienceMs).catch((error) => {
+    opened ??= openEmbedded(config, lockTimeoutMs).catch((error) => {
       opened = undefined
       throw error
     })
@@ -105,7 +114,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return served
   }
 
-  const patience: RetryOptions = {
+  const retryOptions: RetryOptions = {
     name: `The RPC node of ${cluster.label}`,
     wait,
     ending,
@@ -116,20 +125,20 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     if (remote?.url !== url) {
       remote = {
         url,
-        send: withNodeErrors(withRetries(around(reaching(url, redactorOf(config))), patience), cluster.label),
+        send: withNodeErrors(withRetries(around(nodeFetch(url, redactorOf(config))), retryOptions), cluster.label),
       }
     }
     return remote
   }
 
-  const wire = async (): Promise<NodeEndpoint> => {
+  const nodeEndpoint = async (): Promise<NodeEndpoint> => {
     if (cluster.kind !== 'embedded') return over(cluster.rpcUrl)
     const other = owner()
     if (other !== undefined) return over(other.rpc_url)
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: withRetries(around(localFetch(local)), patience) }
+        return { url: cluster.rpcUrl, send: withRetries(around(localFetch(local)), retryOptions) }
       })
       .catch((error) => {
         inProcess = undefined
@@ -139,10 +148,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 
   const connection = async (): Promise<Connection> => {
-    const found = await wire()
-    const known = connections.get(found) ?? connectTo(found)
-    connections.set(found, known)
-    return known
+    const node = await nodeEndpoint()
+    const existing = connections.get(node) ?? connectTo(node)
+    connections.set(node, existing)
+    return existing
   }
 
   return {
@@ -159,19 +168,19 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     },
     connection,
     async call<T>(method: string, params: readonly unknown[]) {
-      const { url, send } = await wire()
+      const { url, send } = await nodeEndpoint()
       return (await callNode(send, url, method, params)) as T
     },
     async genesisHash() {
-      const found = await wire()
-      const known = hashes.get(found)
-      if (known !== undefined) return known
+      const node = await nodeEndpoint()
+      const existing = hashes.get(node)
+      if (existing !== undefined) return existing
       const hash = await askNode('Reading the genesis hash', async () => {
-        const answer = await callNode(found.send, found.url, 'getGenesisHash', [])
+        const answer = await callNode(node.send, node.url, 'getGenesisHash', [])
         if (typeof answer !== 'string' || answer === '') throw new Error('it answers with parts missing')
         return answer
       })
-      hashes.set(found, hash)
+      hashes.set(node, hash)
       return hash
     },
     local,
@@ -187,7 +196,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
         if (opened !== undefined) (await opened).latestBlockhash()
         return
       }
-      await refuseSilence((await connection()).getSlot('processed'), cluster.label)
+      await withPingTimeout((await connection()).getSlot('processed'), cluster.label)
     },
     async close() {
       const chain = await opened?.catch(() => undefined)
@@ -199,10 +208,13 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 }
 
-/** Commands that use the chain in their own process follow one another; a daemon that has it says so in its file. */
-async function openEmbedded({ dataDir, programsDir }: Config, patienceMs: number): Promise<LocalChain> {
+/**
+ * Commands that open the chain in their own process run one after another. A daemon that owns it is named in the owner
+ * file.
+ */
+async function openEmbedded({ dataDir, programsDir }: Config, timeoutMs: number): Promise<LocalChain> {
   const { openLocalChain } = await import('../localnet/index.ts')
-  for (const until = Date.now() + patienceMs; ; ) {
+  for (const until = Date.now() + timeoutMs; ; ) {
     try {
       return await openLocalChain({ dataDir, programsDir })
     } catch (error) {
@@ -219,8 +231,8 @@ async function connectTo({ url, send }: NodeEndpoint): Promise<Connection> {
   return new Connection(url, { ...options, fetch: withExactLamports(send) })
 }
 
-/** A node that repeats its URL is not heard. */
-function reaching(url: string, redactor: Redactor): typeof fetch {
+/** Removes the URL's credentials from the answers of a node that repeats them. */
+function nodeFetch(url: string, redactor: Redactor): typeof fetch {
   const { href, authorization } = withoutUser(url)
   return async (_, init) => {
     const headers = { ...(init?.headers as Record<string, string>), ...authorization }
@@ -228,7 +240,7 @@ function reaching(url: string, redactor: Redactor): typeof fetch {
   }
 }
 
-/** The URL stays in here: what goes wrong names the cluster alone. */
+/** Errors name only the cluster, because the URL may hold a key. */
 function withNodeErrors(send: typeof fetch, label: string): typeof fetch {
   return async (input, init) => {
     try {
@@ -246,5 +258,5 @@ function embeddedInUse(dataDir: string, pid: number): ApiError {
   )
 }
 
-const refuseSilence = (answer: Promise<unknown>, label: string) =>
+const withPingTimeout = (answer: Promise<unknown>, label: string) =>
   rejectLate(PING_TIMEOUT_MS, answer, () => internal(`The RPC node of ${label} does not answer`))

@@ -1,10 +1,10 @@
-/** What becomes of a built transaction before the payer signs: a fresh blockhash, and the signatures of keys that the build made. */
+/** Prepares a built transaction before the payer signs: a fresh blockhash, and signatures of keys that the build made. */
 import { decodeWireTransaction } from '../solana/messages.ts'
 import { keyPairOf } from '../solana/signatures.ts'
 
 const SEED_BYTES = 32
 
-/** The transaction with their signatures in place; the message stays as it is. Throws where one of them need not sign. */
+/** Returns the transaction with the signatures, its message unchanged. Throws when a key is not a required signer. */
 export function cosigned(transaction: Uint8Array, secretKeys: readonly Uint8Array[]): Uint8Array {
   const { message, messageBytes } = decodeWireTransaction(transaction)
   const signers = message.keys.slice(0, message.signers)
@@ -18,7 +18,7 @@ export function cosigned(transaction: Uint8Array, secretKeys: readonly Uint8Arra
   return signed
 }
 
-/** As far as its signers are among the keys: with their signatures, and their addresses. */
+/** Signs with those of the keys that are required signers, and returns their addresses too. */
 export function cosignedBy(
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
@@ -30,7 +30,7 @@ export function cosignedBy(
   return { transaction: cosigned(transaction, own), cosigners }
 }
 
-/** The same transaction, unsigned, with another blockhash in its message. */
+/** Returns the same transaction, unsigned, with another blockhash in its message. */
 export async function withBlockhash(transaction: Uint8Array, recentBlockhash: string): Promise<Uint8Array> {
   const { VersionedTransaction } = await import('@solana/web3.js')
   const { message } = VersionedTransaction.deserialize(transaction)

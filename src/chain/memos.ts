@@ -1,10 +1,10 @@
-/** Memos (SPL Memo v2): a text that a transaction carries and its signers vouch for. */
+/** Builds memos (SPL Memo v2), texts in a transaction that their signers attest. */
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import { MEMO_PROGRAM } from '../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from './unsigned.ts'
 
-/** Signed by `signers`, which the program checks. */
+/** The program verifies that `signers` have signed. */
 export async function memoInstruction(memo: string, signers: readonly string[]): Promise<TransactionInstruction> {
   const { PublicKey, TransactionInstruction } = await import('@solana/web3.js')
   return new TransactionInstruction({
@@ -14,7 +14,7 @@ export async function memoInstruction(memo: string, signers: readonly string[]):
   })
 }
 
-/** A transaction that does nothing but carry the memo. */
+/** Builds a transaction whose only instruction is the memo. */
 export async function buildMemo({ memo, ...envelope }: Envelope & { memo: string }): Promise<UnsignedTransaction> {
   return compileUnsigned(envelope, [await memoInstruction(memo, [envelope.payer])])
 }

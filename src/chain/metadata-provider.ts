@@ -1,4 +1,4 @@
-/** Token metadata from a provider of the Digital Asset Standard: `getAsset` over JSON-RPC. */
+/** Reads token metadata from a provider of the Digital Asset Standard, by `getAsset` over JSON-RPC. */
 import { redactUrl } from '../config.ts'
 import { internal } from '../errors.ts'
 import { urlRedactor } from '../redaction.ts'
@@ -7,14 +7,14 @@ import { withoutUser } from './program-cache/rpc.ts'
 
 const LIMIT_MS = 9_000
 
-/** How providers word that they have no such asset; they share no code for it. */
+/** Wording by which providers report an unknown asset, for which they share no code. */
 const UNKNOWN_ASSET_MESSAGE = /not\s?found|does not exist/i
-/** Strings too, so that digits within one are passed over. */
+/** Matches strings too, so that digits within them are skipped. */
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
 /**
- * The asset as the provider gives it, whole numbers beyond 2^53 as digit strings; null where it does not know the
- * mint. Throws internal_error that names the provider's host alone, as URLs of providers hold keys.
+ * Returns the provider's asset with whole numbers beyond 2^53 as digit strings, or null for an unknown mint. Throws
+ * internal_error that names only the provider's host, because provider URLs hold keys.
  */
 export async function readProviderAsset(
   url: string,
@@ -55,8 +55,8 @@ async function askMetadataProvider(
 
 function parsedAnswer(text: string): Record<string, unknown> | null {
   try {
-    const exact = text.replace(STRING_OR_NUMBER, (found) =>
-      /^-?\d+$/.test(found) && !Number.isSafeInteger(Number(found)) ? `"${found}"` : found,
+    const exact = text.replace(STRING_OR_NUMBER, (match) =>
+      /^-?\d+$/.test(match) && !Number.isSafeInteger(Number(match)) ? `"${match}"` : match,
     )
     const value: unknown = JSON.parse(exact)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null

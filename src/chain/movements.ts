@@ -1,4 +1,4 @@
-/** Reads what a transaction would move: simulates it, reads the accounts around it, and has the policy compute the rest. */
+/** Reads the movement of a transaction: simulates it, reads its accounts before and after, and computes the result by the policy. */
 import type { Connection } from '@solana/web3.js'
 import { internal } from '../errors.ts'
 import { failedMovement, feePayerOf, movementOf, type SimulatedMessage } from '../policy/movement/compute-movement.ts'
@@ -14,17 +14,17 @@ import { decodeAsset } from './programs/metaplex-core/state.ts'
 import { accountAfter, runWithAccounts } from './runs.ts'
 import { namesIn } from './transactions.ts'
 
-/** The wallet itself may be paying other transactions: it holds still for a slot at least. */
+/** Most runs of one simulation. The wallet may pay other transactions, but its state is fixed for at least one slot. */
 const MOVEMENT_RUNS = 6
 
 export interface MovementOptions {
-  /** Asset of Metaplex Core that the transaction may release: losing its freeze authority is then no loss of the wallet. */
+  /** Asset of Metaplex Core that the transaction may release. The loss of its freeze authority is then permitted. */
   release?: string | undefined
 }
 
 /**
- * Simulates the very message, with its own blockhash and without asking for signatures. A simulation that fails is a
- * movement with `err`. Throws bad_request where the node refuses to run it, internal_error where the node fails.
+ * Simulates exactly this message, with its own blockhash and without signatures. A simulation that fails is a movement
+ * with `err`. Throws bad_request when the node refuses to run it, internal_error when the node fails.
  */
 export async function readMovement(
   chain: Chain,
@@ -56,12 +56,12 @@ async function simulated(connection: Connection, { raw, message }: DecodedTransa
   return runWithAccounts(connection, VersionedTransaction.deserialize(raw), message, {
     replaceRecentBlockhash: false,
     innerInstructions: true,
-    settle: (addresses, before, again, isLast) => reconcileReadings(wallet, addresses, before, again, isLast),
+    settle: (addresses, before, reread, isLast) => reconcileReadings(wallet, addresses, before, reread, isLast),
     mostRuns: MOVEMENT_RUNS,
   })
 }
 
-/** The larger of the node's answer and of the rules that are known: neither alone can hide a priority fee. */
+/** Returns the larger of the node's fee and of the computed fee, so that neither alone can hide a priority fee. */
 async function walletFee(chain: Chain, { message, messageBytes }: DecodedTransaction): Promise<bigint> {
   const known = feeOfMessage(message)
   const params = [Buffer.from(messageBytes).toString('base64'), { commitment: 'confirmed' }]
@@ -85,8 +85,8 @@ async function assetRelease(
   return { asset, before: old, after: now }
 }
 
-/** Null for what is no asset, and for one that cannot be read: the policy lets nothing pass then. */
+/** Returns null for an account that is no readable asset. The policy then permits no release. */
 async function assetSnapshot(address: string, account: ChainAccount | null): Promise<AssetSnapshot | null> {
-  const found = await decodeAsset(address, account).catch(() => null)
-  return found?.kind === 'asset' ? found.asset : null
+  const content = await decodeAsset(address, account).catch(() => null)
+  return content?.kind === 'asset' ? content.asset : null
 }

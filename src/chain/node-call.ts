@@ -1,7 +1,7 @@
-/** One JSON-RPC call over the `fetch` of a chain, with the node's refusal kept whole. */
+/** Makes one JSON-RPC call over the `fetch` of a chain, and keeps the whole error of a node that refuses it. */
 import type { Redactor } from '../redaction.ts'
 
-/** The node answered with an error: its code, and `data` as it came. */
+/** The error that the node answered, with its code and unchanged `data`. */
 export class NodeRefusal extends Error {
   override readonly name = 'NodeRefusal'
   readonly code: number
@@ -14,7 +14,7 @@ export class NodeRefusal extends Error {
   }
 }
 
-/** The result. Throws NodeRefusal, or an Error without any URL where there is no JSON-RPC answer. */
+/** Returns the result. Throws NodeRefusal, or an Error without any URL when there is no JSON-RPC answer. */
 export async function callNode(
   send: typeof fetch,
   url: string,
@@ -35,8 +35,8 @@ export async function callNode(
 }
 
 /**
- * Slot and value of a result that was read at a slot. Throws an Error where it is shaped otherwise, as the answer of a
- * proxy without its node is: nothing follows from what it does not say.
+ * Returns slot and value of a result that was read at a slot. Throws an Error for any other shape, as in the answer of
+ * a proxy without its node, because a missing value proves nothing.
  */
 export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): { slot: number; value: T } {
   const { context, value } = (result ?? {}) as { context?: { slot?: unknown } | null; value?: unknown }
@@ -46,8 +46,8 @@ export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): {
 }
 
 /**
- * The answer without the credentials of the URL that was asked, which some nodes and proxies repeat in their errors:
- * here, before a message is cut or a part of the answer is stored.
+ * Removes the credentials of the requested URL, which some nodes and proxies repeat in their errors. It runs before a
+ * message is cut or a part of the answer is stored.
  */
 export async function redactedResponse(answer: Response, { text, json }: Redactor): Promise<Response> {
   const { status, statusText } = answer

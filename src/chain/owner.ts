@@ -1,11 +1,11 @@
-/** Who serves the embedded chain of a data folder: a lock that it holds, and a file that says where it is. */
+/** Records which process serves the embedded chain of a data folder: by a lock that it holds, and a file with its address. */
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { LOCALNET_FILE } from '../config.ts'
 import { isLocked } from '../file-lock.ts'
 import { readOwnIfThere, requireDataFolder, writeAtomically } from '../files.ts'
 
-/** Beside LOCALNET_FILE; a database that its server locks, so that the system takes the lock back however that ends. */
+/** A lock beside LOCALNET_FILE. It is a locked database, so that the system releases it whenever the process ends. */
 export const CHAIN_LOCK_FILE = 'localnet.lock'
 
 export interface ChainOwner {
@@ -14,7 +14,10 @@ export interface ChainOwner {
   ws_url: string
 }
 
-/** The process, not this one, that serves the chain of `dataDir`. Throws FileFault where others could have said so. */
+/**
+ * Returns the other process that serves the chain of `dataDir`. Throws FileFault when other users could have written
+ * the file.
+ */
 export function chainOwner(dataDir: string): ChainOwner | undefined {
   if (!existsSync(dataDir)) return undefined
   requireDataFolder(dataDir)
@@ -23,7 +26,7 @@ export function chainOwner(dataDir: string): ChainOwner | undefined {
   try {
     const { pid, rpc_url, ws_url } = JSON.parse(text) as ChainOwner
     if (typeof pid !== 'number' || typeof rpc_url !== 'string' || typeof ws_url !== 'string') return undefined
-    // A process may have ended without a word and its id gone to another: the lock tells.
+    // A process may have ended without removing its file, and its id may be in use again. The lock is decisive.
     return pid !== process.pid && isRunning(pid) && isLocked(join(dataDir, CHAIN_LOCK_FILE))
       ? { pid, rpc_url, ws_url }
       : undefined
@@ -32,7 +35,7 @@ export function chainOwner(dataDir: string): ChainOwner | undefined {
   }
 }
 
-/** Says that this process serves it; answers how to take that back. */
+/** Records that this process serves the chain, and returns a function that removes the record. */
 export function claimChain(dataDir: string, at: Omit<ChainOwner, 'pid'>): () => void {
   const file = join(dataDir, LOCALNET_FILE)
   writeAtomically(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)

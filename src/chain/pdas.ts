@@ -1,4 +1,4 @@
-/** Derives addresses of programs from their seeds, without asking the chain. */
+/** Derives addresses of programs from their seeds, without a request to the chain. */
 import type { PublicKey } from '@solana/web3.js'
 import type { Pda, PdaKind, PdaRequest } from '../api/pdas.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
@@ -33,7 +33,7 @@ const SEEDS: Seeds = {
   gold_lock: ({ user }, key) => ({ programId: PROGRAMS.lock.id, seeds: [Buffer.from('escrow'), key(user)] }),
 }
 
-/** The address of a kind, and the bump that takes it off the curve. */
+/** Returns the address of a kind, and the bump that moves it off the curve. */
 export async function deriveProgramAddress<K extends PdaKind>(kind: K, args: ArgsOf<K>): Promise<Pda> {
   const { key, derive } = await derivers()
   const derivation = SEEDS[kind](args, key, derive)
@@ -41,7 +41,7 @@ export async function deriveProgramAddress<K extends PdaKind>(kind: K, args: Arg
   return { kind, address: address.toBase58(), bump, program_id: derivation.programId }
 }
 
-/** The same as `claim_status`, where the distributor's address is known. */
+/** Returns the same address as `claim_status` for a known distributor address. */
 export async function claimStatusAddress(distributor: string, claimer: string): Promise<string> {
   const { key, derive } = await derivers()
   return derive(claimStatus(key(claimer), key(distributor)))[0].toBase58()
@@ -60,13 +60,13 @@ const claimStatus = (claimer: Buffer, distributor: Buffer): Derivation => ({
   seeds: [Buffer.from('ClaimStatus'), claimer, distributor],
 })
 
-/** Meteora's pools: the greater mint first, whichever is base and quote. */
+/** The seeds of Meteora's pools have the greater mint first, whichever is base and quote. */
 function poolSeeds({ config, base_mint, quote_mint }: ArgsOf<'dbc_pool' | 'damm_v2_pool'>, key: PdaKey): Uint8Array[] {
   const mints = [key(base_mint), key(quote_mint)].sort((a, b) => b.compare(a))
   return [Buffer.from('pool'), key(config), ...mints]
 }
 
-/** `airdrop_count` is the distributor's version. */
+/** The distributor's version is `airdrop_count`. */
 function distributor({ mint, airdrop_count }: ArgsOf<'merkle_distributor'>, key: PdaKey): Derivation {
   const version = Buffer.alloc(8)
   version.writeBigUInt64LE(BigInt(airdrop_count))

@@ -1,4 +1,4 @@
-/** Where bundles go: a Jito block engine by its URL, or the relay inside the embedded chain. */
+/** Sends bundles to a Jito block engine by its URL, or to the relay inside the embedded chain. */
 import type { Config } from '../config.ts'
 import { ApiError, badRequest, internal } from '../errors.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
@@ -14,15 +14,18 @@ import { askNode, nodeReason } from './rpc-faults.ts'
 import { wholeAnswer } from './whole-answer.ts'
 
 export interface Relay {
-  /** Throws bad_request where the relay would not take these transactions as a bundle. */
+  /** Throws bad_request when the relay would refuse these transactions as a bundle. */
   check(transactions: readonly DecodedTransaction[]): void
-  /** Sends them, all or none; sending the same again is harmless. Throws internal_error, `RelayRefusal` where the relay says no. */
+  /**
+   * Sends all of them or none. Sending the same bundle again is harmless. Throws internal_error, or `RelayRefusal` when
+   * the relay refuses.
+   */
   send(raws: readonly Uint8Array[]): Promise<void>
-  /** Of at most five bundles, those that it has given up. Throws as `send` does. */
+  /** Returns which of at most five bundles the relay reports as failed. Throws like `send`. */
   failed(bundleIds: readonly string[]): Promise<string[]>
 }
 
-/** The relay answered that it does not take the bundle. */
+/** The error of a relay that refuses a bundle. */
 export class RelayRefusal extends ApiError {
   constructor(cause: NodeRefusal) {
     super('internal_error', `The relay refuses the bundle: ${nodeReason(cause)}`, { cause })
@@ -32,7 +35,7 @@ export class RelayRefusal extends ApiError {
 
 const BUNDLES_PATH = '/api/v1/bundles'
 
-/** The configured relay; throws internal_error on a cluster that has none. */
+/** Returns the configured relay. Throws internal_error on a cluster that has none. */
 export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'cluster' | 'call' | 'ending'>): Relay {
   const url = config.values['relay-url']
   if (url === undefined && chain.cluster.kind !== 'embedded') {
@@ -60,7 +63,7 @@ export function relayOf(config: Pick<Config, 'values'>, chain: Pick<Chain, 'clus
   }
 }
 
-/** `Failed` alone says so: what is `Invalid` may only have been forgotten. */
+/** Only `Failed` is proof of failure, because the relay may merely have forgotten an `Invalid` bundle. */
 function failedIn(answer: unknown): string[] {
   const { value } = (answer ?? {}) as { value?: unknown }
   if (!Array.isArray(value)) return []
@@ -69,7 +72,7 @@ function failedIn(answer: unknown): string[] {
   )
 }
 
-/** A block engine drops what pays it nothing, without a word. */
+/** A block engine silently drops bundles without a tip. */
 function requireTip(transactions: readonly DecodedTransaction[]): void {
   const tips: readonly string[] = TIP_ACCOUNTS
   const tipped = transactions.some(({ message }) =>
@@ -87,19 +90,19 @@ interface RelayEndpoint {
   send: typeof fetch
 }
 
-/** By the chain that bundles are for, so that all its calls know of a `Retry-After`. */
-const wires = new WeakMap<object, Map<string, RelayEndpoint>>()
+/** Endpoints by the chain of the bundles, so that all calls share a `Retry-After`. */
+const relayEndpoints = new WeakMap<object, Map<string, RelayEndpoint>>()
 
-/** The URL may hold a key: no error names it. */
+/** Errors never name the URL, because it may hold a key. */
 function sendTo(url: string, chain: Pick<Chain, 'cluster' | 'ending'>, redactor: Redactor): RelayEndpoint {
-  const known = wires.get(chain.cluster) ?? new Map<string, RelayEndpoint>()
-  wires.set(chain.cluster, known)
-  const wire = known.get(url) ?? openWire(url, chain.ending, redactor)
-  known.set(url, wire)
-  return wire
+  const existing = relayEndpoints.get(chain.cluster) ?? new Map<string, RelayEndpoint>()
+  relayEndpoints.set(chain.cluster, existing)
+  const endpoint = existing.get(url) ?? openRelayEndpoint(url, chain.ending, redactor)
+  existing.set(url, endpoint)
+  return endpoint
 }
 
-function openWire(url: string, ending: AbortSignal | undefined, redactor: Redactor): RelayEndpoint {
+function openRelayEndpoint(url: string, ending: AbortSignal | undefined, redactor: Redactor): RelayEndpoint {
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
@@ -110,7 +113,7 @@ function openWire(url: string, ending: AbortSignal | undefined, redactor: Redact
   return { href: target.href, send: withRetries(reach, { name: 'The relay', ending }) }
 }
 
-/** A block engine has a path for each method, and that of `sendBundle` is called otherwise. */
+/** A block engine has a path for each method. The path for `sendBundle` has another name. */
 function relayPath(href: string, method: string): string {
   const target = new URL(href)
   if (method !== 'sendBundle') target.pathname = target.pathname.replace(/\/bundles$/, `/${method}`)

@@ -1,9 +1,9 @@
-/** Whether the cluster has a program, and how to get it where it has not. */
+/** Checks that the cluster has a program, with an error that names the remedy. */
 import { internal } from '../errors.ts'
 import type { Program } from '../solana/programs.ts'
 import type { Cluster } from './cluster.ts'
 
-/** Passes when the chain has the program; otherwise says which one is missing and how to get it. */
+/** Resolves when the chain has the program. Otherwise throws an error that names the program and how to add it. */
 export async function requireProgram(chain: ProgramLookup, { name, id }: Program): Promise<void> {
   if (await chain.hasProgram(id)) return
   const next =
@@ -13,9 +13,9 @@ export async function requireProgram(chain: ProgramLookup, { name, id }: Program
   throw internal(`${name} (${id}) is not on ${chain.cluster.label}: ${next}`, { details: { program: id } })
 }
 
-/** What of the chain is asked. */
+/** The part of the chain that the check uses. */
 export interface ProgramLookup {
   cluster: Cluster
-  /** Whether an executable account is at the address. */
+  /** Whether the address has an executable account. */
   hasProgram(id: string): Promise<boolean>
 }

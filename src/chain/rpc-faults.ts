@@ -1,9 +1,11 @@
-/** What an RPC node did wrong, told to the caller as one kind of error. */
+/** Converts faults of an RPC node to one kind of error. */
 import { ApiError, internal } from '../errors.ts'
 
 const LONGEST_REASON = 300
 
-/** Runs one question to the RPC node; its faults become internal_error with their cause, an ApiError stays itself. */
+/**
+ * Runs one request to the RPC node. Its faults become internal_error with their cause, and an ApiError is unchanged.
+ */
 export async function askNode<T>(what: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
@@ -13,11 +15,14 @@ export async function askNode<T>(what: string, ask: () => Promise<T>): Promise<T
   }
 }
 
-/** First line of an error, as nodes put whole pages into theirs; what web3.js makes of answers that are none, in words. */
+/**
+ * Returns the first line of an error, because nodes may send whole pages, and describes answers that web3.js cannot
+ * parse.
+ */
 export function nodeReason(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-  const told = NODE_FAULTS.find(([pattern]) => pattern.test(line))
-  if (told !== undefined) return line.replace(told[0], told[1])
+  const fault = NODE_FAULTS.find(([pattern]) => pattern.test(line))
+  if (fault !== undefined) return line.replace(fault[0], fault[1])
   return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON)}…` : line
 }
 

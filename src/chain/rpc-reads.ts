@@ -1,27 +1,27 @@
-/** What every builder asks of the node: a fresh blockhash and the rent of a new account. */
+/** Reads what every builder requires from the node: a fresh blockhash and the rent of a new account. */
 import type { Connection } from '@solana/web3.js'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { askNode } from './rpc-faults.ts'
 import { accountsAt } from './runs.ts'
 
-/** A blockhash that is fresh and known to the whole cluster. Throws internal_error when the node fails. */
+/** Returns a blockhash that is fresh and known to the whole cluster. Throws internal_error when the node fails. */
 export async function readLatestBlockhash(connection: Connection): Promise<string> {
   return (await askNode('Reading a blockhash', () => connection.getLatestBlockhash('confirmed'))).blockhash
 }
 
-/** Lamports that keep an account of `bytes` rent-exempt. Throws internal_error when the node fails. */
+/** Returns the lamports that make an account of `bytes` rent-exempt. Throws internal_error when the node fails. */
 export async function rentFor(connection: Connection, bytes: number): Promise<bigint> {
   return askNode('Reading the rent', async () => {
     const lamports = await connection.getMinimumBalanceForRentExemption(bytes)
-    // What web3.js makes of an error.
+    // web3.js returns 0 when the node answers an error.
     if (lamports === 0) throw new Error('it does not answer')
     return BigInt(lamports)
   })
 }
 
 /**
- * Lamports by address, in the order asked, 0 where no account is; `isWallet` where only a key can take from it, and
- * nothing but lamports is there. Throws internal_error when the node fails.
+ * Returns lamports in the order of the addresses, 0 without an account. `isWallet` means that only a key can take from
+ * the account and that it has only lamports. Throws internal_error when the node fails.
  */
 export async function readWallets(
   connection: Connection,

@@ -1,4 +1,4 @@
-/** Running a transaction for what it does to its accounts, each of them read before and after. */
+/** Simulates a transaction, and reads its accounts before and after. */
 
 import type { Connection, PublicKey, SimulatedTransactionAccountInfo, VersionedTransaction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../errors.ts'
@@ -10,31 +10,34 @@ import { type DecodedMessage, isWritable } from '../solana/messages.ts'
 import { exactLamports } from './exact-lamports.ts'
 import { askNode } from './rpc-faults.ts'
 
-/** How web3.js words a node's refusal of the transaction itself; the code of the error is lost on the way. */
+/** Wording of web3.js for a transaction that the node refuses. The error's code is lost in it. */
 const NODE_REFUSAL = /^failed to simulate transaction: ((?:invalid|failed to deserialize|.* too large).*)/
-/** Runs until the accounts hold still; on accounts that everybody writes to, the last one has to do. */
+/** Most runs while the accounts keep changing. On accounts that everyone writes to, the last run is used. */
 const MAX_RUNS = 3
 
 export type MaybeAccount = ChainAccount | null
 
 export interface RunOptions {
-  /** A recent blockhash takes the place of the transaction's; otherwise the very message runs. */
+  /** Whether a recent blockhash replaces the transaction's. Otherwise exactly this message runs. */
   replaceRecentBlockhash: boolean
   innerInstructions?: boolean
-  /** The state to start from where two readings differ, or null where none will do; without it they must be the same. */
+  /**
+   * Returns the state to start from when two readings differ, or null if none is acceptable. Without it the readings
+   * must be equal.
+   */
   settle?: (
     addresses: readonly string[],
     before: readonly MaybeAccount[],
-    again: readonly MaybeAccount[],
+    reread: readonly MaybeAccount[],
     isLast: boolean,
   ) => MaybeAccount[] | null
   mostRuns?: number
 }
 
 /**
- * Others change the same accounts too: the state before counts only where it is the same after the run, or `settle` makes
- * one of both, else `stable` is false; readings that a node behind the others makes, out of the order of slots, do not
- * count. The accounts are all that the message may write to: the runtime refuses a change of any other.
+ * Others may change the accounts meanwhile: the state before counts only if it is equal after the run or `settle`
+ * reconciles both, else `stable` is false. Readings out of slot order do not count. The accounts are all that the
+ * message may write to, because the runtime refuses any other change.
  */
 export async function runWithAccounts(
   connection: Connection,
@@ -47,24 +50,24 @@ export async function runWithAccounts(
   let before = await readingOf(connection, addresses)
   for (let tries = 1; ; tries++) {
     const run = await runOnce(connection, transaction, addresses, options)
-    const again = await readingOf(connection, addresses)
+    const reread = await readingOf(connection, addresses)
     const isLast = tries === mostRuns
-    const isOrdered = before.newest <= run.context.slot && run.context.slot <= again.oldest
-    const start = isOrdered ? stateBefore(addresses, before.accounts, again.accounts, options, isLast) : null
+    const isOrdered = before.newest <= run.context.slot && run.context.slot <= reread.oldest
+    const start = isOrdered ? stateBefore(addresses, before.accounts, reread.accounts, options, isLast) : null
     if (start !== null) return { addresses, loaded, before: start, run, stable: true }
     if (isLast) return { addresses, loaded, before: before.accounts, run, stable: false }
-    before = again
+    before = reread
   }
 }
 
 function stateBefore(
   addresses: readonly string[],
   before: readonly MaybeAccount[],
-  again: readonly MaybeAccount[],
+  reread: readonly MaybeAccount[],
   { settle }: RunOptions,
   isLast: boolean,
 ): readonly MaybeAccount[] | null {
-  return areEqual(before, again) ? before : (settle?.(addresses, before, again, isLast) ?? null)
+  return areEqual(before, reread) ? before : (settle?.(addresses, before, reread, isLast) ?? null)
 }
 
 const areEqual = (a: readonly MaybeAccount[], b: readonly MaybeAccount[]) =>
@@ -105,28 +108,28 @@ async function accountsOfMessage(connection: Connection, message: DecodedMessage
   return { writable: [...new Set(all)], loaded }
 }
 
-/** None where a table cannot be used: the run then says so itself. */
+/** Returns no addresses for an unusable table. The run then reports it. */
 async function loadedBy(connection: Connection, lookups: DecodedMessage['lookups']): Promise<LoadedAddresses> {
   const { PublicKey } = await import('@solana/web3.js')
   const tables = lookups.map(({ table }) => table)
   const { context, value } = await askNode('Reading lookup tables', () =>
     connection.getMultipleAccountsInfoAndContext(tables.map((table) => new PublicKey(table))),
   )
-  const found = new Map(tables.map((table, i) => [table, accountBefore(value[i] ?? null)]))
+  const loadedTables = new Map(tables.map((table, i) => [table, accountBefore(value[i] ?? null)]))
   try {
-    return loadAddresses(lookups, context.slot, (table) => found.get(table) ?? null)
+    return loadAddresses(lookups, context.slot, (table) => loadedTables.get(table) ?? null)
   } catch (error) {
     if (error instanceof TransactionRefused) return { writable: [], readonly: [] }
     throw error
   }
 }
 
-/** Accounts in the order asked, null where none is. Throws internal_error when the node fails. */
+/** Returns accounts in the order of the addresses, with null for none. Throws internal_error when the node fails. */
 export async function accountsAt(connection: Connection, addresses: readonly string[]): Promise<MaybeAccount[]> {
   return (await readingOf(connection, addresses)).accounts
 }
 
-/** The same, with the slots of the node that they are read at: a call takes a hundred. */
+/** Reads accounts with the slots of the readings, a hundred per call. */
 export async function readingOf(connection: Connection, addresses: readonly string[]) {
   const { PublicKey } = await import('@solana/web3.js')
   const accounts: MaybeAccount[] = []
@@ -135,7 +138,7 @@ export async function readingOf(connection: Connection, addresses: readonly stri
     const keys = addresses.slice(first, first + ACCOUNTS_PER_CALL).map((address) => new PublicKey(address))
     const { context, value } = await askNode('Reading accounts', async () => {
       const answer = await connection.getMultipleAccountsInfoAndContext(keys)
-      // An account that is missing from the answer must not pass for one that does not exist.
+      // An account that is missing from the answer must not count as nonexistent.
       if (answer.value.length !== keys.length) throw new Error('it answers with parts missing')
       return answer
     })
@@ -153,7 +156,7 @@ function accountBefore(read: Web3Account | null): MaybeAccount {
   return { lamports: BigInt(exactLamports(read)), owner: read.owner.toBase58(), data, executable }
 }
 
-/** As a simulation shows it. */
+/** Converts an account from a simulation's answer. */
 export function accountAfter(shown: SimulatedTransactionAccountInfo | null): MaybeAccount {
   if (shown === null) return null
   const { owner, data, executable } = shown

@@ -1,4 +1,4 @@
-/** Sending signed transactions: a trial run that explains a failure, and the broadcast itself. */
+/** Sends signed transactions: a trial run that explains a failure, and the broadcast. */
 import { badRequest } from '../errors.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
 import type { Chain } from './connection.ts'
@@ -18,13 +18,13 @@ interface Trial {
 export interface Preflight {
   /** Slot of the node's bank. */
   slot: number
-  /** It has landed before, by another way: there is nothing to send. */
+  /** Whether the transaction has already landed by another way, so that it need not be sent. */
   landed: boolean
 }
 
 /**
- * Runs a signed transaction without sending it. Throws bad_request with the decoded program error (`details.error`) and
- * the log where it would fail, internal_error where the node does.
+ * Simulates a signed transaction. Throws bad_request with the decoded program error (`details.error`) and the log when
+ * it would fail, internal_error when the node fails.
  */
 export async function preflight(node: SendingNode, transaction: DecodedTransaction, param: string): Promise<Preflight> {
   const options = { sigVerify: true, encoding: 'base64', commitment: 'confirmed' }
@@ -39,7 +39,7 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
   const { err, logs } = value
   if (err === null || err === undefined) return { slot, landed: false }
   if (err === 'AlreadyProcessed') return { slot, landed: true }
-  // A validator looks at the age of the blockhash first, and forgets within minutes what it has processed.
+  // A validator checks the age of the blockhash first, and forgets processed transactions within minutes.
   if (err === 'BlockhashNotFound' && (await isKnownTransaction(node, transaction))) return { slot, landed: true }
   const error = explainTransactionError(err, { logs: logs ?? null, ...namesIn(transaction.message) })
   const { program, name, message, hint } = error
@@ -51,8 +51,8 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
 }
 
 /**
- * Hands the bytes to the node, which passes them on unchecked; `maxRetries` is how often it repeats that by itself.
- * Throws internal_error where the node did not take them.
+ * Sends the bytes to the node, which forwards them unchecked and repeats that up to `maxRetries` times. Throws
+ * internal_error when the node did not accept them.
  */
 export async function broadcast(node: SendingNode, raw: Uint8Array, maxRetries: number): Promise<void> {
   const options = { skipPreflight: true, maxRetries, encoding: 'base64' }
@@ -69,7 +69,7 @@ async function isKnownTransaction(node: SendingNode, { signature }: DecodedTrans
   return statuses[0] !== null
 }
 
-/** What a validator says of the transaction itself; a provider's own limits share its codes. */
+/** Errors of a validator about the transaction itself. A provider's own limits share their codes. */
 const INVALID =
   /^(invalid transaction|failed to deserialize|transaction signature verification|transaction version|.*too large)/i
 const isInvalid = (error: unknown): error is NodeRefusal => error instanceof NodeRefusal && INVALID.test(error.message)

@@ -1,4 +1,4 @@
-/** Running a transaction without submitting it: what it would do, cost and move. */
+/** Simulates a transaction without submitting it, and reports its effects, cost and balance changes. */
 import type { Connection, VersionedTransaction } from '@solana/web3.js'
 import type { Simulation } from '../api/index.ts'
 import { internal } from '../errors.ts'
@@ -9,8 +9,8 @@ import { readLatestBlockhash } from './rpc-reads.ts'
 import { accountAfter, accountsAt, runWithAccounts } from './runs.ts'
 
 /**
- * Signatures are not asked for and a recent blockhash takes the place of the transaction's, so that an unsigned build
- * runs whenever it was built. A failed run is an answer with `err`; throws bad_request when the node refuses to run it.
+ * Signatures are not required and a recent blockhash replaces the transaction's, so that an unsigned build runs at any
+ * time. A failed run is an answer with `err`. Throws bad_request when the node refuses to run it.
  */
 export async function simulateDecoded(
   connection: Connection,
@@ -19,7 +19,7 @@ export async function simulateDecoded(
   const { VersionedTransaction } = await import('@solana/web3.js')
   const transaction = VersionedTransaction.deserialize(raw)
   const [fee, { before, addresses, run }] = await Promise.all([
-    // Of a copy: the blockhash of a message is written into it.
+    // The fee is read of a copy, because a blockhash is written into the message.
     readFee(connection, VersionedTransaction.deserialize(raw)),
     runWithAccounts(connection, transaction, message, { replaceRecentBlockhash: true }),
   ])
@@ -39,7 +39,7 @@ export async function simulateDecoded(
   }
 }
 
-/** Lamports with a fresh blockhash; null where the node does not say, or not exactly. */
+/** Returns lamports with a fresh blockhash, or null when the node does not report them exactly. */
 async function readFee(connection: Connection, { message }: VersionedTransaction): Promise<string | null> {
   try {
     message.recentBlockhash = await readLatestBlockhash(connection)

@@ -1,6 +1,6 @@
-/** The integer square root that both programs keep their prices by. */
+/** The integer square root, in which both programs store their prices. */
 
-/** Largest integer whose square is not above `value`. */
+/** Returns the largest integer whose square is not above `value`. */
 export function squareRoot(value: bigint): bigint {
   if (value < 2n) return value
   let root = 1n << BigInt((value.toString(2).length + 1) >> 1)

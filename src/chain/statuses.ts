@@ -1,4 +1,4 @@
-/** How far transactions have come, and whether those that did not land still can. */
+/** Reads the statuses of transactions, and whether those that have not landed still can. */
 
 import { base58 } from '@scure/base'
 import type { ConfirmationStatus } from '../api/index.ts'
@@ -9,25 +9,25 @@ import { askNode } from './rpc-faults.ts'
 
 type StatusNode = Pick<Chain, 'call'>
 
-/** Signatures of one getSignatureStatuses. */
+/** Signatures in one getSignatureStatuses. */
 export const STATUSES_PER_CALL = 256
 
 export interface SignatureStatus {
   slot: number
-  /** Null once finalized. */
+  /** Number of confirmations, or null once finalized. */
   confirmations: number | null
   err: unknown
   confirmationStatus: ConfirmationStatus
 }
 
 export interface Statuses {
-  /** Slot that the node had reached: it knows nothing of later ones. */
+  /** Slot that the node had reached. It has no information on later ones. */
   slot: number
-  /** In the order asked for; null where the node does not know the signature. */
+  /** Statuses in the order of the signatures, with null for a signature that the node does not know. */
   statuses: (SignatureStatus | null)[]
 }
 
-/** The first slot that the node's history still reaches back to. Throws internal_error. */
+/** Returns the first slot in the node's history. Throws internal_error. */
 export async function readFirstBlock(node: StatusNode): Promise<number> {
   return askNode('Reading the first block', async () => {
     const slot = await node.call<unknown>('getFirstAvailableBlock', [])
@@ -36,7 +36,7 @@ export async function readFirstBlock(node: StatusNode): Promise<number> {
   })
 }
 
-/** Whether a base58 text can be a signature at all: nodes refuse a whole call for one that cannot. */
+/** Whether a base58 text can be a signature. Nodes refuse a whole call for one that cannot. */
 export function isSignature(text: string): boolean {
   try {
     return base58.decode(text).length === 64
@@ -45,7 +45,7 @@ export function isSignature(text: string): boolean {
   }
 }
 
-/** Up to 256 signatures in one call; `history` searches beyond the node's recent ones. Throws internal_error. */
+/** Reads up to 256 signatures in one call. `history` searches beyond the node's recent ones. Throws internal_error. */
 export async function readStatuses(
   node: StatusNode,
   signatures: readonly string[],
@@ -61,13 +61,16 @@ export async function readStatuses(
 }
 
 export interface Ended {
-  /** Finalized slot that it was read at. */
+  /** Finalized slot of the reading. */
   slot: number
-  /** Whether each has ended, in the order asked for. */
+  /** Whether each has ended, in the order of the request. */
   ended: boolean[]
 }
 
-/** Whether a blockhash can no longer be used, at the finalized commitment; one that is still to come reads as ended too. */
+/**
+ * Whether a blockhash can no longer be used, at the finalized commitment. One that the node has not seen yet is read as
+ * ended too.
+ */
 export async function readBlockhashEnd(node: StatusNode, blockhash: string): Promise<Ended> {
   const { slot, value } = await askNode('Reading a blockhash', async () =>
     atSlot<boolean>(
@@ -80,32 +83,32 @@ export async function readBlockhashEnd(node: StatusNode, blockhash: string): Pro
 
 export interface Nonce {
   account: string
-  /** Value that the transaction was built on, base58. */
+  /** Nonce value that the transaction was built with, base58. */
   value: string
 }
 
-/** Where the nonce's value begins in its account (System program: version, state, authority before it). */
+/** Offset of the nonce's value in its account, after version, state and authority (System program). */
 const NONCE_OFFSET = 40
 
-/** Whether each nonce has moved on, or is gone, at the finalized commitment. At most 100. */
+/** Whether each nonce has advanced or is gone, at the finalized commitment, for at most 100. */
 export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]): Promise<Ended> {
-  const asked = nonces.slice(0, ACCOUNTS_PER_CALL)
+  const requested = nonces.slice(0, ACCOUNTS_PER_CALL)
   const { slot, value } = await askNode('Reading nonces', async () =>
     atSlot<({ data: [string, string] } | null)[]>(
       await node.call('getMultipleAccounts', [
-        asked.map(({ account }) => account),
+        requested.map(({ account }) => account),
         { commitment: 'finalized', encoding: 'base64', dataSlice: { offset: NONCE_OFFSET, length: 32 } },
       ]),
-      isListOf(asked),
+      isListOf(requested),
     ),
   )
-  const ended = asked.map((nonce, i) => {
+  const ended = requested.map((nonce, i) => {
     const data = value[i]?.data[0]
     return data === undefined || base58.encode(Buffer.from(data, 'base64')) !== nonce.value
   })
   return { slot, ended }
 }
 
-/** As many as were asked for: none may stand in another's place. */
-const isListOf = (asked: readonly unknown[]) => (value: unknown) =>
-  Array.isArray(value) && value.length === asked.length
+/** The list must have the requested length, so that no entry stands for another. */
+const isListOf = (requested: readonly unknown[]) => (value: unknown) =>
+  Array.isArray(value) && value.length === requested.length

@@ -1,4 +1,4 @@
-/** Transactions as clients send them: base64 of the wire format. */
+/** Decodes transactions as clients send them: base64 of the wire format. */
 import { badRequest } from '../errors.ts'
 import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import {
@@ -10,7 +10,7 @@ import {
 } from '../solana/messages.ts'
 import { signatureHolds } from '../solana/signatures.ts'
 
-/** Decodes and sanitizes, versioned or legacy, signed or not. Throws bad_request naming `param`. */
+/** Decodes and validates a transaction, versioned or legacy, signed or not. Throws bad_request naming `param`. */
 export function decodeTransaction(base64: string, param = 'transaction'): DecodedTransaction {
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.length > MAX_TRANSACTION_BYTES) {
@@ -27,7 +27,7 @@ export function decodeTransaction(base64: string, param = 'transaction'): Decode
   }
 }
 
-/** Base64 of a transaction that can be sent as it is: every signer has signed it. Throws bad_request naming who has not. */
+/** Decodes a transaction with all of its signatures. Throws bad_request naming the missing signers. */
 export function decodeSigned(base64: string, param = 'transaction'): DecodedTransaction {
   const decoded = decodeTransaction(base64, param)
   const { signatures, message } = decoded
@@ -49,7 +49,7 @@ export function decodeSigned(base64: string, param = 'transaction'): DecodedTran
   return decoded
 }
 
-/** Of an error's context: the program of each instruction and the accounts that the message itself names. */
+/** Returns the context of an error: the program of each instruction, and the message's own accounts. */
 export function namesIn(message: DecodedMessage) {
   const programIds = message.instructions.map(({ programIdIndex }) => keyAt(message, programIdIndex))
   return { programIds, accountKeys: message.keys }

@@ -1,4 +1,4 @@
-/** Lamports from a signer to anybody: the System program's transfer. */
+/** Transfers lamports from a signer to any address, by the System program. */
 import type { TransactionInstruction } from '@solana/web3.js'
 
 export async function transferInstruction(from: string, to: string, lamports: bigint): Promise<TransactionInstruction> {

@@ -1,4 +1,4 @@
-/** What building leaves: a v0 transaction that waits for its signatures. */
+/** The result of building: a v0 transaction without signatures. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../errors.ts'
 import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
@@ -7,22 +7,22 @@ import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 export interface UnsignedTransaction {
   /** Wire format, with zeros in place of every signature. */
   transaction: Uint8Array
-  /** Addresses that must sign, the fee payer first. */
+  /** Addresses that must sign, with the fee payer first. */
   requiredSigners: string[]
 }
 
-/** What every built transaction takes. */
+/** The common input of every built transaction. */
 export interface Envelope {
-  /** Pays the fee. */
+  /** Address that pays the fee. */
   payer: string
   recentBlockhash: string
-  /** Ahead of the instructions: compute limit and price. */
+  /** Instructions before the others: compute limit and price. */
   before?: readonly TransactionInstruction[]
-  /** Behind them: the platform fee. */
+  /** Instructions after the others: the platform fee. */
   after?: readonly TransactionInstruction[]
 }
 
-/** Throws bad_request when the transaction is larger than the chain takes. */
+/** Throws bad_request when the transaction exceeds the chain's size limit. */
 export async function compileUnsigned(
   { payer, recentBlockhash, before = [], after = [] }: Envelope,
   instructions: readonly TransactionInstruction[],
@@ -34,7 +34,7 @@ export async function compileUnsigned(
     instructions: [...before, ...instructions, ...after],
   }).compileToV0Message()
   const { numRequiredSignatures } = message.header
-  // The count of signatures takes one byte below 128 of them; web3.js itself gives up on messages past the limit.
+  // The signature count takes one byte below 128. web3.js itself fails for messages beyond the limit.
   const bytes = 1 + 64 * numRequiredSignatures + serializedLength(() => message.serialize())
   if (bytes > MAX_TRANSACTION_BYTES) {
     throw badRequest(

@@ -1,8 +1,8 @@
-/** An answer with its body read: one that breaks off or hangs in mid-body is no answer, and nobody waits for the rest of it. */
+/** Reads the whole body of an answer. One that breaks off or hangs within the body is a failure. */
 
 const BODILESS = new Set([204, 205, 304])
 
-/** The same answer; what was decoded on the way in has another length and encoding now. */
+/** Returns the same answer. Its decoded body has another length and encoding. */
 export async function wholeAnswer(response: Response): Promise<Response> {
   const body = await response.arrayBuffer()
   const { status, statusText } = response

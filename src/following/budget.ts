@@ -1,7 +1,7 @@
-/** How many calls one round of following may cost the RPC node. */
+/** Limits the number of calls that one round of following may make to the RPC node. */
 
 export interface Budget {
-  /** Takes one call; false where none is left. */
+  /** Takes one call from the budget. Returns false when no call is left. */
   take(): boolean
   readonly left: number
 }
@@ -20,7 +20,7 @@ export function createBudget(calls: number): Budget {
   }
 }
 
-/** Takes so many calls; false, and none is taken, where fewer are left. */
+/** Takes the given number of calls. Returns false and takes none when fewer are left. */
 export function takeCalls(budget: Budget, calls: number): boolean {
   if (budget.left < calls) return false
   for (let i = 0; i < calls; i++) budget.take()

@@ -1,4 +1,4 @@
-/** Ends bundles that the relay has given up, at once: the chain itself says nothing of them until their blockhash expires. */
+/** Ends bundles as soon as the relay reports that they failed. The chain shows nothing of them until their blockhash expires. */
 import { optionalRead } from '../chain/optional-read.ts'
 import { RelayRefusal, relayOf } from '../chain/relay.ts'
 import { followedOfBundle } from '../store/transactions.ts'
@@ -9,12 +9,12 @@ import type { FollowingServices } from './services.ts'
 import { bundleFailedTransition } from './transition.ts'
 import { writeTransitions } from './write-transitions.ts'
 
-/** Bundles that a block engine answers for in one call; it takes one call a second. */
+/** Number of bundles in one status request to a block engine, which accepts one request per second. */
 const BUNDLES_PER_CALL = 5
 
 /**
- * Asks about those of `missing` that belong to bundles, in one call; answers why one could not be ended. They are looked
- * for further, until none of them can land: the relay's answer is no proof.
+ * Requests the status of bundles among `missing` in one call, and returns the first error of ending one. Their
+ * transactions are still looked for until they expire, because the relay's answer is no proof.
  */
 export async function endFailedBundles(
   services: FollowingServices,
@@ -28,7 +28,7 @@ export async function endFailedBundles(
   if (ids.length === 0 || !budget.take()) return undefined
   const failed = await failedAmong(services, ids)
   const bundles = await Promise.all(failed.map((id) => followedOfBundle(services.store.db, id)))
-  // A bundle of which one transaction was seen on the chain has landed, whatever the relay says.
+  // A bundle has landed once one of its transactions was seen on the chain, whatever the relay reports.
   const ended = bundles.filter((rows) => rows.every(({ lifecycle }) => lifecycle === 'submitted')).flat()
   const faults = await writeTransitions(
     services,
@@ -38,7 +38,9 @@ export async function endFailedBundles(
   return faults[0]?.error
 }
 
-/** A relay that cannot be asked, takes its time or cannot say has given up none: the chain has the last word anyway. */
+/**
+ * A relay that cannot be reached, is slow or does not know counts as having failed none: the chain decides in the end.
+ */
 async function failedAmong({ config, chain, log }: FollowingServices, ids: readonly string[]): Promise<string[]> {
   const askRelay = () =>
     relayOf(config, chain)

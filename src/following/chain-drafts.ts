@@ -1,20 +1,26 @@
-/** Drafts of the events that the chain proves: each says where on the chain, and that the chain is its source. */
+/** Builds drafts of the events that the chain proves. Each names its place on the chain and the chain as its source. */
 import type { EventDraft } from '../store/event-drafts.ts'
 import type { Effects } from './projection.ts'
 
-/** Where the chain shows a change; without a signature where an account shows it and no transaction is known for it. */
+/**
+ * The place where the chain shows a change. The signature is missing when an account shows the change and its
+ * transaction is unknown.
+ */
 export interface ChainEvidence {
   slot?: number | undefined
   signature?: string | undefined
 }
 
-/** The draft with its evidence in the object, as webhooks deliver it. */
+/** Returns the draft with its evidence in the object, as webhooks deliver it. */
 export const chainDraft = (evidence: ChainEvidence, draft: EventDraft): EventDraft => ({
   ...draft,
   object: { ...draft.object, ...evidence, source: 'chain' },
 })
 
-/** The draft of what a confirmed transaction did: once for its signature, and with what its request sent along. */
+/**
+ * Returns the draft of an effect of a confirmed transaction, deduplicated by its signature and with the origin of its
+ * request.
+ */
 export const confirmedDraft = (
   { transaction, slot }: Pick<Effects<unknown, unknown>, 'transaction' | 'slot'>,
   draft: Omit<EventDraft, 'origin'>,

@@ -1,22 +1,22 @@
-/** The accounts that projections must read from the chain before they can write: within the budget, all of one look together. */
+/** Reads the accounts that projections need before they can write. All accounts of one look are read together, within the budget. */
 import type { Chain } from '../chain/connection.ts'
 import { type Budget, takeCalls } from './budget.ts'
 import type { ChainStateReader, Projection } from './projection.ts'
 import type { PlannedTransition } from './write-transitions.ts'
 
-/** What was read for each projection, by address. */
+/** The accounts that were read for each projection, by address. */
 export type ChainStates = ReadonlyMap<Projection, ReadonlyMap<string, unknown>>
 
-/** The addresses that each projection has asked for in a look. */
+/** The number of addresses that each projection has requested in one look. */
 export type AddressCounts = Map<Projection, number>
 
-interface AskedState {
+interface RequestedStates {
   projection: Projection
   reader: ChainStateReader<unknown, unknown>
   addresses: readonly string[]
 }
 
-function statesAskedBy({ effects }: PlannedTransition): AskedState[] {
+function requestedStates({ effects }: PlannedTransition): RequestedStates[] {
   return (effects?.changed ?? []).flatMap(({ projection, changes }) => {
     const { chainState: reader } = projection
     const addresses = reader?.addressesOf(changes) ?? []
@@ -24,32 +24,34 @@ function statesAskedBy({ effects }: PlannedTransition): AskedState[] {
   })
 }
 
-/** Takes the calls that reading for one more transaction adds; false, and nothing is taken, where the budget lacks them. */
+/**
+ * Takes the calls that reading for one more transaction adds. Returns false and takes none when the budget has fewer.
+ */
 export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned: PlannedTransition): boolean {
-  const asked = statesAskedBy(planned).map(({ projection, reader, addresses }) => {
+  const requested = requestedStates(planned).map(({ projection, reader, addresses }) => {
     const before = counts.get(projection) ?? 0
     const after = before + addresses.length
     return { projection, after, calls: reader.callsFor(after) - reader.callsFor(before) }
   })
-  const calls = asked.reduce((sum, each) => sum + each.calls, 0)
+  const calls = requested.reduce((sum, each) => sum + each.calls, 0)
   if (!takeCalls(budget, calls)) return false
-  for (const { projection, after } of asked) counts.set(projection, after)
+  for (const { projection, after } of requested) counts.set(projection, after)
   return true
 }
 
 /**
- * Reads what the transitions ask for. A transition of which something cannot be read is left out, with the `fault` of the
- * reading: it waits for the next look, and must not hold up the rest.
+ * Reads the accounts that the transitions require. A transition with an unreadable account is left out until the next
+ * look, so that it does not delay the others; `fault` is the error of that reading.
  */
 export async function readChainStates(
   chain: Chain,
   planned: readonly PlannedTransition[],
 ): Promise<{ readable: readonly PlannedTransition[]; states: ChainStates; fault?: unknown }> {
-  const byProjection = new Map<Projection, { planned: PlannedTransition; asked: AskedState }[]>()
+  const byProjection = new Map<Projection, { planned: PlannedTransition; requested: RequestedStates }[]>()
   for (const each of planned) {
-    for (const asked of statesAskedBy(each)) {
-      const { projection } = asked
-      byProjection.set(projection, [...(byProjection.get(projection) ?? []), { planned: each, asked }])
+    for (const requested of requestedStates(each)) {
+      const { projection } = requested
+      byProjection.set(projection, [...(byProjection.get(projection) ?? []), { planned: each, requested }])
     }
   }
   const states = new Map<Projection, ReadonlyMap<string, unknown>>()
@@ -57,10 +59,10 @@ export async function readChainStates(
   let fault: unknown
   for (const [projection, group] of byProjection) {
     const slot = Math.max(...group.map((each) => each.planned.transition.state.slot))
-    const addresses = [...new Set(group.flatMap(({ asked }) => asked.addresses))]
+    const addresses = [...new Set(group.flatMap(({ requested }) => requested.addresses))]
     try {
       const [first] = group
-      if (first !== undefined) states.set(projection, await first.asked.reader.read(chain, addresses, slot))
+      if (first !== undefined) states.set(projection, await first.requested.reader.read(chain, addresses, slot))
     } catch (error) {
       fault ??= error
       const unreadable = new Set(group.map((each) => each.planned))

@@ -1,4 +1,4 @@
-/** What a confirmed transaction did, as the projections read it from its bytes, and the writing of it with its event drafts. */
+/** Reads the effects of a confirmed transaction from its bytes by the projections, and writes them with their event drafts. */
 import type { TrackedResource } from '../api/index.ts'
 import { decodeWireTransaction } from '../solana/messages.ts'
 import type { EventDraft } from '../store/event-drafts.ts'
@@ -9,13 +9,16 @@ import type { Projection } from './projection.ts'
 import type { FollowingServices } from './services.ts'
 import { trackedEvents } from './tracked-events.ts'
 
-/** What a transaction does by its own bytes: the changes of each projection that finds some, in the projections' order. */
+/**
+ * The changes that a transaction's own bytes show, for each projection that finds some, in the order of the
+ * projections.
+ */
 export interface TransactionEffects {
   tracked: TrackedResource | null
   changed: readonly { projection: Projection; changes: unknown }[]
 }
 
-/** Throws where the stored bytes cannot be read. */
+/** Throws when the stored bytes cannot be read. */
 export async function readEffects(
   services: FollowingServices,
   row: FollowedTransaction,
@@ -32,7 +35,10 @@ export async function readEffects(
   return { tracked, changed }
 }
 
-/** Writes the records of one transaction and answers its event drafts; records that later transactions wrote stay as they are. */
+/**
+ * Writes the records of one transaction and returns its event drafts. Records that later transactions wrote are not
+ * changed.
+ */
 export async function writeEffects(
   tx: Tx,
   services: Pick<FollowingServices, 'clock' | 'config'>,

@@ -1,4 +1,4 @@
-/** Proves that transactions can land no more: their blockhash or nonce is gone at finality, and the chain does not know them. */
+/** Proves that transactions can no longer land: their blockhash or nonce is gone at finality, and the chain does not know them. */
 import { readBlockhashEnd, readFirstBlock, readNonceEnds, readStatuses, STATUSES_PER_CALL } from '../chain/statuses.ts'
 import { type FollowedTransaction, noteChecked } from '../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
@@ -9,14 +9,16 @@ import type { FollowingServices } from './services.ts'
 import { expiredTransition } from './transition.ts'
 import { writeTransitions } from './write-transitions.ts'
 
-/** Slots for which a blockhash can be used, at the least: a skipped slot does not count. */
+/** The least number of slots for which a blockhash can be used. Skipped slots do not count towards its age. */
 const BLOCKHASH_LIFE_SLOTS = 150
-/** How far behind the node may have been that was asked first: a blockhash that it had not seen yet reads as gone. */
+/**
+ * Slots by which the node of the first look may have lagged. A blockhash that a node has not seen yet reads as gone.
+ */
 const NODE_LAG_SLOTS = 100
 const NONCES_PER_CALL = 100
-/** Each round begins so many rows further on than the one before. */
+/** Each round starts this many rows after the start of the round before. */
 const ROWS_PER_TURN = 97
-/** Calls that are left for what comes after: two for the last look, the others for sending. */
+/** Calls that are reserved for the later steps: two for the last status read, the others for sending. */
 const RESERVED_CALLS = 5
 
 /** A transaction whose blockhash or nonce was read as gone, with the finalized slot of that reading. */
@@ -26,14 +28,17 @@ interface ExpiryCandidate {
   sinceSlot: number
 }
 
-/** The slot at which the row was first looked for, where its blockhash or nonce must have ended by `slot`; null before. */
+/**
+ * Returns the slot at which the row was first looked for if its blockhash or nonce must have ended by `slot`, else
+ * null.
+ */
 function provableSince({ since_slot }: FollowedTransaction, slot: number): number | null {
   return since_slot !== null && slot >= since_slot + BLOCKHASH_LIFE_SLOTS + NODE_LAG_SLOTS ? since_slot : null
 }
 
 /**
- * Looks at those of `missing` that are old enough and ends the expired ones; answers why one could not be ended. Throws
- * internal_error where the node fails.
+ * Ends the expired ones among the `missing` transactions that are old enough, and returns the first error of ending
+ * one. Throws internal_error when the node fails.
  */
 export async function endExpired(
   services: FollowingServices,
@@ -41,7 +46,7 @@ export async function endExpired(
   budget: Budget,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  // A node that lags behind cannot say that a transaction has expired.
+  // A node that lags behind cannot prove that a transaction has expired.
   const old = missing.filter(({ row, slot }) => provableSince(row, slot) !== null).map(({ row }) => row)
   const rows = rotated(old, ROWS_PER_TURN, services.clock.now())
   if (rows.length === 0) return undefined
@@ -60,7 +65,10 @@ export async function endExpired(
   return fault
 }
 
-/** The first bank that could have known the blockhash is long final, and it has forgotten it. */
+/**
+ * At this age the first bank that could have known the blockhash is final, and the blockhash has left the chain's
+ * memory.
+ */
 function candidateAt(row: FollowedTransaction, slot: number): ExpiryCandidate[] {
   const sinceSlot = provableSince(row, slot)
   return sinceSlot === null ? [] : [{ row, slot, sinceSlot }]
@@ -109,8 +117,8 @@ async function byNonce(
 }
 
 /**
- * The last look: it must come after the end was read, at a node that is at least as far, in a history that reaches back
- * (`historyStart`) to before the transaction.
+ * Reads the statuses a last time. This must follow the reading of the end, on a node that is at least as far, with a
+ * history whose start (`historyStart`) precedes the transaction.
  */
 async function endMissing(
   services: FollowingServices,

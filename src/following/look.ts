@@ -1,4 +1,4 @@
-/** Looks for transactions on the chain: asks for their states, reads what the confirmed ones did, and has both written. */
+/** Looks for transactions on the chain: reads their states and the effects of the confirmed ones, and writes both. */
 import { readFirstBlock, readStatuses, STATUSES_PER_CALL } from '../chain/statuses.ts'
 import { type FollowedTransaction, noteChecked, rawTransactions } from '../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../store/write-each.ts'
@@ -13,26 +13,26 @@ import { loggedFault, type PlannedTransition, writeTransitions } from './write-t
 /** A transaction that the node does not know. */
 export interface MissingTransaction {
   row: FollowedTransaction
-  /** Slot that the node had reached. */
+  /** Slot that the node had reached when it was asked. */
   slot: number
 }
 
 export interface LookResult {
   missing: MissingTransaction[]
-  /** Why the first of the transactions that could not be followed could not be. */
+  /** The error of the first transaction that could not be followed. */
   fault: unknown
 }
 
 export interface LookOptions {
-  /** Ends it between two writes, where rows that cannot be written are found out. */
+  /** Ends the look between two writes, while rows that cannot be written are being isolated. */
   signal?: AbortSignal | undefined
   leastWaitMs?: number
 }
 
 /**
- * One call for up to 256 transactions, and those for what the projections must read of the confirmed ones; none is looked
- * for again before `leastWaitMs`. Throws internal_error where the node fails; what it had answered until then is written.
- * A transaction that cannot be read or written is left for later, and never stops the others.
+ * Takes one call for up to 256 transactions and those for the accounts that projections read; none is looked for again
+ * before `leastWaitMs`. Throws internal_error when the node fails, after writing what it had returned. A transaction
+ * that cannot be read or written is deferred and does not stop the others.
  */
 export async function look(
   services: FollowingServices,
@@ -41,16 +41,16 @@ export async function look(
   { signal, leastWaitMs = 0 }: LookOptions = {},
 ): Promise<LookResult> {
   const { store, chain, clock } = services
-  const asked = rows.slice(0, STATUSES_PER_CALL)
+  const batch = rows.slice(0, STATUSES_PER_CALL)
   const now = clock.now()
   const genesis = await chain.genesisHash()
-  const { slot, statuses, planned } = await readTransitions(services, asked, budget)
+  const { slot, statuses, planned } = await readTransitions(services, batch, budget)
   const read = await withEffects(services, planned, budget)
   const { readable, states, fault } = await readChainStates(chain, read.planned)
   const faults = [...read.faults, ...(await writeTransitions(services, readable, { states, signal }))]
   const faulty = new Set(faults.map(({ row }) => row.signature))
   const moved = new Set(readable.map(({ row }) => row.signature).filter((signature) => !faulty.has(signature)))
-  const unmoved = asked.filter(({ signature }) => !moved.has(signature))
+  const unmoved = batch.filter(({ signature }) => !moved.has(signature))
   const waits = groupByWait(unmoved, (row) =>
     faulty.has(row.signature) ? FAULTY_ROW_WAIT_MS : Math.max(lookWaitOf(row, now), leastWaitMs),
   )
@@ -61,31 +61,34 @@ export async function look(
     }
   })
   if (fault !== undefined) throw fault
-  const missing = asked.flatMap((row, i) => (statuses[i] ? [] : [{ row, slot }]))
+  const missing = batch.flatMap((row, i) => (statuses[i] ? [] : [{ row, slot }]))
   return { missing: missing.filter(({ row }) => isUnseen(row)), fault: faults[0]?.error }
 }
 
-/** Asks the node for the states, and says to which transitions they lead. */
+/** Reads the states from the node and returns the transitions that they lead to. */
 async function readTransitions(
   { chain, clock }: FollowingServices,
-  asked: readonly FollowedTransaction[],
+  batch: readonly FollowedTransaction[],
   budget: Budget,
 ) {
   const now = clock.now()
   const isOld = ({ created_at }: FollowedTransaction) => now - created_at > YOUNG_TRANSACTION_MS
-  const history = asked.some((row) => row.since_slot === null || wasSeen(row) || isOld(row))
-  const signatures = asked.map(({ signature }) => signature)
+  const history = batch.some((row) => row.since_slot === null || wasSeen(row) || isOld(row))
+  const signatures = batch.map(({ signature }) => signature)
   const { slot, statuses } = await readStatuses(chain, signatures, history)
-  const isAnyLost = history && asked.some((row, i) => statuses[i] === null && isOverdue(row, slot))
+  const isAnyLost = history && batch.some((row, i) => statuses[i] === null && isOverdue(row, slot))
   const since = isAnyLost && budget.take() ? await readFirstBlock(chain) : null
-  const planned = asked.flatMap((row, i) => {
+  const planned = batch.flatMap((row, i) => {
     const transition = transitionOf(row, { status: statuses[i] ?? null, slot, since })
     return transition === null ? [] : [{ row, transition }]
   })
   return { slot, statuses, planned }
 }
 
-/** Reads what the confirmed transactions did; those whose states the budget does not cover stay as they are until the next look. */
+/**
+ * Reads the effects of the confirmed transactions. Those whose accounts exceed the budget are left unchanged until the
+ * next look.
+ */
 async function withEffects(services: FollowingServices, transitions: readonly PlannedTransition[], budget: Budget) {
   const { store, chain } = services
   const genesis = await chain.genesisHash()
@@ -105,7 +108,8 @@ async function withEffects(services: FollowingServices, transitions: readonly Pl
     }
     try {
       const effects = await readEffects(services, row, raw)
-      // What was confirmed here is of this chain, whether or not that was known when it was submitted.
+      // A transaction that is confirmed here belongs to this chain, even if its chain was unknown when it was
+      // submitted.
       const each = { row: { ...row, genesis }, transition, effects }
       if (reserveStateCalls(budget, counts, each)) planned.push(each)
     } catch (error) {
@@ -115,7 +119,10 @@ async function withEffects(services: FollowingServices, transitions: readonly Pl
   return { planned, faults }
 }
 
-/** No node has shown the transaction yet; one of a bundle that the relay has given up counts as well. */
+/**
+ * Whether no node has shown the transaction yet. A transaction of a bundle that the relay reported as failed counts
+ * too.
+ */
 const isUnseen = (row: FollowedTransaction) =>
   row.lifecycle === 'submitted' || (row.lifecycle === 'failed' && !wasSeen(row))
 const wasSeen = ({ confirmation_status }: FollowedTransaction) => confirmation_status !== null

@@ -9,50 +9,59 @@ import type { FollowedTransaction } from '../store/transactions.ts'
 
 export type ProjectionServices = Pick<Services, 'clock' | 'config' | 'log' | 'signer'>
 
-/** What a submission said about itself, beside the message that was signed. */
+/** What a submission declared beside the message that was signed. */
 export interface SubmissionContext {
   services: ProjectionServices
-  /** Null where the request tracks nothing. It is only a place to look: a client may name anything. */
+  /** The resource that the request tracks, or null. It is a hint only, because a client may name any resource. */
   tracked: TrackedResource | null
 }
 
 /** What one confirmed transaction did to the resources of one projection. */
 export interface Effects<Changes, State> {
   services: Pick<ProjectionServices, 'clock' | 'config'>
-  /** Its row names the chain that it was confirmed on, and what its request sent along. */
+  /** The row of the transaction, with the chain that confirmed it and the origin of its request. */
   transaction: FollowedTransaction
-  /** Slot that it was confirmed in. */
+  /** Slot that the transaction was confirmed in. */
   slot: number
   tracked: TrackedResource | null
   changes: Changes
-  /** What `chainState` has read for the changes, by address. */
+  /** The states that `chainState` has read for the changes, by address. */
   states: ReadonlyMap<string, State>
 }
 
-/** Accounts that must be read from the chain before changes can be written: all of one look are read together. */
+/**
+ * Reads accounts from the chain that are required before changes can be written. The accounts of one look are read
+ * together.
+ */
 export interface ChainStateReader<Changes, State> {
   addressesOf(changes: Changes): readonly string[]
-  /** Calls to the node that reading so many addresses takes. */
+  /** Number of calls to the node that reading this many addresses takes. */
   callsFor(addresses: number): number
-  /** As they are at `slot` or later; an address without a state is absent. Throws internal_error where the node fails. */
+  /**
+   * Returns the states at `slot` or later; addresses without a state are absent. Throws internal_error when the node
+   * fails.
+   */
   read(chain: Chain, addresses: readonly string[], slot: number): Promise<ReadonlyMap<string, State>>
 }
 
 export type RequestedEvent = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id'>
 
-/** The changes of one projection are of a type that only the projection itself knows. */
+/**
+ * Turns transactions into records of one kind of resource. Only the projection itself knows the type of its changes.
+ */
 export interface Projection<Changes = unknown, State = unknown> {
   /**
-   * What the message's own instructions do, in their order; null for nothing. That the transaction was confirmed without
-   * an error proves it. Runs before the database transaction, so that it may ask the signer.
+   * Returns the changes that the message's own instructions make, in order, or null for none. They took place, because
+   * the transaction was confirmed without an error. This runs before the database transaction, so it may call the
+   * signer.
    */
   changesIn(message: DecodedMessage, submission: SubmissionContext): Promise<Changes | null>
   chainState?: ChainStateReader<Changes, State>
-  /** Writes the records and answers the drafts of the events that report them, for the same database transaction. */
+  /** Writes the records and returns the drafts of the events that report them, for the same database transaction. */
   write(tx: Tx, effects: Effects<Changes, State>): Promise<EventDraft[]>
   /**
-   * Whether these changes made a state that a worker has noticed on chain, and reported, before the transaction itself
-   * was looked at: the event that its request asked for is then not written once more.
+   * Whether a worker has already reported the state that these changes made, before the transaction was looked at. The
+   * event that the request asked for is then not written a second time.
    */
   isAlreadyReported?(tx: Tx, requested: RequestedEvent, effects: Effects<Changes, State>): Promise<boolean>
 }

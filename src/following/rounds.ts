@@ -1,4 +1,4 @@
-/** Follows submitted transactions to their end: looks for them, proves that they expired, sends them again. */
+/** Follows submitted transactions to their end: looks for them, proves their expiry and sends them again. */
 import { STATUSES_PER_CALL } from '../chain/statuses.ts'
 import { dueTransactions, type FollowedTransaction, isAnyTransactionDue } from '../store/transactions.ts'
 import { type Budget, createBudget } from './budget.ts'
@@ -8,13 +8,13 @@ import { type LookOptions, look, type MissingTransaction } from './look.ts'
 import { sendDue } from './send.ts'
 import type { FollowingServices } from './services.ts'
 
-/** Calls to the RPC node of one round. */
+/** Calls to the RPC node in one round. */
 export const ROUND_CALLS = 40
-/** The share of the calls that may go into looking: the rest is for proving ends and for sending. */
+/** The share of the calls that looking may use. The rest is for proving expiry and for sending. */
 const LOOK_SHARE = 0.8
-/** A round that is half full makes its transactions wait longer, so that the next ones have room for the others. */
+/** Wait after a round that is at least half full, so that the next rounds have room for the other transactions. */
 const BUSY_WAIT_MS = 4_500
-/** Calls for a look at one transaction, and for what may come of it. */
+/** Calls for a look at one transaction and for the steps that follow it. */
 const CALLS_FOR_ONE = 6
 
 export interface FollowRoundOptions {
@@ -24,15 +24,15 @@ export interface FollowRoundOptions {
 }
 
 /**
- * One round over everything that is due, in at most `calls` calls. What does not fit is due again in the next.
- * Throws internal_error where the node fails, after what the node had answered was written, and at the end of the round
- * the fault of a transaction that could not be followed.
+ * Runs one round over everything that is due, in at most `calls` calls; the rest is due again in the next round. Throws
+ * internal_error when the node fails, after writing what it had returned, and at the end the first error of a
+ * transaction.
  */
 export async function followDue(
   services: FollowingServices,
   { signal, calls = ROUND_CALLS }: FollowRoundOptions = {},
 ): Promise<void> {
-  // One call is left for the genesis hash, which is asked of a node once.
+  // One call is reserved for the genesis hash, which is requested once per node.
   const budget = createBudget(calls - 1)
   const limit = Math.floor(calls * LOOK_SHARE) * STATUSES_PER_CALL
   const { db } = services.store
@@ -42,19 +42,25 @@ export async function followDue(
   try {
     await lookAndEnd(services, rows, budget, { signal, leastWaitMs: rows.length > limit / 2 ? BUSY_WAIT_MS : 0 })
   } finally {
-    // A node that answers no question may still take a transaction.
+    // A node that fails to answer reads may still accept a transaction.
     if (!signal?.aborted) await sendDue(services, budget)
   }
 }
 
-/** Looks at one transaction now, whoever else follows it. Throws where it cannot be followed, internal_error where the node fails. */
+/**
+ * Looks at one transaction now, even if another process follows it. Throws when it cannot be followed, and
+ * internal_error when the node fails.
+ */
 export async function followOne(services: FollowingServices, row: FollowedTransaction): Promise<void> {
   const budget = createBudget(CALLS_FOR_ONE)
   await lookAndEnd(services, [row], budget)
   await sendDue(services, budget, row.signature)
 }
 
-/** Looks for the transactions, and ends those that have expired or whose bundle has failed. Throws the first fault, at the end. */
+/**
+ * Looks for the transactions, and ends those that have expired or whose bundle has failed. Throws the first error at
+ * the end.
+ */
 async function lookAndEnd(
   services: FollowingServices,
   rows: readonly FollowedTransaction[],

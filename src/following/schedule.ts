@@ -1,9 +1,9 @@
-/** When a followed transaction is looked for again. */
+/** Computes when a followed transaction is looked for again. */
 import type { FollowedTransaction } from '../store/transactions.ts'
 
-/** After a minute most transactions that are not confirmed never will be. */
+/** Most transactions that are not confirmed within a minute never will be. */
 export const YOUNG_TRANSACTION_MS = 60_000
-/** A transaction that is not proven to have expired by then waits for a node with a longer history. */
+/** A transaction that is not proven expired by this age waits for a node with a longer history. */
 const ANCIENT_TRANSACTION_MS = 3_600_000
 const LOOK_WAIT_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
 export const LONGEST_LOOK_WAIT_MS = LOOK_WAIT_MS.ancient
@@ -18,7 +18,7 @@ export function lookWaitOf(
   return now - created_at > YOUNG_TRANSACTION_MS ? LOOK_WAIT_MS.old : LOOK_WAIT_MS.young
 }
 
-/** The rows by how long each waits, so that those that wait equally long are written together. */
+/** Groups the rows by their wait, so that rows with an equal wait are written together. */
 export function groupByWait(
   rows: readonly FollowedTransaction[],
   waitOf: (row: FollowedTransaction) => number,
@@ -33,10 +33,10 @@ export function groupByWait(
   return groups
 }
 
-/** A round comes about so often, in milliseconds: what turns with the rounds turns with this. */
+/** Approximate time between two rounds, in milliseconds. Rotations advance once in this time. */
 const ROUND_EVERY_MS = 2_000
 
-/** The items from another one on in each round, `step` further: where a round cannot ask about all, each comes first in turn. */
+/** Rotates the items by `step` more in each round. When a round cannot cover all items, each comes first in turn. */
 export function rotated<T>(items: readonly T[], step: number, now: number): T[] {
   const first = items.length === 0 ? 0 : (Math.floor(now / ROUND_EVERY_MS) * step) % items.length
   return [...items.slice(first), ...items.slice(0, first)]

@@ -1,4 +1,4 @@
-/** Sends the stored bytes of transactions that no node has shown yet, repeatedly, each from one process at a time. */
+/** Sends the stored bytes of transactions that no node has shown yet. Each is sent repeatedly, by one process at a time. */
 import { relayOf } from '../chain/relay.ts'
 import { broadcast } from '../chain/sending.ts'
 import { bundleIdOf } from '../solana/bundles.ts'
@@ -6,26 +6,35 @@ import { bundleTransactions, claimSends, dueSends, planSend } from '../store/tra
 import type { Budget } from './budget.ts'
 import type { FollowingServices } from './services.ts'
 
-/** How long the request itself has to send its transaction before the watcher does. */
+/** Time that the request itself has to send its transaction before the watcher sends it. */
 export const FIRST_SEND_MS = 2_000
 const LONGEST_SEND_WAIT_MS = 16_000
-/** Sends under way at once. */
+/** Number of sends that run at once. */
 const PARALLEL_SENDS = 8
-/** By then a blockhash has expired. A durable nonce does not expire, and is sent seldom from then on. */
+/**
+ * A blockhash has expired after this time. A durable nonce does not expire, and its transaction is sent rarely from
+ * then on.
+ */
 const BLOCKHASH_LIFE_MS = 150_000
 export const NONCE_SEND_WAIT_MS = 60_000
 
 type SendServices = Pick<FollowingServices, 'store' | 'chain' | 'clock' | 'log' | 'config'>
 type DueSend = Awaited<ReturnType<typeof dueSends>>[number]
 
-/** Waits of 2, 4, 8 and 16 seconds, then 16 while its blockhash may live; a durable nonce has no end. */
+/**
+ * Waits are 2, 4, 8 and 16 seconds, then 16 while the blockhash may be valid. Transactions with a durable nonce are
+ * sent without end.
+ */
 function nextSendAt({ sends, nonce_account, created_at }: DueSend, now: number): number | null {
   const wait = Math.min(FIRST_SEND_MS * 2 ** Math.min(sends + 1, 10), LONGEST_SEND_WAIT_MS)
   if (now - created_at < BLOCKHASH_LIFE_MS) return now + wait
   return nonce_account === null ? null : now + NONCE_SEND_WAIT_MS
 }
 
-/** Sends what is due, of one transaction where a signature is given. A send that fails is due again; nothing is thrown. */
+/**
+ * Sends what is due, or only one transaction if a signature is given. A send that fails is due again; nothing is
+ * thrown.
+ */
 export async function sendDue(services: SendServices, budget: Budget, signature?: string): Promise<void> {
   const { store, chain, clock, log } = services
   const now = clock.now()
@@ -52,7 +61,7 @@ export async function sendDue(services: SendServices, budget: Budget, signature?
   }
 }
 
-/** The sends that fell to this process, in their order, with the bytes. */
+/** Returns the sends that this process has claimed, in order, with their bytes. */
 async function claimDue(
   { store }: SendServices,
   due: readonly DueSend[],
@@ -68,7 +77,7 @@ async function claimDue(
   })
 }
 
-/** One row for each bundle, whose transactions go together or not at all. */
+/** Returns one row for each bundle, because its transactions are sent together. */
 function lastOfBundles(rows: readonly DueSend[]): [bundleId: string, row: DueSend][] {
   const bundles = new Map<string, DueSend>()
   for (const row of rows) if (row.bundle_id !== null) bundles.set(row.bundle_id, row)
@@ -86,7 +95,7 @@ async function sendBundleOf(
   maxRetries: number,
 ): Promise<void> {
   const rows = await bundleTransactions(store.db, bundleId)
-  // Once one of them was seen the bundle has landed, or never will; and no part of a bundle is ever sent alone.
+  // Once one transaction was seen, the bundle has landed or never will. A part of a bundle is never sent alone.
   if (rows.some(({ lifecycle }) => lifecycle !== 'submitted')) return
   if (bundleIdOf(rows.map(({ signature }) => signature)) !== bundleId) return
   await relayOf(config, chain).send(rows.map(({ raw }) => raw))

@@ -1,8 +1,8 @@
-/** What following needs: the services of the daemon or of a request, and the projections of every resource. */
+/** The services that following requires, from the daemon or a request, and the projections of every resource. */
 import type { Services } from '../context.ts'
 import type { Projection } from './projection.ts'
 
 export interface FollowingServices extends Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'> {
-  /** Events are written in this order. */
+  /** The projections, in the order in which their events are written. */
   projections: readonly Projection[]
 }

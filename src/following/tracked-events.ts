@@ -1,4 +1,4 @@
-/** Events that a transaction's sender asked for: each is written, unless an event that the chain proves already stands for it. */
+/** Writes the events that a transaction's request asked for, except those that an event proven by the chain already reports. */
 import type { TrackedResource } from '../api/index.ts'
 import { type EventDraft, isEventWritten } from '../store/event-drafts.ts'
 import type { Tx } from '../store/store.ts'
@@ -10,11 +10,14 @@ interface TrackedTransaction {
   slot: number
   tracked: TrackedResource
   effects: readonly { projection: Projection; effects: Effects<unknown, unknown> }[]
-  /** What the chain shows of this transaction, in the order in which it is going to be written. */
+  /** The drafts of the events that the chain proves for this transaction, in the order of writing. */
   drafts: readonly EventDraft[]
 }
 
-/** One event for each type, resource and signature: `source: "hint"` is only what nothing else reports (spec 4, contract 6). */
+/**
+ * Returns one event per type, resource and signature. `source: "hint"` is used only when nothing else reports it (spec
+ * 4, contract 6).
+ */
 export async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promise<EventDraft[]> {
   const { transaction, slot, tracked } = followed
   const { resource_type, resource_id, related_events } = tracked
@@ -36,7 +39,7 @@ async function isReported(tx: Tx, requested: RequestedEvent, followed: TrackedTr
     (draft) => draft.type === type && draft.resource_type === resource_type && draft.resource_id === resource_id,
   )
   for (const draft of own) {
-    // With another dedupe key it may report an earlier transaction, and would not be written again for this one.
+    // A draft with another dedupe key may report an earlier transaction, and would not be written again for this one.
     if (draft.dedupe_by === transaction.signature || !(await isEventWritten(tx, draft))) return true
   }
   for (const { projection, effects: changed } of effects) {

@@ -1,4 +1,4 @@
-/** A followed transaction as the API answers it, and as its events report it. */
+/** Converts a followed transaction to the record of the API and of its events. */
 import type { Transaction } from '../api/index.ts'
 import type { FollowedTransaction } from '../store/transactions.ts'
 import type { TransactionState } from './transition.ts'

@@ -1,11 +1,14 @@
-/** What a status on the chain makes of one transaction: its next state, and the events that report it. Pure. */
+/** Computes the next state of a transaction from its status on the chain, and the events that report it. The functions are pure. */
 import type { ConfirmationStatus, TransactionLifecycle } from '../api/index.ts'
 import type { SignatureStatus } from '../chain/statuses.ts'
 import type { FollowedTransaction } from '../store/transactions.ts'
 
-/** A transaction that a node still lacks after so many slots was dropped with a fork: by then it would be final. */
+/**
+ * A transaction that a node does not know after this many slots was dropped with a fork, because it would be final by
+ * then.
+ */
 const FORK_SLOTS = 32
-/** The least confirmations of a finalized transaction, whose status has no count of them. */
+/** Confirmations recorded for a finalized transaction, whose status has no count of them. */
 const FINAL_CONFIRMATIONS = 32
 
 const RANK: Record<ConfirmationStatus, number> = { processed: 1, confirmed: 2, finalized: 3 }
@@ -15,13 +18,13 @@ const LIFECYCLE: Record<ConfirmationStatus, Exclude<TransactionLifecycle, 'unkno
   finalized: 'finalized',
 }
 
-/** What a node says of one transaction at one moment. */
+/** The answer of a node about one transaction at one moment. */
 export interface StatusSnapshot {
-  /** Null where the node does not know the signature. */
+  /** Status of the signature, or null when the node does not know it. */
   status: SignatureStatus | null
   /** Slot that the node had reached. */
   slot: number
-  /** First slot of the history that it searched; null where it looked only at recent ones. */
+  /** First slot of the history that the node searched, or null when it searched only recent slots. */
   since: number | null
 }
 
@@ -34,17 +37,17 @@ export type TransactionState = Pick<
 export interface Transition {
   state: TransactionState
   events: readonly TransactionEvent[]
-  /** It is confirmed by this, without an error: what it did can be written. */
+  /** Whether this transition confirms the transaction without an error, so that its effects can be written. */
   landed: boolean
-  /** The fork that it was on is gone. */
+  /** Whether the fork that contained the transaction is gone. */
   dropped: boolean
-  /** Nothing more can happen to it. */
+  /** Whether the state of the transaction can no longer change. */
   final: boolean
 }
 
 /**
- * The transition that a snapshot leads to, or null where it says nothing new. A node that lags behind is never believed:
- * an older state counts for nothing, and a missing one only where the node is far past the slot it was last shown in.
+ * Returns the transition that a snapshot leads to, or null for no change. Nodes may lag: an older state is ignored, and
+ * a missing status counts only when the node is far past the slot of the last state.
  */
 export function transitionOf(row: TransactionState, { status, slot, since }: StatusSnapshot): Transition | null {
   const rankBefore = rankOf(row)
@@ -55,13 +58,13 @@ export function transitionOf(row: TransactionState, { status, slot, since }: Sta
   const state: TransactionState = {
     lifecycle: failed && rank >= RANK.confirmed ? 'failed' : LIFECYCLE[level],
     confirmation_status: level,
-    // Below `confirmed` an error may yet be undone, and a client that reads one signs anew.
+    // An error below `confirmed` may still be undone, and a client that reads one would sign again.
     err_json: failed && rank >= RANK.confirmed ? JSON.stringify(status.err) : null,
     slot: status.slot,
     confirmations: status.confirmations ?? FINAL_CONFIRMATIONS,
   }
   if (rank < rankBefore || isSameState(row, state)) return null
-  // On another fork it may end otherwise: the events of the first outcome do not stand for the second.
+  // The outcome can differ on another fork, and events of the first outcome do not report the second.
   const reportedRank = (row.lifecycle === 'failed') === failed ? rankBefore : 0
   const confirmedNow = rank >= RANK.confirmed && reportedRank < RANK.confirmed
   const finalizedNow = rank === RANK.finalized && reportedRank < RANK.finalized
@@ -76,19 +79,22 @@ export function transitionOf(row: TransactionState, { status, slot, since }: Sta
   return { state, events, landed: confirmedNow && !failed, dropped: false, final: rank === RANK.finalized }
 }
 
-/** Whether a transaction that a node has shown should be there by now, if its fork is still the chain. */
+/** Whether a transaction that a node has shown should be known at `slot`, if its fork is still part of the chain. */
 export const isOverdue = (row: TransactionState, slot: number): boolean =>
   rankOf(row) > 0 && slot >= row.slot + FORK_SLOTS
 
 const NOT_ON_CHAIN = { confirmation_status: null, slot: 0, confirmations: 0 } as const
 
-/** The end of a transaction that can land no more: `reason` becomes its `err`. */
+/** Returns the end of a transaction that can no longer land. `reason` becomes its `err`. */
 export function expiredTransition(reason: 'BlockhashExpired' | 'NonceAdvanced'): Transition {
   const state: TransactionState = { ...NOT_ON_CHAIN, lifecycle: 'failed', err_json: JSON.stringify(reason) }
   return { state, events: ['transaction.failed'], landed: false, dropped: false, final: true }
 }
 
-/** The relay has given its bundle up. It is still looked for: only its blockhash or nonce proves that it cannot land. */
+/**
+ * Returns the state after the relay reported a failed bundle. It is still looked for, because only the end of its
+ * blockhash or nonce proves that it cannot land.
+ */
 export function bundleFailedTransition(): Transition {
   const state: TransactionState = { ...NOT_ON_CHAIN, lifecycle: 'failed', err_json: JSON.stringify('BundleFailed') }
   return { state, events: ['transaction.failed'], landed: false, dropped: false, final: false }

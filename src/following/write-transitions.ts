@@ -1,4 +1,4 @@
-/** Writes what has become of transactions: their state, the records of what they did, and the events, all in one database transaction. */
+/** Writes the new state of transactions, the records of their effects and their events in one database transaction. */
 import type { Services } from '../context.ts'
 import type { EventDraft } from '../store/event-drafts.ts'
 import type { Tx } from '../store/store.ts'
@@ -11,7 +11,7 @@ import { lookWaitOf } from './schedule.ts'
 import { transactionRecord } from './transaction-record.ts'
 import type { Transition } from './transition.ts'
 
-/** The next state of a transaction, with what it did where it is confirmed. */
+/** The next state of a transaction, with its effects when it is confirmed. */
 export interface PlannedTransition {
   row: FollowedTransaction
   transition: Transition
@@ -20,7 +20,10 @@ export interface PlannedTransition {
 
 type WriteServices = Pick<Services, 'store' | 'clock' | 'log' | 'config'>
 
-/** Answers the transactions that could not be written; one that another process has moved since it was read is left alone. */
+/**
+ * Returns the transactions that could not be written. One that another process has changed since it was read is
+ * skipped.
+ */
 export async function writeTransitions(
   services: WriteServices,
   planned: readonly PlannedTransition[],
@@ -35,7 +38,7 @@ export async function writeTransitions(
   return faults.map(({ row: { row }, error }) => loggedFault(services, row, error))
 }
 
-/** The fault of a transaction that could not be followed, which the log has from then on. */
+/** Logs the error of a transaction that could not be followed, and returns both. */
 export function loggedFault(
   { log }: Pick<Services, 'log'>,
   row: FollowedTransaction,

@@ -1,4 +1,4 @@
-/** Rows of the store as the records that the API answers. */
+/** Converts rows of the store to the records of the API. */
 import type {
   Airdrop,
   ApiKey,
@@ -17,7 +17,7 @@ import type {
 import type { Page } from '../api/route.ts'
 import type { Row } from '../store/schema.ts'
 
-/** A page of rows as a page of records. */
+/** Converts a page of rows to a page of records. */
 export function recordPage<R, T>(page: { rows: R[]; next_cursor: string | null }, record: (row: R) => T): Page<T> {
   return { items: page.rows.map(record), next_cursor: page.next_cursor }
 }
@@ -53,7 +53,7 @@ export const auditEntryRecord = (row: Row<'audit_entries'>): AuditEntry => ({
   seal: row.seal,
 })
 
-/** What GET /v2/events shows, and what is delivered to a webhook, byte for byte the same on every attempt. */
+/** The record that GET /v2/events returns and that webhooks deliver, with the same bytes on every attempt. */
 export const eventRecord = (row: Row<'events'>): Event => ({
   id: row.id,
   type: row.type as Event['type'],
@@ -87,7 +87,7 @@ type AirdropBase = Pick<
   'id' | 'mint' | 'airdrop_count' | 'root' | 'leaf_count' | 'status' | 'created_at' | 'total'
 >
 
-/** What is stored of an airdrop, as its events tell it. */
+/** Returns the stored part of an airdrop, as its events contain it. */
 export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
   id: row.id,
   mint: row.mint,
@@ -99,7 +99,7 @@ export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
   total: row.total,
 })
 
-/** A stored airdrop as lists show it; what only the chain knows is null until it is read there. */
+/** Returns a stored airdrop as lists contain it. Fields that only the chain has are null until they are read there. */
 export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   ...storedAirdrop(row),
   distributor: null,
@@ -117,7 +117,7 @@ export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   note: null,
 })
 
-/** The stored part of a pool; what only the chain knows is null until it is read there. */
+/** Returns the stored part of a pool. Fields that only the chain has are null until they are read there. */
 export const poolRecord = (row: Row<'pools'>): Pool => ({
   type: row.type,
   address: row.address,

@@ -1,4 +1,4 @@
-/** The frame of every operation that builds a transaction: what comes before its instructions, and what is answered. */
+/** The common steps of every operation that builds a transaction: the checks before its instructions, and its answer. */
 import type { TrackedResource } from '../api/index.ts'
 import { type FailedTrial, offeredPrice, withComputeBudget, withFixedBudget } from '../chain/compute-budget.ts'
 import { cosignedBy, withBlockhash } from '../chain/cosign.ts'
@@ -17,26 +17,26 @@ type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log'>
 export interface TransactionPlan {
   /** Address that pays the network fee and the platform fee. */
   payer: string
-  /** Program that the cluster must have. */
+  /** Program that the cluster must have, if any. */
   requiredProgram?: Program | undefined
-  /** Lamports that the payer transfers to the platform wallet after the instructions; 0 unless given. */
+  /** Lamports that the payer transfers to the platform wallet after the instructions. The default is 0. */
   platformFee?: number
-  /** Compute limit for a transaction that cannot be simulated, as that of a payer without funds. */
+  /** Compute limit for a transaction that cannot be simulated, such as that of a payer without funds. */
   fallbackUnits: number
-  /** The transaction that must be confirmed first: this one takes over its blockhash, and is not simulated. */
+  /** The transaction that must be confirmed first. This one uses its blockhash, and is not simulated. */
   follows?: BuiltTransaction
   /**
-   * Compiles the instructions into the envelope; called once for the simulation, and again for the result. Keys that
-   * this request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
+   * Compiles the instructions into the envelope, once for the simulation and again for the result. Keys that this
+   * request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
    */
   build(envelope: Envelope & { rent?: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
-  /** Bytes of an account that the instructions create: its rent-exempt minimum, in lamports, is `rent` of the envelope. */
+  /** Bytes of an account that the instructions create. The envelope's `rent` is its rent-exempt minimum in lamports. */
   createdBytes?: number
-  /** May throw what the simulation shows, so that nobody signs what a program refuses. */
+  /** May throw the failure of the simulation, so that no one signs what a program refuses. */
   onFailedTrial?: (trial: FailedTrial) => void
 }
 
-/** A transaction with the signatures of generated keys; `requiredSigners` are those that are still missing. */
+/** A transaction with the signatures of generated keys. `requiredSigners` are the missing ones. */
 export interface BuiltTransaction extends UnsignedTransaction {
   /** Addresses of the generated keys, which have signed. */
   cosigners: string[]
@@ -44,8 +44,8 @@ export interface BuiltTransaction extends UnsignedTransaction {
 }
 
 /**
- * Reads blockhash and fees, simulates, and compiles. Throws internal_error where the program is missing or the node
- * fails, bad_request where the platform fee cannot be paid, and whatever `plan.build` throws.
+ * Reads blockhash and fees, simulates, and compiles. Throws internal_error when the program is missing or the node
+ * fails, bad_request when the platform fee cannot be paid, and what `plan.build` throws.
  */
 export async function buildTransaction(services: BuildingServices, plan: TransactionPlan): Promise<BuiltTransaction> {
   const { chain, config } = services
@@ -70,7 +70,7 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
   }
 }
 
-/** The answer of mode `unsigned`, which a verb extends with fields of its own. */
+/** Returns the answer of mode `unsigned`, which each operation extends with its own fields. */
 export const unsignedAnswer = ({ transaction, requiredSigners }: BuiltTransaction) => ({
   mode: 'unsigned' as const,
   transaction: Buffer.from(transaction).toString('base64'),
@@ -84,7 +84,7 @@ export const trackingOf = (
 ): TrackedResource => ({ resource_type, resource_id, related_events })
 
 /**
- * What the platform wallet signs in mode `signed`. `uncapped` are mints whose amounts the policy does not bound, as the
+ * Returns what the platform wallet signs in mode `signed`. `uncapped` are mints without policy limits, because the
  * program moves them between its own accounts.
  */
 export const signingDraft = (
@@ -93,8 +93,8 @@ export const signingDraft = (
 ): SigningDraft => ({ transaction, cosigners, uncapped })
 
 /**
- * Answers with the platform wallet's signature in place, beside that of the user who pays and submits; with the build as
- * it is where `cosigning` is null. Throws as `cosign`.
+ * Returns the answer with the platform wallet's signature for the user, who pays and submits. If `cosigning` is null,
+ * the build is not changed. Throws like `cosign`.
  */
 export async function answerCosigned<D>(
   context: SigningContext,
@@ -111,8 +111,8 @@ export async function answerCosigned<D>(
 }
 
 /**
- * Blockhash and price (micro-lamports per unit) of transactions that cannot be simulated, as each needs the one before
- * it to be confirmed. `units` is the largest compute limit among them.
+ * Returns blockhash and price (micro-lamports per unit) for transactions that cannot be simulated, because each
+ * requires the one before it. `units` is the largest compute limit among them.
  */
 export async function sequenceTerms(
   { chain, config }: Pick<BuildingServices, 'chain' | 'config'>,
@@ -125,7 +125,7 @@ export async function sequenceTerms(
   }
 }
 
-/** The same transaction with a fresh blockhash, and the signatures of those of the keys that it needs. */
+/** Returns the same transaction with a fresh blockhash, and the signatures of the required ones among the keys. */
 export async function withNewBlockhash(
   { chain }: Pick<BuildingServices, 'chain'>,
   transaction: Uint8Array,

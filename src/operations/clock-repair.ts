@@ -1,4 +1,4 @@
-/** Puts right what a clock that was ahead has left in the database: moments so far ahead that nothing would happen until then. */
+/** Repairs times that a fast clock has written: planned times so far ahead that nothing would happen until then. */
 import type { Services } from '../context.ts'
 import { LONGEST_LOOK_WAIT_MS } from '../following/schedule.ts'
 import { NONCE_SEND_WAIT_MS } from '../following/send.ts'
@@ -9,8 +9,8 @@ import { LONGEST_GOLD_LOCK_WAIT_MS } from './gold-locks/follow-gold-locks.ts'
 import { LONGEST_PAUSE_MS as POOL_MS } from './pools/crank.ts'
 
 /**
- * How far ahead each plan reaches at the most. When something happened is never rewritten: this clock may be the wrong one,
- * and a plan that comes too early is only looked at once more.
+ * The longest valid plan of each column. Times of past events are never rewritten, because this clock may be the wrong
+ * one. A plan that is due too early only causes one more look.
  */
 const MOMENTS: readonly FutureMoments[] = [
   {
@@ -37,7 +37,7 @@ const MOMENTS: readonly FutureMoments[] = [
 
 type RepairServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-/** Takes every plan that no right clock can have made for now; answers how many, by table and column. */
+/** Makes every plan due that no correct clock can have written. Returns their number by table and column. */
 export async function repairMoments(
   { store, clock, log }: RepairServices,
   signal?: AbortSignal,

@@ -1,13 +1,13 @@
-/** Validation against the contract's schemas; the first fault names its field by dotted path. */
+/** Validates input against the contract's schemas. The first fault names its field by dotted path. */
 import type { ZodError, ZodType, z } from 'zod'
 import { badRequest } from '../errors.ts'
 
 type Issue = ZodError['issues'][number]
 const MAX_INPUT_ISSUES = 20
-/** A client's own field name may be of any length; the answer is not. */
+/** A client's own field name may have any length, so the answer limits it. */
 const LONGEST_PATH = 256
 
-/** The parsed value; throws bad_request with `param` and `details.issues`. */
+/** Returns the parsed value. Throws bad_request with `param` and `details.issues`. */
 export function validateInput<S extends ZodType>(schema: S, value: Record<string, unknown>): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data

@@ -1,4 +1,4 @@
-/** The fee that a wallet pays the platform inside the transaction that it signs. */
+/** Builds the fee that a wallet pays the platform in the transaction that it signs. */
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import { readWallets, rentFor } from '../chain/rpc-reads.ts'
 import { transferInstruction } from '../chain/transfers.ts'
@@ -9,8 +9,8 @@ import { platformWallet } from './platform-wallet.ts'
 type PlatformFeeServices = Pick<Services, 'config' | 'signer' | 'log'> & { connection: Connection }
 
 /**
- * Instructions behind the others; none for 0 lamports. Throws bad_request where the fee would leave an empty platform
- * wallet below rent exemption, internal_error where there is no platform wallet.
+ * Returns the instructions to append, or none for 0 lamports. Throws bad_request when the fee would leave an empty
+ * platform wallet below rent exemption, internal_error without a platform wallet.
  */
 export async function platformFeeInstructions(
   services: PlatformFeeServices,

@@ -1,9 +1,9 @@
-/** The address that earns: fees of pools, platform fees, leftovers. */
+/** Resolves the address that receives fees of pools, platform fees and leftovers. */
 import type { Services } from '../context.ts'
 import { internal } from '../errors.ts'
 import { openSigner } from './signing/require-signer.ts'
 
-/** `platform-wallet`, else the signer's address. Throws internal_error where there is neither. */
+/** Returns `platform-wallet`, else the signer's address. Throws internal_error when there is neither. */
 export async function platformWallet(services: Pick<Services, 'config' | 'signer' | 'log'>): Promise<string> {
   const set = services.config.values['platform-wallet']
   if (set !== undefined) return set

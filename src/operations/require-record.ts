@@ -1,7 +1,7 @@
-/** A record that must exist. */
+/** Requires that a record exists. */
 import { notFound } from '../errors.ts'
 
-/** The record, or not_found naming what was asked for. */
+/** Returns the record, or throws not_found naming the requested id. */
 export function requireRecord<T>(record: T | null, what: string, id: string): T {
   if (record === null) throw notFound(`There is no ${what} ${id}`)
   return record

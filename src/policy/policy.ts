@@ -1,4 +1,4 @@
-/** The policy of a signing key: what may leave its wallet, and what left already. */
+/** The policy of a signing key: the amounts that may leave its wallet, and those that have left. */
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -11,26 +11,26 @@ import { PROGRAMS } from '../solana/programs.ts'
 
 export interface MintLimit {
   mint: string
-  /** Raw units. */
+  /** Limit for one transaction, in raw units. */
   per_transaction: bigint
-  /** Raw units within 24 hours. */
+  /** Limit for 24 hours, in raw units. */
   per_day: bigint
 }
 
 export interface SigningPolicy {
   paused: boolean
-  /** Programs that a transaction may invoke, directly or from within another. */
+  /** Programs that a transaction may invoke, directly or by inner instructions. */
   programs: readonly string[]
-  /** Null allows any. */
+  /** Addresses that may receive, or null for any. */
   destinations: readonly string[] | null
   max_fee_lamports: bigint
   lamports_per_transaction: bigint
   lamports_per_day: bigint
-  /** A mint that is not listed may not leave. */
+  /** Limits by mint. Tokens of a mint that is not listed may not leave. */
   tokens: readonly MintLimit[]
 }
 
-/** What left within the last 24 hours. */
+/** Amounts that left within the last 24 hours. */
 export interface Spent {
   lamports: bigint
   /** Raw units by mint. */
@@ -49,7 +49,7 @@ export const DEFAULT_PROGRAMS: readonly string[] = [
   ),
 ]
 
-/** Nothing may leave until an operator says how much. */
+/** The default policy permits nothing to leave until an operator sets limits. */
 export const DEFAULT_POLICY: SigningPolicy = {
   paused: false,
   programs: DEFAULT_PROGRAMS,

@@ -163,9 +163,9 @@ describe('the settings', () => {
 })
 
 describe('the chain of a process', () => {
-  const opened = (given: Parameters<typeof config>[0] = {}, lockPatienceMs = 0) => {
+  const opened = (given: Parameters<typeof config>[0] = {}, lockTimeoutMs = 0) => {
     const settled = config(given)
-    const chain = openChain(settled, { lockPatienceMs })
+    const chain = openChain(settled, { lockTimeoutMs })
     onTestFinished(() => chain.close())
     return { settled, chain }
   }
@@ -190,7 +190,7 @@ describe('the chain of a process', () => {
   it('says who has the embedded one, and opens it as soon as that one lets go', async () => {
     const first = opened()
     await first.chain.local()
-    const second = openChain(first.settled, { lockPatienceMs: 0 })
+    const second = openChain(first.settled, { lockTimeoutMs: 0 })
     onTestFinished(() => second.close())
     await expect(second.local()).rejects.toMatchObject({
       code: 'internal_error',

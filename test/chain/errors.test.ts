@@ -11,7 +11,7 @@ import { CORE_CODES } from '../../src/chain/errors/generated/core.ts'
 import { DBC_CODES } from '../../src/chain/errors/generated/dbc.ts'
 import { type ErrorContext, explainTransactionError } from '../../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../../src/chain/errors/programs.ts'
-import { INSTRUCTION_WORDS, TRANSACTION_WORDS } from '../../src/chain/errors/runtime.ts'
+import { INSTRUCTION_ERROR_TEXTS, TRANSACTION_ERROR_TEXTS } from '../../src/chain/errors/runtime.ts'
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from '../../src/localnet/transaction-errors.ts'
 import type { TransactionRefused } from '../../src/solana/execution.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -46,8 +46,8 @@ function explained(test: TestChain, instructions: TransactionInstruction[], sign
 
 describe('the tables of errors', () => {
   it('have every error of the runtime in words', () => {
-    expect(TRANSACTION_ERRORS.filter((name) => !(name in TRANSACTION_WORDS))).toEqual([])
-    expect(INSTRUCTION_ERRORS.filter((name) => !(name in INSTRUCTION_WORDS))).toEqual([])
+    expect(TRANSACTION_ERRORS.filter((name) => !(name in TRANSACTION_ERROR_TEXTS))).toEqual([])
+    expect(INSTRUCTION_ERRORS.filter((name) => !(name in INSTRUCTION_ERROR_TEXTS))).toEqual([])
   })
 
   it('number DBC, Core and Anchor as their installed packages do', async () => {

@@ -23,10 +23,10 @@ import {
   goldLockChangesIn,
   isPaidOut,
   lockAccounts,
-  oddityOf,
   readBeforeLock,
   readLockOf,
   readLocks,
+  scheduleMismatch,
 } from '../../src/chain/programs/jupiter-lock/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
@@ -195,7 +195,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
       startTime: BigInt(NOW),
       cancelledAt: 0n,
     })
-    expect([oddityOf(escrow), isPaidOut(escrow)]).toEqual([null, false])
+    expect([scheduleMismatch(escrow), isPaidOut(escrow)]).toEqual([null, false])
 
     at(DAY - 1)
     const early = land(await unlock())

@@ -1,16 +1,16 @@
-/** Turns a validator's transaction error and its log into the failing program, a name, a sentence and a hint. */
+/** Explains a validator's transaction error and its log: the failing program, a name, a message and a hint. */
 
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { type Failure, failureIn } from './logs.ts'
 import { ANY_ANCHOR, INNER_HINTS, KNOWN_PROGRAMS, type KnownProgram } from './programs.ts'
-import { INSTRUCTION_WORDS, spacedName, TRANSACTION_WORDS } from './runtime.ts'
+import { INSTRUCTION_ERROR_TEXTS, spacedName, TRANSACTION_ERROR_TEXTS } from './runtime.ts'
 import type { ErrorContext, ExplainedError } from './types.ts'
 
 export type { ErrorContext, ExplainedError } from './types.ts'
 
 /**
- * Explains the `err` of a status, a simulation or a refused send. Never throws, whatever a node sent.
- * The failing program is the innermost that the log shows, else the program of the outer instruction.
+ * Explains the `err` of a status, a simulation or a refused send. It never throws, whatever a node sent. The failing
+ * program is the innermost one in the log, else the program of the outer instruction.
  */
 export function explainTransactionError(err: unknown, context: ErrorContext = {}): ExplainedError {
   if (typeof err === 'string') return ofTransaction(err, null, context)
@@ -24,7 +24,7 @@ export function explainTransactionError(err: unknown, context: ErrorContext = {}
 }
 
 function ofTransaction(name: string, detail: unknown, { accountKeys }: ErrorContext): ExplainedError {
-  const [message, hint] = wordsFor(TRANSACTION_WORDS, name)
+  const [message, hint] = errorTextOf(TRANSACTION_ERROR_TEXTS, name)
   const [field, value] = onlyEntry(detail) ?? []
   const index = numberOf(field === 'account_index' ? value : null)
   const account = index === null ? null : (accountKeys?.[index] ?? `number ${index} of the transaction`)
@@ -46,12 +46,12 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
   const program = known?.name ?? id
   if (code !== null) return explained({ program, instruction, code, ...ofCode(code, known, failure, outer) })
 
-  const [message, hint] = wordsFor(INSTRUCTION_WORDS, kind)
+  const [message, hint] = errorTextOf(INSTRUCTION_ERROR_TEXTS, kind)
   return explained({
     program,
     name: kind,
     instruction,
-    message: failure?.said ? `${message}: ${failure.said}` : message,
+    message: failure?.errorLine ? `${message}: ${failure.errorLine}` : message,
     hint,
   })
 }
@@ -59,15 +59,15 @@ function ofInstruction(instruction: number | null, reason: unknown, context: Err
 type NamedError = Pick<ExplainedError, 'name' | 'message' | 'hint'>
 
 function ofCode(code: number, known: KnownProgram | null, failure: Failure | null, outer: string | null): NamedError {
-  // The log of the program that ran is newer than any table.
+  // The log comes from the program version that ran, and is newer than any table.
   const logged = failure?.anchor?.number === code ? failure.anchor : null
   const { codes, hints } = known ?? (logged ? ANY_ANCHOR : { codes: {}, hints: {} })
   const row = codes[code]
   const name = logged?.name ?? row?.[0] ?? `Custom${code}`
-  const said = failure?.said ? `: ${failure.said}` : ''
+  const errorLine = failure?.errorLine ? `: ${failure.errorLine}` : ''
   const message =
-    logged?.message ?? row?.[1] ?? `the program failed with its own error ${code} (0x${code.toString(16)})${said}`
-  // Where the log's name differs, the number has another meaning in that version, and a hint would mislead.
+    logged?.message ?? row?.[1] ?? `the program failed with its own error ${code} (0x${code.toString(16)})${errorLine}`
+  // When the log has another name, the number has another meaning in that version, and a hint would mislead.
   const same = logged === null || row === undefined || logged.name === row[0]
   const inner =
     failure && outer && failure.programId !== outer ? INNER_HINTS[outer]?.[`${failure.programId} ${code}`] : null
@@ -77,7 +77,7 @@ function ofCode(code: number, known: KnownProgram | null, failure: Failure | nul
   return { name, ...withNotes({ code, message, hint }, failure.notes) }
 }
 
-/** The System program's own lines have the lamports and the address that its error lacks. */
+/** The System program's own log lines have the lamports and the address that its error lacks. */
 function withNotes({ code, message, hint }: { code: number; message: string; hint: string | null }, notes: string[]) {
   const text = notes.join('\n')
   const lamports = code === 1 ? /insufficient lamports (\d+), need (\d+)/.exec(text) : null
@@ -86,12 +86,12 @@ function withNotes({ code, message, hint }: { code: number; message: string; hin
   return { message: address ? `${message}: ${address[1]}` : message, hint }
 }
 
-/** Logs of another run say nothing about this error: the codes have to agree. */
+/** A log of another run does not explain this error, so the codes must agree. */
 function failureOfCode(failure: Failure | null, code: number | null): Failure | null {
   return failure && failure.code !== null && failure.code !== code ? null : failure
 }
 
-function wordsFor(table: Readonly<Record<string, readonly [string, string | null]>>, name: string) {
+function errorTextOf(table: Readonly<Record<string, readonly [string, string | null]>>, name: string) {
   return (Object.hasOwn(table, name) && table[name]) || ([spacedName(name), null] as const)
 }
 
@@ -118,7 +118,9 @@ function shownError(value: unknown): string {
   }
 }
 
-/** Names and messages may come from a program's log: one line, without control characters, and not endless. */
+/**
+ * Names and messages may come from a program's log, so they are reduced to one short line without control characters.
+ */
 const oneLine = (text: string) => {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   return line.length > 400 ? `${line.slice(0, 400)}…` : line

@@ -1,14 +1,14 @@
-/** Reads out of a transaction's log which program failed and what it said about it. */
+/** Extracts from a transaction's log the program that failed and its message. */
 
 export interface Failure {
-  /** The innermost program that was running, base58. */
+  /** Address of the innermost program that was running, base58. */
   programId: string
-  /** Custom code of its `failed:` line; null when it failed otherwise or the log ends before that line. */
+  /** Custom code of the program's `failed:` line, or null when it failed otherwise or the log ends earlier. */
   code: number | null
   anchor: { name: string; number: number; message: string; account: string | null } | null
-  /** What its last `Error:` line says. */
-  said: string | null
-  /** Lines that the runtime's own programs wrote, for figures and addresses. */
+  /** Text of the program's last `Error:` line. */
+  errorLine: string | null
+  /** Log lines of the runtime's own programs, which have figures and addresses. */
   notes: string[]
 }
 
@@ -18,17 +18,20 @@ const FAILED_LINE = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) failed: (.*)$/
 const CUSTOM = /^custom program error: 0x([0-9a-f]{1,8})$/
 const ANCHOR =
   /^Program log: AnchorError (?:caused by account: (\w+)|thrown in \S+|occurred)\. Error Code: (\w+)\. Error Number: (\d+)\. Error Message: (.*?)\.?$/
-const SAID = /^Program log: Error: (.+)$/
+const ERROR_LINE = /^Program log: Error: (.+)$/
 
-/** The first failure of a log: a failing inner call ends the whole transaction. Null when the log shows none. */
+/**
+ * Returns the first failure of a log, because a failing inner call ends the whole transaction. Null means that the log
+ * has none.
+ */
 export function failureIn(logs: readonly string[]): Failure | null {
   const stack: Failure[] = []
   for (const line of logs) {
-    // What a program logs stands behind `Program log: `, so it cannot pass for a line of the runtime.
+    // Program output follows `Program log: `, so it cannot imitate a line of the runtime.
     const [, invoked, depth] = INVOKE.exec(line) ?? []
     if (invoked !== undefined) {
       stack.length = Math.min(stack.length, Number(depth) - 1)
-      stack.push({ programId: invoked, code: null, anchor: null, said: null, notes: [] })
+      stack.push({ programId: invoked, code: null, anchor: null, errorLine: null, notes: [] })
       continue
     }
     if (SUCCESS.test(line)) {
@@ -41,7 +44,7 @@ export function failureIn(logs: readonly string[]): Failure | null {
     if (failed !== undefined) {
       const [, custom] = CUSTOM.exec(reason) ?? []
       const code = custom === undefined ? null : Number.parseInt(custom, 16)
-      const blank: Failure = { programId: failed, code, anchor: null, said: null, notes: [] }
+      const blank: Failure = { programId: failed, code, anchor: null, errorLine: null, notes: [] }
       return running && running.programId === failed ? { ...running, code } : blank
     }
     if (running) readLine(line, running)
@@ -56,7 +59,7 @@ function readLine(line: string, running: Failure): void {
     running.anchor = { name, number: Number(number), message, account: account ?? null }
     return
   }
-  const [, said] = SAID.exec(line) ?? []
-  if (said !== undefined) running.said = said
+  const [, errorLine] = ERROR_LINE.exec(line) ?? []
+  if (errorLine !== undefined) running.errorLine = errorLine
   else if (!line.startsWith('Program ')) running.notes.push(line)
 }

@@ -1,4 +1,4 @@
-/** The programs whose errors svc can name: their tables, and what to do about the errors that users meet. */
+/** Lists the programs whose errors svc can name, with their tables and hints for common errors. */
 
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -63,7 +63,7 @@ const withAnchor = (codes: ErrorTable, hints: Record<number, string>) => ({
   hints: { ...ANCHOR_HINTS, ...hints },
 })
 
-/** For programs that are not below but say that they are Anchor's. */
+/** Tables for programs that are not listed below but whose log identifies them as Anchor programs. */
 export const ANY_ANCHOR = { codes: ANCHOR_CODES, hints: ANCHOR_HINTS }
 
 export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
@@ -175,7 +175,7 @@ export const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   [MEMO_PROGRAM]: { name: 'Memo', codes: {}, hints: {} },
 }
 
-/** A common failure of two programs together: the inner one's error tells little without the outer one. */
+/** Hints for common failures of two programs together, where the inner error needs the outer program as context. */
 export const INNER_HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [PROGRAMS.distributor.id]: {
     [`${SYSTEM_PROGRAM} 0`]:

@@ -1,6 +1,6 @@
-/** The runtime's own errors in words, with what to do about those that users meet. */
+/** Describes the runtime's own errors, with hints for common ones. */
 
-type Words = readonly [message: string, hint: string | null]
+type ErrorText = readonly [message: string, hint: string | null]
 
 const BUILD_AGAIN = 'build the transaction again, sign and send it'
 const LATER = 'nothing was paid: send it again in a moment'
@@ -12,7 +12,7 @@ const TABLE = 'the address lookup table is not as it was at the build: build aga
 const SMALLER = 'split it into smaller transactions'
 
 /** Errors of a whole transaction. */
-export const TRANSACTION_WORDS: Readonly<Record<string, Words>> = {
+export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   AccountInUse: ['an account is in use by another transaction', LATER],
   AccountLoadedTwice: ['the transaction names an account twice', BUILD_AGAIN],
   AccountNotFound: ['the account that pays the fee does not exist: it has never held SOL', FUND],
@@ -59,8 +59,8 @@ export const TRANSACTION_WORDS: Readonly<Record<string, Words>> = {
   ProgramExecutionTemporarilyRestricted: ['a program is restricted for now', 'try again later'],
 }
 
-/** Errors of one instruction that are not a program's own number. */
-export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
+/** Errors of one instruction other than a program's custom code. */
+export const INSTRUCTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   GenericError: ['the program failed without a reason', null],
   InvalidArgument: ['an argument is not valid', null],
   InvalidInstructionData: ['the program cannot read the instruction', PROGRAM],
@@ -140,7 +140,7 @@ export const INSTRUCTION_WORDS: Readonly<Record<string, Words>> = {
   ],
 }
 
-/** Words for a name that has none above: its own, taken apart. */
+/** Splits a name without a description into words. */
 export function spacedName(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
 }

@@ -36,7 +36,7 @@ export const TOKEN_CODES: ErrorTable = {
   19: ['NonNativeNotSupported', 'Instruction does not support non-native tokens'],
 }
 
-/** Beyond those that it shares with SPL Token. */
+/** Codes that Token-2022 has beyond those shared with SPL Token. */
 export const TOKEN_2022_ADDED_CODES: ErrorTable = {
   20: ['ExtensionTypeMismatch', 'Extension type does not match already existing extensions'],
   21: ['ExtensionBaseMismatch', 'Extension does not match the base type provided'],

@@ -1,4 +1,4 @@
-/** Error codes of Metaplex Token Metadata, which no SDK of ours carries; rows are only ever added. */
+/** Error codes of Metaplex Token Metadata, which is in none of the installed SDKs; rows are only ever added. */
 import type { ErrorTable } from './types.ts'
 
 export const TOKEN_METADATA_CODES: ErrorTable = {

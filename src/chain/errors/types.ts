@@ -1,28 +1,33 @@
-/** Shapes of the tables of program errors and of what is told about one failure. */
+/** Shapes of the tables of program errors and of the explanation of one failure. */
 
-/** Name and message of each custom code of a program. Codes are facts of deployed programs: rows are only ever added. */
+/**
+ * Name and message of each custom code of a program. Codes of deployed programs are fixed, so rows are only ever added.
+ */
 export type ErrorTable = Readonly<Record<number, readonly [name: string, message: string]>>
 
 export interface ErrorContext {
-  /** The transaction's log, as a validator returns it; null where it kept none. */
+  /** The transaction's log as a validator returns it, or null when it kept none. */
   logs?: readonly string[] | null
-  /** Program of each outer instruction, base58, in order. */
+  /** Address of the program of each outer instruction, base58, in order. */
   programIds?: readonly string[]
-  /** The message's accounts, base58, static then loaded: with them the account that an error counts to is named. */
+  /**
+   * The message's accounts in base58, static ones before loaded ones. They name the account that an error refers to by
+   * index.
+   */
   accountKeys?: readonly string[]
 }
 
 export interface ExplainedError {
-  /** Name of the program that failed, its address when svc does not know it; null when no program ran. */
+  /** Name of the program that failed, its address when svc does not know it, or null when no program ran. */
   program: string | null
-  /** As the program or the runtime calls it: `InsufficientLiquidity`, `BlockhashNotFound`. */
+  /** Name that the program or the runtime uses, such as `InsufficientLiquidity` or `BlockhashNotFound`. */
   name: string
-  /** The program's own number; null for errors of the runtime. */
+  /** The program's own number, or null for errors of the runtime. */
   code: number | null
-  /** Index of the outer instruction, from 0. */
+  /** Index of the outer instruction, from 0, or null when no instruction failed. */
   instruction: number | null
-  /** One line: what went wrong. */
+  /** One line that describes the failure. */
   message: string
-  /** One line: what to do about it. */
+  /** One line with the remedy, or null when there is none. */
   hint: string | null
 }

@@ -1,4 +1,4 @@
-/** The folder of program binaries and cloned accounts that the embedded chain starts from, and its manifest. */
+/** Reads and writes the folder of program binaries and cloned accounts for the embedded chain, and its manifest. */
 
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
@@ -11,14 +11,14 @@ export const programFile = (id: string) => `${id}.so`
 export const accountFile = (address: string) => join('accounts', `${address}.json`)
 export const MANIFEST_FILE = 'manifest.json'
 
-/** Where an entry came from and what it is. */
+/** Source and checksum of an entry. */
 export interface ManifestEntry {
   /** SHA-256 of the file, hex. */
   sha256: string
   size: number
   source: string
   slot: number | null
-  /** ISO 8601. */
+  /** Time in ISO 8601. */
   fetched_at: string
 }
 export interface Manifest {
@@ -27,17 +27,19 @@ export interface Manifest {
   accounts: Record<string, ManifestEntry>
 }
 
-/** An account as the embedded chain reads it. */
+/** An account in the form that the embedded chain reads. */
 export interface AccountFile {
-  /** Digits. */
+  /** Balance in digits. */
   lamports: string
   owner: string
-  /** Base64. */
+  /** Data in base64. */
   data: string
   executable: boolean
 }
 
-/** Reads that, and the form of the Solana CLI (`solana account -o json`). Throws when it is neither, or another account's. */
+/**
+ * Parses this form and that of the Solana CLI (`solana account -o json`). Throws for another form or another account.
+ */
 export function parseAccountFile(parsed: unknown, address: string): AccountFile {
   const { pubkey, account } = (parsed ?? {}) as { pubkey?: unknown; account?: unknown }
   if (pubkey !== undefined && pubkey !== address) throw new Error(`it is of account ${pubkey}`)
@@ -50,7 +52,7 @@ export function parseAccountFile(parsed: unknown, address: string): AccountFile 
   return { lamports: digits, owner, data: text, executable: executable === true }
 }
 
-/** Null where the folder has none; ConfigError for one that cannot be read. */
+/** Returns null when the folder has no manifest. Throws ConfigError when it cannot be read. */
 export function readManifest(folder: string): Manifest | null {
   const file = join(folder, MANIFEST_FILE)
   if (!existsSync(file)) return null
@@ -66,14 +68,14 @@ export function readManifest(folder: string): Manifest | null {
 export interface CachedProgram {
   key: string
   program: Program
-  /** Null where the file is missing. */
+  /** SHA-256 of the file, or null when it is missing. */
   sha256: string | null
   size: number
-  /** What the manifest says of it; null where it says nothing. */
+  /** The manifest's entry for the program, or null when it has none. */
   entry: Manifest['programs'][string] | null
 }
 
-/** Every program that svc builds on, as the folder has it. */
+/** Returns every program that svc builds on, with its state in the folder. */
 export function readCache(folder: string): CachedProgram[] {
   const manifest = readManifest(folder)
   return Object.entries(PROGRAMS).map(([key, program]) => {
@@ -97,7 +99,7 @@ export function readIfThere(file: string): Buffer | null {
   }
 }
 
-/** Replaces a file that everyone may read; readers see the old file or the whole new one, after a crash too. */
+/** Replaces a file that everyone may read. Readers see the old or the whole new file, even after a crash. */
 export function writeWhole(file: string, content: string | Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true })
   writeAtomically(file, content, { mode: 0o644 })

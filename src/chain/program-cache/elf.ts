@@ -1,20 +1,23 @@
-/** Takes a program's binary out of the accounts that hold it, and checks that it is one. */
+/** Extracts a program's binary from the accounts that hold it, and verifies it. */
 
-/** UpgradeableLoaderState: a u32 tag; a program then names its data account, which has slot and authority before the binary. */
+/**
+ * UpgradeableLoaderState has a u32 tag. A program then names its data account, whose slot and authority precede the
+ * binary.
+ */
 const PROGRAM_TAG = 2
 const PROGRAM_DATA_TAG = 3
 const PROGRAM_DATA_HEADER = 45
-/** LoaderV4State: slot, authority, status. */
+/** The header of LoaderV4State has slot, authority and status. */
 const V4_HEADER = 48
 
-/** The 32-byte address of the data account that an upgradeable program names. Throws on another state. */
+/** Returns the 32-byte address of the data account that an upgradeable program names. Throws for another state. */
 export function programDataAddress(data: Uint8Array): Uint8Array {
   if (data.length < 36 || stateTag(data) !== PROGRAM_TAG)
     throw new Error('its account does not name a program data account')
   return data.subarray(4, 36)
 }
 
-/** The binary in a program data account of the upgradeable loader; trailing zeros are kept. */
+/** Returns the binary in a program data account of the upgradeable loader, with its trailing zeros. */
 export function upgradeableBinary(data: Uint8Array): Uint8Array {
   if (data.length <= PROGRAM_DATA_HEADER || stateTag(data) !== PROGRAM_DATA_TAG) {
     throw new Error('its program data account holds no program')
@@ -28,7 +31,7 @@ const stateTag = (data: Uint8Array) => view(data).getUint32(0, true)
 
 const SECTION_TABLE = { offset: 0x28, entrySize: 0x3a, entries: 0x3c }
 const ELF_HEADER = 64
-/** EM_BPF, and the machine of newer SBPF versions. */
+/** Machine numbers of the ELF header: EM_BPF, and that of newer SBPF versions. */
 const MACHINES = [247, 263]
 
 /** Throws unless the bytes are a whole 64-bit little-endian ELF file for the SVM's machine. */

@@ -1,4 +1,4 @@
-/** Fills the program cache: each program and the accounts it needs, checked, then written whole, then noted in the manifest. */
+/** Fills the program cache: each program and its accounts are verified, written whole, then recorded in the manifest. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { ConfigError } from '../../config.ts'
@@ -19,30 +19,33 @@ import type { ProgramSource } from './source.ts'
 export interface PullOptions {
   folder: string
   source: ProgramSource
-  /** Programs by key or id; all of them when left out. */
+  /** Programs by key or id, or all of them when left out. */
   programs?: readonly string[] | undefined
-  /** Unix milliseconds. */
+  /** Returns Unix milliseconds. */
   now: () => number
   onProgress?: (done: number, total: number) => void
 }
 
 export interface Pulled {
   kind: 'program' | 'account'
-  /** Name of the program, also on the rows of its accounts. */
+  /** Name of the program, also in the rows of its accounts. */
   name: string
   address: string
-  /** `missing`: the source does not have it. */
+  /** The result, which is `missing` when the source does not have the file. */
   status: 'written' | 'unchanged' | 'missing' | 'failed'
   sha256: string | null
   size: number | null
   error: string | null
 }
 
-/** Pulls one after the other; a fault of one does not keep the rest back. ConfigError for a program that svc does not know. */
+/**
+ * Pulls one program after another; the failure of one does not stop the rest. Throws ConfigError for an unknown
+ * program.
+ */
 export async function pullPrograms({ folder, source, programs, now, onProgress }: PullOptions): Promise<Pulled[]> {
-  const wanted = programs === undefined ? Object.values(PROGRAMS) : programs.map(findProgram)
+  const selected = programs === undefined ? Object.values(PROGRAMS) : programs.map(findProgram)
   const manifest: Manifest = readManifest(folder) ?? { version: 1, programs: {}, accounts: {} }
-  const items = wanted.flatMap((program: Program) => [
+  const items = selected.flatMap((program: Program) => [
     { kind: 'program' as const, program, address: program.id },
     ...program.accounts.map((address) => ({ kind: 'account' as const, program, address })),
   ])
@@ -53,7 +56,7 @@ export async function pullPrograms({ folder, source, programs, now, onProgress }
     try {
       const content = await (kind === 'program' ? programContent(source, address) : accountContent(source, address))
       pulled.push(
-        content === null ? { ...row, status: 'missing' } : { ...row, ...keep(content, kind, program, address) },
+        content === null ? { ...row, status: 'missing' } : { ...row, ...storeContent(content, kind, program, address) },
       )
     } catch (error) {
       pulled.push({ ...row, status: 'failed', error: (error as Error).message })
@@ -62,8 +65,8 @@ export async function pullPrograms({ folder, source, programs, now, onProgress }
   }
   return pulled
 
-  /** The manifest changes after the file: after a crash between them the next pull notes it again. */
-  function keep({ bytes, slot, loader }: Content, kind: Pulled['kind'], { name }: Program, address: string) {
+  /** The manifest changes after the file, so the next pull after a crash between the two records it again. */
+  function storeContent({ bytes, slot, loader }: Content, kind: Pulled['kind'], { name }: Program, address: string) {
     const file = join(folder, kind === 'program' ? programFile(address) : accountFile(address))
     const sha256 = hash('sha256', bytes, 'hex')
     const entry: ManifestEntry = {
@@ -73,11 +76,11 @@ export async function pullPrograms({ folder, source, programs, now, onProgress }
       slot,
       fetched_at: new Date(now()).toISOString(),
     }
-    const noted = manifest[kind === 'program' ? 'programs' : 'accounts'][address]
-    const there = readIfThere(file)
-    const unchanged = there !== null && hash('sha256', there, 'hex') === sha256
+    const recorded = manifest[kind === 'program' ? 'programs' : 'accounts'][address]
+    const stored = readIfThere(file)
+    const unchanged = stored !== null && hash('sha256', stored, 'hex') === sha256
     if (!unchanged) writeWhole(file, bytes)
-    if (!unchanged || noted?.sha256 !== sha256) {
+    if (!unchanged || recorded?.sha256 !== sha256) {
       if (kind === 'program') manifest.programs[address] = { name, loader, ...entry }
       else manifest.accounts[address] = entry
       writeWhole(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 2)}\n`)
@@ -93,25 +96,25 @@ interface Content {
 }
 
 async function programContent(source: ProgramSource, id: string): Promise<Content | null> {
-  const found = await source.program(id)
-  if (found !== null) checkElf(found.bytes)
-  return found
+  const content = await source.program(id)
+  if (content !== null) checkElf(content.bytes)
+  return content
 }
 
 async function accountContent(source: ProgramSource, address: string): Promise<Content | null> {
-  const found = await source.account(address)
-  if (found === null) return null
-  return { bytes: Buffer.from(`${JSON.stringify(found.file, undefined, 2)}\n`), slot: found.slot, loader: null }
+  const account = await source.account(address)
+  if (account === null) return null
+  return { bytes: Buffer.from(`${JSON.stringify(account.file, undefined, 2)}\n`), slot: account.slot, loader: null }
 }
 
-/** `damm-v2`, `damm_v2` and `dammV2` are one key. */
-const plainReason = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
+/** Reduces names for comparison: `damm-v2`, `damm_v2` and `dammV2` are one key. */
+const comparableName = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
 
-function findProgram(wanted: string): Program {
-  const found = Object.entries(PROGRAMS).find(
-    ([key, { id }]) => id === wanted || plainReason(key) === plainReason(wanted),
+function findProgram(name: string): Program {
+  const entry = Object.entries(PROGRAMS).find(
+    ([key, { id }]) => id === name || comparableName(key) === comparableName(name),
   )
-  if (found !== undefined) return found[1]
+  if (entry !== undefined) return entry[1]
   const known = ['dbc', 'damm-v2', 'token-metadata', 'core', 'lock', 'distributor'].join(', ')
-  throw new ConfigError(`there is no program "${wanted}"; there are ${known}, and their program ids`)
+  throw new ConfigError(`there is no program "${name}"; there are ${known}, and their program ids`)
 }

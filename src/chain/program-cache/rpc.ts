@@ -1,4 +1,4 @@
-/** One JSON-RPC call to a cluster without an SDK; what goes wrong never says more of the URL than its caller does. */
+/** Makes one JSON-RPC call to a cluster without an SDK. Its errors show no more of the URL than its caller does. */
 
 import { urlRedactor } from '../../redaction.ts'
 import { pause, retryAfterMs, whyUnanswered } from '../../timing.ts'
@@ -8,18 +8,18 @@ export interface RpcCallOptions {
   /** Waits between attempts, in milliseconds. */
   wait?: (milliseconds: number) => Promise<void>
   timeoutMs?: number
-  /** A busy node (429, 5xx) is asked again. */
+  /** Number of attempts when a node is busy (429, 5xx). */
   attempts?: number
 }
 
-export type RpcOutcome = { result: unknown } | { fault: string; again: boolean; afterMs?: number | undefined }
+export type RpcOutcome = { result: unknown } | { fault: string; isRetryable: boolean; afterMs?: number | undefined }
 
 const MAX_RPC_ATTEMPTS = 5
 const FIRST_RPC_WAIT_MS = 500
 const LONGEST_RPC_WAIT_MS = 15_000
 const RPC_TIMEOUT_MS = 60_000
 
-/** The result, or in words why there is none. */
+/** Returns the result, or the reason why there is none. */
 export async function rpcText(
   url: string,
   method: string,
@@ -29,9 +29,9 @@ export async function rpcText(
   const { fetch: send = fetch, wait = pause, timeoutMs = RPC_TIMEOUT_MS, attempts = MAX_RPC_ATTEMPTS } = options
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   for (let attempt = 1; ; attempt++) {
-    const asked = await askOnce(send, url, body, timeoutMs)
-    if ('result' in asked || !asked.again || attempt >= attempts) return asked
-    await wait(Math.min(asked.afterMs ?? FIRST_RPC_WAIT_MS * 2 ** (attempt - 1), LONGEST_RPC_WAIT_MS))
+    const outcome = await askOnce(send, url, body, timeoutMs)
+    if ('result' in outcome || !outcome.isRetryable || attempt >= attempts) return outcome
+    await wait(Math.min(outcome.afterMs ?? FIRST_RPC_WAIT_MS * 2 ** (attempt - 1), LONGEST_RPC_WAIT_MS))
   }
 }
 
@@ -45,12 +45,12 @@ async function askOnce(send: typeof fetch, url: string, body: string, timeoutMs:
     text = await response.text()
   } catch (error) {
     const why = whyUnanswered(error)
-    return { fault: `the RPC node cannot be reached (${why})`, again: why === 'ECONNRESET' }
+    return { fault: `the RPC node cannot be reached (${why})`, isRetryable: why === 'ECONNRESET' }
   }
   if (!response.ok) {
     return {
       fault: `the RPC node answers ${response.status}`,
-      again: response.status === 429 || response.status >= 500,
+      isRetryable: response.status === 429 || response.status >= 500,
       afterMs: retryAfterMs(response.headers) ?? undefined,
     }
   }
@@ -61,16 +61,16 @@ function readAnswer(text: string): RpcOutcome {
   try {
     const { result, error } = JSON.parse(text) as { result?: unknown; error?: { code?: unknown; message?: unknown } }
     if (typeof error?.message === 'string') {
-      return { fault: `the RPC node refuses: ${error.message.slice(0, 200)}`, again: error.code === 429 }
+      return { fault: `the RPC node refuses: ${error.message.slice(0, 200)}`, isRetryable: error.code === 429 }
     }
     if (result !== undefined) return { result }
   } catch {
-    // Said below.
+    // An answer that is not JSON is reported below.
   }
-  return { fault: 'the RPC node answers something that is not JSON-RPC', again: false }
+  return { fault: 'the RPC node answers something that is not JSON-RPC', isRetryable: false }
 }
 
-/** fetch refuses URLs with a user; it goes into the header. */
+/** `fetch` refuses URLs with a user, so the user goes into the header. */
 export function withoutUser(text: string): { href: string; authorization: Record<string, string> } {
   const url = new URL(text)
   if (url.username === '' && url.password === '') return { href: text, authorization: {} }

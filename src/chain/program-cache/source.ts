@@ -1,4 +1,4 @@
-/** Where programs and accounts come from: a cluster's JSON-RPC, or a folder of files. */
+/** Sources of programs and accounts: a cluster's JSON-RPC, or a folder of files. */
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -12,12 +12,12 @@ import { type RpcCallOptions, rpcText } from './rpc.ts'
 
 export interface ProgramBinary {
   bytes: Uint8Array
-  /** Owner of the program's account; null where the source does not know. */
+  /** Owner of the program's account, or null when the source does not know it. */
   loader: string | null
   slot: number | null
 }
 
-/** Both answer null for what is not there, and throw for what cannot be read. */
+/** Both methods return null for a missing account, and throw for one that cannot be read. */
 export interface ProgramSource {
   label: string
   program(id: string): Promise<ProgramBinary | null>
@@ -47,7 +47,7 @@ interface RpcAccount {
   executable: boolean
 }
 
-/** Reads finalized accounts of a cluster; an RPC node that is busy (429, 5xx) is asked again. */
+/** Reads finalized accounts of a cluster. Requests to a busy RPC node (429, 5xx) are repeated. */
 export function rpcSource(
   { rpcUrl, label }: Pick<Cluster, 'rpcUrl' | 'label'>,
   options: RpcCallOptions = {},
@@ -82,14 +82,14 @@ async function fetchAccount(
   address: string,
   options: RpcCallOptions,
 ): Promise<{ account: RpcAccount | null; slot: number }> {
-  const asked = await rpcText(
+  const outcome = await rpcText(
     url,
     'getAccountInfo',
     [address, { encoding: 'base64', commitment: 'finalized' }],
     options,
   )
-  if ('fault' in asked) throw new Error(asked.fault)
-  const { context, value } = (asked.result ?? {}) as { context?: { slot?: unknown }; value?: RpcAccount | null }
+  if ('fault' in outcome) throw new Error(outcome.fault)
+  const { context, value } = (outcome.result ?? {}) as { context?: { slot?: unknown }; value?: RpcAccount | null }
   const isAccount = value === null || (typeof value?.owner === 'string' && typeof value.data?.[0] === 'string')
   if (typeof context?.slot !== 'number' || !isAccount)
     throw new Error('the RPC node answers something that is not an account')

@@ -1,11 +1,11 @@
-/** AWS KMS: an ECC_NIST_EDWARDS25519 key. */
+/** Signs with an ECC_NIST_EDWARDS25519 key of AWS KMS. */
 import { Readable } from 'node:stream'
 import { type Config, ConfigError } from '../../config.ts'
 import { currentProviderCall, sendProviderRequest } from './provider-requests.ts'
 import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
 import { requiredSetting } from './settings.ts'
 
-/** An HTTP request and answer as the AWS SDK hands them over. */
+/** An HTTP request and answer in the form of the AWS SDK. */
 interface AwsRequest {
   protocol: string
   hostname: string
@@ -56,7 +56,7 @@ export function awsKmsProvider(config: Config, publicKey: string): RemoteProvide
       return signer as unknown as KeychainSigner
     },
     signs: (_, headers) => headers.get('x-amz-target') === 'TrentService.Sign',
-    // A 503 of this name comes after the key store was asked.
+    // A 503 of this name is sent after the key store was called.
     mayHaveSigned: (status, text) => status === 503 && text.includes('DependencyTimeout'),
     onStatus: (status) =>
       status === 400 || status === 403
@@ -67,7 +67,7 @@ export function awsKmsProvider(config: Config, publicKey: string): RemoteProvide
   }
 }
 
-/** On its own, the SDK repeats a failed request, whether something was signed or not. */
+/** By default the SDK repeats a failed request, even if something may have been signed. */
 const NO_RETRIES = {
   acquireInitialRetryToken: async () => ({ getRetryCount: () => 0, getRetryDelay: () => 0 }),
   refreshRetryTokenForRetry: async () => {
@@ -76,14 +76,14 @@ const NO_RETRIES = {
   recordSuccess() {},
 }
 
-/** Sends the requests of KMS within the limits of the call; the SDK's own handler waits for minutes. */
+/** Sends the requests of KMS within the limits of the call. The SDK's own handler waits for minutes. */
 function boundedHandler(before: AwsHandler): AwsHandler {
   return {
     async handle(request, options) {
-      // The client may ask for credentials too, which are no request of KMS.
+      // The client may also request credentials, which is no request to KMS.
       if (!request.headers['x-amz-target']?.startsWith('TrentService.')) return before.handle(request, options)
       const { protocol, hostname, port, path, method, body } = request
-      // `fetch` writes these two headers itself.
+      // `fetch` sets these two headers itself.
       const { host: _, 'content-length': __, ...headers } = request.headers
       const url = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`
       const answer = await sendProviderRequest(currentProviderCall(), url, {

@@ -1,13 +1,13 @@
-/** Checks signatures and public keys: no provider's signature is used before it is verified. */
+/** Verifies signatures and public keys. No provider's signature is used before it is verified. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
 
-/** DER of a raw Ed25519 public key without the key itself (RFC 8410). */
+/** DER prefix of a raw Ed25519 public key (RFC 8410). */
 const ED25519_DER_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
-/** The 32 bytes of an address, or undefined where the text is no address. */
+/** Returns the 32 bytes of an address, or undefined for an invalid address. */
 export function parsePublicKey(text: string): Uint8Array | undefined {
   try {
     const bytes = base58.decode(text)
@@ -17,13 +17,13 @@ export function parsePublicKey(text: string): Uint8Array | undefined {
   }
 }
 
-/** Base58 of a raw key in base64 or hex, or undefined where it is not 32 bytes. */
+/** Returns the base58 of a raw key in base64 or hex, or undefined when it is not 32 bytes. */
 export function encodePublicKey(text: unknown, encoding: 'base64' | 'hex'): string | undefined {
   const bytes = typeof text === 'string' ? Buffer.from(text, encoding) : undefined
   return bytes?.length === PUBLIC_KEY_BYTES ? base58.encode(bytes) : undefined
 }
 
-/** Checks signatures of one address. Throws where the text is no address. */
+/** Returns a verifier for signatures of one address. Throws for an invalid address. */
 export function signatureVerifier(address: string): (message: Uint8Array, signature: unknown) => boolean {
   const bytes = parsePublicKey(address)
   if (bytes === undefined) throw new Error(`${address} is no address`)

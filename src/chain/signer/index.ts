@@ -1,4 +1,4 @@
-/** Opens the signer that the settings name: a keypair file, or a key at a provider that never leaves it. */
+/** Opens the configured signer: a keypair file, or a key that never leaves its provider. */
 import { type Config, ConfigError } from '../../config.ts'
 import { awsKmsProvider } from './aws-kms.ts'
 import { openKeypairSigner } from './keypair-signer.ts'
@@ -12,8 +12,8 @@ import { vaultProvider } from './vault.ts'
 export { type Signer, type SignerOptions, SignerUnavailable } from './types.ts'
 
 /**
- * The signer of the settings, or null where `signer` is none. Reads files, and asks no provider: its `check` does.
- * Throws ConfigError naming the setting that is missing or wrong. `timeoutMs` (10,000) bounds each call of the signer.
+ * Returns the signer of the settings, or null when `signer` is none. It reads files but calls no provider; `check`
+ * does. Throws ConfigError naming the missing or wrong setting. `timeoutMs` (10,000) limits each call of the signer.
  */
 export async function openConfiguredSigner(config: Config, options: SignerOptions = {}): Promise<Signer | null> {
   const name = config.values.signer as ProviderName | 'none'

@@ -1,15 +1,15 @@
-/** Reads a keypair file of the Solana CLI that nobody else can read; no message quotes what it holds. */
+/** Reads a keypair file of the Solana CLI that is private to its user. No error message quotes its content. */
 import { type FaultKind, FileFault, readOwn } from '../../files.ts'
 import { type KeyPair, keyPairOf } from '../../solana/signatures.ts'
 
 export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as `solana-keygen new` writes it'
 
-/** A keypair takes far less, and nothing larger is read. */
+/** Largest file that is read. A keypair takes far less. */
 const MAX_KEYPAIR_BYTES = 65_536
 
 export type KeypairFault = FaultKind
 
-/** What is wrong with a file: the message follows its name, and `next` is the way out where there is a single one. */
+/** An error of the file. The message follows the file's name, and `next` is the remedy if there is a single one. */
 export class KeypairFileError extends Error {
   override readonly name = 'KeypairFileError'
   readonly fault: KeypairFault
@@ -22,20 +22,20 @@ export class KeypairFileError extends Error {
   }
 }
 
-/** Key pair of a file that nobody else can read or replace. Throws KeypairFileError. */
+/** Returns the key pair of a file that others can neither read nor replace. Throws KeypairFileError. */
 export function readKeypairFile(file: string): KeyPair {
   const text = readPrivateText(file)
   let numbers: unknown
   try {
     numbers = JSON.parse(text)
   } catch {
-    // JSON.parse quotes what it read: its message goes no further.
+    // JSON.parse quotes its input, so its message is not used.
     throw badContent('is not JSON')
   }
   return keyPairFrom(numbers, badContent)
 }
 
-/** Key pair of 64 integers, seed then public key. Throws what `refuse` makes of the reason. */
+/** Converts 64 integers, seed then public key, to a key pair. Throws the error that `refuse` returns for a reason. */
 export function keyPairFrom(numbers: unknown, refuse: (what: string) => Error): KeyPair {
   if (!Array.isArray(numbers)) throw refuse('holds no JSON array')
   if (numbers.length === 32) throw refuse('holds 32 integers: the public key, its second half, is missing')

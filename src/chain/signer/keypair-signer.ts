@@ -1,4 +1,4 @@
-/** A signer that holds the key of a keypair file, which is read once. */
+/** A signer with the key of a keypair file, which is read once. */
 import { resolve } from 'node:path'
 import { type Config, ConfigError } from '../../config.ts'
 import { signatureVerifier } from './ed25519.ts'
@@ -6,7 +6,7 @@ import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from './keypair-file
 import { publicKeySetting, requiredSetting } from './settings.ts'
 import { type Signer, SignerUnavailable } from './types.ts'
 
-/** Throws ConfigError where the file is missing, open to others, malformed, or does not hold the expected key. */
+/** Throws ConfigError when the file is missing, readable by others, malformed, or has another key than expected. */
 export function openKeypairSigner(config: Config): Signer {
   const file = resolve(requiredSetting(config, 'signer.keypair'))
   const expected = publicKeySetting(config)

@@ -1,4 +1,4 @@
-/** Privy: messages signed by a server wallet. */
+/** Signs messages with a server wallet of Privy. */
 import type { Config } from '../../config.ts'
 import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
 import { requiredHeaderSetting, requiredSetting, requiredUrlSetting } from './settings.ts'
@@ -12,7 +12,7 @@ export function privyProvider(config: Config): RemoteProvider {
     name: 'privy',
     label: `Privy at ${new URL(apiBaseUrl).host}`,
     where: 'signer.privy-url',
-    // The package asks for the wallet's address first, which is then compared with the expected one.
+    // The package first requests the wallet's address, which is then compared with the expected one.
     async open() {
       const { PrivySigner } = await import('@solana/keychain-privy')
       return (await PrivySigner.create({ apiBaseUrl, appId, appSecret, walletId })) as unknown as KeychainSigner

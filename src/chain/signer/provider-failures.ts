@@ -1,4 +1,4 @@
-/** What a failed call of a provider is called: one clear sentence, with what to look at, and without any secret. */
+/** Describes a failed call of a provider in one sentence, with the place to check and without any secret. */
 import type { ProviderCall } from './provider-requests.ts'
 import type { RemoteProvider } from './remote-signer.ts'
 import { SignerUnavailable } from './types.ts'
@@ -12,11 +12,11 @@ export const unavailable = (
   what: string,
 ): SignerUnavailable => new SignerUnavailable(`${label} ${what}${signed === 'unknown' ? MAYBE_SIGNED : ''}`, signed)
 
-/** The failure of a check, in which no transaction can have been signed. */
+/** The failure of a check. It cannot have signed a transaction. */
 export const failedSignerCheck = (error: unknown): SignerUnavailable =>
   new SignerUnavailable((error as Error).message.replace(MAYBE_SIGNED, ''), 'no')
 
-/** What became of the last request of a call. */
+/** Describes the last request of a call. */
 export function faultText(provider: RemoteProvider, { fault, signed, answer }: ProviderCall): string {
   const { where, onStatus, unusable } = provider
   switch (fault?.kind) {
@@ -38,7 +38,7 @@ export function faultText(provider: RemoteProvider, { fault, signed, answer }: P
   return `answered with no signature that can be read${why === undefined ? '' : `: ${why}`}`
 }
 
-/** Advice on an HTTP status that means the same at every provider. */
+/** Returns advice on an HTTP status that has one meaning at every provider. */
 function statusAdvice(status: number): string | undefined {
   if (status === 429) return 'it takes no more requests for now, try again later'
   if (status === 503) return 'it is not available for now, try again later'

@@ -1,4 +1,4 @@
-/** The requests that one call makes of a provider: bounded in time, repeated only where nothing can have been signed. */
+/** Makes the requests of one provider call: limited in time, and repeated only when nothing can have been signed. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { retryAfterMs } from '../../timing.ts'
 import type { SignatureOutcome } from './types.ts'
@@ -6,48 +6,48 @@ import type { SignatureOutcome } from './types.ts'
 const PROVIDER_ATTEMPTS = 3
 const FIRST_RETRY_WAIT_MS = 150
 const LONGEST_RETRY_WAIT_MS = 2_000
-/** HTTP statuses of a request that was turned away before it was worked on. */
+/** HTTP statuses of a request that was rejected before it was processed. */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 
 export type ProviderFault =
   | { kind: 'refused' | 'unknown host' | 'certificate' | 'unreachable' | 'lost' }
   | { kind: 'status'; status: number }
 
-/** One call of a signer and what is known of it so far. */
+/** The state of one call of a signer. */
 export interface ProviderCall {
   /** Whether a request asks for a signature. */
   signs: (url: URL, headers: Headers) => boolean
-  /** Whether an error answer that usually means no signature does not here. */
+  /** Whether a signature may exist despite an error status that usually excludes it. */
   mayHaveSigned?: ((status: number, text: string) => boolean) | undefined
-  /** Makes an answer what the provider's package understands. */
+  /** Converts an answer to the form that the provider's package parses. */
   adapt?: ((text: string) => string) | undefined
   fetch: typeof fetch | undefined
   wait: (milliseconds: number) => Promise<void>
   signal: AbortSignal
   signed: SignatureOutcome
-  /** Why the last request brought nothing. */
+  /** The failure of the last request, if any. */
   fault: ProviderFault | undefined
-  /** The last good answer. */
+  /** Text of the last successful answer. */
   answer: string | undefined
 }
 
 const calls = new AsyncLocalStorage<ProviderCall>()
 let installed: typeof fetch | undefined
 
-/** Runs `work` so that each `fetch` in it, those of the provider's package too, belongs to `call`. */
+/** Runs `work` so that each `fetch` in it, including those of the provider's package, belongs to `call`. */
 export function runProviderCall<T>(call: ProviderCall, work: () => Promise<T>): Promise<T> {
   installFetch()
   return calls.run(call, work)
 }
 
-/** The call that is running, for a package that takes its requests elsewhere than to `fetch`. */
+/** Returns the current call, for a package that does not send its requests with `fetch`. */
 export function currentProviderCall(): ProviderCall {
   const call = calls.getStore()
   if (call === undefined) throw new Error('a signer was asked outside of a call')
   return call
 }
 
-/** Sends a request of the call that is running. Throws where no answer came; `fault` of the call says why. */
+/** Sends a request of the current call. Throws when no answer came; the call's `fault` has the reason. */
 export async function sendProviderRequest(
   call: ProviderCall,
   input: string | URL,
@@ -56,7 +56,7 @@ export async function sendProviderRequest(
   const url = new URL(input)
   const signs = call.signs(url, new Headers(init.headers))
   const before = call.signed
-  // The provider's package may repeat a request on its own: what may have been signed is not sent again.
+  // The provider's package may repeat a request by itself, but what may have been signed must not be sent again.
   if (signs && before === 'unknown') noAnswer()
   for (let attempt = 1; ; attempt++) {
     call.signal.throwIfAborted()
@@ -74,7 +74,7 @@ export async function sendProviderRequest(
   }
 }
 
-/** `unsigned`: certainly nothing was signed; `waitMs`: how long the provider asks to wait. */
+/** `unsigned` means that certainly nothing was signed. `waitMs` is the wait that the provider requests. */
 type FailedAttempt = { fault: ProviderFault; unsigned: boolean; retry: boolean }
 type AttemptOutcome =
   | { response: Response; text: string }
@@ -84,7 +84,7 @@ async function attemptOnce(call: ProviderCall, url: URL, init: RequestInit): Pro
   let response: Response
   let text: string
   try {
-    // A redirect would carry the token to wherever it leads.
+    // A redirect would send the token to its target.
     response = await fetchOutside(call, url, { ...init, redirect: 'manual', signal: call.signal })
     text = await response.text()
   } catch (error) {
@@ -101,21 +101,23 @@ async function attemptOnce(call: ProviderCall, url: URL, init: RequestInit): Pro
   return {
     fault: { kind: 'status', status },
     unsigned,
-    // A provider that asks to wait for longer than a request can is not asked again by it.
+    // A request is not repeated when the provider asks for a longer wait than the request has.
     retry: unsigned && BUSY_STATUSES.has(status) && (waitMs ?? 0) <= LONGEST_RETRY_WAIT_MS,
     errorResponse: new Response(text || null, { status, headers }),
     ...(waitMs !== null && { waitMs }),
   }
 }
 
-/** Headers for a text that is decoded already, and may have changed its length. */
+/** Adapts headers for a text that is already decoded and may have another length. */
 function decodedHeaders(headers: Headers): Headers {
   const rest = new Headers(headers)
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) rest.delete(name)
   return rest
 }
 
-/** Fetches outside the call, so that a `fetch` that someone else put in place is not taken for one of the packages. */
+/**
+ * Fetches outside the call context, so that another replacement of `fetch` is not treated as a request of the package.
+ */
 const fetchOutside = (call: ProviderCall, url: URL, init: RequestInit): Promise<Response> =>
   calls.exit(() => (call.fetch ?? globalThis.fetch)(url, init))
 
@@ -123,7 +125,7 @@ function noAnswer(): never {
   throw new Error('no answer')
 }
 
-/** The packages know the global `fetch` only: inside a call it is ours, anywhere else the one that was there. */
+/** The packages only use the global `fetch`. Inside a call it is this module's, and elsewhere the previous one. */
 function installFetch(): void {
   const present = globalThis.fetch
   if (present === installed) return
@@ -134,12 +136,12 @@ function installFetch(): void {
   globalThis.fetch = installed
 }
 
-/** Codes of a certificate that this side rejects, before any request is sent. */
+/** Codes of a certificate that the client rejects before it sends any request. */
 const CERTIFICATE_CODES = /^(?:ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 const UNKNOWN_HOST_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN'])
 const UNCONNECTED_CODE = 'UND_ERR_CONNECT_TIMEOUT'
 
-/** What `fetch` threw, by its codes alone: its messages may quote headers. */
+/** Describes an error of `fetch` only by its codes, because its messages may quote headers. */
 function connectionFault(error: unknown): FailedAttempt {
   const codes = codesOf((error as { cause?: unknown }).cause)
   const every = (test: (code: string) => boolean) => codes.length > 0 && codes.every(test)
@@ -156,7 +158,7 @@ function connectionFault(error: unknown): FailedAttempt {
   return { fault: { kind: 'lost' }, unsigned: false, retry: false }
 }
 
-/** A host with several addresses fails once for each. */
+/** A host with several addresses has one failure for each. */
 function codesOf(cause: unknown): string[] {
   if (cause instanceof AggregateError) return cause.errors.flatMap(codesOf)
   const { code, syscall } = (cause ?? {}) as { code?: unknown; syscall?: unknown }

@@ -1,4 +1,4 @@
-/** Makes a signer of a provider's package: a timeout, every signature verified, every failure one clear sentence. */
+/** Makes a signer of a provider's package, with a timeout, verified signatures and clear error messages. */
 import { pause, ShuttingDown, TimeoutError, withTimeout } from '../../timing.ts'
 import { signatureVerifier } from './ed25519.ts'
 import { failedSignerCheck, faultText, unavailable } from './provider-failures.ts'
@@ -7,13 +7,13 @@ import { type ProviderName, type Signer, type SignerOptions, SignerUnavailable }
 
 const SIGNER_TIMEOUT_MS = 10_000
 
-/** What is signed to prove a key: never the start of a transaction, as its first byte marks an off-chain message. */
+/** Text signed to prove a key. Its first byte marks an off-chain message, so it is never the start of a transaction. */
 const OWNERSHIP_PROBE = Buffer.concat([
   Buffer.from([0xff]),
   Buffer.from('solana offchain: svc asks whether this key is its own'),
 ])
 
-/** The part of a `@solana/keychain-*` signer that is used: raw bytes in, 64 bytes by address out. */
+/** The part of a `@solana/keychain-*` signer that svc uses: raw bytes in, 64 bytes by address out. */
 export interface KeychainSigner {
   address: string
   signMessages(
@@ -24,32 +24,32 @@ export interface KeychainSigner {
 
 export interface RemoteProvider {
   name: ProviderName
-  /** What people call it, with its host. */
+  /** Name of the provider for users, with its host. */
   label: string
-  /** Loads the package and makes its signer; called again after a failure. */
+  /** Loads the package and makes its signer. It is called again after a failure. */
   open: () => Promise<KeychainSigner>
   signs: ProviderCall['signs']
   mayHaveSigned?: ProviderCall['mayHaveSigned']
   adapt?: ProviderCall['adapt']
-  /** The setting that says where it is. */
+  /** Name of the setting with the provider's location. */
   where: string
-  /** What to look at when it answers this HTTP status. */
+  /** Returns what to check when the provider answers this HTTP status. */
   onStatus: (status: number) => string
-  /** What to look at when it is there but not usable as it is. */
+  /** What to check when the provider answers but is unusable as configured. */
   unusable: string
-  /** The address in its answer to a check; a provider without this signs a text instead. */
+  /** Returns the address in the answer to a check. A provider without this method signs a text instead. */
   addressIn?: (answer: string) => string | undefined
-  /** Why a good answer holds no signature, where it says so. */
+  /** Returns why a successful answer has no signature, if it states a reason. */
   explain?: (answer: string) => string | undefined
 }
 
-/** A signer at a provider; nothing is asked of it before the first call. */
+/** Creates a signer at a provider. It makes no request before the first call. */
 export function createRemoteSigner(provider: RemoteProvider, address: string, options: SignerOptions = {}): Signer {
   const isSignatureOf = signatureVerifier(address)
   let opened: KeychainSigner | undefined
   let isProven = false
 
-  // Two calls do not share an opening under way: one that runs out of time would take the other with it.
+  // Two calls do not share an opening in progress, because the timeout of one would end the other.
   const open = async () => {
     if (opened !== undefined) return opened
     const signer = await provider.open()
@@ -98,14 +98,14 @@ const wrongKey = ({ label }: RemoteProvider, address: string): SignerUnavailable
     'no',
   )
 
-/** Runs one call within its timeout. Throws SignerUnavailable and nothing else. */
+/** Runs one call within its timeout. Throws only SignerUnavailable. */
 async function callProvider<T>(
   provider: RemoteProvider,
   { timeoutMs = SIGNER_TIMEOUT_MS, fetch, wait = pause, ending }: SignerOptions,
   work: (call: ProviderCall) => Promise<T>,
 ): Promise<T> {
   const { signs, mayHaveSigned, adapt } = provider
-  // Ends what a package may still have under way once the call has ended.
+  // Ends requests that a package still has open when the call ends.
   const over = new AbortController()
   let call: ProviderCall | undefined
   try {

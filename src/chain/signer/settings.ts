@@ -1,10 +1,10 @@
-/** Reads the settings of a signer one by one; no error quotes the value of a setting. */
+/** Reads the settings of a signer one by one. No error quotes the value of a setting. */
 import { type Config, ConfigError, environmentName, type SettingName } from '../../config.ts'
 import { parsePublicKey } from './ed25519.ts'
 
 type TextSetting = Extract<SettingName, `signer.${string}`>
 
-/** A setting that the chosen provider needs. Throws ConfigError where it is missing. */
+/** Returns a setting that the chosen provider requires. Throws ConfigError when it is missing. */
 export function requiredSetting({ values }: Config, name: TextSetting): string {
   const value = values[name]
   if (value === undefined) {
@@ -13,7 +13,7 @@ export function requiredSetting({ values }: Config, name: TextSetting): string {
   return value
 }
 
-/** A required setting that goes into an HTTP header as it is. Throws ConfigError where it cannot. */
+/** Returns a required setting for an HTTP header. Throws ConfigError when a header cannot hold it. */
 export function requiredHeaderSetting(config: Config, name: TextSetting): string {
   const value = requiredSetting(config, name)
   if (!/^[\x21-\x7e]+$/.test(value)) {
@@ -22,7 +22,7 @@ export function requiredHeaderSetting(config: Config, name: TextSetting): string
   return value
 }
 
-/** A provider's URL without the last slash. Throws ConfigError unless it is https, or of this machine. */
+/** Returns a provider's URL without the last slash. Throws ConfigError unless it is https, or of this machine. */
 export function requiredUrlSetting(config: Config, name: TextSetting): string {
   const url = new URL(requiredSetting(config, name))
   const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
@@ -35,7 +35,10 @@ export function requiredUrlSetting(config: Config, name: TextSetting): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** The address in `signer.public-key`; undefined where it is not set. Throws ConfigError where it is no address. */
+/**
+ * Returns the address in `signer.public-key`, or undefined when it is not set. Throws ConfigError for an invalid
+ * address.
+ */
 export function publicKeySetting({ values }: Config): string | undefined {
   const address = values['signer.public-key']
   if (address !== undefined && parsePublicKey(address) === undefined) {

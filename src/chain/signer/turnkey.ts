@@ -1,4 +1,4 @@
-/** Turnkey: raw payloads signed by a private key or a wallet account. */
+/** Signs raw payloads with a private key or a wallet account of Turnkey. */
 import { createECDH } from 'node:crypto'
 import { type Config, ConfigError } from '../../config.ts'
 import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'

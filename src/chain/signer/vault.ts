@@ -1,4 +1,4 @@
-/** HashiCorp Vault: an ed25519 key in its transit engine. */
+/** Signs with an ed25519 key in the transit engine of HashiCorp Vault. */
 import type { Config } from '../../config.ts'
 import { encodePublicKey } from './ed25519.ts'
 import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
@@ -17,7 +17,7 @@ export function vaultProvider(config: Config, publicKey: string): RemoteProvider
       return new VaultSigner({ vaultAddr, vaultToken, keyName, publicKey }) as unknown as KeychainSigner
     },
     signs: ({ pathname }) => pathname.includes('/v1/transit/sign/'),
-    // The package reads signatures of a key's first version only; every signature is verified in any case.
+    // The package reads only signatures of a key's first version. Every signature is verified in any case.
     adapt: (answer) => answer.replace(/"vault:v\d+:/, '"vault:v1:'),
     onStatus: (status) =>
       status === 403

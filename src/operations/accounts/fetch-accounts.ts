@@ -1,4 +1,4 @@
-/** Many accounts in one read; null stands where there is none. */
+/** Reads many accounts in one call, with null for an address without an account. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readAccounts } from '../../chain/accounts.ts'

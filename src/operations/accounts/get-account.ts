@@ -1,4 +1,4 @@
-/** One account as the chain has it. */
+/** Reads one account from the chain. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readAccount } from '../../chain/accounts.ts'

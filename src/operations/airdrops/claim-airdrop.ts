@@ -32,7 +32,7 @@ import { swapToSol } from './swap-to-sol.ts'
 
 type ClaimAirdropRoute = Api['airdrops']['claim']
 
-/** What the wallet claims; `tree` is the stored one, null where amount and proof were given. */
+/** The amount and proof of a claim. `tree` is the stored tree, or null when amount and proof were in the request. */
 interface Leaf {
   amount: bigint
   proof: Uint8Array[]
@@ -46,7 +46,7 @@ export async function claimAirdrop(
   const { chain } = context
   const { id, claimer } = input
   const { mint } = airdropKeyOf(id)
-  const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : givenLeaf(input, input.proof)
+  const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : requestLeaf(input, input.proof)
   const account = await tokenAccountAddress(mint, claimer)
   let statusAddress = ''
   const read = await readAirdrop(chain, id, async ({ distributor }) => {
@@ -90,7 +90,7 @@ export async function claimAirdrop(
   }
 }
 
-/** Throws not_found without the tree, or where the wallet is not in it. */
+/** Throws not_found without the tree, or when the wallet is not in it. */
 async function storedLeaf(context: Context, id: string, claimer: string): Promise<Leaf> {
   const tree = await findTree(context.store.db, id)
   if (tree === null) {
@@ -99,15 +99,15 @@ async function storedLeaf(context: Context, id: string, claimer: string): Promis
     })
   }
   return withRow(context, tree, async ({ row, head, read }) => {
-    const found = await lookUpProof(head, keyBytesOf(claimer), read)
-    if (found !== undefined) return { amount: found.amount, proof: found.proof, tree: row }
+    const leaf = await lookUpProof(head, keyBytesOf(claimer), read)
+    if (leaf !== undefined) return { amount: leaf.amount, proof: leaf.proof, tree: row }
     throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
       param: 'claimer',
     })
   })
 }
 
-function givenLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[]): Leaf {
+function requestLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[]): Leaf {
   if (proof.length > MOST_SIBLINGS) {
     throw badRequest(
       `proof: ${proof.length} hashes do not fit into one transaction, at most ${MOST_SIBLINGS} do (a tree of about a million wallets)`,
@@ -117,7 +117,7 @@ function givenLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[
   return { amount: BigInt(amount), proof: proof.map(hashBytesOf), tree: null }
 }
 
-/** Checks the proof by the root that the program will check it with. Throws bad_request where it does not fit. */
+/** Checks the proof by the root that the program will check it with. Throws bad_request when it does not match. */
 function requireProof({ distributor, id }: PresentAirdrop, claimer: string, { amount, proof }: Leaf): void {
   if (verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(distributor.root))) return
   throw badRequest(

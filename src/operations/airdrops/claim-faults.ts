@@ -1,30 +1,30 @@
-/** Why a wallet cannot claim at this moment, as reason and message: pure, for the claim that is built and for the list of a wallet. */
+/** Determines why a wallet cannot claim now, as reason and message. The functions are pure, and serve both the claim that is built and a wallet's list. */
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { TokenAccountState } from '../../chain/balance-changes.ts'
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
 import { describeUnixTime } from './unix-times.ts'
 
-/** A start at most so far ahead can be a formality: more than any tool's margin, and than any node is behind. */
+/** A start at most this far ahead can be a formality. It exceeds the margin of any tool and the lag of any node. */
 const FORMAL_WITHIN_S = 3_600n
 
 export interface ClaimQuestion {
   id: string
   claimer: string
-  /** Raw units. */
+  /** Amount in raw units. */
   amount: bigint
-  /** Hex: of the stored tree; null where amount and proof were given, and checked against the distributor. */
+  /** Root of the stored tree in hex, or null when amount and proof were given and checked against the distributor. */
   root: string | null
   address: string
   distributor: Distributor | null
   vaultAddress: string
   vault: TokenAccountState | null
-  /** Sentences, none where nothing speaks against it. */
+  /** Reasons as sentences, empty when there is none. */
   reasonsNotToFund: readonly string[]
-  /** Null before the wallet has claimed. */
+  /** Claim status of the wallet, or null before it has claimed. */
   status: ClaimStatus | null
-  /** Token account of the claimer for this mint; null where none is open. */
+  /** Token account of the claimer for this mint, or null when none is open. */
   account: TokenAccountState | null
-  /** Unix seconds of the chain. */
+  /** Time of the chain in Unix seconds. */
   now: bigint
 }
 
@@ -32,11 +32,11 @@ export interface ClaimFault {
   reason: ClaimFaultReason
   message: string
   param: string
-  /** Digit strings and addresses. */
+  /** Figures as digit strings, and addresses. */
   details: Record<string, unknown>
 }
 
-/** The first thing in the way, or null. */
+/** Returns the first fault that prevents the claim, or null. */
 export function claimFault(question: ClaimQuestion): ClaimFault | null {
   const { id, distributor, root } = question
   if (distributor === null) {
@@ -85,8 +85,9 @@ function vaultClawedBack({ id, distributor }: Parameters<ClaimCheck>[0]): ClaimF
 }
 
 /**
- * The program pays before the start too, as nothing is locked: the start is its maker's word. One within the hour that is
- * followed by its end at once is what the program demands of a new distributor, and no plan.
+ * The program pays before the start too because nothing is locked, so the start is only the creator's intent. A start
+ * within the hour directly followed by its end is what the program requires of a new distributor, and is no real
+ * schedule.
  */
 function notStarted({ id, distributor, now }: Parameters<ClaimCheck>[0]): ClaimFault | null {
   const { startsAt, endsAt } = distributor
@@ -110,7 +111,7 @@ function vaultFrozen({ id, vaultAddress, vault }: Parameters<ClaimCheck>[0]): Cl
   return { reason: 'vault_frozen', message, param: 'id', details: { vault: vaultAddress } }
 }
 
-/** The message asks nobody to fund what would not come back to its admin. */
+/** The message suggests funding only if the unclaimed rest returns to the admin. */
 function unfunded({ id, amount, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<ClaimCheck>[0]) {
   const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null

@@ -1,4 +1,4 @@
-/** Puts an airdrop on chain: its distributor, and its funding in the same transaction; unsigned or signed. */
+/** Creates an airdrop on chain: its distributor, and its funding in the same transaction, unsigned or signed. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -19,7 +19,7 @@ export async function createAirdrop(
   return { ...unsignedAnswer(built), tracked_resource: airdropTracking(id) }
 }
 
-/** The platform wallet pays and funds, whatever `payer` says (contract 5, as for fee claims). */
+/** The platform wallet pays and funds, whatever `payer` is (contract 5, as for fee claims). */
 async function signedCreation(context: Context, input: Input<CreateAirdropRoute>): Promise<Result<CreateAirdropRoute>> {
   const run = await openSigningRun<null>(context, 'airdrop.create')
   const plan = run.resumed ?? (await planSignedCreation(context, input, run.wallet))

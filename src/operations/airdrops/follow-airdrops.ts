@@ -1,4 +1,4 @@
-/** Follows airdrops by their accounts: reports those that every wallet has claimed, and what other tools have done. */
+/** Follows airdrops by their accounts: reports those that are fully claimed, and the changes made by other tools. */
 import {
   type Distributor,
   distributorAddress,
@@ -19,16 +19,22 @@ import { type AirdropRow, advanceAirdrop, airdropRank, airdropStatusOn } from '.
 type FollowAirdropsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
 const CALLS_PER_ROUND = 5
-/** How long a transaction that was submitted here is left to the watcher, which reports it with its signature. */
+/**
+ * Time for which the transaction watcher alone handles a transaction submitted here, because it reports the signature
+ * too.
+ */
 const WATCHER_LEAD_MS = 180_000
-/** No transaction shows that all is claimed, but the claims are reported first: one may land while its blockhash lives. */
+/**
+ * No transaction proves that everything is claimed, but claims are reported first. One may land while its blockhash is
+ * valid.
+ */
 const LAST_CLAIM_LEAD_MS = 90_000
-/** How seldom a tree is looked at that has waited for its airdrop for days. */
+/** Longest interval of looks, for a tree that has waited for its airdrop for days. */
 export const LONGEST_AIRDROP_WAIT_MS = 600_000
 
 /**
- * One round over the airdrops that are due, in at most five calls and one more. Throws internal_error where the node fails,
- * and at its end what an airdrop could not be followed for: it is due again, and never stops the others.
+ * Runs one round over the airdrops that are due, in at most six calls. Throws internal_error when the node fails, and
+ * at the end the first error of an airdrop. A failed airdrop is due again and does not stop the others.
  */
 export async function followAirdrops(services: FollowAirdropsServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
@@ -57,16 +63,16 @@ async function withDistributorAddress(row: AirdropRow): Promise<{ row: AirdropRo
   return { row, address }
 }
 
-/** An airdrop with its distributor as it was read. */
+/** An airdrop with its distributor as read from the chain. */
 interface ReadAirdrop {
   row: AirdropRow
   address: string
-  /** Of the reading. */
+  /** Slot of the reading. */
   slot: number
   distributor: Distributor | null
 }
 
-/** Answers why the first of those that could not be followed could not be. */
+/** Returns the first error of an airdrop that could not be followed. */
 async function writeRead(
   services: FollowAirdropsServices,
   genesis: string,
@@ -101,7 +107,10 @@ async function writeRead(
 const isNew = ({ row, distributor }: ReadAirdrop, genesis: string): boolean =>
   airdropRank(statusOnChain(row, distributor)) > airdropRank(airdropStatusOn(row, genesis))
 
-/** How long the watcher's report is waited for: of an airdrop that is claimed to the end no more than its last claim is due. */
+/**
+ * Returns how long the watcher's report is awaited. Of an airdrop that is fully claimed, only the last claim can be
+ * missing.
+ */
 const watcherLeadOf = ({ row, distributor }: ReadAirdrop, genesis: string): number =>
   airdropStatusOn(row, genesis) === 'claiming' && !distributor?.isClawedBack ? LAST_CLAIM_LEAD_MS : WATCHER_LEAD_MS
 
@@ -119,12 +128,12 @@ async function advanceRead(
   return (await advanceAirdrop(tx, row, address, factsOf(row, distributor), evidence)).drafts
 }
 
-/** Nothing is changed of one that another process has moved since it was read. */
+/** A row that another process has changed since it was read is not changed. */
 async function postponeAirdrop(tx: Tx, { row, address }: ReadAirdrop, next_check_at: number): Promise<void> {
   await moveAirdrop(tx, row, { distributor: address, next_check_at })
 }
 
-/** Seldom where nothing happens: a tree may wait for its airdrop for ever. */
+/** Looks are rare when nothing happens, because a tree may never get its airdrop. */
 function airdropWaitOf(row: AirdropRow, genesis: string, now: number): number {
   const status = airdropStatusOn(row, genesis)
   if (status === 'initialized' || status === 'claiming') return 10 * SECOND_MS

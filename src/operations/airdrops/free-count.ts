@@ -1,4 +1,4 @@
-/** Airdrop counts that somebody has taken, and the next one that is free: anybody can take any. */
+/** Finds which airdrop counts are taken and which is the next free one. Anyone can take any count. */
 import { distributorAddress, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
@@ -9,18 +9,21 @@ import type { Row } from '../../store/schema.ts'
 import { treeIdOf } from '../merkle-trees/tree-keys.ts'
 import { type ChainAirdrop, isOpen, type PresentAirdrop, reasonsNotToFund } from './on-chain.ts'
 
-/** Counts that are looked at for a free one; each takes two accounts of a call. */
+/** Counts that are examined for a free one. Each takes two accounts of a call. */
 const COUNTS_PER_SEARCH = 50
 
 export interface AirdropMaker {
   payer: string
-  /** Hex. */
+  /** Root in hex. */
   root: string
-  /** The stored one; null without. */
+  /** The stored tree, or null without one. */
   tree: Pick<Row<'merkle_trees'>, 'leaf_count' | 'total'> | null
 }
 
-/** Passes where nothing is at the distributor's address or its vault's; else bad_request with who has it and the way out. */
+/**
+ * Resolves when neither the distributor's address nor its vault's has an account. Otherwise throws bad_request with the
+ * owner and the remedy.
+ */
 export async function requireFreeCount(context: Context, airdrop: ChainAirdrop, maker: AirdropMaker): Promise<void> {
   const { mint, airdropCount, vaultAddress, distributor, hasVault } = airdrop
   if (distributor === null && !hasVault) return
@@ -37,8 +40,9 @@ export async function requireFreeCount(context: Context, airdrop: ChainAirdrop, 
 }
 
 /**
- * One with the very root is the payer's own only where what is left comes back to it, and all of the tree is paid out:
- * who copies a published root and waits for others to fund it would get the vault after the clawback time.
+ * A distributor with the same root is the payer's own only if the unclaimed rest returns to it and it pays out the
+ * whole tree. Otherwise someone who copies a published root would receive the funding of others after the clawback
+ * time.
  */
 async function countTakenError(
   airdrop: PresentAirdrop,
@@ -74,7 +78,7 @@ async function countTakenError(
   return badRequest(message, { param: 'airdrop_count', details })
 }
 
-/** The first count after this one with nothing on chain and no tree stored; null where none is near. */
+/** Returns the first later count with nothing on chain and no stored tree, or null when none is near. */
 async function nextFreeCount({ chain, store }: Context, { mint, airdropCount }: ChainAirdrop): Promise<number | null> {
   const most = Math.min(COUNTS_PER_SEARCH, MAX_AIRDROP_COUNT - airdropCount)
   const counts = Array.from({ length: most }, (_, i) => airdropCount + 1 + i)

@@ -1,4 +1,4 @@
-/** One airdrop: what is stored of it, joined with the chain; one that only the chain knows is read there. */
+/** Reads one airdrop: its stored record joined with the chain. One without a record is read only from the chain. */
 import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { optionalRead } from '../../chain/optional-read.ts'
@@ -21,7 +21,7 @@ import { isoOfUnixTime } from './unix-times.ts'
 
 type GetAirdropRoute = Api['airdrops']['get']
 
-/** A stored airdrop is answered without its chain state while the node fails or is slow. */
+/** A stored airdrop is returned without its chain state while the node fails or is slow. */
 export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute>): Promise<Result<GetAirdropRoute>> {
   const { chain, store, log } = context
   airdropKeyOf(id)
@@ -34,7 +34,7 @@ export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute
   return read === null ? airdropRecord(row) : storedAirdropWithChain(row, read.airdrop, read.genesis)
 }
 
-/** The further of both states: a node may be behind the events that were written before. */
+/** Returns the later of both states, because a node may lag behind the events that were written. */
 export function currentStatus(row: Row<'merkle_trees'>, distributor: Distributor | null, genesis: string) {
   const [stored, shown] = [airdropStatusOn(row, genesis), statusOnChain(row, distributor)]
   return airdropRank(shown) > airdropRank(stored) ? shown : stored
@@ -50,13 +50,20 @@ async function storedAirdropWithChain(
   const record = { ...airdropRecord(row), status, distributor: address }
   if (distributor === null) return record
   if (distributor.root === row.root) {
-    return { ...record, ...airdropStateOf(airdrop, distributor), ...(await lackOf(row, { ...airdrop, distributor })) }
+    return {
+      ...record,
+      ...airdropStateOf(airdrop, distributor),
+      ...(await vaultShortfall(row, { ...airdrop, distributor })),
+    }
   }
   const note = `The distributor of this mint and airdrop_count has another root, and is not this tree's: ${distributor.admin} made it. Store the list under another airdrop_count`
   return { ...record, ...airdropStateOf(airdrop, distributor), note }
 }
 
-/** Made by another tool, or from a list that is not stored here: its caps stand for what is not known. */
+/**
+ * Describes an airdrop made by another tool, or from a list that is not stored here. Its limits replace the unknown
+ * totals.
+ */
 function foreignAirdrop(airdrop: ChainAirdrop): Airdrop {
   const { id, mint, airdropCount } = airdrop
   const distributor = requireRecord(airdrop.distributor, 'airdrop', id)
@@ -100,8 +107,11 @@ function airdropStateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Dist
 
 const WITHDRAWN = 'The vault was withdrawn after the clawback time: nothing can be claimed from it'
 
-/** What keeps some of the wallets from claiming, or the vault from coming back to its admin: what it lacks only where neither does. */
-async function lackOf(
+/**
+ * Returns what prevents some wallets from claiming, or the vault from returning to its admin. The missing funding is
+ * included only if neither applies.
+ */
+async function vaultShortfall(
   row: Row<'merkle_trees'>,
   { distributor, vault, vaultAddress, mint }: PresentAirdrop,
 ): Promise<Pick<Airdrop, 'vault_lacks' | 'note'>> {

@@ -1,4 +1,4 @@
-/** Airdrops, newest first: one for each stored tree. */
+/** Lists airdrops, newest first, one for each stored tree. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** The stored airdrops that a wallet is in, and whether it can claim from each: trees from the store, the rest in one read. */
+/** Lists the stored airdrops of a wallet and whether it can claim from each. Trees are read from the store, and the rest in one call. */
 import type { AirdropEntitlement, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
@@ -25,7 +25,7 @@ import { nowOf, reasonsNotToFund } from './on-chain.ts'
 
 type LookUpAirdropsRoute = Api['airdrops']['lookup']
 
-/** Trees that a page looks into, some two milliseconds each. */
+/** Trees that one page searches, at about two milliseconds each. */
 const TREES_PER_PAGE = 250
 
 interface Entitled {
@@ -54,12 +54,12 @@ export async function lookUpAirdrops(
   return { items: await readEntitlements(context, wallet, entitled), next_cursor }
 }
 
-/** Null where the wallet is not in the tree. A tree that is damaged is logged, and hides no other. */
+/** Returns null when the wallet is not in the tree. A damaged tree is logged, and does not hide the others. */
 async function amountOfWallet(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
   try {
     return await withRow(context, row, async ({ head, read }) => {
-      const found = await lookUpProof(head, keyBytesOf(wallet), read)
-      return found?.amount ?? null
+      const leaf = await lookUpProof(head, keyBytesOf(wallet), read)
+      return leaf?.amount ?? null
     })
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'bad_request')) throw error
@@ -68,7 +68,7 @@ async function amountOfWallet(context: Context, row: Row<'merkle_trees'>, wallet
   }
 }
 
-/** Accounts of one airdrop: distributor, vault, claim status, token account. */
+/** Accounts of one airdrop: distributor, vault, claim status and token account. */
 const ACCOUNTS_PER_AIRDROP = 4
 
 async function readEntitlements(

@@ -1,7 +1,7 @@
-/** An airdrop as the chain has it, read in one call, and what speaks against funding it. */
+/** Reads an airdrop from the chain in one call, and determines the reasons not to fund it. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
-import { momentOf } from '../../chain/chain-clock.ts'
+import { chainTimeOf } from '../../chain/chain-clock.ts'
 import type { Chain } from '../../chain/connection.ts'
 import {
   type AirdropKey,
@@ -23,31 +23,31 @@ export interface ChainAirdrop {
   id: string
   mint: string
   airdropCount: number
-  /** Address of the distributor, which need not be there. */
+  /** Address of the distributor, which may not exist. */
   address: string
-  /** Its associated token account, which need not be there either. */
+  /** The distributor's associated token account, which may not exist either. */
   vaultAddress: string
   distributor: Distributor | null
-  /** Null where none is, or it is no token account. */
+  /** The vault, or null when there is none or it is no token account. */
   vault: TokenAccountState | null
-  /** Whether an account is open at the vault's address, whatever it is. */
+  /** Whether the vault's address has an open account of any kind. */
   hasVault: boolean
-  /** Clock of the chain, Unix seconds. */
+  /** Time of the chain's clock in Unix seconds. */
   now: bigint
-  /** The further accounts that were asked for, by address. */
+  /** The additionally requested accounts, by address. */
   accounts: ReadonlyMap<string, ChainAccount | null>
 }
 
 export type PresentAirdrop = ChainAirdrop & { distributor: Distributor }
 
-/** Mint and count of an id that the schema has passed. Throws bad_request for one that only looks like an id. */
+/** Returns mint and count of an id that matches the schema. Throws bad_request for one that only resembles an id. */
 export function airdropKeyOf(id: string): AirdropKey {
   const decoded = decodeTreeId(id)
   if (decoded === undefined) throw badRequest(`id: ${id} is no merkle tree id`, { param: 'id' })
   return { mint: keyToBase58(decoded.mint), airdropCount: decoded.airdropCount }
 }
 
-/** One call, with up to 97 further accounts. Throws internal_error where the node fails. */
+/** Takes one call, with up to 97 further accounts. Throws internal_error when the node fails. */
 export async function readAirdrop(
   chain: Chain,
   id: string,
@@ -72,16 +72,16 @@ export async function readAirdrop(
   }
 }
 
-/** Unix seconds of the chain's clock. Throws internal_error where the node leaves it out. */
+/** Returns Unix seconds of the chain's clock. Throws internal_error when the node leaves it out. */
 export async function nowOf(clock: ChainAccount | null): Promise<bigint> {
-  return BigInt((await momentOf(clock)).unixSeconds)
+  return BigInt((await chainTimeOf(clock)).unixSeconds)
 }
 
-/** Lamports that somebody sent to an address do not open an account there. */
+/** Lamports that were sent to an address do not open an account there. */
 export const isOpen = (account: ChainAccount | null): account is ChainAccount =>
   account !== null && account.owner !== SYSTEM_PROGRAM
 
-/** Throws not_found where nobody has put the airdrop on chain. */
+/** Throws not_found when the airdrop is not on chain. */
 export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): PresentAirdrop {
   const { distributor, id, mint, airdropCount } = airdrop
   if (distributor !== null) return { ...airdrop, distributor }
@@ -94,8 +94,8 @@ export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): Present
 type AirdropTree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
 
 /**
- * Why nobody should send tokens to the vault, as sentences that say who gets what is left: it goes to another than the
- * admin, or not all of the tree (null: none is stored) can be paid out.
+ * Returns reasons not to send tokens to the vault, as sentences that name the receiver of the rest: it is not the
+ * admin's account, or the limits do not cover the whole tree (null when none is stored).
  */
 export async function reasonsNotToFund(
   mint: string,
@@ -115,14 +115,17 @@ export async function reasonsNotToFund(
   return reasons
 }
 
-/** What the distributor shows of the tree's life; `tree_built` where it is not there, or another airdrop's. */
+/**
+ * Returns the status that the distributor shows for the tree, or `tree_built` when it is missing or belongs to another
+ * airdrop.
+ */
 export function statusOnChain(tree: AirdropTree, distributor: Distributor | null): AirdropStatus {
   return distributor === null || distributor.root !== tree.root
     ? 'tree_built'
     : statusOfFacts(factsOf(tree, distributor))
 }
 
-/** What a distributor shows of the tree's life, where its root is the tree's. */
+/** Returns the facts that a distributor with the tree's root shows about the tree. */
 export const factsOf = (
   { leaf_count, total }: Pick<AirdropTree, 'leaf_count' | 'total'>,
   { claimedNodes, claimedTotal, isClawedBack }: Distributor,

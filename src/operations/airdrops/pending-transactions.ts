@@ -1,4 +1,4 @@
-/** Transactions that were submitted here, may still land, and have to do with an airdrop: by what they track, or by their own bytes. */
+/** Finds pending transactions of this service that concern an airdrop, by their tracked resource or their own bytes. */
 
 import { type DistributorChange, distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
@@ -10,13 +10,13 @@ import { keyBytesOf } from '../merkle-trees/tree-keys.ts'
 export interface Pending {
   signature: string
   tracked_id: string | null
-  /** Unix milliseconds. */
+  /** Time of submission in Unix milliseconds. */
   created_at: number
-  /** What its own instructions do to airdrops. */
+  /** Changes to airdrops by the transaction's own instructions. */
   changes: DistributorChange[]
 }
 
-/** Those of one chain that were submitted after `since`, in Unix milliseconds. */
+/** Returns the transactions of one chain that were submitted after `since`, in Unix milliseconds. */
 export async function pendingTransactions(reader: Reader, genesis: string, since: number): Promise<Pending[]> {
   const program = Buffer.from(keyBytesOf(PROGRAMS.distributor.id))
   const rows = await unconfirmedTransactions(reader, genesis, since)
@@ -26,6 +26,9 @@ export async function pendingTransactions(reader: Reader, genesis: string, since
   })
 }
 
-/** What it tracks counts too: its bytes do not show what another program calls, nor accounts from lookup tables. */
+/**
+ * The tracked resource counts too, because the bytes show neither calls of other programs nor accounts from lookup
+ * tables.
+ */
 export const isAbout = ({ tracked_id, changes }: Pending, id: string, distributor: string): boolean =>
   tracked_id === id || changes.some((change) => change.distributor === distributor)

@@ -1,4 +1,4 @@
-/** What an airdrop is made with, checked against the stored tree and the chain, and the transaction that makes it. */
+/** Determines the parameters of a new airdrop, checks them against the stored tree and the chain, and builds the transaction. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
@@ -24,8 +24,8 @@ type StoredTree = Row<'merkle_trees'> | null
 
 const DAY_S = 86_400n
 /**
- * The program wants a start in the future when it lands, and pays before it all the same: longer than any blockhash lives,
- * for clusters whose clock is behind.
+ * The program requires a start in the future when the transaction lands, but pays before it anyway. The delay exceeds
+ * the life of a blockhash, for clusters whose clock lags.
  */
 const START_DELAY_S = 300n
 
@@ -34,26 +34,26 @@ export interface AirdropCreationPlan {
   built: BuiltTransaction
 }
 
-/** Throws bad_request naming what does not fit, not_found without the mint. */
+/** Throws bad_request naming the field that does not match, not_found without the mint. */
 export async function planCreation(
   context: Context,
-  wanted: CreateAirdropInput,
+  input: CreateAirdropInput,
   payer: string,
 ): Promise<AirdropCreationPlan> {
   const { chain, store } = context
-  const { mint, airdrop_count: airdropCount } = wanted
+  const { mint, airdrop_count: airdropCount } = input
   const id = treeIdOf(mint, airdropCount)
   const tree = await findTree(store.db, id)
-  const root = rootOf(wanted, tree)
-  const deposit = depositOf(wanted, id, tree)
+  const root = rootOf(input, tree)
+  const deposit = depositOf(input, id, tree)
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
   const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
   await requireProgram(chain, PROGRAMS.distributor)
   await requireFreeCount(context, airdrop, { payer, root, tree })
-  const found = airdrop.accounts.get(account) ?? null
-  const held = isOpen(found) ? found : null
-  requireDepositTokens(wanted, { payer, account, held, deposit })
+  const tokens = airdrop.accounts.get(account) ?? null
+  const held = isOpen(tokens) ? tokens : null
+  requireDepositTokens(input, { payer, account, held, deposit })
   const startsAt = airdrop.now + START_DELAY_S
   const endsAt = startsAt + 1n
   const creation = {
@@ -64,7 +64,7 @@ export async function planCreation(
     maxNodes: tree === null ? MAX_U64 : BigInt(tree.leaf_count),
     startsAt,
     endsAt,
-    clawbackAt: endsAt + BigInt(wanted.clawback_after_days) * DAY_S,
+    clawbackAt: endsAt + BigInt(input.clawback_after_days) * DAY_S,
     decimals,
     deposit,
     opensReceiver: held === null,
@@ -86,7 +86,7 @@ function rootOf({ merkle_root }: CreateAirdropInput, tree: StoredTree): string {
   )
 }
 
-/** Raw units that go into the vault. */
+/** Returns the raw units that go into the vault. */
 function depositOf({ fund, fund_amount }: CreateAirdropInput, id: string, tree: StoredTree): bigint {
   const total = tree === null ? null : BigInt(tree.total)
   if (total !== null && total > MAX_U64) {
@@ -112,7 +112,7 @@ function depositOf({ fund, fund_amount }: CreateAirdropInput, id: string, tree: 
   )
 }
 
-/** Throws not_found where no mint is, bad_request for one that the program does not take. */
+/** Throws not_found when there is no mint, bad_request for one that the program does not support. */
 function airdropMintDecimals(mint: string, account: ChainAccount | null): number {
   const state = account === null ? null : readMint(account)
   if (state === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
@@ -130,7 +130,7 @@ interface Funding {
   deposit: bigint
 }
 
-/** What is left goes back to this account: it must be the payer's own also where nothing is deposited. */
+/** The unclaimed rest returns to this account, so it must be the payer's own even when nothing is deposited. */
 function requireDepositTokens({ mint, mode }: CreateAirdropInput, { payer, account, held, deposit }: Funding): void {
   const param = mode === 'signed' ? 'mode' : 'payer'
   const who = mode === 'signed' ? `The platform wallet ${payer}` : `The payer ${payer}`

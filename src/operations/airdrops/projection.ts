@@ -1,4 +1,4 @@
-/** What confirmed transactions did to airdrops: distributors that exist now, claims, vaults that were emptied. */
+/** Projects confirmed transactions onto airdrops: new distributors, claims and emptied vaults. */
 import type { EventType } from '../../api/event-types.ts'
 import {
   type DistributorChange,
@@ -52,13 +52,13 @@ export const airdropProjection: Projection<readonly DistributorChange[], never> 
   },
 }
 
-/** The change that makes a state which a worker may notice, and report, first. */
+/** The change that produces a state which a worker may observe and report first. */
 const MADE_BY: Partial<Record<EventType, DistributorChange['kind']>> = {
   'airdrop.initialized': 'created',
   'airdrop.vault_drained': 'clawed_back',
 }
 
-/** A distributor with another root than the stored tree's is not this airdrop's, and has no events. */
+/** A distributor with another root than the stored tree's does not belong to this airdrop, and has no events. */
 async function writeDistributor(
   tx: Tx,
   effects: AirdropEffects,
@@ -77,7 +77,10 @@ async function writeDistributor(
   return [unstoredDraft(effects, 'airdrop.initialized', id, object, effects.transaction.genesis)]
 }
 
-/** The proof shows whether it is a claim of the stored tree: a distributor's account is not in the message. */
+/**
+ * The proof shows whether the claim belongs to the stored tree, because the message does not contain the distributor's
+ * account.
+ */
 async function writeClaim(
   tx: Tx,
   effects: AirdropEffects,
@@ -89,7 +92,7 @@ async function writeClaim(
   const airdrop = await airdropAt(tx, effects, distributor)
   if (airdrop === null) return []
   const { id, tree } = airdrop
-  // Several claims in one transaction are an event each: the first is the one that a request tracks.
+  // Several claims in one transaction have an event each. The first is the one that a request tracks.
   const dedupeBy = claimedIds.has(id) ? `${signature}:${claimer}` : signature
   claimedIds.add(id)
   const claim = { distributor, claimer, amount: String(amount) }
@@ -139,7 +142,7 @@ async function writeClawback(
   if (airdropStatusOn(tree, genesis) !== 'tree_built') {
     return (await advanceAirdrop(tx, tree, distributor, { isDrained: true }, evidenceOf(effects))).drafts
   }
-  // Only the distributor's account shows whether its root was this tree's, and the worker reads it.
+  // Only the distributor's account shows whether its root was this tree's. The worker reads it.
   await lookNow(tx, effects, tree)
   return []
 }
@@ -152,7 +155,7 @@ const evidenceOf = ({ services, transaction, slot }: AirdropEffects): AirdropEvi
   origin: transaction,
 })
 
-/** The worker looks at it in its next round. */
+/** Makes the worker look at the airdrop in its next round. */
 async function lookNow(tx: Tx, { services }: AirdropEffects, { id, next_check_at }: AirdropRow): Promise<void> {
   const now = services.clock.now()
   if (next_check_at !== null && next_check_at > now) await updateAirdrop(tx, id, { next_check_at: now })
@@ -162,7 +165,10 @@ function isOfTree({ root }: AirdropRow, { claimer, amount, locked, proof }: Dist
   return locked === 0n && verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(root))
 }
 
-/** By its account; where no tree is stored, by what the request tracks, as far as the account is derived from it. */
+/**
+ * Finds the airdrop by its account. Without a stored tree it uses the tracked resource, if the account is derived from
+ * it.
+ */
 async function airdropAt(
   tx: Tx,
   { tracked }: AirdropEffects,
@@ -177,14 +183,14 @@ async function airdropAt(
   return address === distributor ? { id, tree: await findAirdrop(tx, id) } : null
 }
 
-/** The id's own fields; throws for one that is no tree id, which `airdropAt` never answers. */
+/** Returns the fields of the id. Throws for an invalid tree id, which `airdropAt` never returns. */
 function keyOf(id: string) {
   const key = decodeTreeId(id)
   if (key === undefined) throw new Error(`${id} is no merkle tree id`)
   return { id, mint: keyToBase58(key.mint), airdrop_count: key.airdropCount }
 }
 
-/** What happens to a distributor shows that it was created, by another tool where no event reported that before. */
+/** A change to a distributor proves its creation, which another tool made if no event reported it before. */
 const initializedBefore = (effects: AirdropEffects, id: string, distributor: string): EventDraft =>
   unstoredDraft(
     effects,
@@ -194,7 +200,10 @@ const initializedBefore = (effects: AirdropEffects, id: string, distributor: str
     effects.transaction.genesis,
   )
 
-/** About an airdrop whose tree is not stored here: no record moves. A state's event is deduped as `advanceAirdrop` does. */
+/**
+ * Returns a draft for an airdrop without a stored tree, which has no record to update. State events have the dedupe key
+ * of `advanceAirdrop`.
+ */
 const unstoredDraft = (
   effects: AirdropEffects,
   type: 'airdrop.initialized' | 'airdrop.claim_started' | 'airdrop.claimed' | 'airdrop.vault_drained',

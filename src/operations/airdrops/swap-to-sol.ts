@@ -1,4 +1,4 @@
-/** The swap that may follow a claim: what was claimed, sold for SOL in the token's own pool. */
+/** Builds the swap after a claim, which sells the claimed tokens for SOL in the token's own pool. */
 import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
@@ -9,17 +9,19 @@ import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { type ChainPool, readPools } from '../pools/on-chain.ts'
 import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, quotePoolSwap } from '../pools/pool-swap.ts'
 
-/** The claim is confirmed first, and others trade meanwhile: more than the 100 that a swap of its own is given. */
+/** The claim is confirmed first and others trade meanwhile, so this exceeds the 100 of a plain swap. */
 const CLAIMED_SWAP_SLIPPAGE_BPS = 300n
 
 export interface ClaimedSwap {
   mint: string
-  /** Raw units. */
+  /** Amount in raw units. */
   amount: bigint
   payer: string
 }
 
-/** The unsigned transaction. Throws bad_request where the token has no pool, or the pool cannot take the amount. */
+/**
+ * Returns the unsigned transaction. Throws bad_request when the token has no pool, or the pool cannot take the amount.
+ */
 export async function swapToSol(
   context: Context,
   { mint, amount, payer }: ClaimedSwap,
@@ -27,15 +29,15 @@ export async function swapToSol(
 ): Promise<BuiltTransaction> {
   const { chain } = context
   if (mint === WRAPPED_SOL) throw swapRefusal('the airdrop is of wrapped SOL: closing its account makes it SOL')
-  const found = await poolOfMint(context, mint)
-  if (found === null) {
+  const chainPool = await poolOfMint(context, mint)
+  if (chainPool === null) {
     throw swapRefusal(
       `the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`,
     )
   }
   const connection = await chain.connection()
   const order = { side: 'sell', amount } as const
-  const quote = await quotePoolSwap(connection, found, order).catch((error) => {
+  const quote = await quotePoolSwap(connection, chainPool, order).catch((error) => {
     if (error instanceof ApiError && error.code === 'bad_request') throw swapRefusal(error.message)
     throw error
   })
@@ -44,14 +46,14 @@ export async function swapToSol(
     payer,
     fallbackUnits: POOL_SWAP_UNITS,
     follows: claim,
-    build: (envelope) => buildPoolSwap(found, { ...envelope, ...order, minimumOut }),
+    build: (envelope) => buildPoolSwap(chainPool, { ...envelope, ...order, minimumOut }),
   })
 }
 
 const swapRefusal = (why: string) =>
   badRequest(`swap_to_sol: ${why}. Claim without swap_to_sol`, { param: 'swap_to_sol' })
 
-/** Looks in this service's own records first, then where launch curves migrate to, then for the curve itself by a search. */
+/** Searches this service's own records first, then the pools that launch curves migrate to, then the curve itself. */
 async function poolOfMint(context: Context, mint: string): Promise<ChainPool | null> {
   const { chain, store } = context
   const stored = await poolsOfMint(store.db, mint, await chain.genesisHash())
@@ -62,13 +64,16 @@ async function poolOfMint(context: Context, mint: string): Promise<ChainPool | n
   )
 }
 
-/** The first that trades the token against SOL; a curve that has migrated stands for the pool that it became. */
+/**
+ * Returns the first pool that trades the token against SOL. A migrated curve is replaced by the pool that it became.
+ */
 async function usableOf({ chain }: Context, mint: string, addresses: readonly string[]): Promise<ChainPool | null> {
-  for (const found of await readPools(chain, addresses)) {
-    if (found?.type === 'damm_v2' && tradesAgainstSol(found.pool, mint)) return found
-    if (found?.type !== 'dbc' || found.pool.baseMint !== mint || found.pool.quoteMint !== WRAPPED_SOL) continue
-    if (!found.pool.isMigrated) return found
-    const [next = null] = await readPools(chain, [await dbc.migratedPoolAddress(found.pool)])
+  for (const chainPool of await readPools(chain, addresses)) {
+    if (chainPool?.type === 'damm_v2' && tradesAgainstSol(chainPool.pool, mint)) return chainPool
+    if (chainPool?.type !== 'dbc' || chainPool.pool.baseMint !== mint || chainPool.pool.quoteMint !== WRAPPED_SOL)
+      continue
+    if (!chainPool.pool.isMigrated) return chainPool
+    const [next = null] = await readPools(chain, [await dbc.migratedPoolAddress(chainPool.pool)])
     if (next?.type === 'damm_v2' && tradesAgainstSol(next.pool, mint)) return next
   }
   return null

@@ -1,4 +1,4 @@
-/** The steps of an airdrop's life, each with the drafts of its events for the same database transaction; reported once, whoever notices first. */
+/** Advances an airdrop through its states, with the drafts of the events for the same database transaction. Each state is reported once, whoever observes it first. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { AIRDROP_STATUSES } from '../../api/airdrops.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
@@ -12,33 +12,36 @@ export type AirdropRow = Row<'merkle_trees'>
 
 export const airdropRank = (status: AirdropStatus): number => AIRDROP_STATUSES.indexOf(status)
 
-/** The stored status on the chain with this genesis hash: what another chain, or one that was reset, has shown counts for nothing. */
+/**
+ * Returns the stored status on the chain with this genesis hash. States of another chain, or of one that was reset, are
+ * ignored.
+ */
 export const airdropStatusOn = (
   { status, genesis }: Pick<AirdropRow, 'status' | 'genesis'>,
   here: string,
 ): AirdropStatus => (genesis === '' || genesis === here ? status : 'tree_built')
 
-/** What is known of a distributor whose root is the tree's. */
+/** The facts about a distributor whose root is the tree's. */
 export interface AirdropFacts {
   isClaimed?: boolean
   isFull?: boolean
   isDrained?: boolean
 }
 
-/** Where the facts were read: in a transaction, or in the distributor's account. */
+/** The source of the facts: a transaction, or the distributor's account. */
 export interface AirdropEvidence extends ChainEvidence {
   /** Genesis hash of the chain. */
   genesis: string
-  /** When to look at it again, in Unix milliseconds. */
+  /** Time of the next look in Unix milliseconds, or null for none. */
   next: number | null
   slot: number
-  /** Who made the distributor, where that is known. */
+  /** Admin of the distributor, if known. */
   admin?: string
-  /** The submission, where there is one: its events echo what came with it, and not what came with the tree. */
+  /** Origin of the submission, if any. Its events carry that request's fields instead of the tree's. */
   origin?: EventOrigin
 }
 
-/** The row as it is then, and a draft for every state that it passed and that was not reported before. */
+/** Returns the updated row, and a draft for every state that it passed and that was not reported before. */
 export async function advanceAirdrop(
   tx: Tx,
   tree: AirdropRow,
@@ -56,18 +59,21 @@ export async function advanceAirdrop(
       const moved: AirdropRow = { ...row, ...changes }
       const object = { ...storedAirdrop(moved), distributor, ...(admin === undefined ? {} : { admin }) }
       const types = (await isDrainReported(tx, row.id, genesis)) ? [] : eventsBetween(before, facts)
-      // A state is reported once on a chain, whoever noticed it: the tree may have been stored only afterwards.
+      // A state is reported once per chain, whoever observed it, because the tree may have been stored afterwards.
       const about = { resource_type: 'airdrop', resource_id: row.id, object, dedupe_by: genesis, origin }
       return { row: moved, drafts: types.map((type) => chainDraft({ slot, signature }, { type, ...about })) }
     }
     const current = await findAirdrop(tx, row.id)
-    // Another tree is stored under this id by now.
+    // Another tree has been stored under this id meanwhile.
     if (current === null || current.root !== row.root) return { row, drafts: [] }
     row = current
   }
 }
 
-/** After the last state none is reported any more: of an airdrop that was drained before its tree was stored, all is over. */
+/**
+ * No state is reported after the last one. For an airdrop that was drained before its tree was stored, nothing remains
+ * to report.
+ */
 export const isDrainReported = (tx: Tx, id: string, genesis: string): Promise<boolean> =>
   isEventWritten(tx, {
     type: 'airdrop.vault_drained',

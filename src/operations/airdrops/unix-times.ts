@@ -1,11 +1,11 @@
-/** Times of the chain, in Unix seconds, as people read them. */
+/** Formats times of the chain, in Unix seconds, for users. */
 
-/** ISO 8601; null for what no calendar has. */
+/** Returns ISO 8601, or null for a time outside the calendar. */
 export function isoOfUnixTime(unixSeconds: bigint): string | null {
   const milliseconds = Number(unixSeconds) * 1000
   return Math.abs(milliseconds) <= 8.64e15 ? new Date(milliseconds).toISOString() : null
 }
 
-/** ISO 8601, or the number itself where no calendar has the time. */
+/** Returns ISO 8601, or the number itself for a time outside the calendar. */
 export const describeUnixTime = (unixSeconds: bigint): string =>
   isoOfUnixTime(unixSeconds) ?? `Unix time ${unixSeconds}`

@@ -1,4 +1,4 @@
-/** Withdraws what is left in an airdrop's vault to the receiver that the chain has stored; signed by the platform wallet. */
+/** Withdraws the rest of an airdrop's vault to the receiver that the chain has stored, signed by the platform wallet. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
@@ -49,7 +49,7 @@ async function planWithdrawal(
     build: (envelope) => buildClawback({ ...envelope, distributor: address, mint, receiver, opensReceiverFor }),
   })
   return {
-    // The program moves its vault's tokens to the receiver that it has stored: none of them are the wallet's.
+    // The program moves its vault's tokens to the receiver that it has stored, so none of them are the wallet's.
     first: signingDraft(built, [mint]),
     state: { mint, amount: String(amount) },
     tracked_resource: trackingOf('airdrop', id, ['airdrop.vault_drained']),
@@ -76,8 +76,8 @@ function requireWithdrawable({ id, distributor, now }: PresentAirdrop): void {
 }
 
 /**
- * Whom the receiver must be opened for again, null where it is open. Throws bad_request where it is another's than the
- * given admin's, or is closed and nobody knows whose it was.
+ * Returns the owner for whom the receiver must be opened again, or null when it is open. Throws bad_request when it is
+ * not the given admin's, or when it is closed and its owner is unknown.
  */
 async function receiverOf(
   { chain }: Context,
@@ -104,7 +104,7 @@ async function receiverOf(
   )
 }
 
-/** The program moves all that is there. */
+/** The program always moves the whole balance. */
 function requireWhole({ id, mint, vault, vaultAddress }: PresentAirdrop, amount: bigint): bigint {
   if (vault?.state === 'frozen') {
     throw badRequest(

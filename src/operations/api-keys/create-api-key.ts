@@ -1,4 +1,4 @@
-/** Makes an API key; the key itself is shown this once. */
+/** Creates an API key. Only this answer shows the key itself. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -25,8 +25,8 @@ export async function createApiKey(
       created_at: context.clock.now(),
     })
     const { id, name, scopes, rate_limit_per_minute, rate_limit_per_day } = apiKeyRecord(stored)
-    const said = { key: id, name, scopes, rate_limit_per_minute, rate_limit_per_day }
-    await audit(context, tx, 'api_key.created', null, said)
+    const details = { key: id, name, scopes, rate_limit_per_minute, rate_limit_per_day }
+    await audit(context, tx, 'api_key.created', null, details)
     return { ...apiKeyRecord(stored), key }
   })
 }

@@ -1,4 +1,4 @@
-/** API keys, newest first. */
+/** Lists API keys, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

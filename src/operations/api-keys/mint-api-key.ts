@@ -1,8 +1,8 @@
-/** Makes a bearer key and the part of it that is stored. */
+/** Generates a bearer key and the part of it that is stored. */
 import { hash } from 'node:crypto'
 import { newId, randomText } from '../../store/id.ts'
 
-/** `svc_live_<32 base62>` or `svc_test_…`: 190 bits of randomness; stored as SHA-256 only. */
+/** Returns `svc_live_<32 base62>` or `svc_test_…` with 190 bits of randomness. Only its SHA-256 is stored. */
 export function mintApiKey(kind: 'live' | 'test', key?: string) {
   const minted = key ?? `svc_${kind}_${randomText(32)}`
   return {

@@ -1,4 +1,4 @@
-/** Revokes an API key, for good. */
+/** Revokes an API key permanently. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** Records of assets that were read on chain: made where there is none, brought up to date where they differ. */
+/** Creates and updates records of assets from readings of the chain. */
 import { isFrozen } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { findNft, insertNft, moveNft } from '../../store/nfts.ts'
@@ -7,7 +7,7 @@ import { findStake, moveStake } from '../../store/stakes.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import type { OwnedAsset } from './owned-asset.ts'
 
-/** Inserts the record of an asset that was minted elsewhere, so that the events of what happens to it here have its name. */
+/** Inserts the record of an asset that was minted elsewhere, so that events about it contain its name. */
 export async function insertForeignNft(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
@@ -29,12 +29,12 @@ export async function insertForeignNft(
   })
 }
 
-/** What the chain showed at a slot; null for what is burned. */
+/** The state of an asset at a slot, or null for a burned one. */
 export interface AssetOnChain {
   slot: number
   state: {
     owner: string
-    /** Null outside of collections: records keep the last one. */
+    /** Collection of the asset, or null without one. Records keep the last collection. */
     collection: string | null
     name: string
     uri: string
@@ -48,7 +48,10 @@ export interface AssetRows {
   stake: Row<'stakes'> | null
 }
 
-/** The records of the asset, with what changed elsewhere, a transfer for example. Nothing is written where nothing did. */
+/**
+ * Returns the records of the asset with changes made elsewhere, such as a transfer. Nothing is written without a
+ * change.
+ */
 export async function refreshAssetRows(
   { store }: Pick<Services, 'store'>,
   asset: string,
@@ -63,8 +66,8 @@ export async function refreshAssetRows(
     state === null
       ? { owner: null, status: 'burned' as const }
       : { ...where, owner: state.owner, status: state.staked ? ('staked' as const) : ('unstaked' as const) }
-  const seen = await assetRowsOf(store.db, asset)
-  if (!differs(seen.nft, nftNow) && !differs(seen.stake, stakeNow)) return seen
+  const existing = await assetRowsOf(store.db, asset)
+  if (!differs(existing.nft, nftNow) && !differs(existing.stake, stakeNow)) return existing
   await store.write(async (tx) => {
     const place = { slot, order: 0 }
     const { nft, stake } = await assetRowsOf(tx, asset)
@@ -82,7 +85,7 @@ const assetRowsOf = async (reader: Reader, asset: string): Promise<AssetRows> =>
   stake: await findStake(reader, asset),
 })
 
-/** Fields of a stake whose transaction nobody followed yet: only one after the recorded slot may fill them. */
+/** Fields of a stake whose transaction is not followed yet. Only one after the recorded slot may fill them. */
 const unknownStake = ({ changed_slot, changed_order }: Row<'stakes'>) => ({
   platform_id: null,
   metadata_json: null,

@@ -1,4 +1,4 @@
-/** What Metaplex Core refuses in a simulation, answered before anybody signs. */
+/** Reports refusals of Metaplex Core in a simulation before anyone signs. */
 import type { FailedTrial } from '../../chain/compute-budget.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { namesIn } from '../../chain/transactions.ts'
@@ -6,7 +6,10 @@ import { badRequest } from '../../errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 
-/** Throws bad_request where the program itself refuses, as a plugin may tell it to; a payer without funds may get them yet. */
+/**
+ * Throws bad_request when the program itself refuses, which a plugin may cause. A payer without funds is accepted,
+ * because it may receive them.
+ */
 export function throwCoreRefusal({ transaction, err, logs }: FailedTrial): void {
   const { program, name, message, hint } = explainTransactionError(err, {
     logs,

@@ -1,10 +1,10 @@
-/** The asset of a request: there, in the collection that was named, and owned by who asks. */
+/** Checks the asset of a request: it exists, is in the named collection, and belongs to the requester. */
 import { type AssetState, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 
 export interface OwnedAsset {
-  /** Slot at which asset and collection were read. */
+  /** Slot at which the asset and its collection were read. */
   slot: number
   asset: AssetState
   collection: CollectionState
@@ -13,30 +13,33 @@ export interface OwnedAsset {
 interface OwnershipRequirement {
   asset: string
   collection: string
-  /** Who must own it. */
+  /** Address that must own the asset. */
   owner: string
   /** Field of the request that names the owner. */
   param: 'user' | 'owner'
 }
 
-/** Throws not_found where no asset is, bad_request naming the field where it is burned, elsewhere or another's. */
+/**
+ * Throws not_found when there is no asset, bad_request naming the field when it is burned, in another collection or
+ * another's.
+ */
 export async function requireOwnedAsset(
   { chain }: Pick<Services, 'chain'>,
-  asked: OwnershipRequirement,
+  requirement: OwnershipRequirement,
 ): Promise<OwnedAsset> {
-  const { asset: address, param } = asked
-  const { slot, found, collection } = await readAssetIn(await chain.connection(), address, asked.collection)
-  if (found.kind === 'absent') throw notFound(`There is no asset at ${address}`, { param: 'asset' })
-  if (found.kind === 'burned') throw badRequest(`The asset ${address} is burned`, { param: 'asset' })
-  const { asset } = found
-  if (asset.collection !== asked.collection || collection === null) {
+  const { asset: address, param } = requirement
+  const { slot, content, collection } = await readAssetIn(await chain.connection(), address, requirement.collection)
+  if (content.kind === 'absent') throw notFound(`There is no asset at ${address}`, { param: 'asset' })
+  if (content.kind === 'burned') throw badRequest(`The asset ${address} is burned`, { param: 'asset' })
+  const { asset } = content
+  if (asset.collection !== requirement.collection || collection === null) {
     const where = asset.collection === null ? 'in no collection' : `in the collection ${asset.collection}`
-    throw badRequest(`The asset ${address} is ${where}, not in ${asked.collection}`, {
+    throw badRequest(`The asset ${address} is ${where}, not in ${requirement.collection}`, {
       param: 'collection',
       details: { collection: asset.collection },
     })
   }
-  if (asset.owner !== asked.owner) {
+  if (asset.owner !== requirement.owner) {
     throw badRequest(`The asset ${address} is owned by ${asset.owner}; only it can do this`, {
       param,
       details: { owner: asset.owner },

@@ -1,4 +1,4 @@
-/** What confirmed transactions did to assets: minted, frozen and released as stakes, given away, burned. */
+/** Projects confirmed transactions onto assets: minted, frozen and released as stakes, transferred, burned. */
 import type { EventType } from '../../api/event-types.ts'
 import { type AssetChange, assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
@@ -14,7 +14,7 @@ import { trySigner } from '../signing/require-signer.ts'
 
 interface AssetChanges {
   changes: readonly AssetChange[]
-  /** The platform's wallet: what it freezes is a stake. */
+  /** The platform's wallet. Assets that it freezes are stakes. */
   wallet: string | null
 }
 
@@ -23,8 +23,8 @@ type AssetChangeOf<K extends AssetChange['kind']> = Extract<AssetChange, { kind:
 type FreezeChange = AssetChangeOf<'frozen' | 'released'>
 
 /**
- * NFTs and stakes are records of the same assets, written in the order of the message. An event reports what its
- * transaction did; the record stays as a later transaction, or a later reading of the chain, has left it.
+ * NFTs and stakes are records of the same assets, written in the order of the message. An event reports the effect of
+ * its transaction, but the record is not changed if a later transaction or reading has written it.
  */
 export const assetProjection: Projection<AssetChanges, never> = {
   async changesIn(message, { services }) {
@@ -55,7 +55,7 @@ const firstColumns = (effects: AssetEffects) => ({
   ...placeColumns(chainPlaceOf(effects)),
 })
 
-/** Assets outside of collections have no records. */
+/** Assets without a collection have no records. */
 async function writeMint(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'minted'>): Promise<EventDraft[]> {
   const { asset, collection, owner, name, uri } = change
   if (collection === null) return []
@@ -64,7 +64,8 @@ async function writeMint(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'m
   const row = inserted ?? (await findNft(tx, asset))
   if (row === null) throw new Error(`The record of ${asset} is neither inserted nor there`)
   if (inserted === null) {
-    // The record was made before its mint was followed: it takes what the mint's request sent along, and keeps what became of it since.
+    // The record was made before its mint was followed. It takes the origin of the mint's request and keeps later
+    // changes.
     const isNameless = row.name === '' && row.uri === ''
     await updateNft(tx, asset, { ...originColumns(effects), ...(isNameless ? { name, uri } : {}) })
   }
@@ -78,7 +79,7 @@ async function writeBurn(tx: Tx, effects: AssetEffects, change: AssetChangeOf<'b
   if (collection === null) return []
   const burned = { owner: null, status: 'burned', frozen: 0 } as const
   const state = { asset, collection, name: stored?.name ?? '', uri: stored?.uri ?? '', ...burned }
-  // Nothing comes after a burn, whatever slots were read: the record is changed without looking at its place.
+  // Nothing follows a burn, so the record is changed whatever slots were read.
   const place = placeColumns(chainPlaceOf(effects))
   const row =
     stored === null
@@ -111,7 +112,7 @@ async function writeFreeze(tx: Tx, effects: AssetEffects, change: FreezeChange):
     return []
   }
   if (isRepeatedFreeze(change, place, stake)) return []
-  // A release names the stake's platform once more; the record keeps what the stake said.
+  // A release repeats the stake's platform id. The record keeps that of the stake.
   const platform_id = isFreeze ? change.platformId : (stake?.platform_id ?? change.platformId)
   const metadata_json = isFreeze ? effects.transaction.metadata_json : (stake?.metadata_json ?? null)
   const state = { owner, status: isFreeze ? 'staked' : 'unstaked', platform_id } as const
@@ -145,7 +146,7 @@ async function writeStake(
 ): Promise<void> {
   const place = chainPlaceOf(effects)
   const isFreeze = kind === 'frozen'
-  // What a release's request sent along is the release's own, and not the stake's.
+  // The request fields of a release belong to the release, not to the stake.
   const request = isFreeze
     ? {
         ...originColumns(effects),
@@ -161,13 +162,16 @@ async function writeStake(
     return
   }
   await moveStake(tx, asset, place, { collection, owner, status })
-  // Also where a later reading of the chain has moved the record on.
+  // This applies even if a later reading of the chain has updated the record.
   if (isFreeze && !isBefore(place, { slot: stake.said_slot, order: stake.said_order })) {
     await updateStake(tx, asset, request)
   }
 }
 
-/** What a stranger freezes for the owner, a market for example, is no stake; our memo makes it one, whoever holds it. */
+/**
+ * A freeze by another address for the owner, such as a market, is no stake. A memo of this service makes it one,
+ * whatever the address.
+ */
 function isOfStake(
   wallet: string | null,
   { kind, holder, platformId }: FreezeChange,
@@ -178,7 +182,7 @@ function isOfStake(
   return holder !== null && (holder === owner || holder === wallet)
 }
 
-/** The program accepts freezing a frozen asset, which is no second stake; a plugin is added once. */
+/** The program accepts freezing a frozen asset, which is no second stake. A plugin can be added only once. */
 const isRepeatedFreeze = (change: FreezeChange, place: AssetPlace, stake: Row<'stakes'> | null): boolean =>
   change.kind === 'frozen' &&
   !change.isNew &&

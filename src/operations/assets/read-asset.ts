@@ -1,4 +1,4 @@
-/** An asset as the chain has it now, with its records, which are brought up to date by it. */
+/** Reads an asset from the chain, and updates its records by it. */
 import { type AssetState, isFrozen, readAssetIn, readCoreAsset } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
 import { findStake } from '../../store/stakes.ts'
@@ -7,30 +7,30 @@ import { type AssetOnChain, type AssetRows, refreshAssetRows } from './asset-row
 
 export interface AssetReading extends AssetRows {
   kind: 'absent' | 'burned' | 'asset'
-  /** Null for what is absent or burned. */
+  /** State of the asset, or null for an absent or burned one. */
   state: AssetOnChain['state']
 }
 
-/** Throws bad_request for an asset that cannot be read, internal_error where the node fails. */
+/** Throws bad_request for an asset that cannot be read, internal_error when the node fails. */
 export async function readAssetWithRows(
   services: Pick<Services, 'chain' | 'store' | 'signer' | 'log'>,
   address: string,
 ): Promise<AssetReading> {
   const connection = await services.chain.connection()
-  const { slot, found } = await readCoreAsset(connection, address)
-  if (found.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
-  if (found.kind === 'burned') {
+  const { slot, content } = await readCoreAsset(connection, address)
+  if (content.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
+  if (content.kind === 'burned') {
     return { kind: 'burned', state: null, ...(await refreshAssetRows(services, address, { slot, state: null })) }
   }
-  const { owner, name, uri, collection } = found.asset
-  // The collection can be frozen as a whole.
+  const { owner, name, uri, collection } = content.asset
+  // The collection may be frozen as a whole.
   const whole = collection === null ? null : (await readAssetIn(connection, address, collection)).collection
-  const staked = await isAssetStaked(services, found.asset)
-  const state = { owner, name, uri, collection, frozen: isFrozen(found.asset, whole), staked }
+  const staked = await isAssetStaked(services, content.asset)
+  const state = { owner, name, uri, collection, frozen: isFrozen(content.asset, whole), staked }
   return { kind: 'asset', state, ...(await refreshAssetRows(services, address, { slot, state })) }
 }
 
-/** What a stranger has frozen, a market for example, is none, unless it was followed here as a stake. */
+/** A freeze by another address, such as a market, is no stake unless it was followed here as one. */
 async function isAssetStaked(
   services: Pick<Services, 'store' | 'signer' | 'log'>,
   { address, owner, freeze }: AssetState,

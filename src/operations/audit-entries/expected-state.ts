@@ -1,4 +1,4 @@
-/** What the entries of the audit log leave of policy and spends, and whether the stored rows are that. */
+/** Derives the policies and spends that the audit log implies, and compares them with the stored rows. */
 
 import { DEFAULT_POLICY } from '../../policy/policy.ts'
 import type { Row } from '../../store/schema.ts'
@@ -10,14 +10,16 @@ import { policyJson } from '../signing/policy-state.ts'
 interface ExpectedPolicy {
   fields: Record<string, unknown>
   paused: boolean
-  /** Last spend before the last reset; null where an earlier version's entry does not say. */
+  /** Last spend before the last reset, or null when an earlier version's entry does not have it. */
   mark: number | null
-  /** The last entry about it. */
+  /** Sequence number of the last entry about the policy. */
   sequence: number
 }
 
 interface ExpectedSpend {
-  /** Totals by mint as JSON: more than one where a signing that was not made may or may not have given them back. */
+  /**
+   * Possible totals by mint as JSON. There are several when a failed signing may or may not have returned its amounts.
+   */
   possible: Set<string>
   sequence: number
 }
@@ -27,7 +29,7 @@ export interface Difference {
   why: string
 }
 
-/** Clocks of several daemons differ, and a spend that is about to leave the day counts for little. */
+/** Clocks of several daemons differ, so spends at the edge of the day are left out. */
 const EDGE_MS = 600_000
 
 type AuditRow = Row<'audit_entries'>
@@ -38,17 +40,17 @@ export function expectedState(now: number) {
   const spends = new Map<string, ExpectedSpend>()
   const since = now - DAY_MS
 
-  function see(entry: AuditRow): void {
+  function apply(entry: AuditRow): void {
     if (entry.signer === null) return
     const details: AuditDetails = JSON.parse(entry.details_json)
     const policy = policies.get(entry.signer) ?? firstPolicy()
     if (applyPolicyChange(policy, entry.action, details)) {
       policies.set(entry.signer, Object.assign(policy, { sequence: entry.sequence }))
     }
-    if (entry.at > since + EDGE_MS) seeSpend(spends, entry, details)
+    if (entry.at > since + EDGE_MS) applySpend(spends, entry, details)
   }
 
-  /** The first row that is not as the entries left it. */
+  /** Returns the first row that differs from the state that the entries imply. */
   async function difference(reader: Reader): Promise<Difference | null> {
     const rows = await listSignerPolicies(reader)
     for (const row of rows) {
@@ -60,7 +62,7 @@ export function expectedState(now: number) {
     for (const [signer, { sequence }] of policies) return { sequence, why: `the policy of ${signer} is gone` }
     return spendDifference(reader, spends, since)
   }
-  return { see, difference }
+  return { apply, difference }
 }
 
 const firstPolicy = (): ExpectedPolicy => ({
@@ -70,7 +72,7 @@ const firstPolicy = (): ExpectedPolicy => ({
   sequence: 0,
 })
 
-/** False where the entry says nothing of the policy. */
+/** Returns false when the entry does not concern the policy. */
 function applyPolicyChange(policy: ExpectedPolicy, action: string, { after, mark }: AuditDetails): boolean {
   if (action === 'policy.changed') Object.assign(policy.fields, after)
   else if (action === 'signer.paused') policy.paused = true
@@ -90,7 +92,7 @@ function policyFault(row: Row<'signer_policies'>, { fields, paused, mark }: Expe
   return null
 }
 
-/** Null for what svc did not write: whoever writes the rows must not keep the check from its end. */
+/** Returns null for content that svc did not write, so that a changed row cannot abort the check. */
 function objectIn(text: string): AuditDetails | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -100,7 +102,7 @@ function objectIn(text: string): AuditDetails | null {
   }
 }
 
-/** JSON with the keys of every object in order: two writings of one value are the same. */
+/** Returns JSON with sorted keys in every object, so that equal values have equal text. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value ?? null, (_, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -108,21 +110,21 @@ const sorted = (value: unknown): string =>
       : inner,
   )
 
-function seeSpend(spends: Map<string, ExpectedSpend>, { action, sequence }: AuditRow, details: AuditDetails): void {
+function applySpend(spends: Map<string, ExpectedSpend>, { action, sequence }: AuditRow, details: AuditDetails): void {
   const { signing, signed } = details
   if (typeof signing !== 'string') return
-  const known = spends.get(signing)
-  if (action === 'signing.failed' && signed === 'no') known?.possible.add(NO_SPENDS)
+  const existing = spends.get(signing)
+  if (action === 'signing.failed' && signed === 'no') existing?.possible.add(NO_SPENDS)
   if (action !== 'signing.intended') return
   const amounts = amountsOf(details)
-  const before = known?.possible ?? new Set([NO_SPENDS])
+  const before = existing?.possible ?? new Set([NO_SPENDS])
   const possible = new Set([...before].map((totals) => total([...amountsIn(totals), ...amounts])))
   spends.set(signing, { possible, sequence })
 }
 
 type Amount = readonly [mint: string, amount: bigint]
 
-/** A co-signature takes nothing. */
+/** A co-signature spends nothing, so its entry has no amounts. */
 function amountsOf({ lamports = '0', tokens = [] }: AuditDetails): Amount[] {
   const listed = tokens as { mint: string; amount: string }[]
   return [['', BigInt(lamports as string)], ...listed.map(({ mint, amount }) => [mint, BigInt(amount)] as const)]
@@ -139,7 +141,7 @@ function total(amounts: readonly Amount[]): string {
 
 const NO_SPENDS = total([])
 
-/** Compares what the signings of the day spent; those at its edge are left out. */
+/** Compares the spends of the day's signings, without those at its edge. */
 async function spendDifference(
   reader: Reader,
   spends: ReadonlyMap<string, ExpectedSpend>,
@@ -149,9 +151,9 @@ async function spendDifference(
   const stored = new Map<string, typeof rows>()
   for (const row of rows) stored.set(row.signing_id, [...(stored.get(row.signing_id) ?? []), row])
   for (const [signing, { possible, sequence }] of spends) {
-    const found = stored.get(signing) ?? []
-    const isNumeric = found.every(({ amount }) => /^\d+$/.test(amount))
-    if (!isNumeric || !possible.has(total(found.map(({ mint, amount }) => [mint, BigInt(amount)]))))
+    const storedRows = stored.get(signing) ?? []
+    const isNumeric = storedRows.every(({ amount }) => /^\d+$/.test(amount))
+    if (!isNumeric || !possible.has(total(storedRows.map(({ mint, amount }) => [mint, BigInt(amount)]))))
       return { sequence, why: `what the signing ${signing} spent is not what this entry says` }
     stored.delete(signing)
   }

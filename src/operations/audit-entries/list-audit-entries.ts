@@ -1,4 +1,4 @@
-/** Pages of the audit log. */
+/** Lists pages of the audit log. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

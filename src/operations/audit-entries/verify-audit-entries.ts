@@ -1,4 +1,4 @@
-/** Whether the audit log is as it was written, and policy and spends are what it says. */
+/** Verifies that the audit log is unchanged, and that policies and spends match it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -10,11 +10,12 @@ type VerifyAuditEntriesRoute = Api['auditEntries']['verify']
 
 export async function verifyAuditEntries(
   { store, vault, clock }: Context,
-  { head: wanted }: Input<VerifyAuditEntriesRoute>,
+  { head: expectedHead }: Input<VerifyAuditEntriesRoute>,
 ): Promise<Result<VerifyAuditEntriesRoute>> {
   const state = expectedState(clock.now())
-  const walk = auditWalk(vault, wanted, state.see)
-  // A long log is read without holding anybody up; what came meanwhile is read with the rows that it is compared with.
+  const walk = auditWalk(vault, expectedHead, state.apply)
+  // A long log is read outside of the transaction. Entries written meanwhile are read together with the rows that they
+  // are compared with.
   let verdict = await walk.forward(store.db)
   if (verdict.broken === null) {
     verdict = await store.write(async (tx) => {

@@ -1,4 +1,4 @@
-/** Builds the creation of a collection, which assets are minted into. */
+/** Builds the creation of a collection, into which assets are minted. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildCollectionCreation } from '../../chain/programs/metaplex-core/index.ts'
@@ -16,7 +16,7 @@ export async function createCollection(
 ): Promise<Result<CreateCollectionRoute>> {
   const { payer, name, uri, update_authority: updateAuthority = payer } = input
   if (updateAuthority === PROGRAMS.core.id) {
-    // To the program it means that none is given, and the payer would be it.
+    // The program reads its own address as a missing authority, and would use the payer.
     throw badRequest('update_authority is the address of Metaplex Core itself, which nobody can sign for', {
       param: 'update_authority',
     })
@@ -27,7 +27,7 @@ export async function createCollection(
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.core,
-    // Half more than a creation was measured at: 5,318 units.
+    // Half more than the measured cost of a creation, 5,318 units.
     fallbackUnits: 10_000,
     build: async (envelope) => ({
       ...(await buildCollectionCreation({ ...envelope, collection, updateAuthority, name, uri })),

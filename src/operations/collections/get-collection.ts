@@ -1,4 +1,4 @@
-/** One collection as the chain has it, and whether the platform wallet signs mints into it. */
+/** Reads one collection from the chain, and whether the platform wallet signs mints into it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readCollection } from '../../chain/programs/metaplex-core/index.ts'

@@ -1,4 +1,4 @@
-/** One stored event. */
+/** Returns one stored event. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

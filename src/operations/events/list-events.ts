@@ -1,4 +1,4 @@
-/** Stored events, either way round. */
+/** Lists stored events, in either direction. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

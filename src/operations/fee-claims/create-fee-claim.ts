@@ -1,4 +1,4 @@
-/** Claims what a pool owes the platform, unsigned or signed, optionally split in the same transaction. */
+/** Claims the platform's fees of a pool, unsigned or signed, optionally split in the same transaction. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -22,7 +22,7 @@ export async function createFeeClaim(
   return { ...feeClaimAnswer(plan), tx: unsignedAnswer(built), tracked_resource: feeClaimTracking(plan) }
 }
 
-/** The platform wallet pays, whatever `payer` says (spec 4). */
+/** The platform wallet pays, whatever `payer` is (spec 4). */
 async function signedClaim(context: Context, input: Input<CreateFeeClaimRoute>): Promise<Result<CreateFeeClaimRoute>> {
   // A pool that is not on the chain is reported before a signer that is not configured.
   if ((await trySigner(context)) === null) await requirePool(context.chain, input.address)

@@ -1,4 +1,4 @@
-/** Fee claims, newest first, of all pools. */
+/** Lists the fee claims of all pools, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** Fee claims of one pool, newest first. */
+/** Lists the fee claims of one pool, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -9,7 +9,9 @@ import { requirePool } from '../pools/on-chain.ts'
 
 type ListPoolFeeClaimsRoute = Api['feeClaims']['listByPool']
 
-/** Throws not_found where neither the store nor the chain knows the pool; the chain is asked only then. */
+/**
+ * Throws not_found when neither the store nor the chain knows the pool. The chain is read only if the store does not.
+ */
 export async function listPoolFeeClaims(
   { store, chain }: Context,
   { address, ...page }: Input<ListPoolFeeClaimsRoute>,

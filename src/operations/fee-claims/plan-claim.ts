@@ -1,4 +1,4 @@
-/** What a claim takes, from whom, for whom, and the transaction that does it. */
+/** Plans a claim: its amount, claimer, recipients and transaction. */
 
 import type { Connection } from '@solana/web3.js'
 import type { FeeClaimKind, FeeClaimType } from '../../api/fee-claims.ts'
@@ -32,11 +32,11 @@ import { splitAmount } from './split-amount.ts'
 type PlanClaimRoute = Api['feeClaims']['create']
 type FeeClaimInput = Pick<Input<PlanClaimRoute>, 'address' | 'kind' | 'splits'>
 
-/** What the claim takes, as its answer and its event say it. */
+/** The claim as its answer and its event describe it. */
 export interface FeeClaimPlan {
   pool_address: string
   kind: FeeClaimKind
-  /** Raw units of the quote. */
+  /** Estimated amount in raw units of the quote. */
   estimated_quote: string
   /** Type of the event that reports the confirmed claim. */
   type: FeeClaimType
@@ -47,7 +47,7 @@ export interface PlannedFeeClaim {
   plan: FeeClaimPlan
 }
 
-/** Throws bad_request where there is nothing to claim, or a split cannot be paid; not_found without a pool. */
+/** Throws bad_request when there is nothing to claim or a split cannot be paid, not_found without a pool. */
 export async function planClaim(context: Context, input: FeeClaimInput, payer: string): Promise<PlannedFeeClaim> {
   if (input.kind === 'damm_v2') return positionClaim(context, input, payer)
   const pool = await requireCurve(context.chain, input.address)
@@ -91,7 +91,7 @@ async function surplusClaim(context: Context, pool: DbcPool, payer: string): Pro
   return { built, plan: { pool_address: address, kind: 'surplus', estimated_quote, type: 'fee_claim.executed' } }
 }
 
-/** Every position of the claimer, as far as one transaction holds them; the address may be that of the curve. */
+/** Claims every position of the claimer that fits in one transaction. The address may be that of the curve. */
 async function positionClaim(context: Context, { address }: FeeClaimInput, payer: string): Promise<PlannedFeeClaim> {
   const pool = await requirePositionPool(context, address)
   const connection = await context.chain.connection()
@@ -101,12 +101,12 @@ async function positionClaim(context: Context, { address }: FeeClaimInput, payer
   )
   if (positions.length === 0) throw nothingToClaim(pool.address, ` for ${owner}`)
   if (payer !== owner) await requireClaimerRent(connection, pool, owner)
-  // Anybody can give the wallet positions that hold next to nothing.
+  // Anyone can give the wallet positions that hold almost nothing, so the largest fees come first.
   positions.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
   const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
   const built = await buildTransaction(context, {
     payer,
-    // Half more than the costliest claim of many positions was measured at.
+    // Half more than the measured cost of the most expensive claim of many positions.
     fallbackUnits: 400_000,
     async build(envelope) {
       const [first] = await buildPositionClaim({ ...envelope, owner, pool, positions: chosen })
@@ -118,7 +118,7 @@ async function positionClaim(context: Context, { address }: FeeClaimInput, payer
   return { built, plan: { pool_address: pool.address, kind: 'damm_v2', estimated_quote, type: 'fee_claim.executed' } }
 }
 
-/** The claimer opens its own token accounts, whoever pays the transaction: their rent is the claimer's to take. */
+/** The claimer opens its own token accounts, whoever pays for the transaction, because it can reclaim their rent. */
 async function requireClaimerRent(connection: Connection, pool: DammV2Pool, owner: string): Promise<void> {
   const own = await claimAccounts(pool, owner)
   const [wallet, ...accounts] = await accountsAt(connection, [owner, ...own])
@@ -133,23 +133,25 @@ async function requireClaimerRent(connection: Connection, pool: DammV2Pool, owne
 }
 
 async function requirePositionPool({ chain }: Context, address: string): Promise<DammV2Pool> {
-  const found = await requirePool(chain, address)
-  if (found.type === 'damm_v2') return found.pool
-  const [migrated] = found.pool.isMigrated ? await readPools(chain, [await migratedPoolAddress(found.pool)]) : []
+  const chainPool = await requirePool(chain, address)
+  if (chainPool.type === 'damm_v2') return chainPool.pool
+  const [migrated] = chainPool.pool.isMigrated
+    ? await readPools(chain, [await migratedPoolAddress(chainPool.pool)])
+    : []
   if (migrated?.type === 'damm_v2') return migrated.pool
   throw badRequest(`The pool ${address} has not migrated: claim its fees with kind dbc`, { param: 'kind' })
 }
 
-const nothingToClaim = (address: string, whose = '') =>
-  badRequest(`There is nothing to claim from ${address}${whose}`, {
+const nothingToClaim = (address: string, owner = '') =>
+  badRequest(`There is nothing to claim from ${address}${owner}`, {
     param: 'address',
     details: { reason: 'nothing_to_claim' },
   })
 
-/** The System program: an address like any other, and nobody's. */
+/** The System program has a valid address, but no one owns it. */
 const NOT_WALLETS: ReadonlySet<string> = new Set([SYSTEM_PROGRAM])
 
-/** A share of nothing, or one that leaves its recipient below what an account must hold, fails on chain without a word. */
+/** A share of zero, or one that leaves its recipient below rent exemption, fails on chain without an explanation. */
 async function requirePayableSplits(
   connection: Connection,
   amount: bigint,

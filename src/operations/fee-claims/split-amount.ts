@@ -1,9 +1,9 @@
-/** Dividing an amount by basis points, to the last unit and the same on every run. */
+/** Divides an amount by basis points, exactly and with the same result on every run. */
 
 const FULL_SHARE_BPS = 10_000n
 
 /**
- * Each share is floored; the units left over go one each to the largest fractions, the earlier of equal ones first
+ * Each share is floored. The remaining units go one each to the largest fractions, the earlier of equal ones first
  * (contract 5). `bps` sum to 10,000.
  */
 export function splitAmount(amount: bigint, bps: readonly number[]): bigint[] {

@@ -1,4 +1,4 @@
-/** Builds the locking of gold: all of it until one moment, for good. */
+/** Builds a gold lock: one amount, locked irrevocably until one time. */
 
 import { formatDuration } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
@@ -16,13 +16,13 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { goldMint, requireLockable } from './gold-mint.ts'
 import { goldLockMemo } from './lock-memo.ts'
-import { foreignness, goldLockStatusOf, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
+import { goldLockMismatch, goldLockStatusOf, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type CreateGoldLockRoute = Api['goldLocks']['create']
 
 export const DAY_SECONDS = 86_400
 
-/** The time is counted from now, by the chain's clock: it is part of what the wallet signs. */
+/** The duration counts from now by the chain's clock. The resulting time is part of what the wallet signs. */
 export async function createGoldLock(
   context: Context,
   input: Input<CreateGoldLockRoute>,
@@ -31,7 +31,7 @@ export async function createGoldLock(
   const amount = BigInt(input.amount)
   const mint = goldMint(context)
   const before = await readBeforeLock(await context.chain.connection(), { user, mint })
-  if (before.escrow !== null) throw await occupied(context, user, before.escrow, before)
+  if (before.escrow !== null) throw await occupiedError(context, user, before.escrow, before)
   const { tokenProgram } = requireLockable(context, mint, before.token)
   requireEnough(before, { user, mint, amount })
   const startsAt = before.at.unixSeconds
@@ -41,7 +41,8 @@ export async function createGoldLock(
     payer: user,
     requiredProgram: PROGRAMS.lock,
     platformFee: input.platform_fee,
-    // Twice what the costliest lock was measured at (59,608 units), as finding addresses varies by wallet.
+    // Twice the measured cost of the most expensive lock (59,608 units), because the cost of deriving addresses varies
+    // by wallet.
     fallbackUnits: 120_000,
     build: (envelope) => buildGoldLock({ ...envelope, mint, tokenProgram, amount, startsAt, unlocksAt: ends, memo }),
   })
@@ -54,9 +55,9 @@ export async function createGoldLock(
   }
 }
 
-/** A wallet has one place for locks: what is there, until when, and what to do about it. */
-async function occupied(context: Context, user: string, escrow: Escrow, { at }: BeforeLock): Promise<ApiError> {
-  const why = foreignness(context, escrow, await storedLock(context, user))
+/** A wallet has one address for locks. The error reports the existing lock, its end and the remedy. */
+async function occupiedError(context: Context, user: string, escrow: Escrow, { at }: BeforeLock): Promise<ApiError> {
+  const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   const { address, mint, cliffAmount } = escrow
   const details = { escrow: address, mint, amount: String(cliffAmount) }
   if (why !== null) {

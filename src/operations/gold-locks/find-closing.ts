@@ -1,4 +1,4 @@
-/** Finds the transaction that closed a lock, so that its event is the same one, whoever notices first. */
+/** Finds the transaction that closed a lock, so that its event is the same whoever observes it first. */
 import type { Chain } from '../../chain/connection.ts'
 import { NodeRefusal } from '../../chain/node-call.ts'
 import { goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
@@ -7,10 +7,10 @@ import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
 
-/** Transactions that are looked into, newest first: few others have to do with a lock. */
+/** Transactions that are examined, newest first. Few others concern a lock. */
 const CLOSINGS_LOOKED_INTO = 5
 const SIGNATURES_LISTED = 25
-/** Error codes of nodes that keep no history, or not this one: method not found, and codes of Agave. */
+/** Error codes of nodes without history, or without this part of it: method not found, and codes of Agave. */
 const WITHOUT_HISTORY = [-32601, -32010, -32011, -32015]
 
 interface ListedSignature {
@@ -19,7 +19,10 @@ interface ListedSignature {
   err: unknown
 }
 
-/** Null where none of the latest closed it by an instruction of its own. Throws internal_error where the node fails. */
+/**
+ * Returns null when none of the latest transactions closed it by its own instruction. Throws internal_error when the
+ * node fails.
+ */
 export async function findClosing(
   chain: Chain,
   { escrow, slot }: Pick<Row<'gold_locks'>, 'escrow' | 'slot'>,
@@ -28,7 +31,7 @@ export async function findClosing(
   const listed = await askHistory<ListedSignature[]>(chain, 'getSignaturesForAddress', [escrow, options])
   if (!Array.isArray(listed)) return null
   const later = listed.filter((each) => each.err === null && each.slot > slot)
-  // Of several the oldest: newer ones belong to later locks.
+  // If there are several, the oldest is the one, because newer ones belong to later locks.
   for (const each of later.slice(-CLOSINGS_LOOKED_INTO).reverse()) {
     if (await closes(chain, each.signature, escrow)) return { slot: Number(each.slot), signature: each.signature }
   }
@@ -44,7 +47,7 @@ async function closes(chain: Chain, signature: string, escrow: string): Promise<
   return changes.some((change) => change.kind === 'unlocked' && change.escrow === escrow)
 }
 
-/** Null where the node has no such history; what passes is thrown. */
+/** Returns null when the node has no such history. Temporary errors are thrown. */
 function askHistory<T>(chain: Chain, method: string, params: readonly unknown[]): Promise<T | null> {
   return askNode('Reading the transactions of a gold lock', async () => {
     try {

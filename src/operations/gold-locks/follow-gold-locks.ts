@@ -1,5 +1,5 @@
-/** Follows gold locks past their time: reports when one can be unlocked, and notices those that ended elsewhere. */
-import type { ChainMoment } from '../../chain/chain-clock.ts'
+/** Follows gold locks beyond their time: reports when one can be unlocked, and finds those that ended elsewhere. */
+import type { ChainTime } from '../../chain/chain-clock.ts'
 import {
   type Escrow,
   isPaidOut,
@@ -27,22 +27,24 @@ import { markGoldUnlockable, markGoldUnlocked } from './transitions.ts'
 
 type GoldLockServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log'>
 
-/** How often gold locks are followed; those whose time is far ahead are looked at in one round of thirty. */
+/** Interval of the rounds over gold locks. Locks whose time is far ahead are examined in one round of thirty. */
 export const GOLD_LOCK_ROUND_MS = 10_000
 const ROUNDS_PER_FAR_LOOK = 30
-/** A chain's clock may be ahead of this machine's by so much at most, or it is noticed some minutes late. */
+/** Longest lead of a chain's clock over this machine's. With a longer one, a lock is noticed some minutes late. */
 const CHAIN_CLOCK_LEAD_MS = 600_000
-/** Locks that one round looks at, in ten calls. */
+/** Locks that one round reads, in ten calls. */
 const LOCKS_PER_ROUND = 10 * LOCKS_PER_CALL
-/** Ended locks that one round looks into: each takes some calls. */
+/** Ended locks that one round examines. Each takes some calls. */
 const ENDED_PER_ROUND = 10
-/** A lock that can be unlocked is looked at after a quarter of the time that it has waited, within these bounds. */
+/**
+ * A lock that can be unlocked is examined again after a quarter of the time that it has waited, within these limits.
+ */
 const LEAST_GOLD_LOCK_WAIT_MS = 600_000
 export const LONGEST_GOLD_LOCK_WAIT_MS = DAY_MS
 
 /**
- * One round over the locks whose time has come. Throws internal_error where the node fails, and at its end what a lock could
- * not be followed for: it is due again, and never stops the others.
+ * Runs one round over the locks whose time has come. Throws internal_error when the node fails, and at the end the
+ * first error of a lock. A failed lock is due again and does not stop the others.
  */
 export async function followGoldLocks(services: GoldLockServices, signal?: AbortSignal): Promise<void> {
   const { store, chain, clock } = services
@@ -64,17 +66,17 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
   for (let from = 0; from < rows.length; from += LOCKS_PER_CALL) {
     signal?.throwIfAborted()
     const part = rows.slice(from, from + LOCKS_PER_CALL)
-    const found = await readLocks(
+    const reading = await readLocks(
       connection,
       part.map(({ escrow }) => escrow),
     )
-    const error = await followLocks(services, part, found, budget, signal)
+    const error = await followLocks(services, part, reading, budget, signal)
     fault ??= error
   }
   if (fault !== undefined) throw fault
 }
 
-/** The clock of a test chain can be moved ahead at any time; asking the embedded one costs nothing. */
+/** The clock of a test chain can be moved ahead at any time, and reading the embedded one is free. */
 function isTimeToLook(
   { unlocks_at, next_check_at }: Awaited<ReturnType<typeof nextGoldLocks>>,
   now: number,
@@ -89,12 +91,12 @@ function isTimeToLook(
   )
 }
 
-/** What is to be written about one lock. */
+/** The change that is to be written about one lock. */
 type GoldLockStep =
   | { row: GoldLockRow; kind: 'unlockable' | 'unchanged'; next: number }
   | { row: GoldLockRow; kind: 'unlocked'; evidence: ChainEvidence }
 
-/** Answers why the first of those that could not be followed could not be. */
+/** Returns the first error of a lock that could not be followed. */
 async function followLocks(
   services: GoldLockServices,
   rows: readonly GoldLockRow[],
@@ -136,12 +138,15 @@ async function followLocks(
   return first.error
 }
 
-/** Null where it is for a later round: its time has not come by this node, or the round has done enough. */
+/**
+ * Returns null for a lock that is left to a later round: its time has not come on this node, or the round has reached
+ * its limit.
+ */
 async function goldLockStep(
   { chain, clock, log }: GoldLockServices,
   row: GoldLockRow,
   escrow: Escrow | null,
-  at: ChainMoment,
+  at: ChainTime,
   budget: { ended: number },
 ): Promise<GoldLockStep | null> {
   const waited = at.unixSeconds * 1000 - row.unlocks_at

@@ -1,11 +1,11 @@
-/** The gold lock of a wallet, read from the chain; the last one that ended where none is there any more. */
+/** Reads the gold lock of a wallet from the chain, or the last ended one when there is none. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readLockOf } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { goldLockRecord } from '../api-records.ts'
 import {
-  foreignness,
+  goldLockMismatch,
   goldLockStatusOf,
   isStoredLock,
   noGoldLock,
@@ -26,10 +26,10 @@ export async function getGoldLock(
     if (stored === null) throw noGoldLock(context, user)
     const record = goldLockRecord(stored)
     const left = Math.max(0, stored.unlocks_at / 1000 - at.unixSeconds)
-    // Nobody can end it before its time: the node has not seen it yet.
+    // No one can end a lock before its time, so the node has not seen it yet.
     return left > 0 ? { ...record, seconds_left: left } : { ...record, status: 'unlocked', seconds_left: 0 }
   }
-  const why = foreignness(context, escrow, stored)
+  const why = goldLockMismatch(context, escrow, stored)
   if (why !== null) throw noGoldLock(context, user, escrow, why)
   return {
     user,

@@ -1,4 +1,4 @@
-/** The token that gold locks are made of. */
+/** Returns the token that gold locks use. */
 import type { Api } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
 import { readGoldToken } from '../../chain/programs/jupiter-lock/index.ts'
@@ -9,7 +9,7 @@ type GetGoldTokenRoute = Api['goldLocks']['token']
 
 export async function getGoldToken(context: Context): Promise<Result<GetGoldTokenRoute>> {
   const mint = goldMint(context)
-  const found = await readGoldToken(await context.chain.connection(), mint)
-  const { decimals, tokenProgram } = requireLockable(context, mint, found)
+  const token = await readGoldToken(await context.chain.connection(), mint)
+  const { decimals, tokenProgram } = requireLockable(context, mint, token)
   return { mint, decimals, token_program: tokenProgram }
 }

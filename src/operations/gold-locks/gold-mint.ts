@@ -1,9 +1,9 @@
-/** The gold token: the mint that `gold.mint` names. */
+/** Resolves the gold token, the mint in the setting `gold.mint`. */
 import type { LockableToken } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { internal } from '../../errors.ts'
 
-/** Throws internal_error where none is configured. */
+/** Throws internal_error when none is configured. */
 export function goldMint({ config }: Pick<Services, 'config'>): string {
   const mint = config.values['gold.mint']
   if (mint !== undefined) return mint
@@ -13,7 +13,7 @@ export function goldMint({ config }: Pick<Services, 'config'>): string {
   )
 }
 
-/** Throws internal_error where the configured mint is none, or one that cannot be locked. */
+/** Throws internal_error when the configured address is no mint, or one that cannot be locked. */
 export function requireLockable(
   { chain }: Pick<Services, 'chain'>,
   mint: string,

@@ -1,4 +1,4 @@
-/** Gold locks, newest first. */
+/** Lists gold locks, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

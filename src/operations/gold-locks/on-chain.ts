@@ -1,13 +1,13 @@
-/** The lock of a wallet as the chain has it, beside what is stored of it. */
+/** Reads the lock of a wallet from the chain, beside its stored record. */
 import type { GoldLock } from '../../api/index.ts'
-import type { ChainMoment } from '../../chain/chain-clock.ts'
-import { type Escrow, isPaidOut, oddityOf } from '../../chain/programs/jupiter-lock/index.ts'
+import type { ChainTime } from '../../chain/chain-clock.ts'
+import { type Escrow, isPaidOut, scheduleMismatch } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { findLatestGoldLock, type GoldLockRow } from '../../store/gold-locks.ts'
 import { goldMint } from './gold-mint.ts'
 
-/** The latest lock of the wallet that landed on this chain through this service. */
+/** Returns the latest lock of the wallet that landed on this chain through this service. */
 export async function storedLock(
   { chain, store }: Pick<Services, 'chain' | 'store'>,
   user: string,
@@ -15,25 +15,26 @@ export async function storedLock(
   return findLatestGoldLock(store.db, user, await chain.genesisHash())
 }
 
-/** Whether the row is about this very lock, and not about another one that was at its address. */
+/** Whether the row belongs to this lock, and not to another one that was at its address. */
 export function isStoredLock(escrow: Escrow, row: Pick<GoldLockRow, 'mint' | 'amount' | 'unlocks_at'>): boolean {
   const { mint, cliffAmount, cliffTime } = escrow
   return row.mint === mint && row.amount === String(cliffAmount) && row.unlocks_at === Number(cliffTime) * 1000
 }
 
 /**
- * Why a lock at a wallet's place is no gold lock, as the end of a sentence; null for one of the gold mint, and for one
- * that was followed here when another mint was configured. Throws internal_error where that depends on `gold.mint`, and it is not set.
+ * Returns why the lock of a wallet is no gold lock, as the end of a sentence. Null for one of the gold mint, and for
+ * one that was followed here under another configured mint. Throws internal_error when that depends on `gold.mint` and
+ * it is not set.
  */
-export function foreignness(services: Pick<Services, 'config'>, escrow: Escrow, stored: GoldLockRow | null) {
-  const oddity = oddityOf(escrow)
-  if (oddity !== null) return oddity
+export function goldLockMismatch(services: Pick<Services, 'config'>, escrow: Escrow, stored: GoldLockRow | null) {
+  const mismatch = scheduleMismatch(escrow)
+  if (mismatch !== null) return mismatch
   if (stored !== null && isStoredLock(escrow, stored)) return null
   const gold = goldMint(services)
   return escrow.mint === gold ? null : `its mint is ${escrow.mint}, not the gold mint ${gold}`
 }
 
-/** not_found for a wallet without a gold lock, naming what is in its place. */
+/** Returns not_found for a wallet without a gold lock, naming any other lock at its address. */
 export function noGoldLock({ chain }: Pick<Services, 'chain'>, user: string, escrow?: Escrow, why?: string | null) {
   const none = `The wallet ${user} has no gold lock on ${chain.cluster.label}`
   if (escrow === undefined) return notFound(none, { param: 'user' })
@@ -43,11 +44,11 @@ export function noGoldLock({ chain }: Pick<Services, 'chain'>, user: string, esc
   })
 }
 
-/** Whole seconds of the chain's clock; 0 once its time has come. */
-export const secondsUntilUnlock = ({ cliffTime }: Escrow, { unixSeconds }: ChainMoment): number =>
+/** Returns whole seconds of the chain's clock, or 0 once the time has come. */
+export const secondsUntilUnlock = ({ cliffTime }: Escrow, { unixSeconds }: ChainTime): number =>
   Math.max(0, Number(cliffTime) - unixSeconds)
 
-export function goldLockStatusOf(escrow: Escrow, at: ChainMoment): GoldLock['status'] {
+export function goldLockStatusOf(escrow: Escrow, at: ChainTime): GoldLock['status'] {
   if (isPaidOut(escrow)) return 'unlocked'
   return secondsUntilUnlock(escrow, at) > 0 ? 'locked' : 'unlockable'
 }

@@ -1,4 +1,4 @@
-/** What confirmed transactions did to gold locks: locked, unlocked. */
+/** Projects confirmed transactions onto gold locks: locked and unlocked. */
 import { type GoldLockChange, goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Effects, Projection } from '../../following/projection.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
@@ -8,7 +8,7 @@ import { goldLockDraft, markGoldUnlocked } from './transitions.ts'
 
 type GoldLockEffects = Effects<readonly GoldLockChange[], never>
 
-/** Locks of the configured gold mint alone are gold locks. */
+/** Only locks of the configured gold mint are gold locks. */
 export const goldLockProjection: Projection<readonly GoldLockChange[], never> = {
   async changesIn(message, { services }) {
     const changes = goldLockChangesIn(message, services.config.values['gold.mint'])
@@ -51,11 +51,11 @@ async function writeLock(
   return [goldLockDraft('gold.locked', lock, { slot, signature }, signature)]
 }
 
-/** Nothing is known of a lock that was made elsewhere, and an unlocking that the worker has noticed is reported already. */
+/** A lock that was made elsewhere has no record, and an unlocking that the worker has observed is already reported. */
 async function writeUnlocking(tx: Tx, { transaction, slot }: GoldLockEffects, escrow: string): Promise<EventDraft[]> {
   const { signature, genesis } = transaction
   const findLock = () => findLiveGoldLock(tx, { escrow, genesis, before: slot })
-  // A lock that the worker has moved since it was read is read once more.
+  // A lock that the worker has changed since it was read is read once more.
   for (let lock = await findLock(); lock !== null; lock = await findLock()) {
     const drafts = await markGoldUnlocked(tx, lock, { slot, signature }, transaction)
     if (drafts.length > 0) return drafts

@@ -1,4 +1,4 @@
-/** The steps of a gold lock's life, each with the drafts of its events for the same database transaction; taken once, whoever notices first. */
+/** Advances a gold lock through its states, with the drafts of the events for the same database transaction. Each step is taken once, whoever observes it first. */
 import type { EventType } from '../../api/event-types.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
 import type { EventDraft, EventOrigin } from '../../store/event-drafts.ts'
@@ -6,7 +6,7 @@ import { type GoldLockRow, moveGoldLock } from '../../store/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
 import { goldLockRecord } from '../api-records.ts'
 
-/** `next_check_at` is when to look whether it is still there, in Unix milliseconds. */
+/** `next_check_at` is the time of the next check that the lock still exists, in Unix milliseconds. */
 export function markGoldUnlockable(
   tx: Tx,
   row: GoldLockRow,
@@ -16,13 +16,13 @@ export function markGoldUnlockable(
   return moveLock(tx, row, { status: 'unlockable', next_check_at }, (moved) => [unlockableDraft(moved, evidence)])
 }
 
-/** Of a lock that can be unlocked: its time has come without a transaction. */
+/** Returns the draft of a lock that can be unlocked, which happens by time and without a transaction. */
 const unlockableDraft = (row: GoldLockRow, { slot }: ChainEvidence): EventDraft =>
   goldLockDraft('gold.unlock_eligible', { ...row, status: 'unlockable' }, { slot }, row.signature)
 
 /**
- * An unlocking has one event, whether its transaction was followed or found: its signature shows that it is the same. Its
- * origin is the submission of that transaction, else the lock's. That the lock could be unlocked is reported before it.
+ * An unlocking has one event, whether its transaction was followed or found, with its signature as key. Its origin is
+ * the submission of that transaction, else the lock's. The event that the lock could be unlocked precedes it.
  */
 export function markGoldUnlocked(
   tx: Tx,
@@ -47,7 +47,7 @@ async function moveLock(
   return draftsOf({ ...row, ...changes })
 }
 
-/** Events are about the wallet, as GET /v2/gold-locks/{user} is. */
+/** Events have the wallet as resource, like GET /v2/gold-locks/{user}. */
 export const goldLockDraft = (
   type: EventType,
   row: GoldLockRow,

@@ -1,4 +1,4 @@
-/** Builds the unlocking of gold whose time has come: paid out and closed in one transaction. */
+/** Builds the unlocking of a gold lock whose time has come, with payout and closing in one transaction. */
 
 import type { Connection } from '@solana/web3.js'
 import { formatDuration } from '../../api/durations.ts'
@@ -9,14 +9,14 @@ import {
   type Escrow,
   isPaidOut,
   readLockOf,
-  readUnlockWay,
+  readUnlockAccounts,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { goldLockMemo } from './lock-memo.ts'
-import { foreignness, noGoldLock, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
+import { goldLockMismatch, noGoldLock, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type UnlockGoldLockRoute = Api['goldLocks']['unlock']
 
@@ -28,10 +28,10 @@ export async function unlockGoldLock(
   const connection = await context.chain.connection()
   const { escrow, at } = await readLockOf(connection, user)
   if (escrow === null) throw noGoldLock(context, user)
-  const why = foreignness(context, escrow, await storedLock(context, user))
+  const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
   const left = secondsUntilUnlock(escrow, at)
-  // What another tool paid out already is only closed.
+  // A lock that another tool has already paid out is only closed.
   if (left > 0 && !isPaidOut(escrow)) {
     const until = unlocksAt(escrow)
     throw badRequest(`The gold of ${user} is locked for another ${formatDuration(left)}, until ${until}`, {
@@ -39,7 +39,7 @@ export async function unlockGoldLock(
       details: { escrow: escrow.address, unlocks_at: until, seconds_left: left },
     })
   }
-  await requirePassable(connection, escrow)
+  await requireUnfrozen(connection, escrow)
   const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
   const memo = goldLockMemo('gold-unlock', platform_id)
@@ -47,7 +47,8 @@ export async function unlockGoldLock(
     payer: user,
     requiredProgram: PROGRAMS.lock,
     platformFee: input.platform_fee,
-    // Twice what the costliest unlocking was measured at (74,000 units), as finding addresses varies by wallet.
+    // Twice the measured cost of the most expensive unlocking (74,000 units), because the cost of deriving addresses
+    // varies by wallet.
     fallbackUnits: 150_000,
     build: (envelope) => buildGoldUnlock({ ...envelope, mint, tokenProgram, amount, memo }),
   })
@@ -60,29 +61,29 @@ export async function unlockGoldLock(
   }
 }
 
-/** Tokens leave or reach no account that is frozen, whoever's they are: who can thaw it is said. */
-async function requirePassable(connection: Connection, escrow: Escrow): Promise<void> {
+/** No tokens can leave or reach a frozen account. The error names who can thaw it. */
+async function requireUnfrozen(connection: Connection, escrow: Escrow): Promise<void> {
   const { base: user, mint } = escrow
-  const { lock, wallet, freezeAuthority } = await readUnlockWay(connection, escrow)
+  const { lock, wallet, freezeAuthority } = await readUnlockAccounts(connection, escrow)
   if (wallet.state !== null && wallet.state.owner !== user) {
     throw badRequest(
       `The token account ${wallet.address} of ${user} belongs to ${wallet.state.owner}: the gold can only be paid out once it is given back`,
       { param: 'user', details: { escrow: escrow.address, mint, account: wallet.address, owner: wallet.state.owner } },
     )
   }
-  // Closing alone moves no tokens.
+  // A closing without a payout moves no tokens.
   if ((lock.state?.amount ?? 0n) === 0n) return
-  for (const [whose, { address, state }] of [
+  for (const [ofAccount, { address, state }] of [
     ['of the lock', lock],
     ['of the wallet', wallet],
   ] as const) {
     if (state?.state !== 'frozen') continue
-    const way =
+    const remedy =
       freezeAuthority === null
         ? 'and nobody can thaw it, as the token has no freeze authority any more'
         : `its freeze authority ${freezeAuthority} must thaw it first`
     throw badRequest(
-      `The gold of ${user} cannot be unlocked: the token account ${address} ${whose} is frozen, ${way}`,
+      `The gold of ${user} cannot be unlocked: the token account ${address} ${ofAccount} is frozen, ${remedy}`,
       {
         param: 'user',
         details: { escrow: escrow.address, mint, account: address, freeze_authority: freezeAuthority },

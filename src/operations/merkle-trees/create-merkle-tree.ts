@@ -23,11 +23,11 @@ import { treeIdOf } from './tree-keys.ts'
 
 const { body } = api.merkleTrees.create
 if (body === undefined) throw new Error('the route that creates merkle trees has no body')
-/** The schema of everything but the entries, which the worker has validated. */
+/** The schema of all fields except the entries, which the worker has validated. */
 export const treeFields = body.omit({ entries: true })
 export type TreeInput = z.output<typeof treeFields> & { built: BuiltTree }
 
-/** Validates the entries and builds the tree off the event loop; the bytes are handed over. */
+/** Validates the entries and builds the tree off the event loop. The bytes are transferred to the worker. */
 export async function buildTreeFromBody({ trees }: Services, raw: Uint8Array<ArrayBuffer>): Promise<BuiltTree> {
   try {
     return await trees.buildFromRequest(raw)
@@ -81,7 +81,7 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
     if (existing?.root === built.root) {
       context.status = 200
       const sameList = existing.list_sha256 === built.listHash
-      // What `replace` mends here is leaves that were damaged on disk.
+      // With the same list, `replace` repairs leaves that were damaged on disk.
       if (input.replace && sameList) await restoreBlobs(tx, id, blobs)
       return merkleTreeRecord(existing)
     }
@@ -100,22 +100,22 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
   })
 }
 
-/** What the chain has at the address of the airdrop: the stored status may be behind. */
+/** The account at the address of the airdrop, because the stored status may lag behind the chain. */
 interface MintReading {
   genesis: string
   address: string
   distributor: Distributor | null
 }
 
-/** Throws internal_error where the node fails: nothing is replaced that may be on chain. */
+/** Throws internal_error when the node fails, because a tree that may be on chain is never replaced. */
 async function readTreeMint({ chain }: Context, address: string): Promise<MintReading> {
   const { distributors } = await readDistributors(await chain.connection(), [address])
   return { genesis: await chain.genesisHash(), address, distributor: distributors[0] ?? null }
 }
 
 /**
- * Refuses unless it is asked for, and nothing of the airdrop is on chain or on its way there. A tree whose root the
- * distributor has is always taken: that list alone can be claimed.
+ * Refuses unless a replacement is requested and nothing of the airdrop is on chain or pending. A tree with the
+ * distributor's root is always accepted, because only that list can be claimed.
  */
 async function requireReplaceable(
   tx: Tx,
@@ -124,7 +124,7 @@ async function requireReplaceable(
   chain: MintReading | null,
 ): Promise<void> {
   const { id, airdrop_count, genesis } = existing
-  // What was seen on another chain, as one that was reset, says nothing about this one.
+  // A state of another chain, such as one that was reset, does not apply to this one.
   const isForeign = chain !== null && genesis !== '' && genesis !== chain.genesis
   const status = isForeign ? 'tree_built' : existing.status
   const another = `use another airdrop_count than ${airdrop_count}`
@@ -145,7 +145,7 @@ async function requireReplaceable(
       `The airdrop ${id} is on chain already, made by ${admin} with the root ${onChain}, and its tree cannot be replaced by one with another root; ${another}`,
     )
   }
-  const signature = await underWay(tx, id, root, chain)
+  const signature = await pendingCreation(tx, id, root, chain)
   if (signature === null) return
   throw treeConflict(
     existing,
@@ -154,15 +154,20 @@ async function requireReplaceable(
   )
 }
 
-/** A transaction that may yet put the airdrop on chain with another root than this one; null without. */
-async function underWay(tx: Tx, id: string, root: string, { genesis, address }: MintReading): Promise<string | null> {
-  const found = (await pendingTransactions(tx, genesis, 0)).find(({ tracked_id, changes }) => {
+/** Returns a pending transaction that may create the airdrop with another root than this one, or null. */
+async function pendingCreation(
+  tx: Tx,
+  id: string,
+  root: string,
+  { genesis, address }: MintReading,
+): Promise<string | null> {
+  const pending = (await pendingTransactions(tx, genesis, 0)).find(({ tracked_id, changes }) => {
     const roots = changes.flatMap((change) =>
       change.kind === 'created' && change.distributor === address ? [change.root] : [],
     )
     return roots.length === 0 ? tracked_id === id : roots.some((each) => each !== root)
   })
-  return found?.signature ?? null
+  return pending?.signature ?? null
 }
 
 const treeConflict = ({ root, status }: Row<'merkle_trees'>, message: string, more: object = {}): ApiError =>

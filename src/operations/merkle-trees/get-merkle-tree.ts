@@ -1,4 +1,4 @@
-/** One stored merkle tree. */
+/** Returns one stored merkle tree. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

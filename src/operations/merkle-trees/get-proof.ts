@@ -1,4 +1,4 @@
-/** The merkle proof of one wallet, from the stored tree. */
+/** Returns the merkle proof of one wallet from the stored tree. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** The wallets and amounts of a stored tree, in leaf order; every chunk read is checked against the root. */
+/** Lists the wallets and amounts of a stored tree in leaf order. Every chunk read is checked against the root. */
 import type { Api, MerkleEntry } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -15,7 +15,7 @@ export function listEntries(
   { id, limit, cursor }: Input<ListEntriesRoute>,
 ): Promise<Result<ListEntriesRoute>> {
   return withTree(context, id, async ({ row, head, read }) => {
-    // The root is in the name: a cursor of a tree that was replaced must not go on in the other list.
+    // The root is part of the name, so that a cursor of a replaced tree cannot continue in the other list.
     const list = `merkle_entries:${id}:${row.root}`
     const from = cursor === undefined ? 0 : decodeCursor(list, cursor)
     const to = Math.min(from + limit, head.count)

@@ -1,4 +1,4 @@
-/** Stored merkle trees, newest first. */
+/** Lists stored merkle trees, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

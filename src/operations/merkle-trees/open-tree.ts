@@ -1,4 +1,4 @@
-/** A stored tree opened for reading: its row, its head and its pieces. */
+/** Opens a stored tree for reading: its row, its head and its parts. */
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { LeafLayoutError } from '../../merkle/errors.ts'
@@ -14,12 +14,12 @@ export interface OpenTree {
   read: ReadBlob
 }
 
-/** Opens the tree and reads from it; not_found without one, bad_request where its bytes do not match its root. */
+/** Opens the tree and reads from it. Throws not_found without one, bad_request when its bytes do not match its root. */
 export async function withTree<T>(context: Context, id: string, use: (tree: OpenTree) => Promise<T>): Promise<T> {
   return withRow(context, requireRecord(await findTree(context.store.db, id), 'merkle tree', id), use)
 }
 
-/** Opens and reads a tree whose row was read before; throws as `withTree`. */
+/** Opens and reads a tree whose row was read before. Throws like `withTree`. */
 export async function withRow<T>(
   { store }: Pick<Context, 'store'>,
   row: Row<'merkle_trees'>,

@@ -1,4 +1,4 @@
-/** Builds the burning of an asset by its owner. */
+/** Builds the burn of an asset by its owner. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildBurn, isFrozenByIssuer } from '../../chain/programs/metaplex-core/index.ts'
@@ -27,7 +27,7 @@ export async function burnNft(context: Context, input: Input<BurnNftRoute>): Pro
   const built = await buildTransaction(context, {
     payer: owner,
     requiredProgram: PROGRAMS.core,
-    // Half more than a burn was measured at: 8,245 units.
+    // Half more than the measured cost of a burn, 8,245 units.
     fallbackUnits: 15_000,
     build: (envelope) => buildBurn({ ...envelope, asset, collection }),
     onFailedTrial: throwCoreRefusal,

@@ -1,4 +1,4 @@
-/** One NFT as the chain has it, whoever minted it. */
+/** Reads one NFT from the chain, whoever minted it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -17,7 +17,7 @@ export async function getNft(context: Context, { asset }: Input<GetNftRoute>): P
   return { asset, collection, owner, name, uri, status: 'minted', frozen, created_at: record?.created_at ?? null }
 }
 
-/** A burned asset leaves nothing of itself: only its record says what it was. */
+/** A burned asset has no data on chain. Only its record has its former content. */
 const BURNED_NFT = {
   collection: null,
   owner: null,

@@ -1,4 +1,4 @@
-/** Sends the migration of a full curve with the platform wallet: one transaction after the other, each once. */
+/** Migrates a full curve with the platform wallet, one transaction after another, each sent once. */
 
 import {
   buildMigrationStep,
@@ -28,7 +28,10 @@ export type PoolServices = Pick<
 const FIRST_PAUSE_MS = 10_000
 export const LONGEST_PAUSE_MS = FIRST_PAUSE_MS * 2 ** 8
 
-/** Does nothing while the last one may still land; one that failed or was refused is made anew, at ever longer intervals. */
+/**
+ * Does nothing while the last transaction may still land. One that failed or was refused is built again, at increasing
+ * intervals.
+ */
 export async function crankPool(services: PoolServices, row: Row<'pools'>, pool: DbcPool): Promise<void> {
   const { store, clock, chain, log } = services
   const connection = await chain.connection()
@@ -41,14 +44,15 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   if (last?.failed) {
     const next_check_at = clock.now() + pauseAfter(failures)
     await store.write(async (tx) => {
-      // Only what this process has read: another may have begun the next one.
+      // Only the state that this process has read counts, because another may have started the next step.
       if (!(await linkCrank(tx, row.address, row.crank_signing, null))) return
       await updatePool(tx, row.address, { crank_failures: failures, next_check_at })
     })
     log.warn({ pool: row.address, operation, failures }, 'a migration transaction failed')
     return
   }
-  // One that was intended and not signed is ended; after one that landed, or that nobody can end, a new one begins.
+  // A signing that was reserved but not signed is completed. After one that landed, or that can no longer be completed,
+  // a new one starts.
   const earlier = last === null ? await resumable(services, row) : null
   const sent = sendStep(crankContext(services, row, earlier), row, pool, step)
   await sent.catch(async (error) => {
@@ -56,7 +60,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
     // Another daemon may have landed the step meanwhile.
     const now = await readDbcPool(connection, row.address).catch(() => null)
     if (now !== null && migrationStep(now) !== step) throw conflict(`The pool ${row.address} has moved on`)
-    // A policy that refuses now will refuse in a minute: its log is not to be filled.
+    // A policy that refuses now will refuse in a minute, so frequent retries would only fill its log.
     const next_check_at = clock.now() + pauseAfter(failures + 1)
     await store.write((tx) => updatePool(tx, row.address, { crank_failures: failures + 1, next_check_at }))
     throw error
@@ -91,14 +95,14 @@ async function planStep(
     fallbackUnits: MIGRATION_UNITS[step],
     build: (envelope) => buildMigrationStep({ ...envelope, pool }),
   })
-  // The program moves the pool's own tokens, to its locker or to the pool that it makes.
+  // The program moves the pool's own tokens, to its locker or to the pool that it creates.
   return { first: signingDraft(built, [pool.baseMint]), state: null }
 }
 
-/** Ten seconds, twenty, up to three quarters of an hour. */
+/** Waits are ten seconds, twenty, and so on up to three quarters of an hour. */
 const pauseAfter = (failures: number) => Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
 
-/** What was intended and can still be ended: by the same key, on the same chain. */
+/** Returns the reserved signing if it can still be completed: by the same key, on the same chain. */
 async function resumable({ store, signer, chain }: PoolServices, { crank_signing }: Row<'pools'>) {
   if (crank_signing === null) return null
   const [signing, key] = await Promise.all([findSigning(store.db, crank_signing), signer()])
@@ -106,7 +110,7 @@ async function resumable({ store, signer, chain }: PoolServices, { crank_signing
   return isOurs && signing.genesis === (await chain.genesisHash()) ? crank_signing : null
 }
 
-/** What became of the last one; null where there is none, or one that was never signed. */
+/** Returns the result of the last transaction, or null when there is none, or one that was never signed. */
 async function lastCrank({ store }: PoolServices, row: Row<'pools'>) {
   if (row.crank_signature === null || row.crank_signing === null) return null
   const [signing, transaction] = await Promise.all([
@@ -119,7 +123,10 @@ async function lastCrank({ store }: PoolServices, row: Row<'pools'>) {
   return { operation: signing.operation, failed: lifecycle === 'failed' }
 }
 
-/** A worker's own request: what is signed is tied to the pool as others are to their Idempotency-Key. */
+/**
+ * Returns the context of a worker's own request. Its signing is bound to the pool, as that of a client is to its
+ * Idempotency-Key.
+ */
 function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string | null): SigningContext {
   const { address, external_uid, metadata_json } = row
   let tied = row.crank_signing

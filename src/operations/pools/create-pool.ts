@@ -1,4 +1,4 @@
-/** Launches a token with its pool: image and metadata are stored, keys made, transactions built, the ticker taken. */
+/** Launches a token with its pool: stores image and metadata, generates keys, builds transactions and takes the ticker. */
 
 import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -43,14 +43,14 @@ export async function createPool(context: Context, input: Input<CreatePoolRoute>
     const held = await takeTickerFor(context, tx, tickerTakingOf(input, prepared))
     if (held !== null) throw tickerTakenError(context, input.symbol, held)
     const answer = answerOf(context, prepared.launch, await insertNewPool(context, tx, input, prepared))
-    // Without its keys a launch that is known to nobody cannot be signed by mistake.
+    // A dry run stores no launch, so it returns no keys with which one could be signed by mistake.
     return context.dryRun ? { ...answer, required_signers: NO_KEYS } : answer
   })
 }
 
 const NO_KEYS = { base_mint_secret_key: [], config_secret_key: [] }
 
-/** Everything that can be refused is refused, and everything that costs is done, before a key is used. */
+/** Runs all checks that may refuse the launch and all expensive steps before a key is used. */
 async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): Promise<PreparedLaunch> {
   const { chain, config, storage } = context
   const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
@@ -76,7 +76,7 @@ async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): P
   return { launch, uri, genesis: await chain.genesisHash() }
 }
 
-/** All that is published. */
+/** Returns the texts that are published. */
 const textsOf = ({
   name,
   symbol,
@@ -88,12 +88,12 @@ const textsOf = ({
 }: Input<CreatePoolRoute>): string[] =>
   [name, symbol, description, website, twitter_url, telegram, loot_from].filter((text) => text !== undefined)
 
-/** A prepared launch as JSON. */
+/** A prepared launch in a form for JSON. */
 type SignedLaunchPlan = Omit<PreparedLaunch, 'launch'> & {
   launch: Omit<PlannedLaunch, 'transactions'> & { transactions: string[] }
 }
 
-/** Only for a launch of the platform's own: the creator pays and signs. */
+/** Supports only the platform's own launches, because the creator pays and signs. */
 async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Promise<Result<CreatePoolRoute>> {
   const { address } = await requireSigner(context)
   if (input.creator !== address) {
@@ -152,7 +152,7 @@ const launchOfPlan = ({ launch, ...prepared }: SignedLaunchPlan): PreparedLaunch
   launch: { ...launch, transactions: launch.transactions.map((text) => Buffer.from(text, 'base64')) },
 })
 
-/** A later transaction of the launch, with a blockhash of its own time and the signatures of the launch's keys. */
+/** Builds a later transaction of the launch, with a fresh blockhash and the signatures of the launch's keys. */
 async function launchStep(context: Context, { launch }: SignedLaunchPlan, step: number): Promise<SigningDraft> {
   const transaction = launch.transactions[step]
   if (transaction === undefined) throw new Error(`the launch of ${launch.address} has no transaction ${step}`)
@@ -186,7 +186,7 @@ async function storeMetadata(
   return (await keep(json, 'application/json')).uri
 }
 
-/** The record and its event. */
+/** Inserts the record and returns its event. */
 async function insertNewPool(
   context: Context,
   tx: Tx,
@@ -226,7 +226,7 @@ function newPoolRow(
     crank_signing: null,
     crank_signature: null,
     crank_failures: 0,
-    // What the server signs is as good as submitted: no other build may take its ticker from it.
+    // What the server signs counts as submitted, so that no other launch can take its ticker.
     submitted_at: input.mode === 'signed' ? now : null,
     external_uid: externalUid ?? null,
     metadata_json: metadata === undefined ? null : JSON.stringify(metadata),

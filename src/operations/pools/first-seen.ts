@@ -1,9 +1,9 @@
-/** Finds the transaction that made a pool, so that its event is the same one, whoever notices first. */
+/** Finds the transaction that created a pool, so that its event is the same whoever observes it first. */
 import type { Chain } from '../../chain/connection.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 
-/** Signatures of one call; of an account with as many the first one is not among them. */
+/** Signatures in one call. For an account with this many, the first signature is not among them. */
 const MOST_SIGNATURES = 1000
 
 interface PoolSignature {
@@ -12,13 +12,13 @@ interface PoolSignature {
   err: unknown
 }
 
-/** The slot and signature of the first transaction; empty where the node does not say. */
+/** Returns the slot and signature of the first transaction, or nothing when the node does not report it. */
 export async function firstSeen(chain: Chain, address: string): Promise<ChainEvidence> {
   const options = { limit: MOST_SIGNATURES, commitment: 'confirmed' }
-  const found = await askNode('Reading the first transaction of the pool', () =>
+  const signatures = await askNode('Reading the first transaction of the pool', () =>
     chain.call<PoolSignature[]>('getSignaturesForAddress', [address, options]),
   ).catch(() => [])
-  if (!Array.isArray(found) || found.length >= MOST_SIGNATURES) return {}
-  const first = found.findLast(({ err }) => err === null)
+  if (!Array.isArray(signatures) || signatures.length >= MOST_SIGNATURES) return {}
+  const first = signatures.findLast(({ err }) => err === null)
   return first === undefined ? {} : { slot: Number(first.slot), signature: first.signature }
 }

@@ -1,4 +1,4 @@
-/** One pool: what is stored of it, joined with the chain; one that only the chain knows is read there. */
+/** Reads one pool: its stored record joined with the chain. One without a record is read only from the chain. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -8,7 +8,7 @@ import { foreignPool, readPools, readPoolsIfTimely, storedPoolWithChain } from '
 
 type GetPoolRoute = Api['pools']['get']
 
-/** A stored pool is answered without its chain state while the node fails or is slow. */
+/** A stored pool is returned without its chain state while the node fails or is slow. */
 export async function getPool(context: Context, { address }: Input<GetPoolRoute>): Promise<Result<GetPoolRoute>> {
   const { store, chain } = context
   const row = await findPool(store.db, address)

@@ -1,4 +1,4 @@
-/** Pools, newest first, with what the chain says of them. */
+/** Lists pools, newest first, with their state on the chain. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -7,7 +7,7 @@ import { readPoolsIfTimely, storedPoolWithChain } from './on-chain.ts'
 
 type ListPoolsRoute = Api['pools']['list']
 
-/** The list itself needs no node: while that fails or is slow, what only the chain knows is null. */
+/** The list does not require a node. While the node fails or is slow, fields that only the chain has are null. */
 export async function listPools(context: Context, input: Input<ListPoolsRoute>): Promise<Result<ListPoolsRoute>> {
   const { rows, next_cursor } = await pagePools(context.store.db, input)
   const addresses = rows.map(({ address }) => address)

@@ -1,4 +1,4 @@
-/** The curves that pools can be launched with. */
+/** Lists the curves that pools can be launched with. */
 import type { Api } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
 import { ConfigError } from '../../config.ts'

@@ -1,4 +1,4 @@
-/** Pools as the chain has them, of either family, beside what is stored of them. */
+/** Reads pools of either family from the chain, beside their stored records. */
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { optionalRead } from '../../chain/optional-read.ts'
@@ -12,7 +12,10 @@ import { poolRecord } from '../api-records.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
 
-/** One for each address, in its order; null where no pool of either family is. Throws internal_error where the node fails. */
+/**
+ * Returns pools in the order of the addresses, with null for an address without one. Throws internal_error when the
+ * node fails.
+ */
 export async function readPools(chain: Chain, addresses: readonly string[]): Promise<(ChainPool | null)[]> {
   if (addresses.length === 0) return []
   const connection = await chain.connection()
@@ -27,7 +30,7 @@ export async function readPools(chain: Chain, addresses: readonly string[]): Pro
   })
 }
 
-/** What a stored pool is answered with while the node fails, or takes its time: nothing of the chain. */
+/** Returns pools, or no chain state while the node fails or is slow, so that stored pools can be answered. */
 export async function readPoolsIfTimely(
   { chain, log }: Pick<Services, 'chain' | 'log'>,
   addresses: readonly string[],
@@ -35,65 +38,65 @@ export async function readPoolsIfTimely(
   return (await optionalRead(log, 'pools were read without their chain state', () => readPools(chain, addresses))) ?? []
 }
 
-/** Throws not_found. */
+/** Throws not_found when the chain has no such pool. */
 export async function requirePool(chain: Chain, address: string): Promise<ChainPool> {
-  const [found] = await readPools(chain, [address])
-  if (!found) throw notFound(`There is no pool at ${address} on ${chain.cluster.label}`, { param: 'address' })
-  return found
+  const [chainPool] = await readPools(chain, [address])
+  if (!chainPool) throw notFound(`There is no pool at ${address} on ${chain.cluster.label}`, { param: 'address' })
+  return chainPool
 }
 
-/** Throws not_found also for a pool of the other family, with what to ask instead. */
+/** Throws not_found even for a pool of the other family, naming the request to use instead. */
 export async function requireCurve(chain: Chain, address: string): Promise<DbcPool> {
-  const found = await requirePool(chain, address)
-  if (found.type === 'dbc') return found.pool
+  const chainPool = await requirePool(chain, address)
+  if (chainPool.type === 'dbc') return chainPool.pool
   throw notFound(`${address} is a damm_v2 pool: it has no launch curve`, { param: 'address' })
 }
 
-/** Stored state is what events have said; the chain adds what it alone knows. */
-export function storedPoolWithChain(row: Row<'pools'>, found: ChainPool | null): Pool {
+/** Stored state is what events have reported. The chain adds the fields that only it has. */
+export function storedPoolWithChain(row: Row<'pools'>, chainPool: ChainPool | null): Pool {
   const stored = poolRecord(row)
-  if (found === null) return stored
-  return { ...stored, ...chainStateOf(found) }
+  if (chainPool === null) return stored
+  return { ...stored, ...chainStateOf(chainPool) }
 }
 
-/** A pool that this daemon never created. */
-export async function foreignPool(chain: Chain, found: ChainPool): Promise<Pool> {
-  const { address } = found.pool
-  const baseMint = found.type === 'dbc' ? found.pool.baseMint : found.pool.tokenAMint
+/** Describes a pool that this service did not create. */
+export async function foreignPool(chain: Chain, chainPool: ChainPool): Promise<Pool> {
+  const { address } = chainPool.pool
+  const baseMint = chainPool.type === 'dbc' ? chainPool.pool.baseMint : chainPool.pool.tokenAMint
   const token = await readTokenState(await chain.connection(), baseMint).catch((error) => {
     if (error instanceof ApiError && error.code !== 'internal_error') return null
     throw error
   })
   const uri = token?.metadata?.uri ?? ''
   return {
-    type: found.type,
+    type: chainPool.type,
     address,
     base_mint: baseMint,
-    quote_mint: found.type === 'dbc' ? found.pool.quoteMint : found.pool.tokenBMint,
-    config: found.type === 'dbc' ? found.pool.config : null,
-    creator: found.pool.creator,
+    quote_mint: chainPool.type === 'dbc' ? chainPool.pool.quoteMint : chainPool.pool.tokenBMint,
+    config: chainPool.type === 'dbc' ? chainPool.pool.config : null,
+    creator: chainPool.pool.creator,
     name: token?.metadata?.name ?? null,
     symbol: token?.metadata?.symbol ?? null,
     metadata_uri: URL.canParse(uri) ? uri : null,
-    status: poolStatusOf(found),
-    ...chainStateOf(found),
+    status: poolStatusOf(chainPool),
+    ...chainStateOf(chainPool),
     created_at: null,
     metadata: null,
   }
 }
 
-/** The status that the chain shows, whatever the events have said before. */
-export function poolStatusOf(found: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
-  if (found.type === 'damm_v2') return 'live'
-  if (found.pool.isMigrated) return 'migrated'
-  return isFull(found.pool) ? 'migration_triggered' : 'live'
+/** Returns the status that the chain shows, whatever the events have reported before. */
+export function poolStatusOf(chainPool: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
+  if (chainPool.type === 'damm_v2') return 'live'
+  if (chainPool.pool.isMigrated) return 'migrated'
+  return isFull(chainPool.pool) ? 'migration_triggered' : 'live'
 }
 
 export const isFull = ({ quoteReserve, threshold }: DbcPool): boolean => quoteReserve >= threshold
 
-function chainStateOf(found: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
-  if (found.type === 'damm_v2') return { curve_progress: null, state: found.pool.raw, fee_metrics: null }
-  const { pool } = found
+function chainStateOf(chainPool: ChainPool): Pick<Pool, 'curve_progress' | 'state' | 'fee_metrics'> {
+  if (chainPool.type === 'damm_v2') return { curve_progress: null, state: chainPool.pool.raw, fee_metrics: null }
+  const { pool } = chainPool
   return { curve_progress: curveProgressOf(pool), state: pool.raw, fee_metrics: metricsOf(pool) }
 }
 

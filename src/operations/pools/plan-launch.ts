@@ -1,4 +1,4 @@
-/** A launch as it goes to the creator: keys made, transactions built, addresses known before anything is on chain. */
+/** Plans a launch for the creator: keys, transactions and addresses, before anything is on chain. */
 
 import type { Keypair } from '@solana/web3.js'
 import type { CurvePreset, PoolCreated } from '../../api/index.ts'
@@ -18,13 +18,13 @@ export interface LaunchInput {
   name: string
   symbol: string
   preset?: string | undefined
-  /** Whether the position of a `damm_v2` pool is locked for good. */
+  /** Whether the position of a `damm_v2` pool is locked permanently. */
   lockLiquidity: boolean
   buyLamports: bigint
-  /** Address that the fees belong to. */
+  /** Address that receives the fees. */
   partner: string
   uri: string
-  /** Whether it may go to a relay: only that is tipped. */
+  /** Whether the launch may be sent to a relay, which alone requires a tip. */
   isBundled: boolean
 }
 
@@ -32,17 +32,17 @@ export interface PlannedLaunch {
   /** Address of the pool. */
   address: string
   mint: string
-  /** Null for `damm_v2`. */
+  /** Address of the config, or null for `damm_v2`. */
   config: string | null
-  /** Unsigned, in the order in which they must be confirmed. */
+  /** Unsigned transactions, in the order in which they must be confirmed. */
   transactions: Uint8Array[]
   requiredSigners: PoolCreated['required_signers']
   tipAccount: string
-  /** What becomes of the position of a `damm_v2` pool; null for `dbc`. */
+  /** The position of a `damm_v2` pool, or null for `dbc`. */
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
 
-/** Compute units that no transaction of a launch asks for more than. */
+/** Largest compute limit of a transaction in a launch. */
 const LARGEST_LAUNCH_UNITS = 500_000
 
 export async function planLaunch(context: Context, input: LaunchInput): Promise<PlannedLaunch> {
@@ -115,13 +115,13 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   }
 }
 
-/** One of the relay's accounts by chance, so that bundles do not wait for one another's write lock. */
+/** Returns a random account of the relay's, so that bundles do not compete for the same write lock. */
 function drawTipAccount(): string {
   const [first, ...others] = TIP_ACCOUNTS
   return others[Math.floor(Math.random() * TIP_ACCOUNTS.length)] ?? first
 }
 
-/** What the preset gives the platform of the position; a creator that is the platform itself has all of it. */
+/** Returns the platform's percentage of the position in the preset. It is 0 when the creator is the platform itself. */
 export function platformPercentage(
   { platform_position_percentage: percentage }: Pick<CurvePreset, 'platform_position_percentage'>,
   { type, creator, partner, lockLiquidity }: Pick<LaunchInput, 'type' | 'creator' | 'partner' | 'lockLiquidity'>,

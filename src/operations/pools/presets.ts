@@ -1,4 +1,4 @@
-/** The curves that pools can be launched with: the built-in one and those of the file `pools.presets`. */
+/** Loads the curves that pools can be launched with: the built-in one and those of the file `pools.presets`. */
 import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
 import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/index.ts'
@@ -6,7 +6,7 @@ import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
 
-/** A billion tokens from 30 SOL to 400 SOL; half of the migrated liquidity is locked for good. */
+/** A billion tokens from 30 SOL to 400 SOL. Half of the migrated liquidity is locked permanently. */
 const STANDARD: CurvePreset = curvePreset.parse({
   total_supply: '1000000000',
   decimals: 6,
@@ -24,7 +24,7 @@ export interface NamedCurve {
 
 const loadedPresets = new WeakMap<Config, Promise<ReadonlyMap<string, NamedCurve>>>()
 
-/** Every curve by name, made once for each configuration. Throws ConfigError naming file, curve and field. */
+/** Returns every curve by name, computed once per configuration. Throws ConfigError naming file, curve and field. */
 export function loadCurves(config: Config): Promise<ReadonlyMap<string, NamedCurve>> {
   const known = loadedPresets.get(config)
   if (known !== undefined) return known
@@ -34,11 +34,11 @@ export function loadCurves(config: Config): Promise<ReadonlyMap<string, NamedCur
   return curves
 }
 
-/** The curve of that name, or the configured one. Throws bad_request for a name that there is not. */
+/** Returns the curve of that name, or the configured one. Throws bad_request for an unknown name. */
 export async function curveNamed(config: Config, name: string | undefined): Promise<NamedCurve> {
   const curves = await loadCurves(config)
-  const found = curves.get(name ?? config.values['pools.preset'])
-  if (found !== undefined) return found
+  const curve = curves.get(name ?? config.values['pools.preset'])
+  if (curve !== undefined) return curve
   throw badRequest(`There is no preset ${name}; there are ${[...curves.keys()].join(', ')}`, { param: 'preset' })
 }
 

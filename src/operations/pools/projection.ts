@@ -1,4 +1,4 @@
-/** What confirmed transactions did to pools: launches that are live now, and fees that were claimed. */
+/** Projects confirmed transactions onto pools: launches that are now live, and claimed fees. */
 import { type DammV2Change, dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcChange, dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
@@ -45,7 +45,7 @@ async function writeLaunch(tx: Tx, effects: PoolEffects, address: string): Promi
   return (await markPoolLive(services, tx, pool, { slot, signature: transaction.signature })).drafts
 }
 
-/** One record for each pool that a transaction claims from, however many positions it has there. */
+/** Writes one record for each pool that a transaction claims from, whatever the number of positions. */
 async function writeFeeClaim(tx: Tx, effects: PoolEffects, change: FeeClaimChange): Promise<EventDraft[]> {
   const { clock } = effects.services
   const { signature, external_uid, metadata_json } = effects.transaction
@@ -68,6 +68,6 @@ async function writeFeeClaim(tx: Tx, effects: PoolEffects, change: FeeClaimChang
   const claimer = 'owner' in change ? change.owner : change.feeClaimer
   const kind = 'owner' in change ? 'damm_v2' : change.kind === 'surplus' ? 'surplus' : 'dbc'
   const object = { ...record, kind, claimer, ...(shares.length > 0 ? { recipients: shares } : {}) }
-  // A request that claims tracks the pool: the claim's own event is about the pool too, so that both are one.
+  // A claim's request tracks the pool and the claim's own event is about the pool too, so that both are the same event.
   return [confirmedDraft(effects, { type, resource_type: 'pool', resource_id: change.pool, object })]
 }

@@ -1,8 +1,8 @@
-/** SOL as a JSON number, in lamports. */
+/** Converts SOL as a JSON number to lamports. */
 import { badRequest } from '../../errors.ts'
 import { SOL_DECIMALS } from '../../solana/constants.ts'
 
-/** Exactly what the number's own text says; throws bad_request for more than nine fractional digits. */
+/** Returns exactly the amount in the number's text. Throws bad_request for more than nine fractional digits. */
 export function lamportsOfSol(sol: number, param: string): bigint {
   const [, whole = '0', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(sol)) ?? []
   const places = fraction.length - Number(exponent)

@@ -1,26 +1,26 @@
-/** The price of SOL in US dollars, from the configured source, asked for at most twice a minute. */
+/** Reads the price of SOL in US dollars from the configured source, at most twice a minute. */
 import type { Config } from '../../config.ts'
 import type { Services } from '../../context.ts'
 import { withTimeout } from '../../timing.ts'
 
 const PRICE_TIMEOUT_MS = 5_000
 const PRICE_FRESH_MS = 30_000
-/** A price that is older than this is not answered at all. */
+/** Age from which a price is no longer returned. */
 const PRICE_STALE_MS = 600_000
 const MOST_CHARACTERS = 1_000_000
 
 interface Source {
-  /** When it was last asked, Unix milliseconds. */
+  /** Time of the last request in Unix milliseconds. */
   askedAt: number
   asking: Promise<void>
-  /** The last price that it gave, and when. */
+  /** Last price of the source, or null before the first; `at` is its time. */
   price: number | null
   at: number
 }
 
 const sources = new WeakMap<Config, Source>()
 
-/** Null where no source is set, and where it has given no price for ten minutes: a figure that nobody knows is left out. */
+/** Returns null when no source is set, and when it has reported no price for ten minutes. */
 export async function solPrice({
   config,
   clock,
@@ -32,7 +32,7 @@ export async function solPrice({
   const source = sources.get(config) ?? { askedAt: 0, asking: Promise.resolve(), price: null, at: 0 }
   sources.set(config, source)
   const now = clock.now()
-  // The clock may have been set back since.
+  // The clock may have been set back since the last request.
   if (Math.abs(now - source.askedAt) >= PRICE_FRESH_MS) {
     source.askedAt = now
     source.asking = fetchPrice(url, field, ending).then(
@@ -66,7 +66,7 @@ function parsePrice(text: string): unknown {
   }
 }
 
-/** A number, or one as text, at the dotted path. Throws where there is none. */
+/** Returns the number, or the number in a text, at the dotted path. Throws when there is none. */
 function priceIn(document: unknown, field: string): number {
   let value = document
   for (const name of field.split('.')) {

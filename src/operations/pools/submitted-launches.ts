@@ -1,4 +1,4 @@
-/** Launches among submitted transactions: each holds its ticker from then on, and the second of two is refused. */
+/** Finds launches among submitted transactions. Each takes its ticker on submission, and a second launch with it is refused. */
 import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
@@ -11,9 +11,12 @@ import { readPools } from './on-chain.ts'
 import { takeTickerFor, tickerCooldownStart, tickerTakenError } from './tickers.ts'
 import { markPoolLive } from './transitions.ts'
 
-/** What a submission does about the tickers of the pools that it creates. */
+/** The tickers of the pools that a submission creates. */
 export interface TickerClaim {
-  /** Throws bad_request naming the ticker where another pool has it; in the transaction that stores the submission. */
+  /**
+   * Takes the tickers in the transaction that stores the submission. Throws bad_request naming a ticker that another
+   * pool has.
+   */
   hold(tx: Tx): Promise<void>
 }
 
@@ -23,8 +26,8 @@ export interface SubmittedLaunch {
 }
 
 /**
- * Takes the launches built here that the transactions create, whatever a client says that they are about. Looks first
- * whether a pool with the same ticker has come past us to the chain: that one was first then.
+ * Finds the launches built here that the transactions create, whatever resource the client tracks. It first checks
+ * whether another pool with the ticker has already landed, which then has precedence.
  */
 export async function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Promise<TickerClaim> {
   const { store, chain, clock } = context
@@ -37,21 +40,22 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
   )
   const rows = await Promise.all(created.map(({ address }) => findPool(store.db, address)))
   const rivals = (await Promise.all(rows.map((row) => rivalsOf(context, row)))).flat()
-  // A node that fails now is no reason to refuse: what has landed is noticed by the pollers.
-  const found = await readPools(
+  // A failing node is no reason to refuse, because the workers notice pools that have landed.
+  const chainPools = await readPools(
     chain,
     rivals.map(({ address }) => address),
   ).catch(() => [])
   return {
     async hold(tx) {
       for (const [i, rival] of rivals.entries()) {
-        if (found[i]) await writeEvents(tx, clock, (await markPoolLive(context, tx, rival)).drafts)
+        if (chainPools[i]) await writeEvents(tx, clock, (await markPoolLive(context, tx, rival)).drafts)
       }
       for (const { address, param, signers } of created) {
         const row = await findPool(tx, address)
         if (row === null || row.symbol === null || (row.status !== 'pending' && row.status !== 'failed')) continue
         const { symbol, creator, genesis } = row
-        // An instruction can name a creator that knows nothing of it: no ticker is taken from anybody by that.
+        // An instruction can name a creator that has not agreed to it, so it takes no ticker without the creator's
+        // signature.
         if (creator === null || !signers.includes(creator)) continue
         const held = await takeTickerFor(context, tx, { symbol, creator, pool: address, genesis })
         if (held !== null) throw tickerTakenError(context, symbol, held, param)

@@ -14,20 +14,20 @@ export async function swapPool(context: Context, input: Input<SwapPoolRoute>): P
   const { address, payer, side, slippage_bps } = input
   const order = { side, amount: BigInt(input.amount) }
   const { chain } = context
-  const found = await requirePool(chain, address)
-  if (found.type === 'dbc' && found.pool.isMigrated) {
-    const next = await migratedPoolAddress(found.pool)
+  const chainPool = await requirePool(chain, address)
+  if (chainPool.type === 'dbc' && chainPool.pool.isMigrated) {
+    const next = await migratedPoolAddress(chainPool.pool)
     throw badRequest(`The pool ${address} has migrated: swap on ${next}`, {
       param: 'address',
       details: { migrated_to: next },
     })
   }
-  const quote = await quotePoolSwap(await chain.connection(), found, order)
+  const quote = await quotePoolSwap(await chain.connection(), chainPool, order)
   const minimumOut = minimumOutOf(quote.estimatedOut, BigInt(slippage_bps))
   const built = await buildTransaction(context, {
     payer,
     fallbackUnits: POOL_SWAP_UNITS,
-    build: (envelope) => buildPoolSwap(found, { ...envelope, ...order, minimumOut }),
+    build: (envelope) => buildPoolSwap(chainPool, { ...envelope, ...order, minimumOut }),
   })
   return {
     pool_address: address,

@@ -1,4 +1,4 @@
-/** Tickers: which pool has one, until when, and the error for whoever wants the same. */
+/** Manages tickers: the pool that has one, its expiry, and the error for a second pool. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
@@ -12,7 +12,7 @@ import { HOUR_MS } from '../../timing.ts'
 type TickerServices = Pick<Services, 'clock' | 'config'>
 type TickerHolder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>
 
-/** Before anything costs: the ticker is taken, and looked at again, in the commit. */
+/** Checks the ticker before the expensive steps. The commit checks again and takes it. */
 export async function requireFreeTicker(
   context: Context,
   { symbol, creator }: Pick<Input<Api['pools']['create']>, 'symbol' | 'creator'>,
@@ -33,11 +33,11 @@ export interface TickerTaking {
   genesis: string
 }
 
-/** Takes the ticker until the commit and after it, or answers who has it. */
+/** Takes the ticker within the commit, or returns the pool that has it. */
 export const takeTickerFor = (at: TickerServices, tx: Tx, taking: TickerTaking): Promise<Row<'tickers'> | null> =>
   takeTicker(tx, { ...taking, now: at.clock.now(), since: tickerCooldownStart(at) })
 
-/** When another can take it. */
+/** Returns the time from which another pool can take the ticker. */
 export const tickerFreeAt = ({ config }: Pick<Services, 'config'>, { taken_at }: TickerHolder): string =>
   new Date(taken_at + config.values['pools.ticker-cooldown-hours'] * HOUR_MS).toISOString()
 
@@ -49,6 +49,6 @@ export function tickerTakenError(at: Pick<Services, 'config'>, symbol: string, h
   })
 }
 
-/** A ticker that was taken before this moment is free again. */
+/** Returns the time before which a taken ticker is free again. */
 export const tickerCooldownStart = ({ clock, config }: TickerServices) =>
   clock.now() - config.values['pools.ticker-cooldown-hours'] * HOUR_MS

@@ -1,4 +1,4 @@
-/** The steps of a pool's life, each with the drafts of its events for the same database transaction; taken once, whoever notices first. */
+/** Advances a pool through its states, with the drafts of the events for the same database transaction. Each step is taken once, whoever observes it first. */
 import type { Services } from '../../context.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
@@ -11,10 +11,10 @@ import { takeTickerFor, tickerFreeAt, tickerTakenError } from './tickers.ts'
 type PoolRow = Row<'pools'>
 type PoolStepServices = Pick<Services, 'clock' | 'config'>
 
-/** How often a pool is looked at, in milliseconds. */
+/** Interval between two looks at a pool, in milliseconds. */
 export const POOL_CHECK_MS = { pending: 5_000, live: 10_000, triggered: 5_000 } as const
 
-/** Why a pool counts as failed: it never was on chain, or is there with a ticker that another pool has. */
+/** Why a pool counts as failed: it never landed, or it landed with a ticker that another pool has. */
 interface PoolFailure {
   reason: 'not_seen' | 'ticker_taken'
   message: string
@@ -22,15 +22,15 @@ interface PoolFailure {
   until: string
 }
 
-/** The row as it is then, and the drafts of what happened; no draft where another process was first. */
+/** The updated row and the drafts of its events. There are no drafts when another process was first. */
 export interface PoolTransition {
   row: PoolRow
   drafts: EventDraft[]
 }
 
 /**
- * Pending pools, and those that were given up and landed all the same. A pool whose ticker another pool has was launched
- * without this service: it counts as failed, whatever the chain shows.
+ * Applies to pending pools, and to failed ones that landed after all. A pool whose ticker another pool has was launched
+ * without this service, and counts as failed whatever the chain shows.
  */
 export async function markPoolLive(
   at: PoolStepServices,
@@ -74,7 +74,7 @@ export async function markMigrationTriggered(at: PoolStepServices, tx: Tx, row: 
   return movePoolTo(tx, row, 'pool.migration_triggered', { status: 'migration_triggered', next_check_at })
 }
 
-/** The pool that it migrated to gets a record of its own. */
+/** Inserts a separate record for the pool that the curve migrated to. */
 export async function markPoolMigrated(
   at: PoolStepServices,
   tx: Tx,
@@ -111,7 +111,7 @@ export async function markPoolMigrated(
   return moved
 }
 
-/** Only launch curves have anything ahead of them once they are live. */
+/** Only launch curves have further states once they are live. */
 function checkAt({ clock }: PoolStepServices, { type }: PoolRow, step: keyof typeof POOL_CHECK_MS): number | null {
   return type === 'dbc' ? clock.now() + POOL_CHECK_MS[step] : null
 }

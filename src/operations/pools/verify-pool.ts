@@ -1,4 +1,4 @@
-/** Looks on the chain whether a pool is live; the legacy flow submits its transactions first. */
+/** Checks on the chain whether a pool is live. The legacy flow submits its transactions first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
@@ -13,7 +13,10 @@ import { markPoolLive } from './transitions.ts'
 
 type VerifyPoolRoute = Api['pools']['verify']
 
-/** `verified` is false while the pool is not on chain; not_found for one that neither the store nor the chain knows. */
+/**
+ * `verified` is false while the pool is not on chain. Throws not_found for a pool that neither the store nor the chain
+ * knows.
+ */
 export async function verifyPool(
   context: Context,
   { address, transactions = [] }: Input<VerifyPoolRoute>,

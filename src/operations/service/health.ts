@@ -1,4 +1,4 @@
-/** Whether the service answers. */
+/** Reports that the service is available. */
 import type { Health } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import { VERSION } from '../../version.ts'

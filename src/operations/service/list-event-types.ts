@@ -1,4 +1,4 @@
-/** The catalogue of event types. */
+/** Returns the catalogue of event types. */
 
 import { EVENT_TYPES } from '../../api/event-types.ts'
 import { DETECTION, type EventTypeItem } from '../../api/events.ts'

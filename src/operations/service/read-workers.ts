@@ -1,4 +1,4 @@
-/** The state of the background workers. */
+/** Reads the state of the background workers. */
 import type { Worker, WorkerStatus } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 

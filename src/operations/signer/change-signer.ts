@@ -1,4 +1,4 @@
-/** The one way that the signer's policy state changes: under its lock, with its entry in the audit log. */
+/** Changes the signer's policy state under its lock, with an entry in the audit log. No other code changes it. */
 import type { AuditAction, SignerState } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import type { NewRow } from '../../store/schema.ts'
@@ -8,13 +8,13 @@ import { lockPolicyState, type PolicyState } from '../signing/policy-state.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { readSignerState } from './read-signer.ts'
 
-/** What becomes of the policy's row, and what the audit log says of it. */
+/** The new content of the policy's row, and the entry for the audit log. */
 interface SignerChange {
   changes: Partial<Omit<NewRow<'signer_policies'>, 'signer'>>
   details: Record<string, unknown>
 }
 
-/** `change` is asked once the policy state is locked. Throws internal_error without a signer. */
+/** `change` is called once the policy state is locked. Throws internal_error without a signer. */
 export async function changeSigner(
   context: Context,
   action: AuditAction,

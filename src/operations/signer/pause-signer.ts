@@ -1,4 +1,4 @@
-/** Pauses the signer, which refuses everything then, and resumes it. */
+/** Pauses the signer, which then refuses every transaction, and resumes it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** Reads the signer: its provider, its policy and what was spent within the last day. */
+/** Reads the signer: its provider, its policy and the spend of the last day. */
 import type { Api, SignerState } from '../../api/index.ts'
 import type { Result } from '../../api/route.ts'
 import type { Signer } from '../../chain/signer/index.ts'
@@ -16,7 +16,7 @@ export async function readSigner(context: Services): Promise<Result<ReadSignerRo
   return readSignerState(context, context.store.db, signer)
 }
 
-/** Reads through `reader`, so that a change is answered as its own transaction sees it. */
+/** Reads through `reader`, so that the answer to a change includes it. */
 export async function readSignerState(
   { clock, config }: Pick<Services, 'clock' | 'config'>,
   reader: Reader,

@@ -1,4 +1,4 @@
-/** Tests the signer's provider with a text that is no transaction, or with a memo that is submitted. */
+/** Tests the signer's provider with a text that is no transaction, or with a submitted memo. */
 import { hash, randomBytes } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -13,12 +13,12 @@ import type { NewSigningPlan } from '../signing/types.ts'
 
 type TestSignerRoute = Api['signer']['test']
 
-/** The prefix of Solana's off-chain message signing: no message of a transaction begins with it. */
+/** The prefix of Solana's off-chain message signing. No transaction message starts with it. */
 const OFF_CHAIN_PREFIX = '\xffsolana offchain'
 
 /**
- * The text is signed whatever the policy says, as it can move nothing. A memo is signed like every other transaction.
- * Throws internal_error where the provider fails.
+ * The text is signed whatever the policy is, because it can move nothing. A memo is signed like any other transaction.
+ * Throws internal_error when the provider fails.
  */
 export async function testSigner(
   context: Context,
@@ -57,7 +57,7 @@ async function submitMemo(
 async function planMemo(context: Context, memo: string, payer: string): Promise<NewSigningPlan<null>> {
   const built = await buildTransaction(context, {
     payer,
-    // Half more than the longest memo was measured at.
+    // Half more than the measured cost of the longest memo.
     fallbackUnits: 150_000,
     build: (envelope) => buildMemo({ ...envelope, memo }),
   })

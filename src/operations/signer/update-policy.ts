@@ -1,4 +1,4 @@
-/** Changes what the signer may sign; what is left out stays. */
+/** Changes the policy of the signer. Fields that are left out are unchanged. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -18,7 +18,7 @@ const POLICY_FIELDS = [
   'tokens',
 ] as const
 
-/** Throws bad_request where nothing would change, an entry is there twice, or wrapped SOL has a limit of its own. */
+/** Throws bad_request when nothing would change, an entry occurs twice, or wrapped SOL has a limit of its own. */
 export async function updateSignerPolicy(
   context: Context,
   input: Input<UpdatePolicyRoute>,
@@ -49,7 +49,7 @@ function refuseRepeated(values: readonly string[], paramAt: (place: number) => s
   }
 }
 
-/** A limit of wrapped SOL would be believed to bound something: it counts as lamports. */
+/** A limit of wrapped SOL would have no effect, because it counts as lamports. */
 function refuseWrappedSol(mints: readonly string[]): void {
   const place = mints.indexOf(WRAPPED_SOL)
   if (place < 0) return

@@ -1,10 +1,13 @@
-/** Entries of the audit log about what a request did with the platform's key, or with those of the API. */
+/** Writes entries of the audit log about the use of the platform's key and of the API keys by requests. */
 import type { AuditAction } from '../../api/audit-entries.ts'
 import type { Context } from '../../context.ts'
 import { appendAudit } from '../../store/audit-entries.ts'
 import type { Tx } from '../../store/store.ts'
 
-/** Writes an entry in the transaction of what it reports. `details` hold figures and addresses, amounts as digits. */
+/**
+ * Writes an entry in the same transaction as the reported change. `details` contain figures and addresses, amounts as
+ * digits.
+ */
 export async function audit(
   { actor, requestId, clock, vault }: Pick<Context, 'actor' | 'requestId' | 'clock' | 'vault'>,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** A signature of the platform's key for a transaction that another pays and sends: checked, logged, handed out with its message. */
+/** Signs a transaction that another account pays and sends: checks it, logs it and returns the signature with its message. */
 import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { type MovementOptions, readMovement } from '../../chain/movements.ts'
@@ -15,18 +15,18 @@ import { asApiError, requireCluster } from './require-signer.ts'
 import type { SigningContext } from './types.ts'
 
 export interface Cosigning extends MovementOptions {
-  /** What asks, for the audit log, for example `nft.create`. */
+  /** Name of the operation for the audit log, for example `nft.create`. */
   operation: string
-  /** Wire format, built by this request; who else must sign may not have done so yet. */
+  /** Transaction in wire format, built by this request. Other signatures may still be missing. */
   transaction: Uint8Array
   /** Further fields of the audit log's entries. */
   about: Record<string, unknown>
 }
 
 /**
- * Commits with the transaction that has the platform's signature, and answers what `answer` makes of it. Nothing of the
- * wallet may leave. Throws bad_request with `details.rule` where the policy refuses it, internal_error where the
- * provider fails. Nothing is counted, stored or sent: what comes of it is up to those who must sign too.
+ * Commits with the platform's signature on the transaction, and returns the result of `answer`. Nothing of the wallet
+ * may leave. Throws bad_request with `details.rule` when the policy refuses it, internal_error when the provider fails.
+ * It counts, stores and sends nothing.
  */
 export async function cosign<D>(
   context: SigningContext,
@@ -52,7 +52,7 @@ export async function cosign<D>(
   }
   const refusal = await (context.dryRun ? rehearse(store, checkAndLog) : store.write(checkAndLog))
   if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
-  // A signature that is handed out is one that can be used.
+  // Every signature that is returned can be used, so a dry run makes none.
   if (context.dryRun) return answer(raw)
   const signature = await providerSignature(context, signer, messageBytes, entry)
   const signed = Uint8Array.from(raw)

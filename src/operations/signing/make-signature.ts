@@ -1,4 +1,4 @@
-/** The signature of one reserved signing: asked of the provider once, and stored with the transaction that it completes. */
+/** Signs one reserved signing: requests the signature from the provider once, and stores it with its transaction. */
 import type { TrackedResource } from '../../api/index.ts'
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
@@ -15,12 +15,12 @@ import { asApiError } from './require-signer.ts'
 import type { ReservedSigning } from './reserve-signing.ts'
 import type { SigningContext } from './types.ts'
 
-/** Retries by the node that is asked to send; the transaction watcher has its own. */
+/** Retries by the node that is asked to send. The transaction watcher has its own. */
 const SIGNED_MAX_RETRIES = 2
 
 /**
- * The complete transaction, not yet stored. Throws internal_error where the provider fails. `release` takes back what was
- * reserved where it certainly signed nothing; it is null where the provider may have been asked before.
+ * Returns the complete transaction, not yet stored. Throws internal_error when the provider fails. `release` undoes the
+ * reservation if certainly nothing was signed; it is null when the provider may have been called before.
  */
 export async function signReserved(
   context: SigningContext,
@@ -34,7 +34,7 @@ export async function signReserved(
   } catch (error) {
     const { signed, why } = providerFailure(error)
     await context.store.write(async (tx) => {
-      // A retry cannot tell what the provider gave to its first run, or to another process that has the key by now.
+      // A retry cannot know what the provider returned to its first run, or to another process that now holds the key.
       if (signed === 'no' && release !== null && (await context.signing.unbind(tx))) {
         await abandonSigning(tx, id)
         await release(tx)
@@ -45,15 +45,15 @@ export async function signReserved(
   }
 }
 
-/** Whether a provider that failed may have signed, and the reason for the audit log. */
+/** Returns whether a failed provider may have signed, and the reason for the audit log. */
 export const providerFailure = (error: unknown): { signed: 'no' | 'unknown'; why: string } =>
   error instanceof SignerUnavailable
     ? { signed: error.signed, why: error.message }
     : { signed: 'unknown', why: 'the provider failed in a way that it should not' }
 
 /**
- * Stores the signed transaction with its event, in the caller's transaction. Throws bad_request where the signer was
- * paused meanwhile: nothing is stored or sent then, and the signing stays reserved.
+ * Stores the signed transaction with its event, in the caller's transaction. Throws bad_request when the signer was
+ * paused meanwhile: nothing is stored or sent, and the signing remains reserved.
  */
 export async function storeSigned(
   context: SigningContext,
@@ -74,13 +74,13 @@ export async function storeSigned(
   await audit(context, tx, 'signing.signed', signer.address, { signing: id, operation, signature })
 }
 
-/** Sends a stored transaction for the first time; the transaction watcher sends it again until it is confirmed. */
+/** Sends a stored transaction for the first time. The transaction watcher repeats it until it is confirmed. */
 export async function sendSigned(context: SigningContext, transaction: DecodedTransaction): Promise<void> {
   await sendFirst(context, transaction, SIGNED_MAX_RETRIES)
   context.wake('transaction-watcher')
 }
 
-/** Throws unless the transaction is complete with the signature: whatever is stored can be sent. */
+/** Throws unless the transaction is complete with the signature, because what is stored must be ready to send. */
 function withSignature(
   { raw, message }: DecodedTransaction,
   wallet: string,

@@ -1,4 +1,4 @@
-/** The policy state of a signing key: its stored policy, and what counts against its day. */
+/** Reads the policy state of a signing key: its stored policy, and the spends that count against its day. */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../context.ts'
 import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../policy/policy.ts'
@@ -8,13 +8,13 @@ import type { Reader, Tx } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
 
 export interface PolicyState {
-  /** Null where no policy was ever set or used. */
+  /** Stored row, or null when no policy was ever set or used. */
   row: Row<'signer_policies'> | null
   policy: SigningPolicy
   spent: Spent
   /** Spends after this moment count, in Unix milliseconds. */
   since: number
-  /** Sequence number of the key's last spend; 0 before the first. */
+  /** Sequence number of the key's last spend, or 0 before the first. */
   last: number
 }
 
@@ -22,7 +22,7 @@ export async function readPolicyState(reader: Reader, clock: Clock, signer: stri
   return policyState(reader, clock, signer, await findPolicy(reader, signer))
 }
 
-/** Holds the policy's row until the commit: nothing else is counted against it meanwhile. */
+/** Locks the policy's row until the commit, so that nothing else counts against it meanwhile. */
 export async function lockPolicyState(tx: Tx, clock: Clock, signer: string): Promise<PolicyState> {
   const row = await lockPolicy(tx, {
     signer,
@@ -56,10 +56,10 @@ async function policyState(
   }
 }
 
-/** Tells in the audit log by which policy a signing was allowed; hex. */
+/** Returns the hex hash that records in the audit log which policy permitted a signing. */
 export const policySha256 = ({ row }: PolicyState): string => hash('sha256', row?.policy_json ?? '', 'hex')
 
-/** A policy as it is stored: amounts are digits. */
+/** A policy in its stored form, with amounts as digits. */
 interface StoredPolicy {
   programs: readonly string[]
   destinations: readonly string[] | null

@@ -1,4 +1,4 @@
-/** Refusals of the signer: what the audit log says of one, and the error that the client is answered. */
+/** Creates the audit entries of the signer's refusals, and the errors for the client. */
 import type { Signer } from '../../chain/signer/index.ts'
 import { type ApiError, badRequest, conflict } from '../../errors.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
@@ -8,24 +8,24 @@ import { audit } from './audit.ts'
 import { type PolicyState, readPolicyState } from './policy-state.ts'
 import type { SigningContext } from './types.ts'
 
-/** Refuses at once where nothing that follows could be signed: before anything is built. */
+/** Refuses early when the signer is paused, before anything is built. */
 export async function requireRunning(context: SigningContext, signer: Signer, operation: string): Promise<void> {
   const refusal = pausedRefusal(await readPolicyState(context.store.db, context.clock, signer.address))
   if (refusal !== null) throw await auditedRefusal(context, signer, operation, refusal)
 }
 
-/** Why the policy, as it is locked, refuses the movement; null where it allows it. */
+/** Returns why the locked policy refuses the movement, or null when it permits it. */
 export const policyRefusal = (state: PolicyState, movement: Movement, options: PolicyCheckOptions): Refusal | null =>
   pausedRefusal(state) ?? checkPolicy(movement, state.policy, state.spent, options)
 
-/** Writes the refusal to the audit log, except in a dry run; answers the bad_request for the caller to throw. */
+/** Writes the refusal to the audit log, except in a dry run. Returns the bad_request for the caller to throw. */
 export async function auditedRefusal(
   context: SigningContext,
   signer: Signer,
   operation: string,
   refusal: Refusal,
 ): Promise<ApiError> {
-  // The log of a failed simulation is for the client; it would fill the audit log.
+  // The log of a failed simulation is only for the client, because it would fill the audit log.
   const { logs: _, ...details } = refusal.details
   const { rule } = refusal
   if (!context.dryRun) {
@@ -39,7 +39,7 @@ export async function auditedRefusal(
 export const refusalError = ({ rule, message, details }: Refusal): ApiError =>
   badRequest(message, { details: { rule, ...details } })
 
-/** A paused signer refuses whatever is asked, with the reason that the operator gave; null where it runs. */
+/** Returns the refusal of a paused signer with the operator's reason, or null when it is not paused. */
 export function pausedRefusal({ policy, row }: PolicyState): Refusal | null {
   if (!policy.paused) return null
   const reason = row?.paused_reason ?? null
@@ -50,7 +50,7 @@ export function pausedRefusal({ policy, row }: PolicyState): Refusal | null {
   }
 }
 
-/** Throws bad_request where the signer was paused while the provider was asked. */
+/** Throws bad_request when the signer was paused during the provider's call. */
 export function requireNotPaused(state: PolicyState): void {
   const refusal = pausedRefusal(state)
   if (refusal !== null) throw refusalError(refusal)

@@ -1,4 +1,4 @@
-/** The platform wallet of an operation that needs one. */
+/** Opens the platform wallet for an operation that requires it. */
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import type { ConfigError } from '../../config.ts'
 import type { Services } from '../../context.ts'
@@ -12,21 +12,24 @@ const GENESIS_HASHES: Readonly<Record<string, string>> = {
   testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
 }
 
-/** Null where none is configured. Throws internal_error where its provider cannot be set up. */
+/** Returns null when none is configured. Throws internal_error when its provider cannot be set up. */
 export function openSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> {
   return signer().catch((error) => {
     throw asApiError(error, log)
   })
 }
 
-/** Null where none is configured, and where its provider cannot be set up, which goes to the log: for what works without it. */
+/**
+ * Returns null when none is configured or its provider cannot be set up, which is logged. It is for operations that
+ * work without a signer.
+ */
 export const trySigner = ({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> =>
   signer().catch((error) => {
     log.warn({ err: error }, 'the signer cannot be used')
     return null
   })
 
-/** Throws internal_error where none is configured or its provider cannot be set up. */
+/** Throws internal_error when none is configured or its provider cannot be set up. */
 export async function requireSigner(services: Pick<Services, 'signer' | 'log'>): Promise<Signer> {
   const opened = await openSigner(services)
   if (opened === null) {
@@ -38,7 +41,7 @@ export async function requireSigner(services: Pick<Services, 'signer' | 'log'>):
   return opened
 }
 
-/** The chain's genesis hash. Throws internal_error for a chain that the signer is not meant for (`signer.cluster`). */
+/** Returns the chain's genesis hash. Throws internal_error for another chain than `signer.cluster`. */
 export async function requireCluster({
   chain,
   config,
@@ -57,7 +60,10 @@ export async function requireCluster({
   return genesis
 }
 
-/** A provider's failure as internal_error; its messages hold nothing secret, and in production only the log has them. */
+/**
+ * Converts a provider's failure to internal_error. Its messages contain no secret, and in production only the log has
+ * them.
+ */
 export function asApiError(error: unknown, log: Log): ApiError | unknown {
   if (error instanceof SignerUnavailable || (error instanceof Error && error.name === 'ConfigError')) {
     log.error({ fault: error.message }, 'the signer cannot be used')

@@ -14,7 +14,7 @@ import { auditedRefusal, messageKnown, policyRefusal } from './refusals.ts'
 import { requireCluster } from './require-signer.ts'
 import type { SigningContext, SigningDraft } from './types.ts'
 
-/** A signing that is stored and not signed yet. */
+/** A signing that is stored but not signed yet. */
 export type ReservedSigning = Pick<
   Row<'signings'>,
   'id' | 'operation' | 'transaction' | 'genesis' | 'since_slot' | 'created_at'
@@ -23,13 +23,13 @@ export type ReservedSigning = Pick<
 export interface Reservation {
   id: string
   operation: string
-  /** The sealed plan that a request's first signing holds, and what else is written with it; null for a later signing. */
+  /** The sealed plan in a request's first signing, and the rows that are written with it. Null for a later signing. */
   first: { plan: Buffer; reserve: ((tx: Tx) => Promise<void>) | undefined } | null
 }
 
 /**
- * Throws bad_request with `details.rule` where the policy refuses the draft, conflict for a message that is known.
- * The first signing of a request is bound to its Idempotency-Key in the same transaction.
+ * Throws bad_request with `details.rule` when the policy refuses the draft, conflict for a known message. The first
+ * signing of a request is bound to its Idempotency-Key in the same transaction.
  */
 export async function reserveSigning(
   context: SigningContext,

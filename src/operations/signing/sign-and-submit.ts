@@ -1,4 +1,4 @@
-/** Signs the transactions of a request with the platform's key and submits them, one after the other, each once. */
+/** Signs the transactions of a request with the platform's key and submits them one after another, each once. */
 import { readBlockhashEnd } from '../../chain/statuses.ts'
 import { badRequest, internal } from '../../errors.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
@@ -14,13 +14,13 @@ import { type ReservedSigning, reserveSigning } from './reserve-signing.ts'
 import { type SigningRun, sealPlan } from './signing-run.ts'
 import type { NewSigningPlan, Signatures, SigningContext, SigningDraft, SigningPlan, SigningSteps } from './types.ts'
 
-/** Slots after which a blockhash that reads as ended has ended, and is not one that the node has yet to hear of. */
+/** Slots after which a blockhash that is read as ended cannot be one that the node has not seen yet. */
 const ENDED_BLOCKHASH_SLOTS = 250
 
 /**
- * Answers once the last transaction is stored and sent. A refusal is bad_request with `details.rule` and the figures;
- * internal_error where the provider fails. A signing reserved under an Idempotency-Key is ended by the key's retry, with
- * the same bytes and so the same signature; one that the provider certainly did not sign is forgotten.
+ * Returns once the last transaction is stored and sent. A refusal is bad_request with `details.rule` and the figures; a
+ * failing provider is internal_error. A retry with the same Idempotency-Key completes a reserved signing with the same
+ * bytes. A signing that the provider certainly did not sign is discarded.
  */
 export async function signAndSubmit<D>(
   context: SigningContext,
@@ -39,7 +39,7 @@ export async function signAndSubmit<D>(
   return signLast(signing, last, signatures)
 }
 
-/** One call of `signAndSubmit`. */
+/** The state of one call of `signAndSubmit`. */
 interface Signing<D> {
   context: SigningContext
   run: SigningRun
@@ -57,7 +57,7 @@ async function signIntermediate<D>(signing: Signing<D>, step: number): Promise<s
   return transaction.signature
 }
 
-/** The answer becomes durable with the last signature, before that is sent. */
+/** The answer is stored with the last signature, before that is sent. */
 async function signLast<D>(signing: Signing<D>, step: number, before: Signatures | null): Promise<D> {
   const { context, run, plan, steps } = signing
   const reserved = await reservedStep(signing, step)
@@ -67,7 +67,7 @@ async function signLast<D>(signing: Signing<D>, step: number, before: Signatures
   const answer = await context.commit(async (tx) => {
     await storeSigned(context, tx, run.signer, reserved.row, transaction, plan.tracked_resource)
     await steps.record?.(tx, signatures)
-    // No retry goes on from here, and the plan may hold keys that the build generated.
+    // No retry continues from here, and the plan may contain keys that the build generated.
     await clearPlan(tx, run.id)
     return steps.answer(signatures)
   })
@@ -80,7 +80,7 @@ const appended = (before: Signatures | null, signature: string): Signatures =>
 
 type SigningStep =
   | { kind: 'signed'; signature: string }
-  /** `isNew`: reserved by this run, so that the provider was never asked for it. */
+  /** With `isNew` this run reserved it, so that the provider was never called for it. */
   | { kind: 'reserved'; row: ReservedSigning; isNew: boolean }
 
 function signStep<D>(
@@ -92,14 +92,14 @@ function signStep<D>(
   return signReserved(context, run.signer, row, release)
 }
 
-/** What an earlier run left of this step, else a new reservation of it. */
+/** Returns the step as an earlier run left it, else reserves it. */
 async function reservedStep<D>(signing: Signing<D>, step: number): Promise<SigningStep> {
   const { context, run } = signing
   const id = step === 0 ? run.id : `${run.id}.${step}`
   const row = await findSigning(context.store.db, id)
   if (row?.state === 'signed' && row.signature !== null) return { kind: 'signed', signature: row.signature }
   if (row?.state === 'abandoned') throw signingEnded(id)
-  if (row !== null && !(step > 0 && (await isDead(context, row)))) return { kind: 'reserved', row, isNew: false }
+  if (row !== null && !(step > 0 && (await isExpired(context, row)))) return { kind: 'reserved', row, isNew: false }
   if (row !== null) await supersede(signing, row)
   return { kind: 'reserved', row: await reserveStep(signing, id, step), isNew: true }
 }
@@ -116,7 +116,10 @@ async function stepDraft<D>({ plan, steps }: Signing<D>, step: number): Promise<
   throw new Error(`step ${step} of a signing has no transaction`)
 }
 
-/** Waits until the transaction is confirmed; one that failed for good frees the key, as nothing more can come of it. */
+/**
+ * Waits until the transaction is confirmed. A permanent failure releases the key, because nothing more can result from
+ * it.
+ */
 async function requireConfirmed<D>(
   { context, steps }: Signing<D>,
   signature: string,
@@ -138,14 +141,14 @@ async function requireConfirmed<D>(
   })
 }
 
-/** Whether a reserved signing can land no more, signed or not: it was never sent, and its blockhash is over. */
-async function isDead({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
+/** Whether a reserved signing can no longer land, signed or not: it was never sent, and its blockhash has ended. */
+async function isExpired({ chain }: SigningContext, { transaction, since_slot }: Row<'signings'>): Promise<boolean> {
   const { blockhash } = lifetimeOf(decodeWireTransaction(transaction).message)
   const { slot, ended } = await readBlockhashEnd(chain, blockhash)
   return ended[0] === true && slot >= (since_slot ?? 0) + ENDED_BLOCKHASH_SLOTS
 }
 
-/** A step that was never sent makes room for another with the same purpose; what it took of the day stays taken. */
+/** Replaces a step that was never sent by another for the same purpose. Its spend still counts against the day. */
 async function supersede<D>({ context, run }: Signing<D>, row: Row<'signings'>): Promise<void> {
   const { id, operation } = row
   await context.store.write(async (tx) => {

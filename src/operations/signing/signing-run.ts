@@ -1,4 +1,4 @@
-/** Opens the signing of a request: with a new signing id, or with the plan of an earlier run that was interrupted. */
+/** Opens the signing run of a request, with a new signing id or with the plan of an interrupted run. */
 import type { Signer } from '../../chain/signer/index.ts'
 import { conflict } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
@@ -8,18 +8,18 @@ import { requireCluster, requireSigner } from './require-signer.ts'
 import type { SigningContext, SigningPlan } from './types.ts'
 
 export interface SigningRun<S = unknown> {
-  /** What asks, for the audit log, for example `fee_claim.create`. */
+  /** Name of the operation for the audit log, for example `fee_claim.create`. */
   operation: string
   signer: Signer
   /** Address of the platform wallet, which pays. */
   wallet: string
-  /** Signing id of the first transaction; later ones add their number to it. */
+  /** Signing id of the first transaction. Later ones append their number to it. */
   id: string
-  /** What an interrupted run of this request had decided; null where this is the first run. */
+  /** The plan of an interrupted run of this request, or null in the first run. */
   resumed: SigningPlan<S> | null
 }
 
-/** The sealed text of a plan; databases hold it under these names. */
+/** The sealed text of a plan. Databases contain these field names. */
 interface StoredPlan<S> {
   kept: S
   steps: number
@@ -27,8 +27,8 @@ interface StoredPlan<S> {
 }
 
 /**
- * Throws internal_error without a usable signer, bad_request where it is paused, conflict where the earlier run was
- * begun with another key or on another chain.
+ * Throws internal_error without a usable signer, bad_request when it is paused, conflict when the earlier run started
+ * with another key or on another chain.
  */
 export async function openSigningRun<S>(context: SigningContext, operation: string): Promise<SigningRun<S>> {
   const signer = await requireSigner(context)
@@ -57,7 +57,7 @@ async function readPlan<S>(context: SigningContext, signer: Signer, id: string):
   return { ...plan, state: kept }
 }
 
-/** The plan as it is stored beside the first signing: it may hold keys that the build generated. */
+/** Returns the plan in its stored form, sealed because it may contain keys that the build generated. */
 export function sealPlan({ vault }: SigningContext, id: string, plan: SigningPlan): Buffer {
   const { state, steps = 1, tracked_resource } = plan
   const stored: StoredPlan<unknown> = {

@@ -1,9 +1,9 @@
-/** What an operation hands to the platform's key, and what of the request a signing needs. */
+/** Types of what an operation passes to the platform's key, and of the parts of a request that a signing uses. */
 import type { TrackedResource } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../store/store.ts'
 
-/** The part of a request's context that signing uses; a worker that signs for itself makes its own. */
+/** The part of a request's context that signing uses. A worker that signs for itself makes its own. */
 export type SigningContext = Pick<
   Context,
   | 'store'
@@ -24,42 +24,42 @@ export type SigningContext = Pick<
   | 'dryRun'
 >
 
-/** A built transaction that lacks the platform's signature alone. */
+/** A built transaction that lacks only the platform's signature. */
 export interface SigningDraft {
-  /** Wire format; the platform pays, and every other signature is there already. */
+  /** Wire format. The platform pays, and every other signature is present. */
   transaction: Uint8Array
-  /** Keys that the build generated and signed with; no other may sign beside the platform. */
+  /** Keys that the build generated and signed with. No other key may sign beside the platform. */
   cosigners?: readonly string[]
-  /** Mints whose amounts no policy can bound: this request has made them, or a program moves them between its own accounts. */
+  /** Mints without policy limits: this request creates them, or a program moves them between its own accounts. */
   uncapped?: readonly string[]
 }
 
-/** What a request decides once, before its first signature: a retry after a crash goes on from it. */
+/** The decisions of a request before its first signature. A retry after a crash continues from it. */
 export interface SigningPlan<S = unknown> {
-  /** JSON of what the answer and the later transactions are made from. */
+  /** JSON from which the answer and the later transactions are made. */
   state: S
-  /** Transactions to sign; 1 unless given. */
+  /** Number of transactions to sign. The default is 1. */
   steps?: number
   /** The resource that the last transaction changes. */
   tracked_resource?: TrackedResource
 }
 
-/** A plan that this request made itself; one that it resumes has its first transaction in the database. */
+/** A plan that this request made itself. A resumed one has its first transaction in the database. */
 export interface NewSigningPlan<S = unknown> extends SigningPlan<S> {
   first: SigningDraft
 }
 
-/** Signatures of the transactions of a plan, in their order. */
+/** Signatures of a plan's transactions, in order. */
 export type Signatures = readonly [string, ...string[]]
 
-/** How the answer comes of the signatures, and what else is written with them. */
+/** The steps that make the answer from the signatures, and the rows that are written with them. */
 export interface SigningSteps<D> {
   answer(signatures: Signatures): D
-  /** Builds a later transaction of the plan, `step` counting from 0, once the one before it is confirmed. */
+  /** Builds a later transaction of the plan, with `step` counting from 0, once the one before it is confirmed. */
   next?(step: number): Promise<SigningDraft>
-  /** Writes rows with the reservation of the first signing: what throws there refuses it before anything is signed. */
+  /** Writes rows with the reservation of the first signing. An error here refuses it before anything is signed. */
   reserve?(tx: Tx): Promise<void>
-  /** Takes those rows back where the first was certainly not signed, or failed on the chain. */
+  /** Removes those rows when the first was certainly not signed, or failed on the chain. */
   release?(tx: Tx): Promise<void>
   /** Writes further rows with the last signature. */
   record?(tx: Tx, signatures: Signatures): Promise<void>

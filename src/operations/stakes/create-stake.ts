@@ -1,4 +1,4 @@
-/** Builds the staking of an asset: frozen where it is, with a memo that names the platform. */
+/** Builds a stake: freezes an asset in its wallet, with a memo that names the platform. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
@@ -24,7 +24,7 @@ export async function createStake(context: Context, input: Input<CreateStakeRout
   const owned = await requireOwnedAsset(context, { ...input, owner: user, param: 'user' })
   requireFree(owned)
   const { asset } = owned
-  // A release needs this key: without a signer an asset would be frozen for good.
+  // A release requires this key. Without a signer the asset would be frozen permanently.
   const authority =
     context.config.values['stakes.freeze-authority'] === 'platform' ? (await requireSigner(context)).address : null
   const existing = await pluginFor(context, owned, authority)
@@ -32,7 +32,7 @@ export async function createStake(context: Context, input: Input<CreateStakeRout
     payer: user,
     requiredProgram: PROGRAMS.core,
     platformFee: input.platform_fee,
-    // Half more than the costliest stake was measured at: 24,389 units, where it replaces a plugin.
+    // Half more than the measured cost of the most expensive stake, 24,389 units, which replaces a plugin.
     fallbackUnits: 37_000,
     build: (envelope) => buildFreeze({ ...envelope, asset, authority, existing, platformId }),
     onFailedTrial: throwCoreRefusal,
@@ -58,7 +58,7 @@ function requireFree({ asset, collection }: OwnedAsset): void {
   }
 }
 
-/** A plugin that the owner has given to a stranger stays; throws bad_request. */
+/** A plugin that the owner has given to another address is not replaced. Throws bad_request. */
 async function pluginFor(
   context: Context,
   { asset: { address, owner, freeze } }: OwnedAsset,
@@ -75,6 +75,6 @@ async function pluginFor(
   )
 }
 
-/** Whether the owner's, or given to that address. */
+/** Whether the plugin is the owner's, or given to that address. */
 const isHeldBy = (authority: PluginAuthority, address: string): boolean =>
   authority.type === 'Owner' || (authority.type === 'Address' && authority.address === address)

@@ -1,4 +1,4 @@
-/** Who can use a plugin, as messages say it. */
+/** Describes the authority of a plugin for messages. */
 import type { PluginAuthority } from '../../chain/programs/metaplex-core/index.ts'
 
 const AUTHORITY_CLASSES = { Owner: 'its owner', UpdateAuthority: 'its update authority', None: 'nobody' } as const

@@ -1,4 +1,4 @@
-/** One stake as the chain has it: whether the asset is frozen by its owner, and whose it is. */
+/** Reads one stake from the chain: whether the asset is frozen, and its owner. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** Stakes, newest first. */
+/** Lists stakes, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

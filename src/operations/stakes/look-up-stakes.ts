@@ -1,4 +1,4 @@
-/** The staked assets of a wallet. */
+/** Lists the staked assets of a wallet. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

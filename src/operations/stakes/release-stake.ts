@@ -1,4 +1,4 @@
-/** Builds the release of a staked asset; the platform wallet signs it where it was staked so, and nothing else of its. */
+/** Builds the release of a staked asset. The platform wallet signs it if it is the stake's authority. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
@@ -38,7 +38,7 @@ export async function releaseStake(
     payer: user,
     requiredProgram: PROGRAMS.core,
     platformFee: input.platform_fee,
-    // Half more than the costliest release was measured at: 22,312 units, with the longest memo.
+    // Half more than the measured cost of the most expensive release, 22,312 units with the longest memo.
     fallbackUnits: 34_000,
     build: (envelope) => buildRelease({ ...envelope, asset, authority: signer?.address ?? null, platformId }),
     onFailedTrial: throwCoreRefusal,
@@ -52,8 +52,8 @@ export async function releaseStake(
 }
 
 /**
- * Null where the owner alone can release it. Throws bad_request where neither it nor the platform wallet can, and where
- * the wallet has frozen it for another reason than a stake.
+ * Returns null when the owner alone can release it. Throws bad_request when neither it nor the platform wallet can, and
+ * when the wallet has frozen it for another reason than a stake.
  */
 async function cosignerOf(
   context: Context,
@@ -75,7 +75,7 @@ async function cosignerOf(
   )
 }
 
-/** Any key may ask for a release, so that only what was followed from its stake, memo and all, is one. */
+/** Any API key may request a release, so only an asset that was followed since its stake, memo included, qualifies. */
 async function requireStake({ store }: Context, asset: string, { address }: Signer): Promise<void> {
   const stake = await findStake(store.db, asset)
   const isKnown = stake?.status === 'staked' && stake.platform_id !== null && stake.freeze_authority === address

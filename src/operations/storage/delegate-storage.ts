@@ -1,4 +1,4 @@
-/** Lends an agent the right to upload images and metadata to the space, for a day at most. */
+/** Delegates uploads of images and metadata to the space, for a day at most. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

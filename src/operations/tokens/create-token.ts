@@ -1,4 +1,4 @@
-/** Builds the creation of a token: mint, metadata, supply and revocations in one transaction. */
+/** Builds the creation of a token, with mint, metadata, supply and revocations in one transaction. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { buildTokenCreation, mintBytes } from '../../chain/programs/tokens/index.ts'
@@ -8,7 +8,7 @@ import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 
 type CreateTokenRoute = Api['tokens']['create']
 
-/** Compute limits: half more than the costliest creations were measured at (54,514 and 31,065 units). */
+/** Half more than the measured costs of the most expensive creations (54,514 and 31,065 units). */
 const CREATE_TOKEN_UNITS = { spl: 85_000, token2022: 50_000 } as const
 
 export async function createToken(context: Context, input: Input<CreateTokenRoute>): Promise<Result<CreateTokenRoute>> {

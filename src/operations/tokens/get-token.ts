@@ -1,4 +1,4 @@
-/** One token as the chain has it, whoever made it. */
+/** Reads one token from the chain, whoever created it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readProviderAsset } from '../../chain/metadata-provider.ts'
@@ -13,7 +13,10 @@ export async function getToken(context: Context, { mint }: Input<GetTokenRoute>)
   return { mint, status: tokenStatus(token), raw: (await assetOf(context, mint)) ?? rawTokenOf(token) }
 }
 
-/** Null without a provider, where it does not know the token, and where it fails: the chain's own data stands in. */
+/**
+ * Returns null without a provider, when it does not know the token, and when it fails. The chain's own data is then
+ * used.
+ */
 async function assetOf({ config, log, ending }: Context, mint: string): Promise<unknown> {
   const url = config.values['metadata-url']
   if (url === undefined) return null

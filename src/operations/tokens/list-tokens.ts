@@ -1,4 +1,4 @@
-/** Tokens, newest first. */
+/** Lists tokens, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

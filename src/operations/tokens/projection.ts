@@ -1,4 +1,4 @@
-/** What confirmed transactions did to tokens: created, and authorities taken away. */
+/** Projects confirmed transactions onto tokens: creations, and revoked authorities. */
 import type { TrackedResource } from '../../api/index.ts'
 import {
   metadataAddressOf,
@@ -20,7 +20,7 @@ import { rawTokenOf } from './raw-token.ts'
 
 type TokenEffects = Effects<readonly TokenChange[], OnChainToken>
 
-/** How far a token's authorities are gone is read from the chain: an instruction shows only the one that it takes away. */
+/** The token's authorities are read from the chain, because an instruction shows only the one that it revokes. */
 export const tokenProjection: Projection<readonly TokenChange[], OnChainToken> = {
   async changesIn(message, { tracked }: SubmissionContext) {
     const changes = tokenChangesIn(message)
@@ -44,7 +44,7 @@ export const tokenProjection: Projection<readonly TokenChange[], OnChainToken> =
   },
 }
 
-/** What a request tracks is only a place to look: the transaction must name the mint, or its metadata, itself. */
+/** The tracked resource is only a hint: the transaction itself must name the mint, or its metadata. */
 async function touches({ keys }: DecodedMessage, mint: string): Promise<boolean> {
   return keys.includes(mint) || keys.includes(await metadataAddressOf(mint))
 }
@@ -65,18 +65,18 @@ async function writeTokenChange(tx: Tx, effects: TokenEffects, change: TokenChan
 }
 
 /**
- * Whether this transaction took the last authority: the state was read later, and another may have landed since. The
- * request that built it knows; without one, a revocation of a token that was there before is taken for the last.
+ * Whether this transaction revoked the last authority. The state was read later, and another may have landed since. The
+ * request that built it has this information; otherwise a revocation of an existing token counts as the last.
  */
 function isLastRevocation({ mint, created, revoked }: TokenChange, tracked: TrackedResource | null): boolean {
   if (tracked?.resource_id === mint) return tracked.related_events.includes('token.fully_immutable')
   return !created && revoked.length > 0
 }
 
-/** Authorities never come back: a state that was read late cannot undo a newer one. */
+/** Revoked authorities never return, so a state that was read late cannot undo a newer one. */
 const STATUS_ORDER = ['created', 'freeze_authority_revoked', 'mint_authority_revoked', 'fully_immutable'] as const
 
-/** Answers whether the token has become fully immutable by this. */
+/** Returns whether this made the token fully immutable. */
 async function writeTokenState(
   tx: Tx,
   { services, transaction }: Pick<TokenEffects, 'services' | 'transaction'>,

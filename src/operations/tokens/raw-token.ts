@@ -1,4 +1,4 @@
-/** What `raw` of a token holds where no metadata provider says more: its mint and metadata, decoded. */
+/** Returns the `raw` field of a token when no metadata provider has it: its decoded mint and metadata. */
 import type { OnChainToken } from '../../chain/programs/tokens/index.ts'
 
 export function rawTokenOf(token: OnChainToken) {

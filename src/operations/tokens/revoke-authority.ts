@@ -1,4 +1,4 @@
-/** Builds the revocation of one authority of a token, for good. */
+/** Builds the permanent revocation of one authority of a token. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import {
@@ -38,7 +38,7 @@ export async function revokeAuthority(
   const { tokenProgram } = token
   const built = await buildTransaction(context, {
     payer,
-    // Half more than the costliest revocation was measured at: 15,761 units for Metaplex metadata.
+    // Half more than the measured cost of the most expensive revocation, 15,761 units for Metaplex metadata.
     fallbackUnits: 25_000,
     build: (envelope) => buildAuthorityRevocation({ ...envelope, mint, type, tokenProgram, token }),
   })
@@ -52,14 +52,14 @@ export async function revokeAuthority(
   }
 }
 
-/** Who holds the authority; null where it is gone. */
+/** Returns the holder of the authority, or null when it is revoked. */
 function authorityHolderOf({ mintAuthority, freezeAuthority, metadata }: OnChainToken, type: Authority): string | null {
   if (type === 'mint') return mintAuthority
   if (type === 'freeze') return freezeAuthority
   return metadata?.isMutable ? metadata.updateAuthority : null
 }
 
-/** The token as it will be. */
+/** Returns the token after the revocation. */
 function tokenWithout(token: OnChainToken, type: Authority): OnChainToken {
   if (type === 'mint') return { ...token, mintAuthority: null }
   if (type === 'freeze') return { ...token, freezeAuthority: null }

@@ -1,17 +1,17 @@
-/** Follows one submitted transaction until it is confirmed, for a request that goes on only then. */
+/** Waits until a submitted transaction is confirmed, for a request that continues only then. */
 
 import type { Services } from '../../context.ts'
 import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
 import { pause } from '../../timing.ts'
 import { followTransaction } from './follow-transactions.ts'
 
-/** How long a request waits for one of several transactions, or for all of them; its retry waits again. */
+/** Time that a request waits for one of several transactions, or for all of them. Its retry waits again. */
 export const CONFIRMED_WITHIN_MS = 60_000
 const CONFIRMATION_POLL_MS = 400
 
 /**
- * The row once it is confirmed, finalized or failed, or as it is at `until`, a moment of `performance.now()`. Throws for
- * what is not stored. A process that ends waits no longer.
+ * Returns the row once it is confirmed, finalized or failed, or at the deadline `until`, in milliseconds of
+ * `performance.now()`. Throws when it is not stored. It stops waiting when the process ends.
  */
 export async function awaitConfirmed(
   context: Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer' | 'ending'>,
@@ -26,7 +26,7 @@ export async function awaitConfirmed(
       return { ...row, isConfirmed }
     }
     await pause(CONFIRMATION_POLL_MS)
-    // A node that fails once is asked again, until the time is over.
+    // A failing node is asked again until the deadline.
     await followTransaction(context, row).catch((error) =>
       context.log.debug({ err: error, signature }, 'a look failed'),
     )

@@ -6,10 +6,13 @@ import { PROJECTIONS } from '../projections.ts'
 
 type FollowTransactionsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'>
 
-/** One round over the transactions that are due. Throws internal_error where the node fails. */
+/** Runs one round over the transactions that are due. Throws internal_error when the node fails. */
 export const followTransactions = (services: FollowTransactionsServices, options?: FollowRoundOptions): Promise<void> =>
   followDue({ ...services, projections: PROJECTIONS }, options)
 
-/** One transaction now, whoever else follows it. Throws where it cannot be followed, internal_error where the node fails. */
+/**
+ * Follows one transaction now, even if another process follows it. Throws when it cannot be followed, and
+ * internal_error when the node fails.
+ */
 export const followTransaction = (services: FollowTransactionsServices, row: FollowedTransaction): Promise<void> =>
   followOne({ ...services, projections: PROJECTIONS }, row)

@@ -1,4 +1,4 @@
-/** One transaction by its signature, as the chain has it now. */
+/** Reads one transaction by its signature, with its current state on the chain. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { isSignature, readStatuses } from '../../chain/statuses.ts'
@@ -10,7 +10,7 @@ import { followTransaction } from './follow-transactions.ts'
 
 type GetTransactionRoute = Api['transactions']['get']
 
-/** Whoever polls faster is answered from the record. */
+/** More frequent requests are answered from the record. */
 const STATUS_FRESH_MS = 300
 const UNKNOWN_TRANSACTION = {
   lifecycle: 'unknown',
@@ -21,7 +21,7 @@ const UNKNOWN_TRANSACTION = {
 } as const
 const UNSEEN = { lifecycle: 'submitted', confirmation_status: null, err_json: null, slot: 0, confirmations: 0 } as const
 
-/** Where no daemon watches, this look is what moves it along. A node that fails leaves the record as it was. */
+/** Without a watching daemon, this look updates the record. A failing node leaves it unchanged. */
 export async function getTransaction(
   context: Context,
   { signature }: Input<GetTransactionRoute>,
@@ -29,7 +29,7 @@ export async function getTransaction(
   const { store, chain, clock, log } = context
   const row = await findTransaction(store.db, signature)
   if (row === null) return onChain(chain, signature)
-  // A look that lies ahead was made by a clock that was wrong, and says nothing of how fresh it is.
+  // A look in the future was recorded by a wrong clock, and does not show how fresh the record is.
   const isFresh = Math.abs(clock.now() - row.checked_at) < STATUS_FRESH_MS
   if (row.next_check_at === null || isFresh) return transactionRecord(row)
   await followIfDue(context, row).catch((error) =>
@@ -38,13 +38,15 @@ export async function getTransaction(
   return transactionRecord((await findTransaction(store.db, signature)) ?? row)
 }
 
-/** Only the chain that it was submitted to can say what became of it. */
+/** Only the chain that it was submitted to can report its state. */
 async function followIfDue(context: Context, row: FollowedTransaction): Promise<void> {
   const genesis = await context.chain.genesisHash()
   if (row.genesis === '' || row.genesis === genesis) await followTransaction(context, row)
 }
 
-/** One that was submitted elsewhere; lifecycle `unknown` where the chain does not know it either. */
+/**
+ * Reads a transaction that was submitted elsewhere. Its lifecycle is `unknown` when the chain does not know it either.
+ */
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
   if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION }
   const { slot, statuses } = await readStatuses(chain, [signature], true)

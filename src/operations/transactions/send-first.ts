@@ -1,11 +1,11 @@
-/** Sends what was just stored. */
+/** Sends a transaction that was just stored. */
 
 import { broadcast } from '../../chain/sending.ts'
 import type { Services } from '../../context.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { planSend } from '../../store/transactions.ts'
 
-/** The first try is the request's; those that follow are the watcher's, so that a failure is only logged. */
+/** The request makes the first attempt and the watcher all later ones, so that a failure is only logged. */
 export async function sendFirst(
   { store, chain, log }: Pick<Services, 'store' | 'chain' | 'log'>,
   { raw, signature }: DecodedTransaction,

@@ -1,4 +1,4 @@
-/** What a transaction would do, signed or not. */
+/** Simulates a transaction, signed or not. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { simulateDecoded as simulate } from '../../chain/simulations.ts'

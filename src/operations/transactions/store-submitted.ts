@@ -1,4 +1,4 @@
-/** The record of a submitted transaction, written with its event before anything is sent. */
+/** Writes the record of a submitted transaction with its event, before anything is sent. */
 import type { TrackedResource } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
@@ -17,7 +17,7 @@ export interface SubmissionOptions {
 type FollowingPlan = Pick<NewRow<'transactions'>, 'genesis'> &
   Partial<Pick<NewRow<'transactions'>, 'since_slot' | 'next_send_at' | 'bundle_id'>>
 
-/** Writes the record and its event; false, and nothing is written, where it is stored already. */
+/** Writes the record and its event. Returns false and writes nothing when it is already stored. */
 export async function storeSubmitted(
   context: Pick<Context, 'clock' | 'externalUid' | 'metadata'>,
   tx: Tx,

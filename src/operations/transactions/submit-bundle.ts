@@ -1,4 +1,4 @@
-/** Takes up to five signed transactions that land together, in one slot, or not at all. */
+/** Accepts up to five signed transactions that land together in one slot, or not at all. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { RelayRefusal, relayOf } from '../../chain/relay.ts'
@@ -16,8 +16,9 @@ import { storeSubmitted } from './store-submitted.ts'
 type SubmitBundleRoute = Api['transactions']['submit']
 
 /**
- * Only the first can be tried beforehand: the others may need what it does. What is tracked hangs on the last. Where the
- * relay refuses, the bundle stays stored and is followed, as an earlier try may have reached it: internal_error then.
+ * Only the first can be simulated beforehand, because the others may require its effects. The tracked resource belongs
+ * to the last. When the relay refuses, the bundle is still followed, because an earlier attempt may have reached it.
+ * Throws internal_error then.
  */
 export async function submitBundle(
   context: Context,
@@ -50,7 +51,7 @@ export async function submitBundle(
   })
 }
 
-/** Stored apart from the answer, and before it: only the relay's word makes that. A retry finds the same bundle. */
+/** The bundle is stored before the answer, which requires the relay's result. A retry finds the same bundle. */
 async function storeBundle(
   context: Context,
   input: Input<SubmitBundleRoute>,

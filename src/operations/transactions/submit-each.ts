@@ -1,4 +1,4 @@
-/** Submits signed transactions one after the other, each once the one before it is confirmed. */
+/** Submits signed transactions one after another, each once the one before it is confirmed. */
 import type { TrackedResource } from '../../api/index.ts'
 import { preflight } from '../../chain/sending.ts'
 import type { Context } from '../../context.ts'
@@ -15,8 +15,9 @@ import { refuseBundled } from './submit-transaction.ts'
 const SUBMIT_MAX_RETRIES = 2
 
 /**
- * Each is tried before it is stored and sent, outside of the request's own commit: a retry finds it. What is tracked
- * hangs on the last. Throws bad_request for one that fails, internal_error where one is not confirmed in time.
+ * Each is simulated before it is stored and sent, outside of the request's own commit, so that a retry finds it. The
+ * tracked resource belongs to the last. Throws bad_request for one that fails, internal_error for one that is not
+ * confirmed in time.
  */
 export async function submitEach(
   context: Context,
@@ -24,7 +25,7 @@ export async function submitEach(
   tracked: TrackedResource,
 ): Promise<void> {
   const { store, chain, clock } = context
-  // All of them have so long together; a retry goes on from there.
+  // All of them share this deadline, and a retry continues from there.
   const until = performance.now() + CONFIRMED_WITHIN_MS
   for (const [i, transaction] of transactions.entries()) {
     const { signature } = transaction

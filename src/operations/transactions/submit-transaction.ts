@@ -1,4 +1,4 @@
-/** Takes a signed transaction: checked, stored with its event, then sent. */
+/** Accepts a signed transaction: checks it, stores it with its event, then sends it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { preflight } from '../../chain/sending.ts'
@@ -15,8 +15,8 @@ import { submitBundle } from './submit-bundle.ts'
 type SubmitTransactionRoute = Api['transactions']['submit']
 
 /**
- * The same transaction submitted twice is one: the second answers like the first, and is sent once more while the first
- * was not seen. Once stored it is sent until it lands or expires, so a node that fails now is not the caller's trouble.
+ * A second submission of the same transaction returns the same answer, and sends it again while it was not seen. A
+ * stored transaction is sent until it lands or expires, so a failing node is not an error of the request.
  */
 export async function submitTransaction(
   context: Context,
@@ -32,7 +32,7 @@ export async function submitTransaction(
     if (known.lifecycle === 'submitted') await sendFirst(context, transaction, input.max_retries)
     return { signature }
   }
-  // Whoever wants no preflight need not wait for a node: the watcher learns which chain it is.
+  // A request without preflight does not require a node. The watcher determines the chain later.
   const genesis = await chain.genesisHash().catch((error) => {
     if (input.skip_preflight) return ''
     throw error
@@ -42,7 +42,7 @@ export async function submitTransaction(
   const tickers = await tickerClaims(context, [{ transaction, param: 'transaction' }])
   const answer = await context.commit(async (tx) => {
     if (!landed) await tickers.hold(tx)
-    // Sent also where it seems to have landed: that block may yet be dropped, and only the first look can tell.
+    // It is sent even if it seems to have landed, because that block may be dropped, which only the first look shows.
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (trial?.slot ?? null)
     const stored = await storeSubmitted(context, tx, transaction, input, { genesis, since_slot, next_send_at })
@@ -56,7 +56,7 @@ export async function submitTransaction(
   return answer
 }
 
-/** Throws for what belongs to a bundle: its parts are never sent alone. */
+/** Throws for a transaction of a bundle, because parts of a bundle are never sent alone. */
 export function refuseBundled(
   { bundle_id, lifecycle, signature }: Pick<FollowedTransaction, 'bundle_id' | 'lifecycle' | 'signature'>,
   param = 'transaction',

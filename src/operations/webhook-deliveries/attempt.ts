@@ -1,4 +1,4 @@
-/** One attempt to deliver an event to a subscription: read, signed, sent, recorded. */
+/** Makes one attempt to deliver an event to a subscription: reads, signs, sends and records it. */
 import type { Services } from '../../context.ts'
 import { findEvent, findSmallEvent } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
@@ -13,17 +13,17 @@ import { signingSecrets } from './signing-secrets.ts'
 export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'config' | 'vault'> &
   Partial<Pick<Services, 'ending'>>
 
-/** How long a receiver has to answer. */
+/** Time that a receiver has to answer. */
 const ANSWER_TIMEOUT_MS = 10_000
 
-/** What the attempts of one round share. */
+/** State that the attempts of one round share. */
 export interface AttemptRound {
   send: typeof sendWebhook
-  /** The one large event that is under way: hundreds of them side by side would be more than the memory holds. */
+  /** The one large event in progress, because hundreds in parallel would exceed the memory. */
   largeUnderWay: Promise<void> | null
 }
 
-/** Rejects where the database cannot be written. */
+/** Rejects when the database cannot be written. */
 export async function attemptDelivery(
   services: DeliveryServices,
   subscription: SubscriptionRow,
@@ -71,7 +71,7 @@ async function attemptWith(
   }
   const result = await sendEvent(services, subscription, { event, send, secrets, startedAt }).catch(
     (error): SendResult => {
-      // It counts as an attempt: it would hold up its resource for ever.
+      // It counts as an attempt, because it would otherwise block its resource forever.
       log.error({ err: error, event: event.id, subscription: subscription.id }, 'a delivery could not be made')
       return {
         status: null,
@@ -80,10 +80,10 @@ async function attemptWith(
       }
     },
   )
-  // At a shutdown nobody knows what came of it, and the receiver is not to blame: it is made again once its claim is over.
+  // At a shutdown the result is unknown and not the receiver's fault. The attempt is repeated once its claim expires.
   if (services.ending?.aborted === true && result.status === null) return
   await recordAttempt(services, subscription, queued, startedAt, result)
-  // It keeps its place until its connection is free: bodies without end would otherwise open one after another.
+  // The attempt ends only when its connection is free, so that endless bodies cannot open one connection after another.
   await result.freed
 }
 

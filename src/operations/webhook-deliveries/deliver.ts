@@ -1,4 +1,4 @@
-/** Delivers what is due: many receivers at once, none of them in the way of another. */
+/** Delivers what is due to many receivers at once, so that none delays another. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { claimQueued, LONGEST_CLAIM_MS, type Queued, sendable } from '../../store/webhook-queue.ts'
 import { activeSubscriptions, type SubscriptionRow } from '../../store/webhook-subscriptions.ts'
@@ -11,22 +11,22 @@ import { sendWebhook } from './send.ts'
 
 const DELIVERIES_PER_ORIGIN = 32
 const DELIVERIES_OVERALL = 256
-/** Longest between two looks at what is due while deliveries are under way. */
+/** Longest time between two looks at what is due while deliveries are in progress. */
 const LOOK_EVERY_MS = 250
-/** Deliveries that end together make room together. */
+/** Time to collect deliveries that end together, so that their places are refilled together. */
 const GATHER_MS = 2
 const DELIVER_ROUND_MS = 580_000
 
 export interface DeliverRoundOptions {
   signal?: AbortSignal
-  /** Starts nothing new once it is aborted; what is under way is waited for. */
+  /** Once aborted, nothing new starts, and deliveries in progress are awaited. */
   stopping?: AbortSignal
-  /** The same after so long, in milliseconds of the machine's own time. */
+  /** Length of the round in milliseconds of the machine's monotonic time, after which nothing new starts. */
   forMs?: number
   send?: typeof sendWebhook
 }
 
-/** Runs until nothing is due, or its time is over; what is under way then is waited for. */
+/** Runs until nothing is due or its time is over, then awaits the deliveries in progress. */
 export async function deliverRound(services: DeliveryServices, options: DeliverRoundOptions = {}): Promise<void> {
   const { signal, stopping, forMs = DELIVER_ROUND_MS, send = sendWebhook } = options
   const until = performance.now() + forMs
@@ -44,7 +44,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
     for (;;) {
       signal?.throwIfAborted()
       enqueuing.begin()
-      // What is enqueued while this looks at what is due is due as well.
+      // Deliveries that are enqueued during this look are due as well.
       const wasEnqueuing = enqueuing.isRunning
       const isOver = stopping?.aborted === true || performance.now() >= until
       const started = isOver ? 0 : await startDue(services, underWay, start)
@@ -64,8 +64,8 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
 const originOf = ({ url }: SubscriptionRow): string => new URL(url).origin
 
 /**
- * A turn for each subscription, those with the least under way first, as far as its origin and all together have room:
- * an origin never takes more than half of what is left. Answers how many were started.
+ * Takes one turn per subscription, those with the fewest deliveries in progress first, within the limits of its origin
+ * and of all. An origin never takes more than half of the remaining places. Returns the number of started deliveries.
  */
 async function startDue(
   { store, clock }: DeliveryServices,
@@ -76,14 +76,14 @@ async function startDue(
   const subscriptions = await activeSubscriptions(store.db)
   subscriptions.sort((a, b) => underWay.count(a.id) - underWay.count(b.id) || a.seq - b.seq)
   for (const [i, subscription] of subscriptions.entries()) {
-    // On SQLite nothing else makes room for requests while many subscriptions are looked through.
+    // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
     if ((i + 1) % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
     const free = Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(room / 2)) - underWay.count(originOf(subscription))
     if (free <= 0) continue
     const now = clock.now()
     const due = await sendable(store.db, subscription, now, free)
     if (due.length === 0) continue
-    // A receiver has ten seconds: a delivery that is claimed for longer belonged to a process that died.
+    // A receiver has ten seconds, so a delivery with an older claim belonged to a process that died.
     const claim = { now, until: now + LONGEST_CLAIM_MS }
     const seqs = due.map(({ seq }) => seq)
     const claimed = await store.write((tx) => claimQueued(tx, seqs, claim))

@@ -1,6 +1,6 @@
-/** The deliveries of one round that are under way, counted by origin and by subscription. */
+/** Counts the deliveries of one round that are in progress, by origin and by subscription. */
 
-/** What ends while others are being started is not waited for: the next wait is over at once. */
+/** A delivery that ends while others are being started makes the next wait resolve at once. */
 export class DeliveriesUnderWay {
   readonly #running = new Set<Promise<void>>()
   readonly #counts = new Map<string, number>()
@@ -11,7 +11,7 @@ export class DeliveriesUnderWay {
     return this.#running.size
   }
 
-  /** Deliveries under way that were started under this name. */
+  /** Returns the number of deliveries in progress under this name. */
   count(name: string): number {
     return this.#counts.get(name) ?? 0
   }
@@ -28,7 +28,7 @@ export class DeliveriesUnderWay {
     this.#running.add(running)
   }
 
-  /** Resolves once a delivery has ended since the last wait, or after so many milliseconds. */
+  /** Resolves once a delivery has ended since the last wait, or after the timeout in milliseconds. */
   async ended(timeoutMs: number): Promise<void> {
     if (!this.#hasEnded) {
       await new Promise<void>((resolve) => {

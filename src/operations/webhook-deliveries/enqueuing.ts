@@ -1,19 +1,19 @@
-/** Fills the queue beside the sending, not before it: many subscribers of many events take their time. */
+/** Fills the queue in parallel with the sending, because many subscribers and events take time. */
 import type { Services } from '../../context.ts'
 import { fanOut } from './fan-out.ts'
 import { finishRemovals } from './removals.ts'
 import { advanceReplays } from './replay.ts'
 
-/** Between two looks for new events while deliveries are under way. */
+/** Time between two looks for new events while deliveries are in progress. */
 const ENQUEUE_EVERY_MS = 100
 
 export interface Enqueuing {
-  /** Begins a pass unless one runs or the last one was just now. Throws why the last one failed. */
+  /** Starts a pass unless one runs or the last one was just now. Throws the error of the last one. */
   begin(): void
   readonly isRunning: boolean
-  /** Whether the last pass left replays that can go on at once. */
+  /** Whether the last pass left replays that can continue at once. */
   readonly hasMore: boolean
-  /** Resolves when the pass that runs has ended. */
+  /** Resolves when the current pass has ended. */
   ended(): Promise<void>
 }
 

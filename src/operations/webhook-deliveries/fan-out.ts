@@ -1,4 +1,4 @@
-/** Puts events into the queue of every subscription that has asked for them. */
+/** Puts events into the queue of every subscription that requested them. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
@@ -8,13 +8,13 @@ import { hasBacklog, lastSequence, moveCursor, subscriptionsBehind } from '../..
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
 type EnabledEvents = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
 
-/** Events of one commit, few enough that no other write waits long for it. */
+/** Events in one commit, few enough that other writes do not wait long. */
 const EVENTS_PER_FAN_OUT = 500
 export const SUBSCRIPTIONS_PER_TURN = 50
-/** While so many first attempts of a subscription are still to be made, its further events are not queued. */
+/** While this many first attempts of a subscription are pending, its further events are not queued. */
 export const MOST_UNTRIED = 500
 
-/** Queues events for every active subscription, as far as its receiver keeps up; those of one that is off wait. */
+/** Queues events for every active subscription, as far as its receiver keeps up. Those of an inactive one wait. */
 export async function fanOut({ store, clock, log }: FanServices, signal?: AbortSignal): Promise<void> {
   const last = await lastSequence(store.db)
   const left = new Set<string>()
@@ -24,7 +24,7 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
     if (behind.length === 0) return
     for (const subscription of behind) {
       signal?.throwIfAborted()
-      // On SQLite nothing else makes room for requests while many subscriptions are looked through.
+      // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
       if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
       const { id, cursor } = subscription
       const to = Math.min(last, cursor + EVENTS_PER_FAN_OUT)
@@ -44,7 +44,7 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
           })
         })
       } catch (error) {
-        // A subscription that cannot be served now must not hold up the others.
+        // A subscription that fails now must not delay the others.
         left.add(id)
         log.error({ err: error, subscription: id }, 'events could not be queued for a webhook subscription')
       }
@@ -52,7 +52,7 @@ export async function fanOut({ store, clock, log }: FanServices, signal?: AbortS
   }
 }
 
-/** The event types that a subscription has asked for; null for all. */
+/** Returns the event types that a subscription requested, or null for all. */
 export function eventTypesOf({ enabled_events_json }: EnabledEvents): string[] | null {
   const types: string[] = JSON.parse(enabled_events_json)
   return types.includes('*') ? null : types

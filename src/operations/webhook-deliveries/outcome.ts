@@ -1,7 +1,7 @@
-/** What an attempt comes to: the next one, or the end (spec 6, retries). Pure. */
+/** Decides the result of an attempt: the next attempt, or the end (spec 6, retries). The functions are pure. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 
-/** How long after the start of the first attempt, the second and so on the next one comes, in milliseconds. */
+/** Delays in milliseconds from the start of the first attempt, the second and so on to the next one. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   30 * SECOND_MS,
   2 * MINUTE_MS,
@@ -10,12 +10,12 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   6 * HOUR_MS,
   24 * HOUR_MS,
 ]
-/** Most attempts of an event. */
+/** Most attempts for an event. */
 export const MOST_ATTEMPTS = RETRY_DELAYS_MS.length + 1
 
 export type DeliveryOutcome = { state: 'delivered' } | { state: 'waiting'; next_attempt_at: number } | { state: 'held' }
 
-/** `attempt` counts from 1; the delay runs from when it began. */
+/** `attempt` counts from 1, and the delay counts from the attempt's start. */
 export function deliveryOutcome(attempt: number, startedAt: number, succeeded: boolean): DeliveryOutcome {
   if (succeeded) return { state: 'delivered' }
   const delay = RETRY_DELAYS_MS[attempt - 1]

@@ -1,4 +1,4 @@
-/** Writes what an attempt came to: its record, the next attempt, and the end of a subscription whose receiver never answers well. */
+/** Writes the result of an attempt: its record, the next attempt, and the end of a subscription whose receiver never succeeds. */
 import type { Services } from '../../context.ts'
 import { newId } from '../../store/id.ts'
 import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
@@ -21,14 +21,15 @@ export async function recordAttempt(
   const outcome = deliveryOutcome(attempts, startedAt, succeeded)
   const next = outcome.state === 'waiting' ? outcome.next_attempt_at : null
   await store.write(async (tx) => {
-    // The subscription is locked before its queue, as by whoever switches or deletes it: neither sees the other's half.
+    // The subscription is locked before its queue, as in switching and deleting it, so that neither sees a partial
+    // change.
     const row = outcome.state === 'held' ? await lockWebhookSubscription(tx, id) : null
     const settled = await settleQueued(tx, queued, {
       state: outcome.state,
       attempts,
       ...(next === null ? {} : { next_attempt_at: next }),
     })
-    // A delivery that was replayed, or claimed by another process, is not decided by this attempt any more.
+    // A delivery that was replayed, or claimed by another process, is no longer decided by this attempt.
     if (!settled) return
     await insertWebhookDelivery(tx, {
       id: newId('whd'),
@@ -48,12 +49,12 @@ export async function recordAttempt(
       log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
       return
     }
-    // It was switched on, or given another URL, while this attempt was under way: the event begins anew.
+    // The subscription was switched on, or given another URL, during this attempt, so the event starts anew.
     if (row?.active === 1) await resumeHeld(tx, id, clock.now())
   })
 }
 
-/** Gives the delivery back to the queue, and switches the subscription off whose secret cannot be read. */
+/** Returns the delivery to the queue, and switches off the subscription, whose secret cannot be read. */
 export async function switchOffUnreadable(
   { store, clock }: RecordServices,
   { id, secret }: Pick<SubscriptionRow, 'id' | 'secret'>,

@@ -1,9 +1,9 @@
-/** Deletes what removed subscriptions left behind, queued deliveries and records of attempts, in bounded steps. */
+/** Deletes the queued deliveries and attempt records of removed subscriptions, in limited steps. */
 import type { Services } from '../../context.ts'
 import { inSteps } from '../../store/in-steps.ts'
 import { deleteRemoval, removalsAfter, removeRemains } from '../../store/webhook-removals.ts'
 
-/** By then attempts that were under way at the removal are recorded. */
+/** Time after which attempts that were in progress at the removal are recorded. */
 const SETTLED_MS = 60_000
 const REMOVALS_PER_READ = 100
 

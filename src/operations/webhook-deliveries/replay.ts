@@ -1,4 +1,4 @@
-/** Replays from a moment on: their events go into the queue in bounded steps, as far as the receiver keeps up. */
+/** Replays events from a time on: queues them in limited steps, as far as the receiver keeps up. */
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -10,22 +10,25 @@ import { MOST_UNTRIED } from './fan-out.ts'
 
 type ReplayServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-/** Events that one step looks at, and the most that it queues of them. */
+/** Events that one step examines, which is also the most that it queues. */
 const EVENTS_PER_REPLAY_STEP = 2_000
 const ENQUEUED_PER_REPLAY_STEP = 1_000
 const REPLAYS_PER_READ = 100
-/** How long replays go on at a time, so that new events do not wait for old ones. */
+/** Longest time of one burst of replays, so that new events do not wait for old ones. */
 const REPLAY_BURST_MS = 100
 
 type ReplayPosition = Pick<WebhookReplay, 'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'>
 
-/** Queues the next events, up to the sequence `until` at most; answers how many, and the sequence it has come to. */
+/**
+ * Queues the next events, at most up to the sequence `until`. Returns their number, and the sequence that was reached.
+ */
 export async function replayStep(
   tx: Tx,
   { subscription_id: subscriptionId, since, types_json, come_to, through, last }: ReplayPosition,
   { now, until = last }: { now: number; until?: number },
 ): Promise<{ queued: number; through: number }> {
-  // Events up to the subscription's cursor are queued anew; later ones once, by the replay or by the fan-out.
+  // Events up to the subscription's cursor are queued again. Later ones are queued once, by the replay or by the
+  // fan-out.
   const isPast = through < come_to
   const types: string[] | null = types_json === null ? null : JSON.parse(types_json)
   const range: EventFilter = {
@@ -37,7 +40,7 @@ export async function replayStep(
   return { queued: await enqueueRange(tx, { ...range, to }), through: to }
 }
 
-/** A burst of steps for the replays that can go on; true where some still can. */
+/** Runs a burst of steps for the replays that can continue. Returns true when some still can. */
 export async function advanceReplays(services: ReplayServices, ...signals: readonly AbortSignal[]): Promise<boolean> {
   const until = performance.now() + REPLAY_BURST_MS
   const isOver = () => performance.now() >= until || signals.some(({ aborted }) => aborted)
@@ -56,7 +59,7 @@ export async function advanceReplays(services: ReplayServices, ...signals: reado
   return false
 }
 
-/** False where the replay has to wait: for its receiver, or until its subscription is switched on. */
+/** Returns false when the replay must wait for its receiver, or until its subscription is switched on. */
 async function advanceReplay({ store, clock, log }: ReplayServices, replay: WebhookReplay): Promise<boolean> {
   try {
     const subscription = await findWebhookSubscription(store.db, replay.subscription_id)
@@ -66,7 +69,7 @@ async function advanceReplay({ store, clock, log }: ReplayServices, replay: Webh
       return moveReplay(tx, replay, through)
     })
   } catch (error) {
-    // A replay that cannot go on now must not hold up the others.
+    // A replay that fails now must not delay the others.
     log.error({ err: error, subscription: replay.subscription_id }, 'a replay could not go on')
     return false
   }

@@ -1,4 +1,4 @@
-/** Sends one delivery over HTTP: to checked addresses only, no redirects, judged by the status within its time. */
+/** Sends one delivery over HTTP: only to checked addresses, without redirects, judged by its status within the time limit. */
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent } from 'undici'
 import { TimeoutError, withTimeout } from '../../timing.ts'
@@ -7,33 +7,33 @@ import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscr
 
 export interface OutgoingWebhook extends ReceiverPolicy {
   url: string
-  /** The signature's; content-type and user-agent are set here. */
+  /** Headers of the signature. Content-type and user-agent are set here. */
   headers: Record<string, string>
-  /** Sent byte for byte. */
+  /** Body that is sent byte for byte. */
   body: string | Uint8Array
-  /** Covers everything up to the end of the answer's headers: name, connection, TLS, request. */
+  /** Time for everything until the end of the answer's headers: name, connection, TLS and request. */
   timeoutMs: number
-  /** Default: the name servers, or the system where private receivers are allowed. */
+  /** Resolver of names. The default is the name servers, or the system when private receivers are allowed. */
   resolve?: Resolve
-  /** Aborted when the process ends: the attempt is over then. */
+  /** Aborted when the process ends, which ends the attempt. */
   ending?: AbortSignal | undefined
 }
 
 export interface SendResult {
-  /** Null where no answer came. */
+  /** HTTP status, or null without an answer. */
   status: number | null
-  /** One line for whoever reads the attempt; null for a 2xx. */
+  /** One line that explains the failure, or null for a 2xx. */
   error: string | null
   duration_ms: number
-  /** Settles, never fails, once the connection is free again or gone: a second after the headers at the latest. */
+  /** Resolves once the connection is free or closed, at most a second after the headers. It never rejects. */
   freed?: Promise<void>
 }
 
-/** The body of a short answer is read so that its connection can be used again; any other's connection is destroyed. */
+/** Largest body that is read so that its connection can be reused. The connection of a larger one is destroyed. */
 const ANSWER_BODY_LIMIT = 16_384
 const ANSWER_BODY_TIMEOUT_MS = 1_000
 
-/** Never throws: whatever goes wrong is the attempt's error. Any number may run at once. */
+/** Never throws: every failure is the attempt's error. Any number of calls may run at once. */
 export async function sendWebhook({
   url: text,
   headers,
@@ -49,7 +49,7 @@ export async function sendWebhook({
     duration_ms: Math.round(performance.now() - started),
   })
   try {
-    // A request that still waits for its connection does not hear the signal; `withTimeout` does.
+    // A request that still waits for its connection ignores the signal, but `withTimeout` does not.
     const { status, freed } = await withTimeout(timeoutMs, ending, (signal) =>
       postWebhook(text, { headers, body, signal }, receiver),
     )
@@ -59,7 +59,7 @@ export async function sendWebhook({
   }
 }
 
-/** The module loads ipaddr.js: commands that send nothing need not wait for that, nor for undici. */
+/** The module loads ipaddr.js. Commands that send nothing load neither that nor undici. */
 const loadReceiverAddress = () => import('../webhook-subscriptions/receiver-address.ts')
 
 const answerText = (status: number) =>
@@ -68,16 +68,16 @@ const answerText = (status: number) =>
 async function postWebhook(
   text: string,
   { headers, body, signal }: { headers: Record<string, string>; body: string | Uint8Array; signal: AbortSignal },
-  { allowPrivate, ports, resolve: given }: ReceiverPolicy & { resolve?: Resolve },
+  { allowPrivate, ports, resolve }: ReceiverPolicy & { resolve?: Resolve },
 ): Promise<{ status: number; freed: Promise<void> }> {
   const { hostOf, ReceiverRefused, resolverFor, urlRefusal } = await loadReceiverAddress()
   if (!URL.canParse(text)) throw new ReceiverRefused('the URL is not readable')
   const url = new URL(text)
-  // An address in the URL is dialled without a lookup, so it is checked here, at every attempt.
+  // An address in the URL is used without a lookup, so it is checked here at every attempt.
   const refusal = urlRefusal(url, { allowPrivate, ports })
   if (refusal !== null) throw new ReceiverRefused(refusal)
   if (isIP(hostOf(url)) === 0) url.hostname = hostOf(url)
-  const dispatcher = await agentFor(given ?? resolverFor(allowPrivate), allowPrivate)
+  const dispatcher = await agentFor(resolve ?? resolverFor(allowPrivate), allowPrivate)
   const answer = await dispatcher.request({
     origin: url.origin,
     path: url.pathname + url.search,
@@ -86,7 +86,7 @@ async function postWebhook(
     body,
     signal,
   })
-  // After a second nobody waits for the rest of a body, which may be slow or endless.
+  // After a second the rest of a body is discarded, because it may be slow or endless.
   const rest = setTimeout(() => answer.body.destroy(), ANSWER_BODY_TIMEOUT_MS)
   rest.unref()
   answer.body.on('error', () => {})
@@ -100,7 +100,7 @@ async function postWebhook(
   return { status: answer.statusCode, freed }
 }
 
-/** Open connections are kept apart by what was checked when they were dialled: the policy and the resolver. */
+/** Open connections are separated by the checks at their opening: the policy and the resolver. */
 const agents = { private: new WeakMap<Resolve, Promise<Agent>>(), public: new WeakMap<Resolve, Promise<Agent>>() }
 
 function agentFor(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
@@ -128,7 +128,7 @@ async function makeAgent(resolve: Resolve, allowPrivate: boolean): Promise<Agent
     )
   }
   return new Agent({
-    // The attempt's own timeout is what ends it; a connection that nobody waits for any more ends by this one.
+    // The attempt's own timeout ends it. This one ends a connection that no attempt waits for any more.
     connect: {
       lookup,
       timeout: 10_000,
@@ -141,7 +141,7 @@ async function makeAgent(resolve: Resolve, allowPrivate: boolean): Promise<Agent
     maxHeaderSize: 16_384,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 15_000,
-    // A name that has moved is dialled, and checked, anew after this long, however busy its connection is.
+    // A name that has moved is resolved and checked again after this time, however busy its connection is.
     clientTtl: 60_000,
   })
 }
@@ -168,11 +168,11 @@ const FAILURE_KINDS: readonly [RegExp, string][] = [
   [/^(?:EPROTO$|ERR_SSL_|ERR_TLS_)/, 'the TLS handshake failed'],
 ]
 
-/** The messages of network errors show addresses and internals: only what their codes mean is said. */
+/** Messages of network errors contain addresses and internals, so only the meaning of their codes is reported. */
 function failureText(error: unknown): string {
-  const { code: given, name, message } = error as Error & { code?: unknown }
+  const { code: errorCode, name, message } = error as Error & { code?: unknown }
   if (name === 'ShuttingDown' || name === ('ReceiverRefused' satisfies ReceiverRefused['name'])) return message
-  const code = String(given ?? name)
+  const code = String(errorCode ?? name)
   const known = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined
   if (known !== undefined) return known
   return FAILURE_KINDS.find(([kind]) => kind.test(code))?.[1] ?? 'the request failed'

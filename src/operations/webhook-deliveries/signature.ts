@@ -1,13 +1,13 @@
-/** Signs a delivery: X-Service-Signature (spec section 6) and the headers of Standard Webhooks, with every live secret. */
+/** Signs a delivery with X-Service-Signature (spec section 6) and the headers of Standard Webhooks, with every live secret. */
 import { createHmac } from 'node:crypto'
 import { internal } from '../../errors.ts'
 
 export interface DeliveryToSign {
-  /** The event's id, the same at every attempt. */
+  /** Id of the event, which is the same at every attempt. */
   eventId: string
-  /** The body byte for byte as it is sent. */
+  /** The body as it is sent, byte for byte. */
   body: string | Uint8Array
-  /** `whsec_…` as they were shown: the current one first, during a rotation the previous ones after it. */
+  /** Secrets `whsec_…` in the form shown to users: the current one first, then the previous ones during a rotation. */
   secrets: readonly string[]
   /** Time of this attempt in Unix milliseconds. */
   now: number
@@ -17,8 +17,8 @@ const WEBHOOK_SECRET_PREFIX = 'whsec_'
 const WEBHOOK_SECRET_PATTERN = /^whsec_(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /**
- * X-Service-Signature is keyed with the UTF-8 of the whole secret, webhook-signature with the bytes after `whsec_`.
- * Throws internal_error where there is no secret or one is not readable, so that nothing leaves unsigned.
+ * X-Service-Signature uses the UTF-8 of the whole secret as key, webhook-signature the bytes after `whsec_`. Throws
+ * internal_error without a secret or for an unreadable one, so that nothing is sent unsigned.
  */
 export function signatureHeaders({ eventId, body, secrets, now }: DeliveryToSign): Record<string, string> {
   if (secrets.length === 0 || !secrets.every((secret) => WEBHOOK_SECRET_PATTERN.test(secret))) {

@@ -1,4 +1,4 @@
-/** The secrets that sign a delivery, opened from the vault. */
+/** Opens the secrets that sign a delivery from the vault. */
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
@@ -6,7 +6,7 @@ import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.
 type SecretServices = Pick<Services, 'vault' | 'log'>
 type SecretColumns = Pick<Row<'webhook_subscriptions'>, 'id' | 'secret' | 'previous_secrets_json'>
 
-/** The current one first, then those that were rotated out and still sign; null where the current one cannot be read. */
+/** Returns the current secret first, then rotated ones that still sign, or null when the current one cannot be read. */
 export function signingSecrets(services: SecretServices, subscription: SecretColumns, now: number): string[] | null {
   const current = openSecret(services, subscription, subscription.secret)
   // Nothing is ever sent unsigned.

@@ -1,4 +1,4 @@
-/** Whether a URL may receive webhooks: https to a public host, unless private receivers are allowed for development. */
+/** Checks whether a URL may receive webhooks: https to a public host, unless private receivers are allowed for development. */
 
 import type { Config } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
@@ -7,7 +7,7 @@ import type { Resolve } from './receiver-address.ts'
 
 export interface ReceiverChecks {
   config: Config
-  /** Default: the name servers. */
+  /** Resolver of names. The default is the name servers. */
   resolve?: Resolve
   /** Longest wait for the resolver in milliseconds. */
   resolveTimeoutMs?: number
@@ -15,18 +15,18 @@ export interface ReceiverChecks {
 
 const RECEIVER_HINT = 'use a public https receiver, or set webhooks.allow-private for development'
 
-/** The receivers that the settings allow. */
+/** Returns the policy for receivers from the settings. */
 export const receiverPolicy = ({ values }: Config) => ({
   allowPrivate: values['webhooks.allow-private'],
   ports: values['webhooks.ports'],
 })
 
 /**
- * Throws bad_request with `param: url`. Every address that the name resolves to is looked at, here as at every dial;
- * where private receivers are allowed nothing is resolved, since no address would be refused.
+ * Throws bad_request with `param: url`. Every address that the name resolves to is checked, here as at every
+ * connection. When private receivers are allowed nothing is resolved, because no address would be refused.
  */
 export async function checkReceiver(checks: ReceiverChecks, text: string): Promise<void> {
-  // The module loads ipaddr.js, which commands that check no receiver need not wait for.
+  // The module loads ipaddr.js, which commands without a receiver check do not load.
   const { receiverAddresses, hostOf, ReceiverRefused, resolverFor, urlRefusal } = await import('./receiver-address.ts')
   const { config, resolveTimeoutMs = 5_000 } = checks
   const refuse = (why: string) => badRequest(`url: ${why}`, { param: 'url' })

@@ -29,7 +29,7 @@ export async function createWebhookSubscription(
       active: 1,
       ...columns,
       disabled_reason: null,
-      // A subscription begins with the events that happen from now on; replays bring earlier ones.
+      // A subscription starts with events from now on. Replays deliver earlier ones.
       cursor: await lastSequence(tx),
       created_at: now,
       updated_at: now,

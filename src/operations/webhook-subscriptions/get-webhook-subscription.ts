@@ -1,4 +1,4 @@
-/** One webhook subscription. */
+/** Returns one webhook subscription. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

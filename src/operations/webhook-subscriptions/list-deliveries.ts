@@ -1,4 +1,4 @@
-/** Every attempt to deliver to one subscription, newest first. */
+/** Lists every delivery attempt of one subscription, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

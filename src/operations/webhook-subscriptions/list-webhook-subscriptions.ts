@@ -1,4 +1,4 @@
-/** Webhook subscriptions, newest first. */
+/** Lists webhook subscriptions, newest first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'

@@ -1,4 +1,4 @@
-/** A webhook subscription that the caller may change: its own, or any with the scope `*`. */
+/** Returns a webhook subscription that the caller may change: its own, or any with the scope `*`. */
 import type { Context } from '../../context.ts'
 import { forbidden } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
@@ -6,7 +6,10 @@ import type { Reader } from '../../store/store.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { requireRecord } from '../require-record.ts'
 
-/** Throws not_found, and forbidden where another key made it: who changes a URL or a secret receives what is sent there. */
+/**
+ * Throws not_found, and forbidden when another key created it, because a changed URL or secret would redirect its
+ * deliveries.
+ */
 export async function ownSubscription(
   { actor }: Pick<Context, 'actor'>,
   reader: Reader,

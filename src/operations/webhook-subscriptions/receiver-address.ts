@@ -1,23 +1,23 @@
-/** Which hosts and addresses may receive webhooks: those of the public internet, however a private one is written. */
+/** Decides which hosts and addresses may receive webhooks: those of the public internet, whatever the notation of a private one. */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 export interface ReceiverPolicy {
-  /** http, any port and any address are fine: for development only. */
+  /** Whether http, any port and any address are allowed, which is only for development. */
   allowPrivate: boolean
-  /** Ports of public receivers, in digits. */
+  /** Permitted ports of public receivers, in digits. */
   ports: readonly string[]
 }
 
-/** The addresses of a name, at least one; rejects where there is none or nobody answers. */
+/** Returns the addresses of a name, at least one. Rejects when there is none or no server answers. */
 export type Resolve = (name: string) => Promise<readonly string[]>
 
-/** Why a receiver is not dialled: one line that may be shown to whoever subscribed it. */
+/** The reason not to connect to a receiver, in one line that may be shown to the subscriber. */
 export class ReceiverRefused extends Error {
   override readonly name = 'ReceiverRefused'
 }
 
-/** What ipaddr.js calls the ranges of the IANA special-purpose registries (RFC 6890), as they are said. */
+/** Descriptions of ipaddr.js's names for the IANA special-purpose registries (RFC 6890). */
 const RANGE_NAMES: Record<string, string> = {
   unspecified: 'an unspecified address',
   broadcast: 'the broadcast address',
@@ -39,14 +39,14 @@ const RANGE_NAMES: Record<string, string> = {
   orchid2: 'an ORCHID address',
 }
 
-/** Metadata services that answer on addresses which look public. */
+/** Metadata services whose addresses appear to be public. */
 const METADATA_ADDRESSES = new Set(['168.63.129.16', '192.80.8.124'])
 const METADATA_NAMES = new Set(['metadata.goog', 'metadata.packet.net', 'metadata.platformequinix.com'])
 
-/** Only 2000::/3 is public unicast (RFC 4291): what lies outside embeds IPv4 or means nothing on the internet. */
+/** Only 2000::/3 is public unicast (RFC 4291). Other addresses embed IPv4 or are not routed on the internet. */
 const PUBLIC_V6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** Why webhooks may not go to an IPv4 or IPv6 address, like "a loopback address"; null where they may. */
+/** Returns why webhooks may not go to an IPv4 or IPv6 address, such as "a loopback address", or null when they may. */
 export function refusalOf(address: string): string | null {
   if (isIP(address) === 0) return 'not an address'
   if (address.includes('%')) return 'an address with a zone'
@@ -60,16 +60,19 @@ export function refusalOf(address: string): string | null {
   return null
 }
 
-/** Names that resolve inside a network or a machine, never on the public internet (RFC 6761, 6762, 7686, 8375). */
+/** Names that resolve within a network or a machine, never on the public internet (RFC 6761, 6762, 7686, 8375). */
 const PRIVATE_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|lan|home|corp|home\.arpa|onion|alt)$/
 
-/** Host of a URL as it is resolved and named in TLS: without brackets and without the dot of the root. */
+/** Returns the host of a URL as it is resolved and used in TLS: without brackets and without the root's dot. */
 export const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()
 
 const portOf = ({ port, protocol }: URL) => port || (protocol === 'http:' ? '80' : '443')
 
-/** Why a URL may not receive webhooks by what it says alone, resolving nothing; null where it may. Echoes no credentials. */
+/**
+ * Returns why the text of a URL excludes it as a receiver, without resolving anything, or null. It repeats no
+ * credentials.
+ */
 export function urlRefusal(url: URL, { allowPrivate, ports }: ReceiverPolicy): string | null {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be https'
   if (url.username !== '' || url.password !== '') return 'must not hold credentials'
@@ -88,7 +91,10 @@ export function urlRefusal(url: URL, { allowPrivate, ports }: ReceiverPolicy): s
   return PRIVATE_NAME.test(host) ? `${host} is not a public host: its ending is private` : null
 }
 
-/** The addresses to dial for a name, IPv4 first. Throws ReceiverRefused if there is none, or if any is not public. */
+/**
+ * Returns the addresses to connect to for a name, IPv4 first. Throws ReceiverRefused if there is none, or if any is not
+ * public.
+ */
 export async function receiverAddresses(
   name: string,
   allowPrivate: boolean,
@@ -96,7 +102,7 @@ export async function receiverAddresses(
 ): Promise<readonly string[]> {
   let addresses: readonly string[]
   try {
-    // An address is its own answer.
+    // An address needs no resolution.
     addresses = isIP(name) === 0 ? await resolve(name) : [name]
   } catch {
     addresses = []
@@ -104,17 +110,20 @@ export async function receiverAddresses(
   if (addresses.length === 0) throw new ReceiverRefused(`${name} does not resolve`)
   for (const address of addresses) {
     const reason = isIP(address) === 0 || !allowPrivate ? refusalOf(address) : null
-    // Only the refused address is named, and only if it is one: the others are no business of whoever reads this.
+    // Only the refused address is named, and only if it is valid, because the reader must not learn the others.
     const what = reason !== null && isIP(address) !== 0 ? `${address}, ${reason}` : reason
     if (reason !== null) throw new ReceiverRefused(`${name} is not a public host: it resolves to ${what}`)
   }
   return addresses.toSorted((one, other) => isIP(one) - isIP(other))
 }
 
-/** Longest wait for one name server's answer, and how often it is asked. */
+/** Longest wait for one name server's answer, and the number of attempts. */
 const NAME_SERVER = { timeout: 2_000, tries: 2 }
 
-/** Asks name servers alone, the system's unless given: no hosts file, no search list, no thread that a slow one holds. */
+/**
+ * Queries only name servers, by default the system's: without hosts file, search list or a thread that a slow server
+ * blocks.
+ */
 export const askNameServers =
   (servers?: readonly string[]): Resolve =>
   async (name) => {
@@ -122,13 +131,13 @@ export const askNameServers =
     const resolver = new Resolver(NAME_SERVER)
     if (servers) resolver.setServers(servers)
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-    // A family that fails adds nothing that could be dialled; where both fail there is no address at all.
+    // A family that fails adds no addresses. When both fail there is no address at all.
     const addresses = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
     if (addresses.length === 0) throw new Error('no address')
     return addresses
   }
 
-/** Asks the system, whose hosts file and container names development needs. */
+/** Queries the system, whose hosts file and container names development requires. */
 const askSystem: Resolve = async (name) => {
   const { lookup } = await import('node:dns/promises')
   return (await lookup(name, { all: true })).map(({ address }) => address)
@@ -136,5 +145,5 @@ const askSystem: Resolve = async (name) => {
 
 const askPublicly = askNameServers()
 
-/** The same function every time: open connections are kept apart by it. */
+/** Returns the same function every time, because open connections are separated by it. */
 export const resolverFor = (allowPrivate: boolean): Resolve => (allowPrivate ? askSystem : askPublicly)

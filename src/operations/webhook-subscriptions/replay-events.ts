@@ -1,4 +1,4 @@
-/** Delivers events again, by their ids or from a moment on; their attempts begin anew. */
+/** Delivers events again, by their ids or from a time on. Their attempts start anew. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -15,12 +15,12 @@ import { ownSubscription } from './owned.ts'
 
 type ReplayEventsRoute = Api['webhookSubscriptions']['replay']
 
-/** Replays of one subscription that may be under way at a time. */
+/** Replays of one subscription that may be in progress at a time. */
 const MOST_REPLAYS = 10
 
 /**
- * `since` takes the events that the subscription wants, the first of them at once, the others step by step; an id that is
- * named is delivered whatever its type. What the subscription has not come to yet waits until then.
+ * `since` selects the subscription's event types, the first events at once and the others step by step. A named id is
+ * delivered whatever its type. Events after the subscription's cursor wait until it reaches them.
  */
 export async function replayEvents(
   context: Context,
@@ -29,7 +29,7 @@ export async function replayEvents(
   const now = context.clock.now()
   const answer = await context.commit(async (tx) => {
     const subscription = await ownSubscription(context, tx, id)
-    // The schema takes exactly one of both.
+    // The schema requires exactly one of the two.
     if (since !== undefined) return replaySince(tx, subscription, since, now)
     const events = await eventsById(tx, event_ids ?? [])
     await requeueEvents(
@@ -57,7 +57,7 @@ async function replaySince(
   }
   let { queued, through } = await replayStep(tx, { ...replay, through: first - 1 }, { now })
   if (through === replay.come_to && through < last) {
-    // A step ends at the subscription's cursor: events behind it are queued anew, those after it once.
+    // A step ends at the subscription's cursor: events before it are queued again, those after it once.
     const more = await replayStep(tx, { ...replay, through }, { now })
     ;[queued, through] = [queued + more.queued, more.through]
   }

@@ -1,4 +1,4 @@
-/** Replaces a subscription's secret; each earlier one signs too for as long as was asked for when it was replaced. */
+/** Replaces a subscription's secret. Each earlier one also signs for the time requested at its replacement. */
 
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
@@ -13,7 +13,7 @@ import { makeWebhookSecret, type PreviousSecret, previousSecrets, previousSecret
 
 type RotateSecretRoute = Api['webhookSubscriptions']['rotateSecret']
 
-/** Earlier secrets that may still sign: each is a signature in two headers of every delivery. */
+/** Earlier secrets that may still sign. Each adds a signature to two headers of every delivery. */
 const MOST_PREVIOUS_SECRETS = 5
 
 export async function rotateSecret(

@@ -1,9 +1,9 @@
-/** Signing secrets: made here, stored sealed, shown once. */
+/** Creates signing secrets, which are stored sealed and shown once. */
 import { randomBytes } from 'node:crypto'
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 
-/** `whsec_` and 32 random bytes in base64; the whole string's UTF-8 is the key of X-Service-Signature. */
+/** Returns `whsec_` and 32 random bytes in base64. The whole string's UTF-8 is the key of X-Service-Signature. */
 export function makeWebhookSecret({ vault }: Services, subscriptionId: string) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   return {
@@ -12,13 +12,13 @@ export function makeWebhookSecret({ vault }: Services, subscriptionId: string) {
   }
 }
 
-/** An earlier secret, sealed as `previous_secrets_json` holds it. */
+/** An earlier secret, sealed as stored in `previous_secrets_json`. */
 export interface PreviousSecret {
   secret: Buffer
   until: number
 }
 
-/** The secrets that were rotated out and still sign, the newest first. */
+/** Returns the rotated secrets that still sign, the newest first. */
 export function previousSecrets(
   { previous_secrets_json }: Pick<Row<'webhook_subscriptions'>, 'previous_secrets_json'>,
   now: number,

@@ -1,4 +1,4 @@
-/** Changes the URL or events of a subscription, or switches it on or off; a request that changes nothing writes nothing. */
+/** Changes the URL or events of a subscription, or switches it on or off. A request without a change writes nothing. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -32,7 +32,8 @@ export async function updateWebhookSubscriptionById(
       receiver_revision: before.receiver_revision + (moves || (switches && active) ? 1 : 0),
       updated_at: context.clock.now(),
     })
-    // The subscription's row is locked by now, and an attempt that ends waits for it: none is held back behind this.
+    // The subscription's row is locked, and an attempt that ends waits for it, so that no delivery can be held after
+    // this.
     if (switches && active) await resumeHeld(tx, id, context.clock.now())
     return webhookSubscriptionRecord(requireRecord(stored, 'webhook subscription', id))
   })

@@ -1,11 +1,11 @@
-/** What each account gains that is not safely the wallet's, by its balance or by what instructions move there. */
+/** Computes the gains of each account that is not safely the wallet's, from its balance and from the instructions. */
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { AmountsByMint } from './amounts-by-mint.ts'
 import type { InstructedTransfer } from './instruction-effects.ts'
 import type { Destination } from './movement.ts'
 import type { AccountSnapshot, TouchedAccount } from './touched-accounts.ts'
 
-/** What instructions move into each account, however it goes on from there. */
+/** Sums what instructions move into each account, including amounts that later leave it again. */
 export function receivedAmounts(transfers: readonly InstructedTransfer[]): ReadonlyMap<string, AmountsByMint> {
   const received = new Map<string, AmountsByMint>()
   for (const { to, mint, amount } of transfers) {
@@ -17,7 +17,10 @@ export function receivedAmounts(transfers: readonly InstructedTransfer[]): Reado
   return received
 }
 
-/** The balance alone could be that of another moment than the simulation's: a gain is at least what instructions move there. */
+/**
+ * The balance may have been read at another moment than the simulation, so a gain is at least what instructions move
+ * there.
+ */
 export function accountGains(touched: TouchedAccount, received: AmountsByMint = new AmountsByMint()): Destination[] {
   if (touched.isSafe) return []
   const gains = [...balanceGains(touched)]
@@ -43,7 +46,7 @@ function* balanceGains(touched: TouchedAccount): Iterable<Destination> {
   if (rest > 0n) yield destinationOf(touched, null, rest)
 }
 
-/** What the token account held before; nothing where it was another owner's, or of another mint. */
+/** Tokens that the account held before, or 0 when it had another owner or mint. */
 function tokensBefore({ before: { token: old }, after: { token: now } }: TouchedAccount): bigint {
   return old !== null && old.owner === now?.owner && old.mint === now.mint ? old.amount : 0n
 }
@@ -53,7 +56,7 @@ export const isWrappedSol = ({ token }: AccountSnapshot): boolean => token?.mint
 export function destinationOf(touched: TouchedAccount, mint: string | null, amount: bigint): Destination {
   const { address, before, after, openings } = touched
   const { account, token } = after.account === null ? before : after
-  // An account that opens and ends within the transaction is known by its opening alone.
+  // An account that is opened and closed within the transaction shows only in its opening.
   const opened = account === null ? openings.at(-1) : undefined
   return {
     address,

@@ -1,17 +1,17 @@
-/** Accounts that are opened within a transaction: one that ends in it too shows neither before nor after. */
+/** Finds accounts that are opened within a transaction. One that is also closed in it appears neither before nor after. */
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { ExecutedInstruction } from './executed-instructions.ts'
 
 export interface AccountOpening {
-  /** The program that the account is handed to. */
+  /** The program that the account is assigned to. */
   program: string
-  /** Owner and mint of a token account; null for any other account. */
+  /** Owner and mint of a token account, or null for any other account. */
   owner: string | null
   mint: string | null
 }
 
-/** The openings of each address that is opened, in the order of execution. */
+/** The openings of each address, in the order of execution. */
 export type AccountOpenings = ReadonlyMap<string, readonly AccountOpening[]>
 
 const CREATED = new Set(['createAccount', 'createAccountWithSeed'])

@@ -2,7 +2,7 @@
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import type { TokenAmount } from './movement.ts'
 
-/** A mint is null for lamports. */
+/** Amounts by mint. The mint is null for lamports. */
 export class AmountsByMint {
   readonly #amounts = new Map<string, bigint>()
 
@@ -15,12 +15,12 @@ export class AmountsByMint {
     return this.#amounts.get(mint ?? WRAPPED_SOL) ?? 0n
   }
 
-  /** In the order in which they were added first; lamports under the mint of wrapped SOL. */
+  /** The mints in the order in which they were first added. Lamports are listed under the mint of wrapped SOL. */
   mints(): string[] {
     return [...this.#amounts.keys()]
   }
 
-  /** The larger amount of each mint. */
+  /** Returns the larger amount of each mint. */
   larger(other: AmountsByMint): AmountsByMint {
     const sums = new AmountsByMint()
     for (const key of new Set([...this.mints(), ...other.mints()])) {
@@ -30,13 +30,13 @@ export class AmountsByMint {
     return sums
   }
 
-  /** Not below zero. */
+  /** Returns the lamports, at least 0. */
   lamports(): bigint {
     const amount = this.of(null)
     return amount > 0n ? amount : 0n
   }
 
-  /** Those above zero. */
+  /** Returns the token amounts above zero. */
   tokens(): TokenAmount[] {
     return [...this.#amounts].flatMap(([mint, amount]) =>
       mint === WRAPPED_SOL || amount <= 0n ? [] : { mint, amount },

@@ -1,4 +1,4 @@
-/** Amounts: what leaves the wallet, what others gain, and where it arrives. */
+/** Computes the amounts that leave the wallet, that others gain, and where they arrive. */
 import { PROGRAMS } from '../../solana/programs.ts'
 import { accountGains, destinationOf, isWrappedSol, receivedAmounts } from './account-gains.ts'
 import { AmountsByMint } from './amounts-by-mint.ts'
@@ -6,7 +6,9 @@ import type { InstructedTransfer, InstructionEffects } from './instruction-effec
 import type { Destination, Movement } from './movement.ts'
 import { type AccountSnapshot, isPlainProgram, type TouchedAccount, type TouchedAccounts } from './touched-accounts.ts'
 
-/** They hold the vaults of every pool of DBC and of DAMM v2: the programs' rules decide what leaves them. */
+/**
+ * These own the vaults of every pool of DBC and of DAMM v2. The rules of the programs decide what leaves the vaults.
+ */
 const POOL_AUTHORITIES: ReadonlySet<string> = new Set([
   PROGRAMS.dbc.accounts[0],
   'HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC',
@@ -17,14 +19,14 @@ type BalanceFlows = Pick<
   'lamports_out' | 'lamports_to_others' | 'tokens_out' | 'tokens_to_others' | 'destinations'
 >
 
-/** `fee` is in lamports, 0 where another pays. */
+/** `fee` is in lamports, and is 0 when another account pays. */
 export function balanceFlows(
   wallet: string,
   accounts: TouchedAccounts,
   { outgoing, transfers }: InstructionEffects,
   fee: bigint,
 ): BalanceFlows {
-  // What goes to an account that the wallet alone can empty has not left.
+  // An amount that goes to an account that only the wallet can empty has not left.
   const leaving = outgoing.filter(({ to }) => to === null || !accounts.get(to)?.isSafe)
   const instructed = new AmountsByMint()
   instructed.add(null, fee)
@@ -53,7 +55,7 @@ function gainsOf(accounts: TouchedAccounts, transfers: readonly InstructedTransf
   return [...accounts.values()].flatMap((touched) => accountGains(touched, received.get(touched.address)))
 }
 
-/** Receivers of the wallet's transfers that gain nothing themselves, each once by mint. */
+/** Returns receivers of the wallet's transfers that gain nothing themselves, each once per mint. */
 function passedThrough(
   leaving: readonly InstructedTransfer[],
   gains: readonly Destination[],
@@ -69,7 +71,7 @@ function passedThrough(
   return passed
 }
 
-/** A loss counts in full, a gain only where nobody but the wallet can take it again. */
+/** A loss counts in full, and a gain only when no one but the wallet can take it back. */
 function lossesOf(wallet: string, accounts: TouchedAccounts): AmountsByMint {
   const losses = new AmountsByMint()
   for (const touched of accounts.values()) {
@@ -95,18 +97,18 @@ function addTokenLosses(losses: AmountsByMint, wallet: string, { before, after, 
   }
 }
 
-/** Lamports that are not the tokens of a wrapped-SOL account. */
+/** Lamports of the account without the tokens of a wrapped-SOL account. */
 function unwrappedLamports(snapshot: AccountSnapshot): bigint {
   const { account, token } = snapshot
   return (account?.lamports ?? 0n) - (token !== null && isWrappedSol(snapshot) ? token.amount : 0n)
 }
 
-/** Rent in the accounts of programs leaves the wallet, but is nobody's gain. */
+/** Rent in accounts of programs leaves the wallet, but is no one's gain. */
 function isGainOfOthers({ owner, mint, program }: Destination, accounts: TouchedAccounts): boolean {
   return isPlainProgram(program) && !(owner !== null && POOL_AUTHORITIES.has(owner)) && !isNewMint(mint, accounts)
 }
 
-/** Tokens that come into the vaults of pools: a stranger's position may be what they are put in for. */
+/** Whether tokens go into the vault of a pool. They may be paid in for the position of another. */
 function isPaidIntoPool({ from, to, mint }: InstructedTransfer, accounts: TouchedAccounts): boolean {
   const isVault = (address: string | null) =>
     address !== null && [...(accounts.get(address)?.owners ?? [])].some((owner) => POOL_AUTHORITIES.has(owner))

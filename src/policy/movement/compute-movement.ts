@@ -1,4 +1,4 @@
-/** Computes what a transaction would really move out of a wallet: from a run of it, never from what it claims to do. */
+/** Computes the movement of a transaction out of a wallet from its simulation, not from what the transaction declares. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import { accountOpenings } from './account-openings.ts'
@@ -16,32 +16,35 @@ import type { InvokedProgram, Movement, SimulationFailure } from './movement.ts'
 import { touchedAccounts } from './touched-accounts.ts'
 import { confidentialBalances, foreignNonce } from './unread-parts.ts'
 
-/** A simulation of the very message, whether it succeeded or failed. */
+/** A simulation of exactly this message, whether it succeeded or failed. */
 export interface SimulatedMessage {
   wallet: string
   message: DecodedMessage
-  /** The message's own keys and the addresses that it loads from lookup tables, in the order that instructions count them. */
+  /** The message's own keys and the addresses loaded from lookup tables, in the order of instruction indexes. */
   keys: readonly string[]
   slot: number
-  /** Lamports that the wallet pays; 0 where another pays. */
+  /** Lamports that the wallet pays as fee, or 0 when another account pays. */
   fee: bigint
-  /** False where the accounts kept changing between the readings before and after the simulation. */
+  /** Whether the accounts were the same before and after the simulation. */
   stable: boolean
 }
 
-/** What a simulation that succeeded shows of the accounts that the message may write to. */
+/** The accounts that the message may write to, as a successful simulation shows them. */
 export interface SimulatedEffects {
   addresses: readonly string[]
-  /** In the order of `addresses`, null where no account is. */
+  /** Accounts in the order of `addresses`, with null for an address without an account. */
   before: readonly (ChainAccount | null)[]
   after: readonly (ChainAccount | null)[]
-  /** Inner instructions as the node shows them. */
+  /** Inner instructions in the form that the node returns. */
   inner: unknown
-  /** The asset of Metaplex Core that the transaction may release, if any: losing its freeze authority is then no loss. */
+  /**
+   * The asset of Metaplex Core that the transaction may release, if any. The loss of its freeze authority is then
+   * permitted.
+   */
   release: AssetRelease | null
 }
 
-/** The movement of a simulation that succeeded. */
+/** Returns the movement of a simulation that succeeded. */
 export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffects): Movement {
   const { wallet, message, fee, stable } = simulated
   const own = messageInstructions(message, simulated.keys)
@@ -72,7 +75,7 @@ export function movementOf(simulated: SimulatedMessage, effects: SimulatedEffect
   }
 }
 
-/** The movement of a simulation that failed, of which the policy allows none. */
+/** Returns the movement of a simulation that failed. No policy permits it. */
 export function failedMovement(simulated: SimulatedMessage, err: SimulationFailure, logs: string[]): Movement {
   const { wallet, message, keys, stable } = simulated
   const programs = invokedPrograms(messageInstructions(message, keys), wallet)
@@ -91,7 +94,9 @@ const NO_MOVEMENT = {
   closes: [],
 } satisfies Partial<Movement>
 
-/** The first key of a message pays its fee. Throws where it has none, which no decoded message does. */
+/**
+ * Returns the first key of a message, which pays its fee. Throws when it has none; no decoded message is without keys.
+ */
 export function feePayerOf({ keys: [feePayer] }: DecodedMessage): string {
   if (feePayer === undefined) throw new Error('a message without keys has no fee payer')
   return feePayer

@@ -1,4 +1,4 @@
-/** Control: authorities that the wallet loses, delegates that it gains, and accounts of its own that end. */
+/** Finds changes of control: authorities that the wallet loses, delegates that it adds, and accounts of its own that are closed. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
@@ -8,18 +8,18 @@ import type { InstructionEffects } from './instruction-effects.ts'
 import type { AccountClosing, AuthorityChange, Delegation, Destination } from './movement.ts'
 import { holdsAddressAt, nonceAuthority, type TouchedAccount, type TouchedAccounts } from './touched-accounts.ts'
 
-/** Addresses in accounts of the wallet that decide where value goes, though they are not the wallet's own. */
+/** Addresses in accounts of the wallet that decide where value goes, though they are not the wallet's own address. */
 const GUARDED_ADDRESSES = [
   { program: PROGRAMS.distributor.id, offset: 169, what: 'clawback receiver of the distributor' },
   { program: PROGRAMS.lock.id, offset: 8, what: 'recipient of the escrow' },
 ] as const
-/** First byte of Token Metadata's records that let another act: use, collection, metadata and holder delegates. */
+/** First byte of Token Metadata's delegate records: use, collection, metadata and holder delegates. */
 const METADATA_RECORDS: ReadonlySet<number | undefined> = new Set([8, 9, 12, 14])
-/** Where a token account keeps its delegate. */
+/** Offset of the delegate in a token account. */
 const DELEGATE_OFFSET = 76
 /** First byte of an asset of Metaplex Core. */
 const CORE_ASSET = 1
-/** Where an asset keeps its owner, and a collection its update authority. */
+/** Offset of the owner in an asset, and of the update authority in a collection. */
 const CORE_OWNER_OFFSET = 1
 
 export function authorityChanges(
@@ -59,7 +59,7 @@ function newCloseAuthority(wallet: string, { address, before, after }: TouchedAc
   return [{ address, what: 'close authority of the token account', to: closer }]
 }
 
-/** An authority that is revoked leaves its bytes behind: token accounts and mints are compared by their fields. */
+/** A revoked authority leaves its bytes in the data, so token accounts and mints are compared by their fields. */
 function lostFields(wallet: string, { address, before, after }: TouchedAccount): AuthorityChange[] {
   const fields = [
     ['token account owner', before.token?.owner, after.token?.owner],
@@ -72,14 +72,14 @@ function lostFields(wallet: string, { address, before, after }: TouchedAccount):
   )
 }
 
-/** The first place where the wallet's address stood and stands no more. */
+/** Returns the first offset that held the wallet's address and no longer does. */
 function lostOffset(
   wallet: string,
   { address, before: { token }, offsets }: TouchedAccount,
   before: ChainAccount,
   after: ChainAccount,
 ): AuthorityChange[] {
-  // The wallet as a delegate of a token account is nothing to lose.
+  // It is no loss when the wallet stops being the delegate of a token account.
   const watched = token === null ? offsets : offsets.filter((offset) => offset !== DELEGATE_OFFSET)
   const lost = watched.find((offset) => !holdsAddressAt(after, offset, addressBytes(wallet)))
   if (lost === undefined) return []
@@ -112,7 +112,7 @@ export function delegations(wallet: string, accounts: TouchedAccounts): Delegati
   })
 }
 
-/** Plugins and records that let others act on what is the wallet's; nothing of it may change but its counters. */
+/** Plugins and records let others act on accounts of the wallet, so nothing in them may change except counters. */
 function programDelegation(wallet: string, { before, after }: TouchedAccount): Delegation['kind'] | null {
   const [old, now] = [before.account, after.account]
   if (now === null || (old !== null && Buffer.from(old.data).equals(now.data))) return null
@@ -125,7 +125,10 @@ function programDelegation(wallet: string, { before, after }: TouchedAccount): D
   return Buffer.from(from).equals(to) ? null : 'core collection'
 }
 
-/** A closing instruction names who gets the lamports; without one it is whoever gains more than the wallet sent there. */
+/**
+ * A closing instruction names the receiver of the lamports. Without one, the receivers are the accounts that gain more
+ * than the wallet sent to them.
+ */
 export function accountClosings(
   wallet: string,
   accounts: TouchedAccounts,

@@ -1,14 +1,19 @@
-/** Collections of Metaplex Core, whose two counters change with everything that others mint or burn (mpl-core, `CollectionV1`). */
+/** Handles collections of Metaplex Core, whose two counters change whenever anyone mints or burns (mpl-core, `CollectionV1`). */
 
-/** First byte of a collection: its `Key`. */
+/** First byte of a collection, its `Key`. */
 const COLLECTION_KEY = 5
-/** Key and update authority come before the name and the URI, each after its u32 length; the counters follow. */
+/**
+ * The key and the update authority precede the name and the URI, each with its u32 length. The counters follow them.
+ */
 const TEXTS_OFFSET = 33
 const COUNTERS_BYTES = 8
 
 export const isCollection = (data: Uint8Array): boolean => data[0] === COLLECTION_KEY
 
-/** The data without the counters `num_minted` and `current_size`; null where it is no collection, or is cut short. */
+/**
+ * Returns the data without the counters `num_minted` and `current_size`, or null when it is no collection or is
+ * truncated.
+ */
 export function withoutCounters(data: Uint8Array): Buffer | null {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   if (!isCollection(data)) return null

@@ -1,26 +1,31 @@
-/** Every instruction that a transaction executes: the message's own, read from its bytes, and inner ones, as a node shows them. */
+/** Lists every instruction that a transaction executes: the message's own, decoded from its bytes, and inner ones from the node. */
 import { decodeInstruction } from '../../solana/instructions/index.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
 
 export interface ExecutedInstruction {
   program: string
-  /** Index of the message's own instruction that it is, or that calls it. */
+  /** Index of the message's own instruction that this is, or that calls this one. */
   index: number
   depth: number
   where: string
-  /** Addresses that it names. */
+  /** Addresses that the instruction names. */
   accounts: string[]
-  /** The name that validators show; null where it is not known. */
+  /** The name that validators show, or null when it is unknown. */
   type: string | null
-  /** Its accounts and fields: decoded here for the message's own, amounts as bigint; as the node shows them for an inner one. */
+  /**
+   * Accounts and fields of the instruction. The message's own are decoded here with bigint amounts; inner ones have the
+   * node's form.
+   */
   info: Readonly<Record<string, unknown>>
 }
 
-/** Tag of the token program's instruction that holds others, which a node shows neither parsed nor as inner ones. */
+/**
+ * Tag of the token program's batch instruction. A node shows the instructions in it neither parsed nor as inner ones.
+ */
 const BATCH_TAG = 255
 
-/** An inner instruction in the answer of a node, before its fields are checked. */
+/** An inner instruction in a node's answer, before its fields are checked. */
 interface ShownInstruction {
   programId?: unknown
   parsed?: unknown
@@ -28,7 +33,7 @@ interface ShownInstruction {
   stackHeight?: unknown
 }
 
-/** `keys` are the message's own and the addresses that it loads from lookup tables. */
+/** `keys` are the message's own keys and the addresses loaded from lookup tables. */
 export function messageInstructions({ instructions }: DecodedMessage, keys: readonly string[]): ExecutedInstruction[] {
   return instructions.map(({ programIdIndex, accounts: places, data }, i) => {
     const program = keys[programIdIndex] ?? ''
@@ -39,7 +44,7 @@ export function messageInstructions({ instructions }: DecodedMessage, keys: read
   })
 }
 
-/** The inner instructions that a simulation shows; null where it shows none in a form that can be read. */
+/** Returns the inner instructions that a simulation shows, or null when they have no readable form. */
 export function innerInstructions(shown: unknown): ExecutedInstruction[] | null {
   if (!Array.isArray(shown)) return null
   const inner: ExecutedInstruction[] = []
@@ -54,7 +59,7 @@ export function innerInstructions(shown: unknown): ExecutedInstruction[] | null 
   return inner
 }
 
-/** Each of the message's own instructions, followed by those that it calls. */
+/** Orders each of the message's own instructions before those that it calls. */
 export const inExecutionOrder = (
   own: readonly ExecutedInstruction[],
   inner: readonly ExecutedInstruction[],

@@ -1,21 +1,23 @@
-/** The one power that a wallet gives up where it cosigns: to keep an asset frozen, of the very asset that is released. */
+/** Permits the one loss of control in cosigning: the wallet's power to freeze an asset, in the release of that asset. */
 import type { DecodedMessage } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { TouchedAccount, TouchedAccounts } from './touched-accounts.ts'
 
-/** UpdatePluginV1 (6) of a FreezeDelegate (1) to not frozen (0). */
+/** The data of UpdatePluginV1 (6) that sets a FreezeDelegate (1) to not frozen (0). */
 const THAW = [6, 1, 0]
 
-/** What of an asset of Metaplex Core a release is recognized by. */
+/** The parts of a Metaplex Core asset by which a release is recognized. */
 export interface AssetSnapshot {
   owner: string
-  /** Its FreezeDelegate plugin; null where it has none. */
+  /** The FreezeDelegate plugin of the asset, or null when it has none. */
   freeze: { frozen: boolean; authority: { type: string; address?: string } } | null
-  /** Everything that the program's decoder reads of it. */
+  /** Every field that the program's decoder reads. */
   decoded: object
 }
 
-/** The asset that a transaction may release, as it was and will be; null where no asset stands there, or none that can be read. */
+/**
+ * The asset that a transaction may release, before and after. A state is null when the address has no readable asset.
+ */
 export interface AssetRelease {
   asset: string
   before: AssetSnapshot | null
@@ -23,9 +25,9 @@ export interface AssetRelease {
 }
 
 /**
- * The accounts, with the asset counted as a stranger's where the transaction is its release and does nothing else to it;
- * else as they are, so that every rule sees what the wallet would lose. A release is recognized by its effect: the
- * wallet's FreezeDelegate is gone and all else of the asset stays; and the wallet acts on Metaplex Core for it alone.
+ * Returns the accounts with the asset counted as another owner's if the transaction only releases it, else unchanged. A
+ * release is recognized by its effect: the wallet's FreezeDelegate is gone, the rest of the asset is the same, and the
+ * wallet acts on Metaplex Core for it alone.
  */
 export function withoutReleased(
   wallet: string,
@@ -39,7 +41,7 @@ export function withoutReleased(
   return new Map([...accounts, [release.asset, { ...touched, offsets: [] }]])
 }
 
-/** Whether the only instruction of Metaplex Core that names the wallet is the thaw of this asset. */
+/** Whether the thaw of this asset is the only instruction of Metaplex Core that names the wallet. */
 function thawsAlone(wallet: string, asset: string, { keys, instructions }: DecodedMessage): boolean {
   const place = keys.indexOf(wallet)
   const [thaw, ...others] = instructions.filter(
@@ -62,11 +64,11 @@ function isReleased(wallet: string, { before, after }: AssetRelease, touched: To
   return wasOurs && after.freeze === null && unfrozenPartsOf(before) === unfrozenPartsOf(after)
 }
 
-/** Fields that change with the removal of a plugin: the plugin itself, and where in the data each plugin stands. */
+/** Fields that change when a plugin is removed: the plugin itself and the offsets of the plugins in the data. */
 const PLUGIN_FIELDS = new Set(['freezeDelegate', 'pluginHeader', 'header'])
 const PLACE_FIELDS = new Set(['offset', 'dataOffset'])
 
-/** All that was decoded but the freeze plugin, as text to compare. */
+/** Returns everything that was decoded except the freeze plugin, as text for comparison. */
 function unfrozenPartsOf({ decoded }: AssetSnapshot): string {
   const rest = Object.fromEntries(Object.entries(decoded).filter(([name]) => !PLUGIN_FIELDS.has(name)))
   return JSON.stringify(rest, (name, value) => (PLACE_FIELDS.has(name) ? undefined : comparable(value)))

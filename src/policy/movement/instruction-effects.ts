@@ -1,4 +1,4 @@
-/** What instructions move, and what of it out of a wallet's accounts, whatever comes back in the same transaction. */
+/** Computes what instructions move, and what they take out of a wallet's accounts even if it returns in the same transaction. */
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { ExecutedInstruction } from './executed-instructions.ts'
@@ -6,27 +6,29 @@ import type { UnreadPart } from './movement.ts'
 import type { TouchedAccounts } from './touched-accounts.ts'
 
 export interface InstructedTransfer {
-  /** Null where it is minted. */
+  /** Source account, or null for a mint. */
   from: string | null
-  /** Null where it is burnt. */
+  /** Receiving account, or null for a burn. */
   to: string | null
-  /** Null for lamports. */
+  /** Mint of the tokens, or null for lamports. */
   mint: string | null
   amount: bigint
 }
 
 export interface InstructionEffects {
-  /** Transfers out of the wallet, out of its token accounts at any time of the transaction, and of mints that it lets print. */
+  /**
+   * Transfers out of the wallet and its token accounts at any time of the transaction, and mints under its authority.
+   */
   outgoing: InstructedTransfer[]
-  /** All transfers, whoever authorizes them; by these alone tokens move, and lamports leave wallets and token accounts. */
+  /** All transfers, whoever authorizes them. Only these move tokens, and lamports out of wallets and token accounts. */
   transfers: InstructedTransfer[]
   closed: { address: string; to: string }[]
-  /** Accounts that are derived from the wallet by seed and handed to a program. */
+  /** Accounts that are derived from the wallet by seed and assigned to a program. */
   assigned: { address: string; to: string | null }[]
   unread: UnreadPart[]
 }
 
-/** Instructions whose effects show in the accounts afterwards. */
+/** Instructions whose effects are visible in the accounts afterwards. */
 const VISIBLE_SYSTEM = new Set([
   'assign',
   'advanceNonce',
@@ -42,8 +44,8 @@ const VISIBLE_TOKEN = new Set([
 ])
 
 /**
- * Lamports of a wallet and tokens leave by the System program and the token programs alone, so that this list is whole.
- * An instruction of theirs that is not known here is `unread`. The instructions come in the order of execution.
+ * Only the System program and the token programs move tokens and lamports out of wallets, so this list is complete. An
+ * instruction of theirs that is not listed here is `unread`. The instructions are in the order of execution.
  */
 export function instructionEffects(
   wallet: string,
@@ -69,11 +71,13 @@ interface EffectsState {
   wallet: string
   accounts: TouchedAccounts
   effects: InstructionEffects
-  /** What the accounts that took part hold by now: an instruction that closes one does not say how much it gives. */
+  /**
+   * Balances of the accounts at this point, because an instruction that closes an account does not state the amount.
+   */
   lamports: Map<string, bigint>
 }
 
-/** Adds what the instruction does; false where it is not understood and may be the wallet's. */
+/** Adds the effect of the instruction. Returns false when it is unknown and may be the wallet's. */
 function systemEffect({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
   const { wallet, effects } = state
   const lamports = (from: unknown, to: unknown, isOwn: boolean) =>
@@ -100,7 +104,7 @@ function systemEffect({ type, info, accounts }: ExecutedInstruction, state: Effe
   }
 }
 
-/** Adds what the instruction does; false where it is not understood and may be the wallet's. */
+/** Adds the effect of the instruction. Returns false when it is unknown and may be the wallet's. */
 function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: EffectsState): boolean {
   const { wallet, effects } = state
   const isOwn = (address: unknown) => state.accounts.get(String(address))?.isOwnToken ?? false
@@ -135,7 +139,10 @@ function tokenEffect({ type, info, accounts }: ExecutedInstruction, state: Effec
   }
 }
 
-/** Both accounts of a transfer are of its mint; all that it may be of where an account is opened for one after another. */
+/**
+ * Returns the mint of both accounts of a transfer, or every candidate when an account is opened for several mints in
+ * turn.
+ */
 function mintsOf({ mint, source, destination }: ExecutedInstruction['info'], accounts: TouchedAccounts): string[] {
   if (typeof mint === 'string') return [mint]
   const mintsAt = (address: unknown) => [...(accounts.get(String(address))?.mints ?? [])]
@@ -144,9 +151,9 @@ function mintsOf({ mint, source, destination }: ExecutedInstruction['info'], acc
   return shared.length > 0 ? shared : [...from, ...to]
 }
 
-/** Whether the wallet lets the mint print; what a mint of the same transaction prints has no worth yet. */
+/** Whether the wallet may authorize the mint. Tokens of a mint that this transaction creates have no value yet. */
 function mayPrintBy(wallet: string, info: ExecutedInstruction['info'], accounts: TouchedAccounts): boolean {
-  // An inner instruction is as the node shows it, which has a name of its own for who may print.
+  // Inner instructions have the node's form, which names the mint authority differently.
   const { mint, signers, authority = info.mintAuthority } = info
   if (accounts.get(String(mint))?.before.account === null) return false
   return authority === wallet || (Array.isArray(signers) && signers.includes(wallet))
@@ -163,11 +170,11 @@ interface ShownTransfer {
   amount: unknown
 }
 
-/** False where the transfer cannot be read and is the wallet's. */
+/** Returns false when the transfer cannot be read and is the wallet's. */
 function addTransfer(state: EffectsState, { from, to, mint, amount }: ShownTransfer, isOwn: boolean): boolean {
   const digits = typeof amount === 'number' && !Number.isSafeInteger(amount) ? '' : String(amount)
   if (!/^\d+$/.test(digits) || !isAddressOrNull(from) || !isAddressOrNull(to)) return !isOwn
-  // To itself nothing moves: a claim asks in this way whether the amount is there.
+  // A transfer to itself moves nothing. A claim uses it to assert that the amount is available.
   if (from === to) return true
   const transfer: InstructedTransfer = { from, to, mint, amount: BigInt(digits) }
   state.effects.transfers.push(transfer)

@@ -1,8 +1,8 @@
-/** What a transaction would really move, as one wallet sees it. */
+/** The movement of a transaction from the point of view of one wallet. */
 
-/** The failure of a simulated transaction, explained: which program failed, how, and what to do about it. */
+/** The failure of a simulated transaction: the program that failed, the reason and the remedy. */
 export interface SimulationFailure {
-  /** Name of the program that failed, or its address; null where none ran. */
+  /** Name or address of the program that failed, or null when none ran. */
   program: string | null
   name: string
   message: string
@@ -11,67 +11,67 @@ export interface SimulationFailure {
 
 export interface InvokedProgram {
   program: string
-  /** 1 is the message's own instruction, 2 what that one calls, and so on. */
+  /** Depth of the call: 1 for the message's own instruction, 2 for an instruction that it calls, and so on. */
   depth: number
-  /** `instruction 0`, `instruction 0, inner 2`. */
+  /** Position of the instruction, such as `instruction 0` or `instruction 0, inner 2`. */
   where: string
-  /** Whether the wallet is among its accounts: only such an instruction, and what it calls, can use the signature. */
+  /** Whether the wallet is among the accounts. Only such an instruction, and what it calls, can use the signature. */
   wallet: boolean
 }
 
 export interface TokenAmount {
   mint: string
-  /** Raw units. */
+  /** Amount in raw units. */
   amount: bigint
 }
 
 /** An account that is not the wallet's and gains, by its balance or by an instruction that sends to it. */
 export interface Destination {
   address: string
-  /** Owner of a token account; null for any other. */
+  /** Owner of a token account, or null for any other account. */
   owner: string | null
-  /** Null for lamports. */
+  /** Mint of the tokens, or null for lamports. */
   mint: string | null
-  /** Lamports or raw units. */
+  /** Amount in lamports or raw units. */
   amount: bigint
   /** Program that owns the account. */
   program: string
-  /** Who else could take from a token account: its close authority and its delegate. */
+  /** Other addresses that could take from a token account: its close authority and its delegate. */
   others: string[]
   created: boolean
-  /** Bytes of its data. */
+  /** Size of the account's data in bytes. */
   space: number
 }
 
 export interface AuthorityChange {
   address: string
-  /** What of the account the wallet loses, for example `token account owner`. */
+  /** The authority that the wallet loses, for example `token account owner`. */
   what: string
-  /** Who has it afterwards; null where nobody has, or it cannot be told. */
+  /** The address that has the authority afterwards, or null when no one has it or it is unknown. */
   to: string | null
 }
 
 export interface Delegation {
   address: string
   kind: 'token account' | 'core asset' | 'core collection' | 'metadata record'
-  /** Null where the account does not tell. */
+  /** Address of the delegate, or null when the account does not name it. */
   delegate: string | null
-  /** Raw units that the delegate may take; null for what is no token account. */
+  /** Raw units that the delegate may take, or null for an account that is no token account. */
   amount: bigint | null
 }
 
 export interface AccountClosing {
   address: string
   what: string
-  /** Lamports that it held. */
+  /** Lamports that the account held. */
   lamports: bigint
-  /** Who gets them. */
+  /** Addresses that receive the lamports. */
   to: string[]
 }
 
-/** A part of the transaction whose effect cannot be told. */
+/** A part of the transaction whose effect cannot be determined. */
 export interface UnreadPart {
-  /** An instruction or an account. */
+  /** Position of the instruction, or address of the account. */
   where: string
   reason: string
 }
@@ -79,35 +79,35 @@ export interface UnreadPart {
 export interface Movement {
   wallet: string
   slot: number
-  /** Why the simulation failed: nothing below but the programs of the message is known then. */
+  /** The failure of the simulation. If set, only the programs of the message are known among the fields below. */
   err: SimulationFailure | null
-  /** The log of a simulation that failed; empty otherwise. */
+  /** The log of a simulation that failed, else empty. */
   logs: string[]
-  /** False where the accounts kept changing, or something of the transaction cannot be told: then see `unread`. */
+  /** False when the accounts kept changing or an effect is undetermined; `unread` lists such parts. */
   stable: boolean
   unread: UnreadPart[]
-  /** Every account that must sign, the fee payer first. */
+  /** Every account that must sign, with the fee payer first. */
   signers: string[]
   fee_payer: string
-  /** Lamports, priority fee included; 0 where another pays. */
+  /** Fee in lamports with the priority fee, or 0 when another account pays. */
   fee: bigint
   programs: InvokedProgram[]
   /**
-   * The larger of what the wallet and its wrapped SOL lose on balance, rent and fee included, and of what instructions
-   * send out of them: a gain within the same transaction may shrink until it lands.
+   * The larger of the balance loss of the wallet and its wrapped SOL, with rent and fee, and of what instructions send
+   * out of them. A gain in the same transaction may shrink before it lands.
    */
   lamports_out: bigint
   /**
-   * What wallets and token accounts of others gain, whoever pays: fees and vesting are claimed by the wallet's authority.
-   * The larger of the balance and of what instructions move there; tokens that come into vaults of the pools count too.
+   * Gains of others' wallets and token accounts, whoever pays, because the wallet's authority also claims fees and
+   * vesting. The larger of the balance gain and of what instructions move there; tokens into vaults of pools count too.
    */
   lamports_to_others: bigint
   /**
-   * The larger of net loss and of what instructions send out, by mint; wrapped SOL counts as lamports. What the wallet
-   * has a mint print for others is sent out too.
+   * The larger of the net loss and of what instructions send out, by mint; wrapped SOL counts as lamports. Tokens that
+   * the wallet mints for others count as sent.
    */
   tokens_out: TokenAmount[]
-  /** Like `lamports_to_others`; what goes from vault to vault and mints that the transaction creates are left out. */
+  /** Like `lamports_to_others`, without transfers between vaults and without mints that the transaction creates. */
   tokens_to_others: TokenAmount[]
   destinations: Destination[]
   authority_changes: AuthorityChange[]

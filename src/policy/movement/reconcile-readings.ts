@@ -1,4 +1,4 @@
-/** Accounts that others use all the time, read before and after a simulation: which state a gain is measured from. */
+/** Compares readings of busy accounts before and after a simulation, and selects the state from which a gain is measured. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
@@ -7,29 +7,30 @@ import { readMint, readTokenAccount } from '../../solana/token-accounts.ts'
 import { withoutCounters } from './core-collections.ts'
 import { isPlainProgram, offsetsOf } from './touched-accounts.ts'
 
-/** Where a token account keeps its amount, a u64. */
+/** Offset of the amount, a u64, in a token account. */
 const TOKEN_AMOUNT_OFFSET = 64
 const AMOUNT_BYTES = 8
-/** Who owns an asset or may change its metadata stands in these: they must hold still, but for what a collection counts. */
+/**
+ * Accounts of these programs hold the owner of an asset and its update authority. They must not change, except a
+ * collection's counters.
+ */
 const STRICT_PROGRAMS: ReadonlySet<string> = new Set([PROGRAMS.core.id, PROGRAMS.tokenMetadata.id])
 
 /**
- * The state to measure from, in the order of `addresses`; null where the readings differ in more than can be reconciled.
- * Where an account of others differs between `before` and `again` in its balance alone, or is a program's own that names
- * the wallet at the same places, the state that holds less is taken: what instructions move there counts whatever it held
- * meanwhile. An account of the wallet must hold still, except on the last attempt, where anybody can have sent dust: the
- * wallet and its token accounts may then differ in their balance, and the state that holds more is taken.
+ * Returns the states to measure from, or null when the readings cannot be reconciled. An account of others may differ
+ * in balance, or in data that names the wallet at the same offsets: the smaller state is used. The wallet's accounts
+ * must not change, except by received dust on the last attempt: the larger state is used.
  */
 export function reconcileReadings(
   wallet: string,
   addresses: readonly string[],
   before: readonly (ChainAccount | null)[],
-  again: readonly (ChainAccount | null)[],
+  reread: readonly (ChainAccount | null)[],
   isLast = true,
 ): (ChainAccount | null)[] | null {
   const reconciled: (ChainAccount | null)[] = []
   for (const [i, address] of addresses.entries()) {
-    const [old, now] = [before[i] ?? null, again[i] ?? null]
+    const [old, now] = [before[i] ?? null, reread[i] ?? null]
     const larger = isLast ? largerOfOwn(wallet, address, old, now) : undefined
     const account = larger ?? lesserState(wallet, address, old, now)
     if (account === undefined) return null
@@ -38,7 +39,7 @@ export function reconcileReadings(
   return reconciled
 }
 
-/** The larger of two states of the wallet, or of a token account of its own, that differ in the balance alone; else undefined. */
+/** Returns the larger of two states of the wallet or its token account that differ only in balance, else undefined. */
 function largerOfOwn(
   wallet: string,
   address: string,
@@ -67,7 +68,7 @@ function isSameButAmount(old: Uint8Array, now: Uint8Array): boolean {
 
 const isSameBytes = (old: Uint8Array, now: Uint8Array): boolean => Buffer.from(old).equals(now)
 
-/** Undefined where the two states cannot be reconciled. */
+/** Returns the smaller state, or undefined when the two states cannot be reconciled. */
 function lesserState(
   wallet: string,
   address: string,
@@ -88,14 +89,14 @@ function lesserState(
   return placesIn(old) === placesIn(now) ? least : undefined
 }
 
-/** Whether both are states of one collection that others mint into meanwhile. */
+/** Whether both are states of one collection that others mint into between the readings. */
 function isSameButCounters(old: ChainAccount, now: ChainAccount): boolean {
   if (old.owner !== PROGRAMS.core.id || old.lamports !== now.lamports) return false
   const [from, to] = [withoutCounters(old.data), withoutCounters(now.data)]
   return from !== null && to !== null && from.equals(to)
 }
 
-/** The lesser of two states of a token account that differ in amounts alone; else undefined. */
+/** Returns the smaller of two states of a token account that differ only in amounts, else undefined. */
 function lesserTokens(wallet: string, old: ChainAccount, now: ChainAccount): ChainAccount | undefined {
   const [from, to] = [readTokenAccount(old), readTokenAccount(now)]
   if (from === null || to === null || namesWallet(wallet, old) || namesWallet(wallet, now)) return undefined
@@ -103,7 +104,7 @@ function lesserTokens(wallet: string, old: ChainAccount, now: ChainAccount): Cha
   const { amount: newAmount, ...newFields } = to
   if (fieldsText(oldFields) !== fieldsText(newFields)) return undefined
   const [hadLessLamports, hadLessTokens] = [old.lamports <= now.lamports, oldAmount <= newAmount]
-  // Lamports and tokens of wrapped SOL move together; where they do not, neither state is the lesser.
+  // Lamports and tokens of wrapped SOL change together. If they do not, neither state is the smaller.
   if (old.lamports === now.lamports) return hadLessTokens ? old : now
   if (hadLessLamports !== hadLessTokens) return undefined
   return hadLessLamports ? old : now

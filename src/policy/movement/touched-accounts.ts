@@ -1,4 +1,4 @@
-/** The accounts that a transaction writes to, before and after it ran, and which of them are the wallet's. */
+/** Describes the accounts that a transaction writes to, before and after it ran, and which of them are the wallet's. */
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes, addressOf } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
@@ -6,11 +6,11 @@ import { type MintState, readMint, readTokenAccount, type TokenAccountState } fr
 import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { AccountOpening, AccountOpenings } from './account-openings.ts'
 
-/** A durable nonce: version, state, authority, blockhash and fee (solana-nonce, `Versions`). */
+/** Size of a durable nonce: version, state, authority, blockhash and fee (solana-nonce, `Versions`). */
 const NONCE_ACCOUNT_BYTES = 80
 export const NONCE_AUTHORITY_OFFSET = 8
 
-/** What stands at an address; each part is null where there is no such thing. */
+/** The account at an address and its decoded forms. Each part is null when it does not exist. */
 export interface AccountSnapshot {
   account: ChainAccount | null
   token: TokenAccountState | null
@@ -21,24 +21,24 @@ export interface TouchedAccount {
   address: string
   before: AccountSnapshot
   after: AccountSnapshot
-  /** Where the wallet's address stands in the data before. */
+  /** Offsets of the wallet's address in the data before the transaction. */
   offsets: number[]
-  /** How it is opened within the transaction. */
+  /** Openings of the account within the transaction. */
   openings: readonly AccountOpening[]
-  /** Whoever owns it as a token account: before, at any time within the transaction, or afterwards. */
+  /** Every owner of it as a token account: before, within or after the transaction. */
   owners: ReadonlySet<string>
-  /** The mints that it is a token account of, at the same times. */
+  /** Every mint of it as a token account: before, within or after the transaction. */
   mints: ReadonlySet<string>
-  /** The wallet is among its owners. */
+  /** Whether the wallet is among the owners. */
   isOwnToken: boolean
-  /** Afterwards the wallet alone can take what is in there, or the account was the wallet's alone and ends. */
+  /** Whether only the wallet can take the contents afterwards, or the account was only the wallet's and is closed. */
   isSafe: boolean
 }
 
-/** Each account that the message may write to, by its address. */
+/** Each account that the message may write to, by address. */
 export type TouchedAccounts = ReadonlyMap<string, TouchedAccount>
 
-/** `before` and `after` are in the order of `addresses`, null where no account is. */
+/** `before` and `after` are in the order of `addresses`, with null for an address without an account. */
 export function touchedAccounts(
   wallet: string,
   addresses: readonly string[],
@@ -69,22 +69,22 @@ export function touchedAccounts(
   )
 }
 
-/** Authority of a nonce account; null for anything else. */
+/** Returns the authority of a nonce account, or null for any other account. */
 export function nonceAuthority(account: ChainAccount | null): string | null {
   if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_ACCOUNT_BYTES) return null
   return addressOf(account.data.subarray(NONCE_AUTHORITY_OFFSET, NONCE_AUTHORITY_OFFSET + 32))
 }
 
-/** Token programs and the System program hold what a key, not a program's own rules, gives away. */
+/** A key, not the rules of a program, controls accounts of the token programs and the System program. */
 export const isPlainProgram = (program: string | undefined): boolean =>
   program === SYSTEM_PROGRAM || isTokenProgram(program)
 
-/** Whether the address stands in the data at the offset. */
+/** Whether the data has the address at the offset. */
 export function holdsAddressAt({ data }: ChainAccount, offset: number, address: Uint8Array): boolean {
   return data.length >= offset + 32 && Buffer.compare(data.subarray(offset, offset + 32), address) === 0
 }
 
-/** Each offset at which the address stands in the data. */
+/** Returns each offset at which the data has the address. */
 export function offsetsOf(data: Uint8Array, address: Uint8Array): number[] {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   const offsets: number[] = []
@@ -97,7 +97,7 @@ function isOwnSafe(token: TokenAccountState | null, wallet: string): boolean {
   return token !== null && token.owner === wallet && isMine(token.closeAuthority) && isMine(token.delegate)
 }
 
-/** Nodes show an account that ended within the transaction as one without lamports. */
+/** Nodes show an account that was closed within the transaction as one without lamports. */
 function snapshotOf(shown: ChainAccount | null): AccountSnapshot {
   const account = shown === null || shown.lamports === 0n ? null : shown
   return { account, token: account && readTokenAccount(account), mint: account && readMint(account) }

@@ -1,4 +1,4 @@
-/** What makes a movement uncertain: encrypted balances, and nonces of others that keep a transaction alive. */
+/** Finds what makes a movement uncertain: encrypted balances, and nonces of others that keep a transaction valid. */
 import { addressOf } from '../../solana/addresses.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
@@ -7,10 +7,10 @@ import { NONCE_AUTHORITY_OFFSET, nonceAuthority, type TouchedAccounts } from './
 
 /** Token-2022's extension ConfidentialTransferAccount (spl-token-2022, `ExtensionType`). */
 const CONFIDENTIAL_TRANSFER = 5
-/** Where the extensions of a Token-2022 account begin: after its 165 bytes and its account type. */
+/** Offset of the extensions in a Token-2022 account, after its 165 bytes and its account type. */
 const EXTENSIONS_OFFSET = 166
 
-/** Balances of a confidential transfer are encrypted: what leaves cannot be told. */
+/** Balances of a confidential transfer are encrypted, so the amount that leaves is unknown. */
 export function confidentialBalances(wallet: string, accounts: TouchedAccounts): UnreadPart[] {
   return [...accounts.values()].flatMap(({ address, before, after, isOwnToken }) => {
     if (!isOwnToken || address === wallet) return []
@@ -21,21 +21,21 @@ export function confidentialBalances(wallet: string, accounts: TouchedAccounts):
   })
 }
 
-/** Data whose extensions cannot be walked to their end counts as having it. */
+/** Data whose extensions cannot be read to the end counts as having the extension. */
 function hasExtension(data: Uint8Array, type: number): boolean {
   if (data.length < EXTENSIONS_OFFSET) return false
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   let at = EXTENSIONS_OFFSET
   while (at + 4 <= data.length) {
-    const found = view.getUint16(at, true)
-    if (found === 0) return false
-    if (found === type) return true
+    const current = view.getUint16(at, true)
+    if (current === 0) return false
+    if (current === type) return true
     at += 4 + view.getUint16(at + 2, true)
   }
   return at > data.length
 }
 
-/** By a stranger's durable nonce the signature would hold for as long as the stranger likes. */
+/** With another's durable nonce, the signature would remain valid until that authority advances the nonce. */
 export function foreignNonce(message: DecodedMessage, wallet: string, accounts: TouchedAccounts): UnreadPart[] {
   const { nonceAccount } = lifetimeOf(message)
   if (nonceAccount === null) return []

@@ -1,4 +1,4 @@
-/** Checks a movement against the policy of its wallet: rule after rule, and whatever no rule allows is refused. */
+/** Checks a movement against the policy of its wallet, rule by rule. What no rule permits is refused. */
 import type { Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import { checkAuthorities, checkClosings, checkDelegates } from './control-rules.ts'
@@ -14,7 +14,7 @@ import { checkPrograms, checkSigners } from './signature-rules.ts'
 import { checkCertain, checkPaused, checkSimulation } from './simulation-rules.ts'
 import type { PolicyCheck, PolicyCheckOptions, Violation } from './violation.ts'
 
-/** In the order in which they are checked, which is the order of the API's `SIGNING_RULES`. */
+/** The rules in the order of checking, which is the order of the API's `SIGNING_RULES`. */
 const RULES = [
   ['paused', checkPaused],
   ['simulation', checkSimulation],
@@ -38,7 +38,7 @@ export interface Refusal extends Violation {
   rule: PolicyRule
 }
 
-/** The first rule that the movement breaks, or null. `spent` is what was counted with `spendOf` before. */
+/** Returns the first violation of the policy, or null. `spent` is the earlier spend as counted by `spendOf`. */
 export function checkPolicy(
   movement: Movement,
   policy: SigningPolicy,

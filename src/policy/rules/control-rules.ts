@@ -1,4 +1,4 @@
-/** Rules about control: no authority leaves the wallet, nobody gains a power over its accounts, and none of them ends elsewhere. */
+/** Rules about control: the wallet loses no authority, no one gains power over its accounts, and none is closed to another. */
 import type { Movement } from '../movement/movement.ts'
 import { OWN_KEY_ADVICE, type Violation } from './violation.ts'
 

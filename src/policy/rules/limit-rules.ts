@@ -1,13 +1,13 @@
-/** Rules about amounts: the fee, what leaves in one transaction, and what left within a day. */
+/** Rules about amounts: the fee, the amount that leaves in one transaction, and the amount that leaves in a day. */
 import type { Movement } from '../movement/movement.ts'
 import type { MintLimit, SigningPolicy, Spent } from '../policy.ts'
 import { spendOf } from './spend.ts'
 import type { PolicyCheckOptions, SigningRole, Violation } from './violation.ts'
 
-export function checkFeeLimit({ fee: asked }: Movement, { max_fee_lamports: cap }: SigningPolicy): Violation | null {
-  if (asked <= cap) return null
-  const message = `the fee is ${asked} lamports, at most ${cap} are allowed. Lower priority-fee-cap, or raise the limit with \`svc signer policy --max-fee\``
-  return { message, details: { asked: String(asked), cap: String(cap) } }
+export function checkFeeLimit({ fee: amount }: Movement, { max_fee_lamports: cap }: SigningPolicy): Violation | null {
+  if (amount <= cap) return null
+  const message = `the fee is ${amount} lamports, at most ${cap} are allowed. Lower priority-fee-cap, or raise the limit with \`svc signer policy --max-fee\``
+  return { message, details: { asked: String(amount), cap: String(cap) } }
 }
 
 export function checkLamportsPerTransaction(
@@ -16,8 +16,8 @@ export function checkLamportsPerTransaction(
   _: Spent,
   { role }: PolicyCheckOptions,
 ): Violation | null {
-  const asked = spendOf(movement).lamports
-  return perTransaction({ what: 'lamports', asked, cap, flag: '--per-transaction' }, role)
+  const amount = spendOf(movement).lamports
+  return perTransaction({ what: 'lamports', amount, cap, flag: '--per-transaction' }, role)
 }
 
 export function checkTokensPerTransaction(
@@ -26,10 +26,10 @@ export function checkTokensPerTransaction(
   _: Spent,
   { role, uncapped = [] }: PolicyCheckOptions,
 ): Violation | null {
-  for (const { mint, amount: asked } of spendOf(movement).tokens) {
+  for (const { mint, amount } of spendOf(movement).tokens) {
     if (uncapped.includes(mint)) continue
     const cap = limitOfMint(policy, mint).per_transaction
-    const violation = perTransaction({ what: `units of ${mint}`, asked, cap, flag: '--token', mint }, role)
+    const violation = perTransaction({ what: `units of ${mint}`, amount, cap, flag: '--token', mint }, role)
     if (violation !== null) return violation
   }
   return null
@@ -40,7 +40,7 @@ export function checkLamportsPerDay(
   { lamports_per_day: cap }: SigningPolicy,
   { lamports }: Spent,
 ): Violation | null {
-  return perDay({ what: 'lamports', asked: spendOf(movement).lamports, cap, flag: '--per-day' }, lamports)
+  return perDay({ what: 'lamports', amount: spendOf(movement).lamports, cap, flag: '--per-day' }, lamports)
 }
 
 export function checkTokensPerDay(
@@ -49,45 +49,45 @@ export function checkTokensPerDay(
   { tokens }: Spent,
   { uncapped = [] }: PolicyCheckOptions,
 ): Violation | null {
-  for (const { mint, amount: asked } of spendOf(movement).tokens) {
+  for (const { mint, amount } of spendOf(movement).tokens) {
     if (uncapped.includes(mint)) continue
     const cap = limitOfMint(policy, mint).per_day
-    const violation = perDay({ what: `units of ${mint}`, asked, cap, flag: '--token', mint }, tokens.get(mint) ?? 0n)
+    const violation = perDay({ what: `units of ${mint}`, amount, cap, flag: '--token', mint }, tokens.get(mint) ?? 0n)
     if (violation !== null) return violation
   }
   return null
 }
 
-/** A mint that is not listed may not leave. */
+/** Tokens of a mint that is not listed may not leave. */
 const limitOfMint = ({ tokens }: SigningPolicy, mint: string): MintLimit =>
   tokens.find((each) => each.mint === mint) ?? { mint, per_transaction: 0n, per_day: 0n }
 
 /** An amount that would leave, its limit, and the flag of `svc signer policy` that sets the limit. */
 interface LimitedAmount {
   what: string
-  asked: bigint
+  amount: bigint
   cap: bigint
   flag: string
   mint?: string
 }
 
-function perTransaction({ what, asked, cap, flag, mint }: LimitedAmount, role: SigningRole): Violation | null {
+function perTransaction({ what, amount, cap, flag, mint }: LimitedAmount, role: SigningRole): Violation | null {
   const limit = role === 'cosigns' ? 0n : cap
-  if (asked <= limit) return null
+  if (amount <= limit) return null
   const advice =
     role === 'cosigns'
       ? 'nothing of the platform wallet may leave where it only cosigns'
       : `raise the limit with \`svc signer policy ${flag}\``
   return {
-    message: `${asked} ${what} would leave, ${limit} may leave in one transaction; ${advice}`,
-    details: { ...(mint && { mint }), asked: String(asked), cap: String(limit) },
+    message: `${amount} ${what} would leave, ${limit} may leave in one transaction; ${advice}`,
+    details: { ...(mint && { mint }), asked: String(amount), cap: String(limit) },
   }
 }
 
-function perDay({ what, asked, cap, flag, mint }: LimitedAmount, spent: bigint): Violation | null {
-  if (asked === 0n || spent + asked <= cap) return null
+function perDay({ what, amount, cap, flag, mint }: LimitedAmount, spent: bigint): Violation | null {
+  if (amount === 0n || spent + amount <= cap) return null
   const left = cap > spent ? cap - spent : 0n
-  const message = `${asked} ${what} would leave, ${left} of ${cap} are left of the last 24 hours, in which ${spent} left; wait, raise the limit with \`svc signer policy ${flag}\`, or start the day anew with \`svc signer reset\``
-  const figures = { asked: String(asked), cap: String(cap), spent: String(spent), left: String(left) }
+  const message = `${amount} ${what} would leave, ${left} of ${cap} are left of the last 24 hours, in which ${spent} left; wait, raise the limit with \`svc signer policy ${flag}\`, or start the day anew with \`svc signer reset\``
+  const figures = { asked: String(amount), cap: String(cap), spent: String(spent), left: String(left) }
   return { message, details: { ...(mint && { mint }), ...figures } }
 }

@@ -1,11 +1,11 @@
-/** Rules about the signatures: who signs beside the wallet, and which programs the wallet's signature reaches. */
+/** Rules about signatures: the accounts that sign beside the wallet, and the programs that the wallet's signature reaches. */
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 import type { PolicyCheckOptions, Violation } from './violation.ts'
 
-/** What may use the signature of a wallet that cosigns: a token program or a pool would pay out by it. */
+/** Programs that may use the signature of a wallet that cosigns. A token program or a pool would pay out by it. */
 const COSIGNED_PROGRAMS: ReadonlySet<string> = new Set([
   PROGRAMS.core.id,
   SYSTEM_PROGRAM,

@@ -1,4 +1,4 @@
-/** Rules that come before any amount: the signer runs, the transaction succeeds, and what it moves is certain. */
+/** Rules that precede those about amounts: the signer is enabled, the transaction succeeds, and its movement is certain. */
 import type { Movement } from '../movement/movement.ts'
 import type { SigningPolicy } from '../policy.ts'
 import { OWN_KEY_ADVICE, type Violation } from './violation.ts'

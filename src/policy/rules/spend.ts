@@ -1,4 +1,4 @@
-/** What of a movement counts as spent: lamports and tokens by mint. */
+/** Computes the part of a movement that counts as spent, in lamports and tokens by mint. */
 import type { Movement, TokenAmount } from '../movement/movement.ts'
 
 export interface Spend {
@@ -6,7 +6,10 @@ export interface Spend {
   tokens: TokenAmount[]
 }
 
-/** What counts against a transaction and against the day; where another pays, what others gain is not the wallet's to count. */
+/**
+ * Returns what counts against the limits of a transaction and a day. If another account pays, the gains of others do
+ * not count.
+ */
 export function spendOf(movement: Movement): Spend {
   const { lamports_out, lamports_to_others, tokens_out, tokens_to_others } = movement
   if (movement.fee_payer !== movement.wallet) {

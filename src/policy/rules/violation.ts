@@ -1,26 +1,26 @@
-/** What a single rule of the policy is: a check of a movement that answers a violation or null. */
+/** A rule of the policy: a check of a movement that returns a violation or null. */
 import type { Movement } from '../movement/movement.ts'
 import type { SigningPolicy, Spent } from '../policy.ts'
 
 /** Why a rule refuses a movement. */
 export interface Violation {
   message: string
-  /** Digit strings and addresses. */
+  /** Figures as digit strings, and addresses. */
   details: Record<string, unknown>
 }
 
-/** `cosigns`: a transaction of another, who pays; nothing of the wallet may leave. */
+/** With `cosigns`, another account pays for the transaction and nothing of the wallet may leave. */
 export type SigningRole = 'pays' | 'cosigns'
 
 export interface PolicyCheckOptions {
   role: SigningRole
-  /** Who may sign beside a wallet that pays. */
+  /** Addresses that may sign beside a wallet that pays. */
   cosigners?: readonly string[]
-  /** Mints whose amounts no policy bounds: the request has made them, or a program moves them between its own accounts. */
+  /** Mints without limits: the request creates them, or a program moves them between its own accounts. */
   uncapped?: readonly string[]
 }
 
-/** `spent` is what was counted with `spendOf` for earlier movements. */
+/** `spent` is the spend of earlier movements as counted by `spendOf`. */
 export type PolicyCheck = (
   movement: Movement,
   policy: SigningPolicy,
@@ -28,5 +28,5 @@ export type PolicyCheck = (
   options: PolicyCheckOptions,
 ) => Violation | null
 
-/** The way out where no setting of the policy can allow it. */
+/** The remedy when no setting of the policy can permit the transaction. */
 export const OWN_KEY_ADVICE = 'it is not for the platform wallet to sign: sign it with a key of your own'

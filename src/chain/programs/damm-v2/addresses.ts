@@ -1,4 +1,4 @@
-/** Where cp_amm keeps what belongs to a pool and to a position; derived without its SDK. */
+/** Derives the addresses of a pool's and a position's accounts in cp_amm, without its SDK. */
 import type { PublicKey } from '@solana/web3.js'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
@@ -9,19 +9,19 @@ async function derive(...seeds: (string | PublicKey)[]): Promise<PublicKey> {
   return PublicKey.findProgramAddressSync(bytes, new PublicKey(PROGRAMS.dammV2.id))[0]
 }
 
-/** The one customizable pool of a mint against SOL. */
+/** Returns the address of the one customizable pool of a mint against SOL. */
 export async function dammV2PoolAddress({ mint }: { mint: string }): Promise<string> {
   return (await poolKey(mint)).toBase58()
 }
 
 export async function poolKey(mint: string): Promise<PublicKey> {
   const { PublicKey } = await import('@solana/web3.js')
-  // The program wants the greater of the two mints first.
+  // The program requires the greater of the two mints first.
   const mints = [new PublicKey(mint), new PublicKey(WRAPPED_SOL)].sort((a, b) => b.toBuffer().compare(a.toBuffer()))
   return derive('cpool', ...mints)
 }
 
-/** The position that a position NFT stands for, and the token account that the NFT is minted into. */
+/** Returns the position of a position NFT, and the token account that the NFT is minted into. */
 export async function positionAddresses(nftMint: string): Promise<{ position: string; positionNftAccount: string }> {
   const { PublicKey } = await import('@solana/web3.js')
   const { position, positionNftAccount } = await positionKeys(new PublicKey(nftMint))
@@ -37,10 +37,10 @@ export async function positionKeys(
   }
 }
 
-/** Where a pool holds one of its two tokens. */
+/** Returns the vault of a pool for one of its two tokens. */
 export const vaultKey = (mint: PublicKey, pool: PublicKey): Promise<PublicKey> => derive('token_vault', mint, pool)
 
-/** Accounts that the program's instructions take whichever pool they are for. */
+/** Returns the accounts that the program's instructions require for every pool. */
 export async function fixedKeys(): Promise<{
   poolAuthority: PublicKey
   eventAuthority: PublicKey

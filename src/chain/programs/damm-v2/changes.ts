@@ -1,4 +1,4 @@
-/** What a transaction does to DAMM v2 pools, by its own instructions: which it creates, trades in and claims from. */
+/** Reads which DAMM v2 pools a transaction creates, trades in and claims from, by its own instructions. */
 import type { DecodedMessage } from '../../../solana/messages.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 
@@ -8,7 +8,7 @@ export type DammV2Change =
   | { kind: 'claim'; pool: string; position: string; owner: string }
 
 interface DammV2InstructionReading {
-  /** Where the accounts are that a change names. */
+  /** Indexes of the accounts that a change names. */
   at: Readonly<Record<string, number>>
   kind: DammV2Change['kind']
 }
@@ -16,28 +16,28 @@ interface DammV2InstructionReading {
 const POOL_CREATED = { kind: 'pool_created' } as const
 const SWAP = { kind: 'swap', at: { pool: 1, trader: 8 } } as const
 
-/** Readings by the first eight bytes of the data, in hex: the hash of the instruction's name that Anchor takes. */
+/** Readers by the first eight bytes of the data in hex, the hash of the instruction's name in Anchor. */
 const DAMM_V2_INSTRUCTIONS: Readonly<Record<string, DammV2InstructionReading>> = {
-  // initialize_customizable_pool
+  // The instruction initialize_customizable_pool.
   '14a1f118bdddb402': { ...POOL_CREATED, at: { creator: 0, pool: 5, position: 6, tokenAMint: 7, tokenBMint: 8 } },
-  // initialize_pool
+  // The instruction initialize_pool.
   '5fb40aac54aee828': { ...POOL_CREATED, at: { creator: 0, pool: 6, position: 7, tokenAMint: 8, tokenBMint: 9 } },
-  // initialize_pool_with_dynamic_config
+  // The instruction initialize_pool_with_dynamic_config.
   '955248c5fdfc440f': { ...POOL_CREATED, at: { creator: 0, pool: 7, position: 8, tokenAMint: 9, tokenBMint: 10 } },
-  // swap
+  // The instruction swap.
   f8c69e91e17587c8: SWAP,
-  // swap2
+  // The instruction swap2.
   '414b3f4ceb5b5b88': SWAP,
-  // claim_position_fee
+  // The instruction claim_position_fee.
   b4269a118521a2d3: { kind: 'claim', at: { pool: 1, position: 2, owner: 10 } },
 }
 const SWAP_2 = '414b3f4ceb5b5b88'
-/** Mode of swap2 in which the first amount is what comes out. */
+/** Mode of swap2 in which the first amount is the output. */
 const EXACT_OUT = 2
 
 /**
- * Changes are in the order of the instructions, and say nothing of whether the transaction succeeds. Not seen are calls that programs
- * make, as in a migration to DAMM v2, and accounts from lookup tables.
+ * Returns changes in the order of the instructions, whether or not the transaction succeeds. Calls between programs, as
+ * in a migration to DAMM v2, and accounts from lookup tables are not included.
  */
 export function dammV2ChangesIn({ keys, instructions }: DecodedMessage): DammV2Change[] {
   const changes: DammV2Change[] = []
@@ -54,7 +54,7 @@ export function dammV2ChangesIn({ keys, instructions }: DecodedMessage): DammV2C
   return changes
 }
 
-/** Null where the order says what must come out instead, or is cut short. */
+/** Returns null when the order fixes the output instead, or is truncated. */
 function firstAmountIn(name: string, data: Uint8Array): bigint | null {
   if (data.length < 16 || (name === SWAP_2 && data[24] === EXACT_OUT)) return null
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).readBigUInt64LE(8)

@@ -8,36 +8,36 @@ import { chunksOf } from './state.ts'
 import { type PoolAccounts, poolKeys, tokenAccounts } from './swap.ts'
 
 export interface PositionClaim {
-  /** Holds the position NFTs, signs, and gets the fees. */
+  /** Address that holds the position NFTs, signs, and receives the fees. */
   owner: string
-  /** Pays the fee and nothing else; the owner when left out. */
+  /** Address that only pays the fee. It is the owner when left out. */
   payer?: string
   pool: PoolAccounts
   positions: readonly Pick<DammV2Position, 'position' | 'positionNftAccount'>[]
   recentBlockhash: string
-  /** Ahead of each transaction: compute limit and price. */
+  /** Instructions before those of each transaction: compute limit and price. */
   before?: readonly TransactionInstruction[]
 }
 
-/** The owner's accounts that a claim opens where they are missing. */
+/** Returns the owner's accounts that a claim opens if they are missing. */
 export async function claimAccounts(pool: PoolAccounts, owner: string): Promise<string[]> {
   const { PublicKey } = await import('@solana/web3.js')
   const { tokenA, tokenB } = await tokenAccounts(pool, new PublicKey(owner))
   return [tokenA, tokenB].map((key) => key.toBase58())
 }
 
-/** Positions that one transaction holds: one more with the owner as payer than with a second signer. */
+/** Positions that fit in one transaction. A second signer takes the room of one. */
 const MOST_POSITIONS = { own: 6, other: 5 } as const
 
-/** Positions that fit in one claim beside compute limit and price. */
+/** Returns how many positions fit in one claim beside compute limit and price. */
 export function positionsPerClaim({ owner, payer = owner }: Pick<PositionClaim, 'owner' | 'payer'>): number {
   return payer === owner ? MOST_POSITIONS.own : MOST_POSITIONS.other
 }
 
 /**
- * All fees of the given positions, `positionsPerClaim` a transaction; each stands alone, in any order. The owner pays
- * for its token accounts where they are missing, and its wrapped SOL account is closed to it: the rent comes back, and
- * all it held before becomes SOL. Throws bad_request without positions.
+ * Claims all fees of the positions, `positionsPerClaim` per transaction, in any order. The owner pays for missing token
+ * accounts. Its wrapped SOL account is closed, so its rent and earlier balance become SOL. Throws bad_request without
+ * positions.
  */
 export async function buildPositionClaim(input: PositionClaim): Promise<UnsignedTransaction[]> {
   const { owner, payer = owner, pool, positions, recentBlockhash, before = [] } = input

@@ -1,4 +1,4 @@
-/** Builds the launch of a token in a pool of its own: the mint, then the pool that takes its whole supply. */
+/** Builds the launch of a token in its own pool: the mint, then the pool that receives the whole supply. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
@@ -9,7 +9,7 @@ import { initializePool, LEAST_SOL, poolOpeningOf } from './opening.ts'
 import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
 
 export interface SingleSidedPool {
-  /** Pays and signs both transactions, and owns the pool's position. */
+  /** Address that pays and signs both transactions, and owns the pool's position. */
   creator: string
   /** Address of a fresh key that signs the first transaction. */
   mint: string
@@ -18,32 +18,32 @@ export interface SingleSidedPool {
   name: string
   symbol: string
   uri: string
-  /** 0 to 9. */
+  /** Number of decimals, from 0 to 9. */
   decimals: number
-  /** Raw units. */
+  /** Supply in raw units. */
   totalSupply: bigint
-  /** What the whole supply is worth at the first price. */
+  /** Lamports that the whole supply is worth at the first price. */
   initialMarketCapLamports: bigint
-  /** 1 to 9900, taken in SOL of every trade. */
+  /** Fee in basis points, from 1 to 9900, taken in SOL from every trade. */
   feeBps: number
-  /** Whether the position is locked for good: its liquidity can never be taken out, its fees can. */
+  /** Whether the position is locked permanently, so that its fees can be claimed but its liquidity never withdrawn. */
   lockLiquidity: boolean
-  /** The platform's part of a locked position; null leaves all of it to the creator. */
+  /** The platform's part of a locked position, or null when the creator keeps all of it. */
   platform: PlatformShare | null
-  /** Lamports of the creator's first buy; 0 for none. */
+  /** Lamports of the creator's first buy, or 0 for none. */
   buyLamports: bigint
-  /** Paid to a relay at the end of the last transaction. */
+  /** Tip for a relay at the end of the last transaction, or null for none. */
   tip: { account: string; lamports: bigint } | null
   recentBlockhash: string
-  /** Lamports that keep the mint's 82 bytes rent-exempt. */
+  /** Lamports that make the mint's 82 bytes rent-exempt. */
   rent: bigint
-  /** Micro-lamports for each compute unit; 0 or nothing leaves the price out. */
+  /** Micro-lamports for each compute unit. The price is left out when it is 0 or not set. */
   computeUnitPrice?: bigint
 }
 
 /**
- * Fixed, as the second transaction cannot be tried before the first has landed: half more than some dozen launches
- * were measured at, since addresses cost the programs more or less to derive.
+ * Fixed limits, because the second transaction cannot be simulated before the first has landed. They are half more than
+ * some dozen launches were measured at, since the cost of deriving addresses varies.
  */
 export const DAMM_V2_LAUNCH_UNITS = {
   token: 120_000,
@@ -54,11 +54,9 @@ export const DAMM_V2_LAUNCH_UNITS = {
 } as const
 
 /**
- * Two transactions, to land in this order: the mint with its Metaplex metadata, which nobody can mint, freeze or change;
- * then the pool against SOL with the whole supply, locked unless that is not wished, the platform's part of it, the
- * first buy and the tip. With the platform's part, what is wrapped for the pool and the tip go with the mint, for want
- * of room. A wrapped SOL account of the creator's is closed in the end, to SOL. Throws bad_request naming the field for
- * what the programs refuse.
+ * Returns two transactions to land in order: the mint with fixed Metaplex metadata and no authorities, then the pool
+ * against SOL with the whole supply. For room, a platform part moves wrapping and the tip to the first. Throws
+ * bad_request naming the field for what the programs refuse.
  */
 export async function buildSingleSidedPool(input: SingleSidedPool): Promise<UnsignedTransaction[]> {
   const opening = await poolOpeningOf(input)
@@ -73,10 +71,11 @@ export async function buildSingleSidedPool(input: SingleSidedPool): Promise<Unsi
     await initializePool(input, opening, creator, accounts),
     ...(input.lockLiquidity ? [await lockPosition({ ...input, creator }, opening.liquidity)] : []),
     ...(platform === null ? [] : await givePlatformShare({ ...input, creator }, platform)),
-    // Nobody trades before it: whatever it gives is what was asked.
+    // No one can trade before this buy, so it needs no larger minimum.
     ...(amount > 0n
       ? [await dammV2SwapInstruction({ payer: creator, accounts, side: 'buy', amount, minimumOut: 1n, pool })]
       : []),
+    // This closes the creator's wrapped SOL account, and its whole balance becomes SOL.
     ...accounts.closing,
   ]
   const before = await budget(DAMM_V2_LAUNCH_UNITS[launchKindOf(input)], computeUnitPrice)

@@ -1,4 +1,4 @@
-/** Locks a new pool's position for good, and gives the platform its part of it. */
+/** Locks a new pool's position permanently, and gives the platform its part of it. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { poolKey, positionKeys } from './addresses.ts'
@@ -9,7 +9,7 @@ export interface PlatformShare {
   wallet: string
   /** Address of a fresh key that signs beside that of the position. */
   positionNft: string
-  /** Whole percent, 1 to 99. */
+  /** Whole percent, from 1 to 99. */
   percentage: number
 }
 
@@ -19,10 +19,10 @@ interface OpenedPosition {
   positionNft: string
 }
 
-/** What a split counts the whole as. */
+/** The number that stands for the whole in a split. */
 const WHOLE_SHARE = 1_000_000_000
 
-/** The fees stay claimable; the liquidity can never be taken out. */
+/** The fees remain claimable, but the liquidity can never be withdrawn. */
 export async function lockPosition({ creator, mint, positionNft }: OpenedPosition, liquidity: bigint) {
   const { toBn } = await loadSdk()
   return dammV2Instruction('permanentLockPosition', [toBn(liquidity)], {
@@ -33,8 +33,8 @@ export async function lockPosition({ creator, mint, positionNft }: OpenedPositio
 }
 
 /**
- * A second position, of the creator at first, as a split asks both owners to sign: with it the platform need not. Then
- * the token account that holds its NFT changes hands. Throws bad_request for a percentage that leaves one of them nothing.
+ * Opens a second position, first owned by the creator because a split requires both owners to sign, then transfers the
+ * token account of its NFT. Throws bad_request for a percentage that leaves one of them nothing.
  */
 export async function givePlatformShare(
   { creator, mint, positionNft }: OpenedPosition,
@@ -49,11 +49,11 @@ export async function givePlatformShare(
     import('@solana/web3.js'),
     import('@solana/spl-token'),
   ])
-  const [pool, own, given] = await Promise.all([poolKey(mint), positionOf(positionNft), positionOf(second)])
+  const [pool, own, platformPosition] = await Promise.all([poolKey(mint), positionOf(positionNft), positionOf(second)])
   const { AccountOwner } = spl.AuthorityType
   return [
     await dammV2Instruction('createPosition', [], {
-      ...given,
+      ...platformPosition,
       owner: creator,
       positionNftMint: new PublicKey(second),
       pool,
@@ -65,13 +65,13 @@ export async function givePlatformShare(
       pool,
       firstPosition: own.position,
       firstPositionNftAccount: own.positionNftAccount,
-      secondPosition: given.position,
-      secondPositionNftAccount: given.positionNftAccount,
+      secondPosition: platformPosition.position,
+      secondPositionNftAccount: platformPosition.positionNftAccount,
       firstOwner: creator,
       secondOwner: creator,
     }),
     spl.createSetAuthorityInstruction(
-      given.positionNftAccount,
+      platformPosition.positionNftAccount,
       creator,
       AccountOwner,
       new PublicKey(wallet),

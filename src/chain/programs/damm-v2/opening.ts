@@ -1,4 +1,4 @@
-/** The opening of a single-sided pool: its prices and liquidity, checked as the program checks them, and the instruction. */
+/** Computes the opening of a single-sided pool: prices and liquidity, checked by the program's rules, and the instruction. */
 
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
@@ -9,10 +9,10 @@ import { dammV2SqrtPrice } from './prices.ts'
 import { dammV2Instruction, loadSdk, toBigint } from './program.ts'
 import type { TokenAccounts } from './swap.ts'
 
-/** What the program takes as a fee, in hundredths of a percent. */
+/** Range of the fee that the program accepts, in hundredths of a percent. */
 export const FEE_BPS = { min: 1, max: 9900 } as const
 
-/** Lamports that the program takes into a pool without any SOL: it rounds up from nothing. */
+/** Lamports that the program takes into a pool without any SOL, because it rounds up from nothing. */
 export const LEAST_SOL = 1n
 const MAX_BUY = MAX_U64 - LEAST_SOL
 
@@ -57,7 +57,7 @@ export async function poolOpeningOf({
   return { sqrtPrice, highest, liquidity }
 }
 
-/** The pool with the whole supply in it, and the creator's position. */
+/** Creates the pool with the whole supply in it, and the creator's position. */
 export async function initializePool(
   { mint, positionNft, feeBps }: SingleSidedPool,
   { sqrtPrice, highest, liquidity }: PoolOpening,

@@ -1,4 +1,4 @@
-/** The positions that a wallet holds in a pool, and the fees that wait in them. */
+/** Reads the positions that a wallet holds in a pool, and their claimable fees. */
 import type { Connection } from '@solana/web3.js'
 import { notFound } from '../../../errors.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
@@ -13,16 +13,16 @@ export interface DammV2Position {
   unlockedLiquidity: bigint
   permanentLockedLiquidity: bigint
   vestedLiquidity: bigint
-  /** Raw units of token A and token B that a claim would pay now. */
+  /** Raw units of token A that a claim would pay now; `feeB` has those of token B. */
   feeA: bigint
   feeB: bigint
 }
 
-/** Beside the pool itself, which is read with them. */
+/** Positions read in one call, in addition to the pool itself. */
 const POSITIONS_PER_CALL = 99
 
 /**
- * Finds positions by the NFTs in the owner's token accounts, and orders them by address. Throws not_found when the pool is
+ * Finds positions by the NFTs in the owner's token accounts, ordered by address. Throws not_found when the pool is
  * gone, internal_error when the node fails.
  */
 export async function positionsOf(connection: Connection, pool: string, owner: string): Promise<DammV2Position[]> {
@@ -33,7 +33,7 @@ export async function positionsOf(connection: Connection, pool: string, owner: s
   )
   const candidates = await Promise.all(
     held.value
-      // An NFT's token account holds one; its mint comes first, the amount behind mint and owner.
+      // The token account of an NFT has the amount one. Its mint comes first, and the amount follows mint and owner.
       .filter(({ account }) => account.data.length >= 72 && account.data.readBigUInt64LE(64) === 1n)
       .map(async ({ pubkey, account }) => ({
         position: (await positionKeys(new PublicKey(account.data.subarray(0, 32)))).position,
@@ -41,7 +41,7 @@ export async function positionsOf(connection: Connection, pool: string, owner: s
       })),
   )
   const positions: DammV2Position[] = []
-  // Without candidates the pool is asked for all the same, to tell an absent one from one without positions.
+  // The pool is read even without candidates, to distinguish a missing pool from one without positions.
   for (const part of candidates.length === 0 ? [[]] : chunksOf(candidates, POSITIONS_PER_CALL)) {
     const keys = [poolKey, ...part.map(({ position }) => position)]
     const [poolAccount, ...accounts] = (await readTogether(connection, 'Reading positions', keys)).accounts

@@ -1,4 +1,4 @@
-/** The SDK of DAMM v2, loaded on first use: its decoding, and instructions by the order of its IDL. */
+/** Loads the SDK of DAMM v2 on first use, for decoding accounts and for instructions by its IDL. */
 import type { PoolState, PositionState } from '@meteora-ag/cp-amm-sdk'
 import type { AccountInfo, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type BN from 'bn.js'
@@ -19,7 +19,7 @@ let loadedSdk:
   | Promise<{ sdk: Sdk; program: InstanceType<Sdk['CpAmm']>['_program']; toBn: (value: bigint) => BN }>
   | undefined
 
-/** Everything that talks to a node goes round the SDK's client, so that it needs no connection. */
+/** Every request to a node bypasses the SDK's client, so that it needs no connection. */
 export function loadSdk() {
   loadedSdk ??= Promise.all([import('@meteora-ag/cp-amm-sdk'), import('bn.js')]).then(([sdk, bn]) => ({
     sdk,
@@ -31,7 +31,10 @@ export function loadSdk() {
 
 export const toBigint = (value: BN): bigint => BigInt(value.toString())
 
-/** Arguments in the IDL's order, accounts by its names; those of every instruction are filled in, optional ones left out. */
+/**
+ * Takes arguments in the IDL's order and accounts by name. The common accounts are added, and optional ones are left
+ * out.
+ */
 export async function dammV2Instruction(
   name: string,
   args: readonly unknown[],
@@ -59,27 +62,27 @@ export async function dammV2Instruction(
   })
 }
 
-/** Null for an account that is not there, or is no pool of the program's. */
+/** Returns null for an address without a pool of the program. */
 export const decodeDammV2Pool = (account: DammV2Account) => decodeDammV2Account<PoolState>('pool', account)
 
-/** Null for an account that is not there, or is no position of the program's. */
+/** Returns null for an address without a position of the program. */
 export const decodePosition = (account: DammV2Account) => decodeDammV2Account<PositionState>('position', account)
 
 async function decodeDammV2Account<T>(kind: 'pool' | 'position', account: DammV2Account): Promise<T | null> {
-  // The owner rules out most accounts of strangers before anything heavy is loaded.
+  // The owner excludes most unrelated accounts before the SDK is loaded.
   if (account?.owner.toBase58() !== PROGRAMS.dammV2.id) return null
   if (!DISCRIMINATORS[kind].equals(account.data.subarray(0, 8))) return null
   const { accounts } = (await loadSdk()).program.coder
   return account.data.length < accounts.size(kind) ? null : accounts.decode<T>(kind, account.data)
 }
 
-/** First bytes of the accounts: the hash of their names that Anchor takes. */
+/** First bytes of the accounts, the hash of their names in Anchor. */
 const DISCRIMINATORS = {
   pool: Buffer.from('f19a6d0411b16dbc', 'hex'),
   position: Buffer.from('aabc8fe47a40f7d0', 'hex'),
 }
 
-/** Numbers as digits and keys as base58; fields that only fill up are left out. */
+/** Converts numbers to digits and keys to base58, without padding fields. */
 export function dammV2JsonSafe(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dammV2JsonSafe)
   if (Buffer.isBuffer(value) || value instanceof Uint8Array) return [...value]

@@ -1,4 +1,4 @@
-/** What a swap gives at this moment, by the program's own arithmetic. */
+/** Quotes a swap at this moment by the program's own arithmetic. */
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
 import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
 import type BN from 'bn.js'
@@ -12,25 +12,25 @@ import { type DammV2Pool, readTogether } from './state.ts'
 export type SwapSide = 'buy' | 'sell'
 
 export interface SwapOrder {
-  /** A buy pays token B (SOL) for token A, a sell the other way. */
+  /** Direction of the swap: a buy pays token B (SOL) for token A, and a sell the reverse. */
   side: SwapSide
-  /** Raw units of what is paid. */
+  /** Raw units that are paid. */
   amount: bigint
 }
 
 export interface DammV2SwapQuote {
   amountIn: bigint
-  /** Raw units that are received, fees taken off. */
+  /** Raw units that are received after fees. */
   estimatedOut: bigint
-  /** Raw units of whichever side pays it: token B where only that pays fees. */
+  /** Raw units of the side that pays the fee, which is token B in pools that take fees only in it. */
   fee: bigint
 }
 
 const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
 
 /**
- * Quotes by the pool as it is now, not as `pool` was read. Throws bad_request for an amount that the pool cannot take,
- * not_found when the pool is gone, internal_error when the node fails.
+ * Quotes with the pool's current state, not with `pool` as it was read. Throws bad_request for an amount that the pool
+ * cannot take, not_found when the pool is gone, internal_error when the node fails.
  */
 export async function quoteDammV2Swap(
   connection: Connection,
@@ -64,13 +64,13 @@ export async function quoteDammV2Swap(
   return { amountIn: amount, estimatedOut, fee: fees.reduce((sum, part) => sum + toBigint(part), 0n) }
 }
 
-/** Throws bad_request for what no instruction can carry. */
+/** Throws bad_request for an amount that no instruction can hold. */
 export function checkDammV2Amount(amount: bigint): void {
   if (amount > 0n && amount <= MAX_U64) return
   throw badRequest(`amount must be from 1 to ${MAX_U64} raw units`, { param: 'amount' })
 }
 
-function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: BN; amount: BN }, asked: bigint) {
+function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: BN; amount: BN }, requested: bigint) {
   const direction = order.side === 'buy' ? sdk.TradeDirection.BtoA : sdk.TradeDirection.AtoB
   const feeMode = sdk.getFeeMode(state.collectFeeMode, direction, false)
   try {
@@ -78,22 +78,24 @@ function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: B
   } catch (error) {
     const isDry = error instanceof sdk.PriceRangeViolationError || error instanceof sdk.InsufficientLiquidityError
     const reason = isDry ? 'it holds too little for that, take a smaller amount' : nodeReason(error)
-    throw badRequest(`The pool cannot take a ${order.side} of ${asked} raw units: ${reason}`, {
+    throw badRequest(`The pool cannot take a ${order.side} of ${requested} raw units: ${reason}`, {
       param: 'amount',
       cause: error,
     })
   }
 }
 
-/** Unix seconds. The sysvar is that of the last block; a chain without new blocks has gone on since. */
+/**
+ * Returns Unix seconds. The sysvar has the time of the last block, and a chain without new blocks has moved on since.
+ */
 async function timeAt(connection: Connection, slot: number, clock: AccountInfo<Buffer>) {
   const sysvar = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
-  // Nodes refuse this for slots whose block they do not have: then the sysvar is all there is.
+  // Nodes refuse this for slots whose block they do not have. The sysvar is then the only source.
   const block = BigInt((await connection.getBlockTime(slot).catch(() => null)) ?? 0)
   return block > sysvar ? block : sysvar
 }
 
-/** Raw units that arrive, where the mint takes a share of every transfer. */
+/** Returns the raw units that arrive if the mint takes a fee from every transfer. */
 async function afterTransferFee(amount: BN, address: PublicKey, mint: AccountInfo<Buffer>, epoch: number): Promise<BN> {
   if (mint.owner.toBase58() !== TOKEN_2022_PROGRAM) return amount
   const [spl, { sdk }] = await Promise.all([import('@solana/spl-token'), loadSdk()])

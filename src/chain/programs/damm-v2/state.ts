@@ -15,7 +15,7 @@ export interface DammV2Pool {
   tokenBMint: string
   tokenAVault: string
   tokenBVault: string
-  /** Address of the token program of each side. */
+  /** Addresses of the token programs of the two sides. */
   tokenAProgram: string
   tokenBProgram: string
   tokenADecimals: number
@@ -26,36 +26,39 @@ export interface DammV2Pool {
   liquidity: bigint
   creator: string
   isEnabled: boolean
-  /** `both` takes fees of what is received, `b` of token B alone, `compounding` leaves part of them in the pool. */
+  /**
+   * Where fees are taken: `both` from the received side, `b` only from token B, and `compounding` leaves part of them
+   * in the pool.
+   */
   collectFeeMode: 'both' | 'b' | 'compounding'
-  /** 2 is the rate limiter of older pools. */
+  /** Kind of base fee. 2 is the rate limiter of older pools. */
   baseFeeMode: number
   activationType: 'slot' | 'timestamp'
   activationPoint: bigint
-  /** Raw units in the vaults, unclaimed fees among them. */
+  /** Raw units in the vaults, including unclaimed fees. */
   tokenAAmount: bigint
   tokenBAmount: bigint
-  /** Whole B for one whole A, decimal text: SOL per token in the pools that are built here. */
+  /** Whole B for one whole A as decimal text, which is SOL per token in the pools that svc builds. */
   price: string
-  /** The account as it was decoded, fit for JSON. */
+  /** The decoded account in a form for JSON. */
   raw: Record<string, unknown>
 }
 
-/** Pool, vaults and mints. */
+/** Accounts of one pool: the pool, its vaults and its mints. */
 const ACCOUNTS_PER_POOL = 5
 const FEE_MODES = ['both', 'b', 'compounding'] as const
 const AMOUNT_OFFSET = 64
 const DECIMALS_OFFSET = 44
 
-/** Null where nothing is, or what is there is no pool of the program's. Throws internal_error when the node fails. */
+/** Returns null when the address has no pool of the program. Throws internal_error when the node fails. */
 export async function readDammV2Pool(connection: Connection, address: string): Promise<DammV2Pool | null> {
   const [pool] = await readDammV2Pools(connection, [address])
   return pool ?? null
 }
 
 /**
- * Answers in the order of the addresses, at the connection's commitment, a pool with its vaults as of one slot: one call for each hundred
- * addresses, then one for each twenty pools among them. Throws internal_error when the node fails.
+ * Returns pools in the order of the addresses, each with its vaults at one slot. It takes one call per hundred
+ * addresses, then one per twenty pools among them. Throws internal_error when the node fails.
  */
 export async function readDammV2Pools(
   connection: Connection,
@@ -63,26 +66,26 @@ export async function readDammV2Pools(
 ): Promise<(DammV2Pool | null)[]> {
   const { PublicKey } = await import('@solana/web3.js')
   const keys = addresses.map((address) => new PublicKey(address))
-  const found = new Map<string, { key: PublicKey; state: PoolState }>()
+  const poolStates = new Map<string, { key: PublicKey; state: PoolState }>()
   let slot = 0
   for (const part of chunksOf(keys, ACCOUNTS_PER_CALL)) {
     const read = await readTogether(connection, 'Reading pools', part)
     slot = Math.max(slot, read.slot)
     for (const [i, key] of part.entries()) {
       const state = await decodeDammV2Pool(read.accounts[i])
-      if (state !== null) found.set(key.toBase58(), { key, state })
+      if (state !== null) poolStates.set(key.toBase58(), { key, state })
     }
   }
   const pools = new Map<string, DammV2Pool>()
-  for (const part of chunksOf([...found.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
-    const wanted = part.flatMap(({ key, state }) => [
+  for (const part of chunksOf([...poolStates.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
+    const accountKeys = part.flatMap(({ key, state }) => [
       key,
       state.tokenAVault,
       state.tokenBVault,
       state.tokenAMint,
       state.tokenBMint,
     ])
-    const { accounts } = await readTogether(connection, 'Reading pools', wanted, slot)
+    const { accounts } = await readTogether(connection, 'Reading pools', accountKeys, slot)
     for (const [i, { key }] of part.entries()) {
       const address = key.toBase58()
       const own = accounts.slice(i * ACCOUNTS_PER_POOL, (i + 1) * ACCOUNTS_PER_POOL)
@@ -95,7 +98,7 @@ export async function readDammV2Pools(
 async function describePool(address: string, accounts: readonly (AccountInfo<Buffer> | null)[]): Promise<DammV2Pool> {
   const [account, vaultA, vaultB, mintA, mintB] = accounts
   const state = await decodeDammV2Pool(account)
-  // A pool cannot be closed, nor its vaults: an answer without them is a node's fault.
+  // Pools and vaults cannot be closed, so an answer without them is a fault of the node.
   if (state === null || !vaultA || !vaultB || !mintA || !mintB) {
     throw internal(`Reading the pool ${address} failed at the RPC node: accounts are missing in its answer`)
   }
@@ -132,10 +135,12 @@ async function describePool(address: string, accounts: readonly (AccountInfo<Buf
 
 const tokenProgramOfFlag = (flag: number): string => (flag === 0 ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
 
-/** The eighth byte of every kind of base fee says which it is. */
+/** The eighth byte of every base fee identifies its kind. */
 const baseFeeMode = (state: PoolState): number => state.poolFees.baseFee.baseFeeInfo.data[8] ?? 0
 
-/** Reads at most a hundred accounts as of one slot, at least `minSlot`. Throws internal_error when the node fails. */
+/**
+ * Reads at most a hundred accounts at one slot, which is at least `minSlot`. Throws internal_error when the node fails.
+ */
 export async function readTogether(
   connection: Connection,
   what: string,

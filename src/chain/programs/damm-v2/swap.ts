@@ -1,4 +1,4 @@
-/** Builds a buy or a sell, with SOL wrapped and unwrapped on the way. */
+/** Builds a buy or a sell, including wrapping and unwrapping of SOL. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { INSTRUCTIONS_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
@@ -7,7 +7,7 @@ import { dammV2Instruction, loadSdk } from './program.ts'
 import { checkDammV2Amount, type SwapOrder } from './quote.ts'
 import type { DammV2Pool } from './state.ts'
 
-/** A pool's accounts, as instructions of the program name them. */
+/** A pool's accounts, by the names in the program's instructions. */
 export type PoolAccounts = Pick<
   DammV2Pool,
   'address' | 'tokenAMint' | 'tokenBMint' | 'tokenAVault' | 'tokenBVault' | 'tokenAProgram' | 'tokenBProgram'
@@ -15,15 +15,15 @@ export type PoolAccounts = Pick<
 
 export interface DammV2Swap extends Envelope, SwapOrder {
   pool: PoolAccounts & Pick<DammV2Pool, 'baseFeeMode'>
-  /** Raw units; less than this and the transaction fails with ExceededSlippage. */
+  /** Least output in raw units. With less the transaction fails with ExceededSlippage. */
   minimumOut: bigint
 }
 
 const RATE_LIMITER = 2
 
 /**
- * The payer trades; token accounts are opened where they are missing. A wrapped SOL account of the payer's is closed
- * in the end: all it holds becomes SOL. Throws bad_request for amounts that are none.
+ * Trades for the payer, and opens missing token accounts. The payer's wrapped SOL account is closed at the end, and its
+ * whole balance becomes SOL. Throws bad_request for invalid amounts.
  */
 export async function buildDammV2Swap(input: DammV2Swap): Promise<UnsignedTransaction> {
   checkDammV2Amount(input.amount)
@@ -63,7 +63,7 @@ export async function dammV2SwapInstruction({ payer, accounts, side, amount, min
     },
   )
   if (pool.baseFeeMode === RATE_LIMITER) {
-    // The rate limiter looks for other swaps in the same transaction.
+    // The rate limiter checks for other swaps in the same transaction.
     const pubkey = new PublicKey(INSTRUCTIONS_SYSVAR)
     instruction.keys.push({ pubkey, isSigner: false, isWritable: false })
   }
@@ -87,13 +87,16 @@ export async function poolKeys(pool: PoolAccounts) {
 export interface TokenAccounts {
   tokenA: PublicKey
   tokenB: PublicKey
-  /** Opens both where they are missing. */
+  /** Instructions that open missing accounts. */
   opening: TransactionInstruction[]
-  /** Unwraps what is SOL. */
+  /** Instructions that unwrap SOL. */
   closing: TransactionInstruction[]
 }
 
-/** The owner's associated token accounts for both sides of a pool, at the owner's cost: their rent is the owner's to take. */
+/**
+ * Returns the owner's associated token accounts for both sides of a pool. The owner pays, because it can reclaim their
+ * rent.
+ */
 export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey): Promise<TokenAccounts> {
   const [spl, keys] = await Promise.all([import('@solana/spl-token'), poolKeys(pool)])
   const accountOf = (mint: PublicKey, program: PublicKey) => {
@@ -112,7 +115,7 @@ export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey): Promi
   }
 }
 
-/** Puts lamports into a wrapped SOL account; nothing for other mints. */
+/** Transfers lamports into a wrapped SOL account. Returns no instructions for other mints. */
 export async function wrapping(
   payer: PublicKey,
   mint: string,

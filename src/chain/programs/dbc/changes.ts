@@ -1,4 +1,4 @@
-/** What a transaction does to launch curves, by its own instructions. */
+/** Reads the changes that a transaction makes to launch curves, by its own instructions. */
 
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
@@ -13,8 +13,8 @@ export type DbcChange =
   | { kind: 'pool_created'; pool: string; config: string; mint: string; creator: string }
   | { kind: 'swap'; pool: string; trader: string }
   /**
-   * `lamports` is the most that is claimed. `recipients` are those of the fee claimer's transfers that follow it, up to
-   * the next instruction of the program: its splits, and whatever else it pays behind them.
+   * `lamports` is the most that is claimed. `recipients` are those of the fee claimer's transfers up to the next
+   * instruction of the program: its splits, and any other payments after the claim.
    */
   | { kind: 'claim'; pool: string; feeClaimer: string; lamports: bigint; recipients: DbcRecipient[] }
   | { kind: 'surplus'; pool: string; feeClaimer: string }
@@ -23,31 +23,32 @@ export type DbcChange =
 
 type DbcInstructionReader = (account: (index: number) => string | undefined, data: Buffer) => DbcChange | null
 
-/** System instruction `Transfer`. */
+/** Number of the System instruction `Transfer`. */
 const TRANSFER = 2
 
-/** Readers by the first eight bytes of the data in hex, as the program's IDL has them. */
+/** Readers by the first eight bytes of the data in hex, as in the program's IDL. */
 const DBC_INSTRUCTION_READERS: Readonly<Record<string, DbcInstructionReader>> = {
-  // initialize_virtual_pool_with_spl_token, …_with_token2022
+  // Instructions initialize_virtual_pool_with_spl_token and initialize_virtual_pool_with_token2022.
   '8c55d7b06636684f': readPoolCreated,
   a976334e916edc9b: readPoolCreated,
-  // swap, swap2
+  // Instructions swap and swap2.
   f8c69e91e17587c8: swapped,
   '414b3f4ceb5b5b88': swapped,
-  // claim_trading_fee, claim_trading_fee2
+  // Instructions claim_trading_fee and claim_trading_fee2.
   '08ec5931987db151': readFeesClaimed,
   '54bf473209a237c1': readFeesClaimed,
-  // partner_withdraw_surplus
-  a8ad4864c962265c: (account) => whole({ kind: 'surplus', pool: account(2), feeClaimer: account(6) }),
-  // create_locker, migration_damm_v2
-  a75a899a4b2f1154: (account) => whole({ kind: 'migration', pool: account(0), step: 'create_locker', dammPool: null }),
+  // Instruction partner_withdraw_surplus.
+  a8ad4864c962265c: (account) => completeChange({ kind: 'surplus', pool: account(2), feeClaimer: account(6) }),
+  // Instructions create_locker and migration_damm_v2.
+  a75a899a4b2f1154: (account) =>
+    completeChange({ kind: 'migration', pool: account(0), step: 'create_locker', dammPool: null }),
   '9ca9e66735e45040': (account) =>
-    whole({ kind: 'migration', pool: account(0), step: 'migrate', dammPool: account(4) }),
+    completeChange({ kind: 'migration', pool: account(0), step: 'migrate', dammPool: account(4) }),
 }
 
 /**
- * One change an instruction, in their order; says nothing of whether the transaction succeeds. Not seen are calls that
- * programs make, and accounts from lookup tables.
+ * Returns one change per instruction, in order, whether or not the transaction succeeds. Calls between programs and
+ * accounts from lookup tables are not included.
  */
 export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[] {
   return instructions.flatMap((instruction, i): DbcChange[] => {
@@ -67,7 +68,7 @@ export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[
 }
 
 function readPoolCreated(account: (index: number) => string | undefined): DbcChange | null {
-  return whole({
+  return completeChange({
     kind: 'pool_created',
     pool: account(5),
     config: account(0),
@@ -77,14 +78,14 @@ function readPoolCreated(account: (index: number) => string | undefined): DbcCha
 }
 
 function swapped(account: (index: number) => string | undefined): DbcChange | null {
-  return whole({ kind: 'swap', pool: account(2), trader: account(9) })
+  return completeChange({ kind: 'swap', pool: account(2), trader: account(9) })
 }
 
 function readFeesClaimed(account: (index: number) => string | undefined, data: Buffer): DbcChange | null {
-  // The most of the token comes ahead of the most of the quote.
+  // The token limit precedes the quote limit in the data.
   if (data.length < 24) return null
   const lamports = data.readBigUInt64LE(16)
-  return whole({ kind: 'claim', pool: account(2), feeClaimer: account(9), lamports, recipients: [] })
+  return completeChange({ kind: 'claim', pool: account(2), feeClaimer: account(9), lamports, recipients: [] })
 }
 
 function recipientsAfter({ keys, instructions }: Pick<DecodedMessage, 'keys' | 'instructions'>, from: string) {
@@ -106,7 +107,7 @@ function dbcAccountAt(keys: readonly string[], { accounts }: CompiledInstruction
   return key === undefined ? undefined : keys[key]
 }
 
-/** Null where an account is missing, as one from a lookup table is. */
-function whole(change: { [K in keyof DbcChange]: unknown } & Record<string, unknown>): DbcChange | null {
+/** Returns null when an account is missing, such as one from a lookup table. */
+function completeChange(change: { [K in keyof DbcChange]: unknown } & Record<string, unknown>): DbcChange | null {
   return Object.values(change).includes(undefined) ? null : (change as unknown as DbcChange)
 }

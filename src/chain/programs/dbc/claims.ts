@@ -1,10 +1,10 @@
-/** Builds the transactions that take what a launch curve owes the partner: its trading fees, and its surplus. */
+/** Builds the transactions that claim the partner's trading fees and surplus from a launch curve. */
 import { badRequest } from '../../../errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { baseAccount, openDbc, requireSolQuote, wrappedSol } from './program.ts'
 import type { DbcPool } from './types.ts'
 
-/** Compute limits where a claim cannot be simulated: half as much again as the largest run used. */
+/** Compute limits for a claim that cannot be simulated: half more than the largest run used. */
 export const FEE_CLAIM_UNITS = { claim: 95_000, surplus: 50_000 } as const
 const [RECIPIENTS, RECIPIENTS_OF_ANOTHER_PAYER] = [10, 8]
 
@@ -15,11 +15,11 @@ type Claimed = Pick<
 
 export interface PartnerFeeClaim extends Envelope {
   pool: Claimed
-  /** The fee claimer of the pool's config: it signs, and gets what is claimed. */
+  /** The fee claimer of the pool's config, which signs and receives the claimed amount. */
   feeClaimer: string
-  /** Exactly what is claimed, of the pool's `partnerQuoteFee`. */
+  /** Exact amount to claim from the pool's `partnerQuoteFee`. */
   lamports: bigint
-  /** Paid by the fee claimer, in this order; no more than `lamports` together. */
+  /** Payments by the fee claimer, in this order. Their sum is at most `lamports`. */
   splits: readonly { recipient: string; lamports: bigint }[]
 }
 
@@ -28,16 +28,17 @@ export interface SurplusClaim extends Envelope {
   feeClaimer: string
 }
 
-/** Recipients that fit in a transaction with compute limit and price; the account of another payer takes room. */
+/**
+ * Returns how many recipients fit in a transaction with compute limit and price. Another payer's account takes room.
+ */
 export function maxRecipients(payerIsClaimer: boolean): number {
   return payerIsClaimer ? RECIPIENTS : RECIPIENTS_OF_ANOTHER_PAYER
 }
 
 /**
- * Claims the trading fees into the fee claimer's SOL and pays the splits from them: the whole transaction fails where
- * less than `lamports` are there, as after another claim. The fee claimer opens and closes the wrapped account, so that
- * its rent is nobody's loss, and all that it held before becomes SOL; the payer pays for the fee claimer's account of the token where that is
- * missing. Throws bad_request naming `splits` when they are more than fit, or than what is claimed.
+ * Claims the fees into the fee claimer's SOL and pays the splits, or fails entirely if less than `lamports` is there.
+ * The claimer opens and closes its wrapped account and keeps its rent; the payer opens its token account. Throws
+ * bad_request naming `splits` for too many, or a sum above the claim.
  */
 export async function buildPartnerFeeClaim(claim: PartnerFeeClaim): Promise<UnsignedTransaction> {
   requireSolQuote(claim.pool)
@@ -64,8 +65,8 @@ export async function buildPartnerFeeClaim(claim: PartnerFeeClaim): Promise<Unsi
       ...events,
     })
     .instruction()
-  // The program gives less without a word where less is there. A transfer to itself asks for the whole amount, of an
-  // account that was emptied before, so that nothing else can stand in for it.
+  // The program silently pays less if less is available. A transfer to itself asserts the whole amount; the account is
+  // emptied first, so that no earlier balance satisfies it.
   const whole = spl.createTransferInstruction(sol.address, sol.address, claimer, lamports)
   const instructions = [token.open, sol.open, sol.unwrap, sol.open, take, whole, sol.unwrap]
   for (const { recipient, lamports } of splits) {
@@ -74,7 +75,7 @@ export async function buildPartnerFeeClaim(claim: PartnerFeeClaim): Promise<Unsi
   return compileUnsigned(claim, instructions)
 }
 
-/** Withdraws the partner's surplus of a full curve into the fee claimer's SOL; once for each pool. */
+/** Withdraws the partner's surplus of a full curve into the fee claimer's SOL, which works once for each pool. */
 export async function buildSurplusClaim(claim: SurplusClaim): Promise<UnsignedTransaction> {
   requireSolQuote(claim.pool)
   const { methods, spl, key, poolAuthority, events } = await openDbc()

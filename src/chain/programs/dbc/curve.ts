@@ -1,4 +1,4 @@
-/** Turns a preset into the curve that the program takes: one segment of constant product between two market caps. */
+/** Converts a preset to the program's curve: one segment of constant product between two market caps. */
 
 import type { BaseFeeParams, ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../../api/pools.ts'
@@ -6,13 +6,13 @@ import { ApiError, badRequest } from '../../../errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { squareRoot } from '../../square-root.ts'
-import { atFault, type RawPreset, rawPreset } from './presets.ts'
+import { presetFault, type RawPreset, rawPreset } from './presets.ts'
 import { dbcPriceText } from './prices.ts'
 import { bigintOf, type Dbc, openDbc } from './program.ts'
 import type { LaunchCurve } from './types.ts'
 
 const MAX_U128 = 2n ** 128n - 1n
-/** Each round takes away what was too much; more than a few are never needed. */
+/** Limit of the correction rounds. More than a few are never needed. */
 const MAX_ROUNDS = 100
 const NO_MIGRATION_FEE = { feePercentage: 0, creatorFeePercentage: 0 }
 const NO_LIQUIDITY_VESTING = {
@@ -32,8 +32,8 @@ interface Segment {
 }
 
 /**
- * Computed in whole numbers, as the SDK's own builder refuses a fifth of all presets for roundings of its floats; what
- * comes out passes the SDK's validation. Throws bad_request with the preset's field at fault as `param`.
+ * Uses whole numbers, because the SDK's own builder rejects a fifth of all presets for rounding errors of its floats.
+ * The result passes the SDK's validation. Throws bad_request with the preset's field as `param`.
  */
 export async function curveOf(preset: CurvePreset): Promise<LaunchCurve> {
   const raw = rawPreset(preset)
@@ -55,32 +55,33 @@ export async function curveOf(preset: CurvePreset): Promise<LaunchCurve> {
   }
 }
 
-/** The most liquidity for which what is sold and what migrates are no more than the supply that is not locked. */
+/** Computes the most liquidity for which the sold and migrated amounts fit in the supply that is not locked. */
 function segmentOf({ sdk, bn }: Dbc, { supply, locked, initialMarketCap, migrationMarketCap }: RawPreset): Segment {
   const start = squareRoot((initialMarketCap << 128n) / supply)
   const end = squareRoot((migrationMarketCap << 128n) / supply)
   const least = BigInt(sdk.MIN_SQRT_PRICE.toString())
   const most = BigInt(sdk.MAX_SQRT_PRICE.toString())
-  if (start < least) throw atFault('initial_market_cap', 'is too little for the supply: the first price would be none')
-  if (end >= most) throw atFault('migration_market_cap', 'is too much for the supply: no such price can be told')
-  if (end <= start) throw atFault('migration_market_cap', 'is too close to initial_market_cap')
+  if (start < least)
+    throw presetFault('initial_market_cap', 'is too little for the supply: the first price would be none')
+  if (end >= most) throw presetFault('migration_market_cap', 'is too much for the supply: no such price can be told')
+  if (end <= start) throw presetFault('migration_market_cap', 'is too close to initial_market_cap')
   const available = supply - locked
-  // quote/(end·start) are sold and quote/end² migrate; together they are what is available.
+  // quote/(end·start) is sold and quote/end² migrates. Together they are the available amount.
   const quote = (available * end * end * start) / (end + start)
   let liquidity = quote / (end - start)
-  if (liquidity > MAX_U128) throw atFault('migration_market_cap', 'is too close to initial_market_cap')
+  if (liquidity > MAX_U128) throw presetFault('migration_market_cap', 'is too close to initial_market_cap')
   for (let round = 0; round < MAX_ROUNDS && liquidity > 0n; round++) {
     const [from, to, amount] = [bn(start), bn(end), bn(liquidity)]
     const threshold = bigintOf(sdk.getDeltaAmountQuoteUnsigned(from, to, amount, sdk.Rounding.Up))
     const sold = bigintOf(sdk.getBaseTokenForSwap(from, to, [{ sqrtPrice: to, liquidity: amount }]))
     const migrated = bigintOf(sdk.getMigrationBaseToken(bn(threshold), to, sdk.MigrationOption.MET_DAMM_V2))
     if (threshold > MAX_U64)
-      throw atFault('migration_market_cap', 'is too much: what fills the curve is beyond 64 bits')
+      throw presetFault('migration_market_cap', 'is too much: what fills the curve is beyond 64 bits')
     const leftover = available - sold - migrated
     if (leftover >= 0n && sold > 0n && migrated > 0n) return { start, end, liquidity, threshold, leftover }
     liquidity -= (liquidity * (1n - leftover)) / available + 1n
   }
-  throw atFault('total_supply', 'is too little for these market caps: a curve cannot be told in whole raw units')
+  throw presetFault('total_supply', 'is too little for these market caps: a curve cannot be told in whole raw units')
 }
 
 function parametersOf(dbc: Dbc, preset: CurvePreset, raw: RawPreset, segment: Segment): ConfigParameters {
@@ -143,7 +144,7 @@ function baseFeeOf({ sdk }: Dbc, fee: CurvePreset['fee']): ConfigParameters['poo
   }
   const base = sdk.getBaseFeeParams(baseFeeParams)
   if (fee.periods > 0 && base.thirdFactor.isZero()) {
-    throw atFault(
+    throw presetFault(
       'fee.periods',
       'are too many for so small a fall: the fee of a period would be that of the one before',
     )
@@ -151,10 +152,10 @@ function baseFeeOf({ sdk }: Dbc, fee: CurvePreset['fee']): ConfigParameters['poo
   return base
 }
 
-/** The SDK's rules are the program's own, applied before anything is paid for them. */
+/** The SDK's rules equal those of the program, and are checked before anything is paid. */
 function validateConfigParameters({ sdk, key }: Dbc, parameters: ConfigParameters): void {
   try {
-    // Any address but the zero one passes for the receiver of what is left over.
+    // Validation accepts any address except zero as the leftover receiver.
     sdk.validateConfigParameters({ ...parameters, leftoverReceiver: key(WRAPPED_SOL) })
   } catch (error) {
     if (error instanceof ApiError) throw error

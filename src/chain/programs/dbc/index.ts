@@ -1,4 +1,4 @@
-/** Meteora DBC: launch curves, from a preset to the pool that they migrate to. */
+/** Meteora DBC: launch curves from the preset to the pool that they migrate to. */
 export { type DbcChange, type DbcRecipient, dbcChangesIn } from './changes.ts'
 export {
   buildPartnerFeeClaim,

@@ -1,4 +1,4 @@
-/** Builds the transactions that launch a token: its config, its pool, and the creator's first buy. */
+/** Builds the transactions that launch a token: its config, its pool and the creator's first buy. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError } from '../../../errors.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
@@ -7,38 +7,38 @@ import { buyInstructions } from './swaps.ts'
 import type { LaunchCurve } from './types.ts'
 
 export interface DbcLaunch {
-  /** Pays for everything, and signs. */
+  /** Address that signs and pays for everything. */
   creator: string
-  /** Address of a fresh key that signs too: the token. */
+  /** Address of a fresh key that also signs: the token's mint. */
   mint: string
-  /** The same: the config account of this one pool. */
+  /** Address of a fresh key that also signs: the config account of this one pool. */
   config: string
-  /** The partner. */
+  /** Address of the partner, which may claim the fees. */
   feeClaimer: string
-  /** Gets what rounding leaves of the supply after the migration. */
+  /** Address that receives what rounding leaves of the supply after the migration. */
   leftoverReceiver: string
   curve: LaunchCurve
   name: string
   symbol: string
   uri: string
-  /** Lamports of the creator's first buy; 0 for none. What would be beyond the curve's end stays with the creator. */
+  /** Lamports of the creator's first buy, or 0 for none. An amount beyond the curve's end remains with the creator. */
   buyLamports: bigint
-  /** Goes with the last transaction. */
+  /** Tip in the last transaction, or null for none. */
   tip: { account: string; lamports: bigint } | null
   recentBlockhash: string
-  /** Micro-lamports per unit; 0 for none. */
+  /** Micro-lamports per unit, or 0 for none. */
   computeUnitPrice: bigint
 }
 
 /**
- * Compute limits by what a transaction does: half as much again as the largest run used. They are fixed, as only the first
- * transaction could be simulated: the second needs what it makes.
+ * Compute limits by the content of a transaction: half more than the largest run used. They are fixed, because the
+ * second transaction requires the accounts of the first and cannot be simulated before.
  */
 export const DBC_LAUNCH_UNITS = { config: 75_000, pool: 200_000, whole: 270_000, poolAndBuy: 310_000 } as const
 
 /**
- * Answers the transactions in the order to be sent. Without a first buy it is one transaction where that fits; else the config comes first, and
- * the pool with the buy is the second. Throws bad_request when the texts are too long even so.
+ * Returns the transactions in the order of sending: one if everything fits and there is no first buy, else the config,
+ * then the pool with the buy. Throws bad_request when the texts are too long even then.
  */
 export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransaction[]> {
   const [config, pool, tip] = [
@@ -114,7 +114,7 @@ async function firstBuy(launch: DbcLaunch): Promise<TransactionInstruction[]> {
     baseProgram: 'spl' as const,
     swapShowsInstructions: false,
   }
-  // Nobody can trade ahead of it and move the price: the pool comes to be in the same transaction.
+  // No one can trade before it and move the price, because the same transaction creates the pool.
   const minimumOut = 0n
   return buyInstructions({ payer: launch.creator, pool, amount: launch.buyLamports, minimumOut })
 }
@@ -139,7 +139,7 @@ async function compile(
   return compileUnsigned({ payer: creator, recentBlockhash, before }, instructions)
 }
 
-/** Null for a transaction that is too large. */
+/** Returns null for a transaction that is too large. */
 async function whenItFits(transaction: Promise<UnsignedTransaction>): Promise<UnsignedTransaction | null> {
   try {
     return await transaction

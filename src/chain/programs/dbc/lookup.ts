@@ -1,4 +1,4 @@
-/** Where the pools of a token may be: its launch curve by a search, those that curves migrate to by derivation. */
+/** Finds the pools of a token: its launch curve by a search, and those that curves migrate to by derivation. */
 
 import { PROGRAMS } from '../../../solana/programs.ts'
 import type { Chain } from '../../connection.ts'
@@ -8,18 +8,21 @@ import { openDbc } from './program.ts'
 /** Offset of the mint in a pool's account. */
 const BASE_MINT_OFFSET = 136
 
-/** Launch curves of the token, of which the program allows one; asks for all accounts of the program that name it. */
+/**
+ * Returns the launch curves of the token, of which the program permits one, from all accounts of the program that name
+ * it.
+ */
 export async function findCurves(chain: Pick<Chain, 'call'>, mint: string): Promise<string[]> {
   const filters = [{ memcmp: { offset: BASE_MINT_OFFSET, bytes: mint } }]
   const options = { filters, encoding: 'base64', dataSlice: { offset: 0, length: 0 }, commitment: 'confirmed' }
   return askNode('Looking for the launch curve of the token', async () => {
-    const found = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dbc.id, options])
-    if (!Array.isArray(found)) throw new Error('it answers with parts missing')
-    return found.map(({ pubkey }: { pubkey: string }) => pubkey)
+    const accounts = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dbc.id, options])
+    if (!Array.isArray(accounts)) throw new Error('it answers with parts missing')
+    return accounts.map(({ pubkey }: { pubkey: string }) => pubkey)
   })
 }
 
-/** Addresses that a curve of the token against SOL can migrate to, whichever fee it has: nothing need be there. */
+/** Returns the addresses that a curve of the token against SOL can migrate to, for every fee. They need not exist. */
 export async function migratedCandidates(mint: string): Promise<string[]> {
   const { sdk, key, spl } = await openDbc()
   const configs = Object.values(sdk.DAMM_V2_MIGRATION_FEE_ADDRESS)

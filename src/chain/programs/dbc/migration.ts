@@ -1,4 +1,4 @@
-/** Takes a full launch curve to its DAMM v2 pool: which step is next, and the transaction for it. Anyone may pay. */
+/** Migrates a full launch curve to its DAMM v2 pool: determines the next step, and builds its transaction. Anyone may pay. */
 import { badRequest } from '../../../errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { baseAccount, type Dbc, openDbc } from './program.ts'
@@ -6,7 +6,7 @@ import type { DbcPool } from './types.ts'
 
 export type MigrationStep = 'not_full' | 'create_locker' | 'migrate' | 'done'
 
-/** Compute limits where a step cannot be simulated: half as much again as the largest run used. */
+/** Compute limits for a step that cannot be simulated: half more than the largest run used. */
 export const MIGRATION_UNITS = { create_locker: 145_000, migrate: 470_000 } as const
 
 /** Steps by the pool's `migrationProgress`. */
@@ -15,24 +15,24 @@ const DAMM_V2 = 1
 
 export interface Migration extends Envelope {
   pool: DbcPool
-  /** Fresh seeds of 32 bytes for the keys of the two positions' NFTs; drawn when left out. */
+  /** Seeds of 32 bytes for the keys of the two position NFTs. They are generated when left out. */
   positionSeeds?: readonly [Uint8Array, Uint8Array]
 }
 
 export interface MigrationTransaction extends UnsignedTransaction {
   step: 'create_locker' | 'migrate'
-  /** Keys of the position NFTs, 64 bytes each, to sign with and to forget; none for the locker. */
+  /** Keys of the position NFTs, 64 bytes each, to sign with and then discard. The locker step has none. */
   secretKeys: Uint8Array[]
   /** The DAMM v2 pool that the curve becomes. */
   dammPoolAddress: string
 }
 
-/** The next step of a pool as it was read. A curve with locked vesting needs its locker first. */
+/** Returns the next step of a pool. A curve with locked vesting requires its locker first. */
 export function migrationStep({ isMigrated, migrationProgress }: Pick<DbcPool, 'isMigrated' | 'migrationProgress'>) {
   return isMigrated ? 'done' : (STEPS[migrationProgress] ?? 'not_full')
 }
 
-/** Address of the DAMM v2 pool that a curve becomes, which is settled by its config. */
+/** Returns the address of the DAMM v2 pool that a curve migrates to, which its config determines. */
 export async function migratedPoolAddress(
   pool: Pick<DbcPool, 'address' | 'baseMint' | 'quoteMint' | 'migrationOption' | 'migrationFeeOption'>,
 ): Promise<string> {
@@ -40,7 +40,7 @@ export async function migratedPoolAddress(
   return dammPool(dbc, pool).toBase58()
 }
 
-/** Throws bad_request for a pool that is not full, is migrated, or goes to DAMM v1. */
+/** Throws bad_request for a pool that is not full, is migrated, or migrates to DAMM v1. */
 export async function buildMigrationStep(migration: Migration): Promise<MigrationTransaction> {
   const { pool } = migration
   const step = migrationStep(pool)

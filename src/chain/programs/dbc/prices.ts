@@ -1,17 +1,17 @@
-/** Prices of the program as decimal text: it keeps the square root of a price in raw units, times 2^64. */
+/** Converts prices of the program, the square root of a price in raw units times 2^64, to decimal text. */
 
 const SIGNIFICANT_DIGITS = 15
 const QUOTE_DECIMALS = 9
 
-/** Quote for one whole token, to 15 significant digits, the last one rounded down at the half. */
+/** Returns the quote for one whole token with 15 significant digits, the last one rounded down at the half. */
 export function dbcPriceText(sqrtPrice: bigint, decimals: number, quoteDecimals = QUOTE_DECIMALS): string {
-  // In raw units the price is sqrt² / 2^128; enough digits are kept that the rounding below is the only one.
+  // In raw units the price is sqrt² / 2^128. The scale keeps enough digits that only the rounding below applies.
   const scale = 60
   const shifted = sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - quoteDecimals)
   return decimalText(shifted >> 128n, scale)
 }
 
-/** `digits` / 10^`scale`, without zeros at the end. */
+/** Formats `digits` / 10^`scale` without trailing zeros. */
 function decimalText(digits: bigint, scale: number): string {
   const excess = digits.toString().length - SIGNIFICANT_DIGITS
   const unit = excess > 0 ? 10n ** BigInt(excess) : 1n

@@ -1,4 +1,4 @@
-/** The SDK of Meteora DBC, loaded on first use: instructions and accounts by its IDL, no request to any node. */
+/** Loads the SDK of Meteora DBC on first use, for instructions and accounts by its IDL, without requests to a node. */
 
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
@@ -24,7 +24,7 @@ async function load() {
     import('@solana/web3.js'),
     import('@solana/spl-token'),
   ])
-  // Anchor wants a connection to be made; instructions with all of their accounts never use it.
+  // Anchor requires a connection to be constructed, but instructions with all of their accounts never use it.
   const { program } = sdk.createDbcProgram(new web3.Connection('http://127.0.0.1'))
   return {
     sdk,
@@ -34,35 +34,35 @@ async function load() {
     coder: program.coder.accounts,
     bn: (amount: bigint) => new BN(amount.toString()),
     key: (address: string) => new web3.PublicKey(address),
-    /** Accounts that nearly every instruction ends with. */
+    /** Accounts at the end of nearly every instruction. */
     events: { eventAuthority: sdk.deriveDbcEventAuthority(), program: sdk.DYNAMIC_BONDING_CURVE_PROGRAM_ID },
     poolAuthority: new web3.PublicKey(DBC_POOL_AUTHORITY),
     systemProgram: web3.SystemProgram.programId,
   }
 }
 
-/** A number of the SDK's own kind as a bigint. */
+/** Converts a number of the SDK's own type to a bigint. */
 export const bigintOf = (amount: { toString(): string }): bigint => BigInt(amount.toString())
 
-/** Where the program keeps the pool of a mint and a config; the quote is SOL. */
+/** Returns the address of the pool of a mint and a config against SOL. */
 export async function dbcPoolAddress({ mint, config }: { mint: string; config: string }): Promise<string> {
   const { sdk, key, spl } = await openDbc()
   return sdk.deriveDbcPoolAddress(spl.NATIVE_MINT, key(mint), key(config)).toBase58()
 }
 
-/** Wrapped SOL of an owner: where it is, how it is opened, and how all of it becomes SOL again. */
+/** Returns the address of an owner's wrapped SOL, and the instructions that open it and unwrap all of it. */
 export async function wrappedSol(owner: PublicKey, funder = owner) {
   const { spl } = await openDbc()
   const address = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, owner, true)
   return {
     address,
     open: spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, spl.NATIVE_MINT),
-    /** Closes the account: its rent, and whatever was wrapped before, become the owner's SOL. */
+    /** Closes the account. Its rent and earlier wrapped balance become the owner's SOL. */
     unwrap: spl.createCloseAccountInstruction(address, owner, owner),
   }
 }
 
-/** The account of a pool's token, and the instruction that opens it where it is missing. */
+/** Returns the account of a pool's token, and the instruction that opens it if it is missing. */
 export async function baseAccount(
   { baseMint, baseProgram }: Pick<DbcPool, 'baseMint' | 'baseProgram'>,
   owner: PublicKey,
@@ -76,7 +76,7 @@ export async function baseAccount(
   return { address, open, program }
 }
 
-/** Throws bad_request for pools that trade against another token than SOL. */
+/** Throws bad_request for pools whose quote is another token than SOL. */
 export function requireSolQuote({ address, quoteMint }: Pick<DbcPool, 'address' | 'quoteMint'>): void {
   if (quoteMint === WRAPPED_SOL) return
   throw badRequest(`Pool ${address} is quoted in ${quoteMint}: only pools quoted in SOL can be built for`, {

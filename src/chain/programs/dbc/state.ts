@@ -1,4 +1,4 @@
-/** Reads launch curves from the chain: a pool with its config, many at a time, and how far they are filled. */
+/** Reads launch curves from the chain: pools with their configs, many at a time, and their progress. */
 
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { AccountInfo, Connection } from '@solana/web3.js'
@@ -6,14 +6,14 @@ import { internal, notFound } from '../../../errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { momentOf } from '../../chain-clock.ts'
+import { chainTimeOf } from '../../chain-clock.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { dbcPriceText } from './prices.ts'
 import { bigintOf, openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 
 const PROGRESS_STEPS = 1_000_000_000n
-/** Percentage of a filled curve's surplus that partner and creator share; the rest is Meteora's. */
+/** Percentage of a filled curve's surplus that partner and creator share. The rest is Meteora's. */
 const SURPLUS_SHARE = 80n
 const POST_BONDING_CURVE = 1
 const NO_DECIMALS = 0
@@ -21,15 +21,18 @@ const LAMPORTS_PER_SOL = 1e9
 
 type DbcAccount = AccountInfo<Buffer> | null
 
-/** Two calls at the connection's commitment. Null where no pool of the program is. Throws internal_error when the node fails. */
+/**
+ * Takes two calls at the connection's commitment. Returns null for an address without a pool. Throws internal_error
+ * when the node fails.
+ */
 export async function readDbcPool(connection: Connection, address: string): Promise<DbcPool | null> {
   const [pool] = await readDbcPools(connection, [address])
   return pool ?? null
 }
 
 /**
- * Answers in the order of the addresses, with a hundred accounts a call; null where no pool of the program is. Pools of tokens with
- * transfer hooks, which need other instructions, read as none.
+ * Returns pools in the order of the addresses, a hundred accounts per call, with null for an address without a pool.
+ * Pools of tokens with transfer hooks, which require other instructions, are read as null.
  */
 export async function readDbcPools(connection: Connection, addresses: readonly string[]): Promise<(DbcPool | null)[]> {
   const pools = await Promise.all((await readDbcAccounts(connection, addresses)).map(decodeDbcPool))
@@ -44,13 +47,15 @@ export async function readDbcPools(connection: Connection, addresses: readonly s
   return Promise.all(described)
 }
 
-/** How far the curve is filled, from 0 to 1, rounded down to a billionth: 1 only once the curve is full. */
+/** Returns the progress of the curve from 0 to 1, rounded down to a billionth. It is 1 only once the curve is full. */
 export function curveProgressOf({ quoteReserve, threshold }: Pick<DbcPool, 'quoteReserve' | 'threshold'>): number {
   if (quoteReserve >= threshold) return 1
   return Number((quoteReserve * PROGRESS_STEPS) / threshold) / Number(PROGRESS_STEPS)
 }
 
-/** SOL that the whole supply is worth where the pool migrates, to show; null where the quote is another token. */
+/**
+ * Returns the SOL that the whole supply is worth at migration, for display, or null when the quote is another token.
+ */
 export function migrationMarketCap({
   quoteMint,
   migrationSqrtPrice,
@@ -60,7 +65,7 @@ export function migrationMarketCap({
   return Number((migrationSqrtPrice * migrationSqrtPrice * totalSupply) >> 128n) / LAMPORTS_PER_SOL
 }
 
-/** What the program would compute a swap with, read at one slot. */
+/** Reads what the program uses to compute a swap, at one slot. */
 export async function readForQuote(
   connection: Connection,
   { address, config }: Pick<DbcPool, 'address' | 'config'>,
@@ -68,7 +73,7 @@ export async function readForQuote(
   const [first, second, clock] = await readDbcAccounts(connection, [address, config, CLOCK_SYSVAR])
   const [pool, settings] = [await decodeDbcPool(first ?? null), await decodeConfig(second ?? null)]
   if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
-  const { slot, unixSeconds } = await momentOf(clock ?? null)
+  const { slot, unixSeconds } = await chainTimeOf(clock ?? null)
   return { pool, config: settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
 }
 
@@ -88,14 +93,14 @@ async function readDbcAccounts(connection: Connection, addresses: readonly strin
 const decodeDbcPool = (account: DbcAccount) => decodeDbcAccount<VirtualPool>(account, 'virtualPool')
 const decodeConfig = (account: DbcAccount) => decodeDbcAccount<PoolConfig>(account, 'poolConfig')
 
-/** Null for what is no such account of the program. */
+/** Returns null for any other account than this kind of the program. */
 async function decodeDbcAccount<T>(account: DbcAccount, name: 'virtualPool' | 'poolConfig'): Promise<T | null> {
   if (account?.owner.toBase58() !== PROGRAMS.dbc.id) return null
   const { coder } = await openDbc()
   try {
     return coder.decode(name, account.data) as T
   } catch {
-    // Another kind of account, or one cut short.
+    // The account has another kind or is truncated.
     return null
   }
 }
@@ -157,7 +162,7 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
   }
 }
 
-/** A supply that is not fixed is what the curve sells, what migrates and what is locked. */
+/** A supply that is not fixed is the sum of what the curve sells, what migrates and what is locked. */
 function totalSupplyOf(config: PoolConfig): bigint {
   if (config.fixedTokenSupplyFlag === 1) return bigintOf(config.preMigrationTokenSupply)
   const { cliffUnlockAmount, amountPerPeriod, numberOfPeriod } = config.lockedVestingConfig
@@ -171,7 +176,7 @@ function partnerSurplus(surplus: bigint, creatorPercentage: bigint): bigint {
   return shared - (shared * creatorPercentage) / 100n
 }
 
-/** Big numbers become digits, addresses base58. */
+/** Converts big numbers to digits and addresses to base58. */
 function dbcJsonSafe(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dbcJsonSafe)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-/** Buys and sells on a launch curve: quoted as the program computes them, and built with SOL wrapped and unwrapped. */
+/** Quotes buys and sells on a launch curve by the program's arithmetic, and builds them with SOL wrapped and unwrapped. */
 
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest, internal } from '../../../errors.ts'
@@ -9,9 +9,9 @@ import { baseAccount, bigintOf, openDbc, requireSolQuote, wrappedSol } from './p
 import { readForQuote } from './state.ts'
 import type { DbcPool } from './types.ts'
 
-/** Compute limit where a swap cannot be simulated: half as much again as the largest run used. */
+/** Compute limit for a swap that cannot be simulated: half more than the largest run used. */
 export const SWAP_UNITS = 130_000
-/** `SwapMode` of the program. */
+/** Values of the program's `SwapMode`. */
 const [EXACT_IN, PARTIAL_FILL] = [0, 1]
 
 type TradeSide = 'buy' | 'sell'
@@ -21,31 +21,32 @@ type Traded = Pick<
 >
 
 export interface DbcSwapQuote {
-  /** Raw units of the token for a buy, lamports for a sell; fees taken off. */
+  /** Raw units of the token for a buy, lamports for a sell, after fees. */
   estimatedOut: bigint
-  /** The fee is in lamports where the pool takes its fees in SOL, as all that are launched here do. */
+  /** Fee in lamports if the pool takes its fees in SOL, as all pools launched by svc do. */
   fee: bigint
-  /** What is really paid: less than asked for where a buy reaches the end of the curve. */
+  /** Amount that is actually paid, which is less than requested when a buy reaches the end of the curve. */
   amountIn: bigint
 }
 
 export interface DbcSwap extends Envelope {
   pool: Traded
   side: TradeSide
-  /** What is paid at most: lamports for a buy, raw units of the token for a sell. */
+  /** Most that is paid: lamports for a buy, raw units of the token for a sell. */
   amount: bigint
-  /** Less than this and the transaction fails. */
+  /** Least output, below which the transaction fails. */
   minimumOut: bigint
   /**
-   * A buy over the end of the curve takes what is left of it, and the rest stays SOL; where this is false it fails
-   * (6033). Sells are always whole.
+   * Whether a buy beyond the end of the curve takes the remainder and leaves the rest as SOL. If false it fails (6033).
+   * Sells are never partial.
    */
   partialFill?: boolean
 }
 
 /**
- * Quotes by the pool, its config and the clock, read at one slot. A buy fills the curve at most. Throws bad_request naming
- * `amount` for what the pool cannot do, not_found without the pool, internal_error when the node fails.
+ * Quotes with the pool, its config and the clock at one slot. A buy is quoted up to the end of the curve. Throws
+ * bad_request naming `amount` for what the pool cannot do, not_found without the pool, internal_error when the node
+ * fails.
  */
 export async function quoteDbcSwap(
   connection: Connection,
@@ -83,7 +84,7 @@ export async function quoteDbcSwap(
   }
 }
 
-/** The payer trades from and into its own accounts. Wrapped SOL that it had before is unwrapped with the rest. */
+/** The payer trades with its own accounts. Wrapped SOL that it had before is unwrapped too. */
 export async function buildDbcSwap(swap: DbcSwap): Promise<UnsignedTransaction> {
   requireSolQuote(swap.pool)
   checkDbcAmount(swap.amount)

@@ -1,4 +1,4 @@
-/** Builds the two transactions of a gold lock: the wallet locks its tokens, and takes them back with the rent. */
+/** Builds the two transactions of a gold lock: the wallet locks its tokens, and withdraws them later with the rent. */
 
 import type { AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
@@ -9,7 +9,7 @@ import { LOCK_INSTRUCTIONS, lockAccounts } from './program.ts'
 
 type LockAccounts = Awaited<ReturnType<typeof lockAccounts>>
 
-/** The payer is the wallet: it signs alone, pays rent and fee, and is base, creator and recipient of the lock. */
+/** The payer is the wallet. It alone signs, pays rent and fee, and is base, creator and recipient of the lock. */
 interface GoldTransaction extends Envelope {
   mint: string
   tokenProgram: TokenProgram
@@ -17,24 +17,27 @@ interface GoldTransaction extends Envelope {
 }
 
 export interface GoldLockPlan extends GoldTransaction {
-  /** Raw units, more than 0. */
+  /** Amount in raw units, more than 0. */
   amount: bigint
-  /** Unix seconds of the chain's clock. */
+  /** Start in Unix seconds of the chain's clock. */
   startsAt: number
   unlocksAt: number
 }
 
 export interface GoldUnlockPlan extends GoldTransaction {
-  /** Raw units that are still locked; 0 only closes the account. */
+  /** Raw units that are still locked. With 0 the account is only closed. */
   amount: bigint
 }
 
-/** `vesting_start_time, cliff_time, frequency, cliff_unlock_amount, amount_per_period, number_of_period` and two modes. */
+/**
+ * Bytes of `vesting_start_time, cliff_time, frequency, cliff_unlock_amount, amount_per_period, number_of_period` and
+ * two modes.
+ */
 const PARAMETERS = 6 * 8 + 2
-/** An empty option: no further accounts. */
+/** An empty option, for no further accounts. */
 const NONE = Buffer.of(0)
 
-/** Opens the lock and moves the amount into it; nobody can cancel it or change who gets it. */
+/** Opens the lock and moves the amount into it. No one can cancel it or change its recipient. */
 export async function buildGoldLock(input: GoldLockPlan): Promise<UnsignedTransaction> {
   const accounts = await lockAccountsOf(input)
   const { mint, escrow, escrowToken, user, userToken, tokenProgram } = accounts
@@ -61,7 +64,10 @@ export async function buildGoldLock(input: GoldLockPlan): Promise<UnsignedTransa
   ])
 }
 
-/** Pays out and closes; the token account is opened where it is missing. Before the time it fails as a whole. */
+/**
+ * Pays out and closes the lock, and opens the token account if it is missing. Before the unlock time the transaction
+ * fails.
+ */
 export async function buildGoldUnlock(input: GoldUnlockPlan): Promise<UnsignedTransaction> {
   const accounts = await lockAccountsOf(input)
   const { mint, escrow, escrowToken, escrowMetadata, user, userToken, tokenProgram } = accounts
@@ -108,7 +114,7 @@ export async function buildGoldUnlock(input: GoldUnlockPlan): Promise<UnsignedTr
 const lockAccountsOf = ({ payer, mint, tokenProgram }: GoldTransaction) =>
   lockAccounts({ user: payer, mint, tokenProgram })
 
-/** All of it at the cliff: no periods follow, though the program wants a frequency. */
+/** Everything unlocks at the cliff. No periods follow, but the program requires a frequency. */
 function parameters({ startsAt, unlocksAt, amount }: GoldLockPlan): Buffer {
   const bytes = Buffer.alloc(PARAMETERS)
   const numbers = [BigInt(startsAt), BigInt(unlocksAt), 1n, amount, 0n, 0n]
@@ -120,7 +126,7 @@ const signerAccount = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: t
 const writable = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: true })
 const readonlyAccount = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: false })
 
-/** Every one ends with the accounts that its event takes. */
+/** Every instruction ends with the accounts for its event. */
 async function instruction(
   { program, eventAuthority }: LockAccounts,
   keys: readonly AccountMeta[],

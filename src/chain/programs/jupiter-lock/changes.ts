@@ -1,21 +1,21 @@
-/** What a transaction does to gold locks, by its own instructions. */
+/** Reads the changes that a transaction makes to gold locks, by its own instructions. */
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { oddityOf, type VestingSchedule } from './escrow.ts'
+import { scheduleMismatch, type VestingSchedule } from './escrow.ts'
 import { LOCK_INSTRUCTIONS } from './program.ts'
 
 export type GoldLockChange =
-  /** `amount` in raw units, `unlocksAt` in Unix seconds. */
+  /** `amount` is in raw units, `unlocksAt` in Unix seconds. */
   | { kind: 'locked'; escrow: string; user: string; mint: string; amount: bigint; unlocksAt: number }
-  /** Closing proves that all was paid out. */
+  /** A closing proves that everything was paid out. */
   | { kind: 'unlocked'; escrow: string; user: string }
 
-/** Discriminator, parameters and an option. */
+/** Bytes of the discriminator, the parameters and an option. */
 const LEAST_BYTES = 8 + 50 + 1
 
 /**
- * Locks of `mint` alone, none without it; unlockings of every mint. Says nothing of whether the transaction succeeds. Not
- * seen are calls that programs make, and accounts from lookup tables.
+ * Returns locks of `mint` (none without it) and unlockings of every mint, whether or not the transaction succeeds.
+ * Calls between programs and accounts from lookup tables are not included.
  */
 export function goldLockChangesIn({ keys, instructions }: DecodedMessage, mint: string | undefined): GoldLockChange[] {
   return instructions.flatMap((instruction): GoldLockChange[] => {
@@ -49,7 +49,7 @@ function lockedBy(account: (index: number) => string | undefined, data: Buffer) 
     updateRecipientMode: data.readUInt8(56),
     cancelMode: data.readUInt8(57),
   }
-  if (oddityOf(schedule) !== null) return null
+  if (scheduleMismatch(schedule) !== null) return null
   const { cliffAmount: amount, cliffTime } = schedule
   return { kind: 'locked' as const, escrow, user: base, mint, amount, unlocksAt: Number(cliffTime) }
 }

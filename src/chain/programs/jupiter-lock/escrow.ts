@@ -1,4 +1,4 @@
-/** The account of a lock, and what makes it a gold lock: all at once at one time, for the wallet itself, for good. */
+/** Decodes the account of a lock, and checks that it is a gold lock: a single fixed payout to the wallet itself. */
 
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { addressOf } from '../../../solana/addresses.ts'
@@ -6,22 +6,22 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 import { ESCROW_ACCOUNT } from './program.ts'
 
-/** Discriminator and `VestingEscrow`. */
+/** Size of the discriminator and `VestingEscrow`. */
 export const ESCROW_BYTES = 296
-/** Last second that an ISO 8601 time with four digits of a year can say; the program takes any 64 bits. */
+/** Last second that ISO 8601 can represent with a year of four digits. The program accepts any 64 bits. */
 const LAST_SECOND = 253_402_300_799n
 
-/** When a lock pays out how much, and who can change that. */
+/** The times and amounts of a lock's payouts, and who may change them. */
 export interface VestingSchedule {
   base: string
   creator: string
   recipient: string
-  /** Unix seconds. */
+  /** Time of the cliff in Unix seconds. */
   cliffTime: bigint
   cliffAmount: bigint
   amountPerPeriod: bigint
   periods: bigint
-  /** 0: nobody may. */
+  /** Who may change the recipient; 0 means no one. */
   updateRecipientMode: number
   cancelMode: number
 }
@@ -32,13 +32,16 @@ export interface Escrow extends VestingSchedule {
   tokenProgram: TokenProgram
   /** Raw units paid out so far. */
   claimed: bigint
-  /** Unix seconds. */
+  /** Start in Unix seconds. */
   startTime: bigint
-  /** Unix seconds; 0: never. */
+  /** Time of cancellation in Unix seconds; 0 means never. */
   cancelledAt: bigint
 }
 
-/** Null for what is no lock: nothing there, lamports that somebody sent to the address, or an account of another kind. */
+/**
+ * Returns null for an address without a lock: one without an account, with only lamports, or with another kind of
+ * account.
+ */
 export function decodeEscrow(address: string, account: ChainAccount | null): Escrow | null {
   if (account === null || account.owner !== PROGRAMS.lock.id || account.data.length < ESCROW_BYTES) return null
   const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
@@ -64,8 +67,8 @@ export function decodeEscrow(address: string, account: ChainAccount | null): Esc
   }
 }
 
-/** Why it is no gold lock, as the end of a sentence; null for a gold lock of whatever mint. */
-export function oddityOf(lock: VestingSchedule): string | null {
+/** Returns why it is no gold lock, as the end of a sentence, or null for a gold lock of any mint. */
+export function scheduleMismatch(lock: VestingSchedule): string | null {
   const { base, creator, recipient } = lock
   if (recipient !== base) return `it pays out to ${recipient}`
   if (creator !== base) return `it was made by ${creator}`
@@ -76,6 +79,6 @@ export function oddityOf(lock: VestingSchedule): string | null {
   return lock.cliffTime > LAST_SECOND ? 'its time is beyond the year 9999' : null
 }
 
-/** Nothing of it is left to pay out. */
+/** Whether the whole amount is paid out. */
 export const isPaidOut = ({ claimed, cliffAmount }: Pick<Escrow, 'claimed' | 'cliffAmount'>): boolean =>
   claimed >= cliffAmount

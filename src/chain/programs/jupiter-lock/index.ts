@@ -1,7 +1,7 @@
-/** Gold locks on Jupiter Lock: one per wallet, paid out whole at one time. */
+/** Gold locks on Jupiter Lock: one per wallet, with a single payout. */
 export { buildGoldLock, buildGoldUnlock, type GoldLockPlan, type GoldUnlockPlan } from './building.ts'
 export { type GoldLockChange, goldLockChangesIn } from './changes.ts'
-export { decodeEscrow, ESCROW_BYTES, type Escrow, isPaidOut, oddityOf } from './escrow.ts'
+export { decodeEscrow, ESCROW_BYTES, type Escrow, isPaidOut, scheduleMismatch } from './escrow.ts'
 export { escrowAddress, lockAccounts } from './program.ts'
 export {
   type BeforeLock,
@@ -12,5 +12,5 @@ export {
   readGoldToken,
   readLockOf,
   readLocks,
-  readUnlockWay,
+  readUnlockAccounts,
 } from './reading.ts'

@@ -1,26 +1,26 @@
-/** Jupiter Lock as gold locks use it: the accounts of a wallet's lock, and how its instructions begin. */
+/** Describes Jupiter Lock as gold locks use it: the accounts of a wallet's lock, and the discriminators of its instructions. */
 import type { PublicKey } from '@solana/web3.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { deriveProgramAddress } from '../../pdas.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 
-/** First eight bytes, hex, as the program's IDL has them. */
+/** First eight bytes of the instructions in hex, as in the program's IDL. */
 export const LOCK_INSTRUCTIONS = {
-  /** create_vesting_escrow_v2 */
+  /** The instruction create_vesting_escrow_v2. */
   create: 'b59b68b7b680232f',
-  /** claim_v2 */
+  /** The instruction claim_v2. */
   claim: 'e5572ea2159de772',
-  /** close_vesting_escrow */
+  /** The instruction close_vesting_escrow. */
   close: 'ddb95f878843fc57',
 } as const
 export const ESCROW_ACCOUNT = 'f477b704497487c3'
 
-/** Where a wallet's lock is: one place, as its base is the wallet itself. */
+/** Returns the address of a wallet's lock. There is one per wallet, because its base is the wallet itself. */
 export async function escrowAddress(user: string): Promise<string> {
   return (await deriveProgramAddress('gold_lock', { user })).address
 }
 
-/** Every account that the instructions about a lock name. */
+/** Returns every account that the instructions for a lock name. */
 export async function lockAccounts({
   user,
   mint,

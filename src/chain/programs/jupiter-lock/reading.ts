@@ -1,72 +1,74 @@
-/** Reads locks from the chain, each time together with the chain's clock, so that both are of one slot. */
+/** Reads locks together with the chain's clock, so that both are from one slot. */
 import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { readMint } from '../../../solana/token-accounts.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../balance-changes.ts'
-import { type ChainMoment, momentOf } from '../../chain-clock.ts'
+import { type ChainTime, chainTimeOf } from '../../chain-clock.ts'
 import { accountsAt } from '../../runs.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 import { decodeEscrow, type Escrow } from './escrow.ts'
 import { escrowAddress, lockAccounts } from './program.ts'
 
-/** Accounts of one getMultipleAccounts, less the clock. */
+/** Accounts in one getMultipleAccounts, without the clock. */
 export const LOCKS_PER_CALL = 99
 
 export interface LocksAt {
-  at: ChainMoment
-  /** One for each address that was asked for, in its order; null where no lock is. */
+  at: ChainTime
+  /** Locks in the order of the addresses, with null for an address without a lock. */
   escrows: (Escrow | null)[]
 }
 
-/** Reads at most 99 locks in one call, and the clock alone where none is asked for. Throws internal_error where the node fails. */
+/**
+ * Reads at most 99 locks in one call, or only the clock without addresses. Throws internal_error when the node fails.
+ */
 export async function readLocks(connection: Connection, addresses: readonly string[]): Promise<LocksAt> {
   const [clock, ...accounts] = await accountsAt(connection, [CLOCK_SYSVAR, ...addresses])
   return {
-    at: await momentOf(clock ?? null),
+    at: await chainTimeOf(clock ?? null),
     escrows: addresses.map((address, i) => decodeEscrow(address, accounts[i] ?? null)),
   }
 }
 
-/** The lock of a wallet. */
+/** Reads the lock of a wallet. */
 export async function readLockOf(
   connection: Connection,
   user: string,
-): Promise<{ at: ChainMoment; address: string; escrow: Escrow | null }> {
+): Promise<{ at: ChainTime; address: string; escrow: Escrow | null }> {
   const address = await escrowAddress(user)
   const { at, escrows } = await readLocks(connection, [address])
   return { at, address, escrow: escrows[0] ?? null }
 }
 
-/** A token account on the way of an unlocking; `state` is null where none is open. */
-export interface WayStation {
+/** A token account that an unlocking passes through. `state` is null when none is open. */
+export interface UnlockAccount {
   address: string
   state: TokenAccountState | null
 }
 
-export interface UnlockWay {
-  lock: WayStation
-  wallet: WayStation
-  /** The mint's freeze authority; null where nobody can freeze or thaw any more. */
+export interface UnlockAccounts {
+  lock: UnlockAccount
+  wallet: UnlockAccount
+  /** The mint's freeze authority, or null when accounts can no longer be frozen or thawed. */
   freezeAuthority: string | null
 }
 
-/** What the tokens of a lock pass through when it is unlocked, in one call. Throws internal_error where the node fails. */
-export async function readUnlockWay(
+/** Reads the accounts that an unlocking passes through, in one call. Throws internal_error when the node fails. */
+export async function readUnlockAccounts(
   connection: Connection,
   { base: user, mint, tokenProgram }: Pick<Escrow, 'base' | 'mint' | 'tokenProgram'>,
-): Promise<UnlockWay> {
+): Promise<UnlockAccounts> {
   const { escrowToken, userToken } = await lockAccounts({ user, mint, tokenProgram })
   const addresses = [escrowToken.toBase58(), userToken.toBase58()]
   const [token, ...accounts] = await accountsAt(connection, [mint, ...addresses])
   const [lock, wallet] = addresses.map((address, i) => {
     const account = accounts[i] ?? null
     return { address, state: account === null ? null : decodeTokenAccount(account) }
-  }) as [WayStation, WayStation]
+  }) as [UnlockAccount, UnlockAccount]
   return { lock, wallet, freezeAuthority: token ? (readMint(token)?.freezeAuthority ?? null) : null }
 }
 
-/** A mint that can be locked, or `obstacles`: the names of its extensions that gold locks cannot take. */
+/** A mint that can be locked, or the names of its extensions that gold locks do not support, in `obstacles`. */
 export interface LockableToken {
   mint: string
   tokenProgram: TokenProgram
@@ -74,25 +76,25 @@ export interface LockableToken {
   obstacles: string[]
 }
 
-/** What the wallet's associated token account holds. */
+/** The balance of the wallet's associated token account. */
 export interface GoldHolding {
   address: string
-  /** Raw units. */
+  /** Balance in raw units. */
   amount: bigint
   isFrozen: boolean
 }
 
 export interface BeforeLock {
-  at: ChainMoment
+  at: ChainTime
   address: string
   escrow: Escrow | null
-  /** Null where there is no such mint. */
+  /** The mint, or null when it does not exist. */
   token: LockableToken | null
-  /** Null where the wallet has no such account, or it is another's by now. */
+  /** The account's balance, or null when the wallet has no such account or another owns it now. */
   holding: GoldHolding | null
 }
 
-/** Everything that decides whether a wallet can lock, in one call. Throws internal_error where the node fails. */
+/** Reads everything that decides whether a wallet can lock, in one call. Throws internal_error when the node fails. */
 export async function readBeforeLock(
   connection: Connection,
   { user, mint }: { user: string; mint: string },
@@ -107,7 +109,7 @@ export async function readBeforeLock(
   const token = await decodeGoldToken(mint, accounts[2] ?? null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]
   return {
-    at: await momentOf(accounts[0] ?? null),
+    at: await chainTimeOf(accounts[0] ?? null),
     address,
     escrow: decodeEscrow(address, accounts[1] ?? null),
     token,
@@ -115,15 +117,15 @@ export async function readBeforeLock(
   }
 }
 
-/** Throws internal_error where the node fails; null where there is no such mint. */
+/** Throws internal_error when the node fails. Returns null when the mint does not exist. */
 export async function readGoldToken(connection: Connection, mint: string): Promise<LockableToken | null> {
   const [account] = await accountsAt(connection, [mint])
   return decodeGoldToken(mint, account ?? null)
 }
 
 /**
- * Extensions that leave amounts and transfers as they are. A transfer fee would take of what is locked, a hook needs
- * accounts of its own, and what starts frozen cannot be paid out; the program itself refuses the rest.
+ * Extensions that change neither amounts nor transfers. A transfer fee would reduce the locked amount, a hook requires
+ * extra accounts, and frozen accounts cannot be paid. The program itself refuses the rest.
  */
 const HARMLESS = [
   'MintCloseAuthority',
@@ -150,7 +152,7 @@ async function decodeGoldToken(mint: string, account: ChainAccount | null): Prom
       obstacles: names.filter((name) => !HARMLESS.includes(name)),
     }
   } catch {
-    // An account of a token program, but no mint.
+    // The account belongs to a token program, but is no mint.
     return null
   }
 }

@@ -1,12 +1,12 @@
-/** Where the merkle distributor keeps an airdrop, its vault and what each wallet has claimed. */
+/** Derives the addresses of an airdrop, its vault and its claim records in the merkle distributor. */
 import { deriveProgramAddress } from '../../pdas.ts'
 
 export { claimStatusAddress } from '../../pdas.ts'
 
-/** Which airdrop: the program knows `airdropCount` as its version. */
+/** Identifies an airdrop. `airdropCount` is the version in the program. */
 export interface AirdropKey {
   mint: string
-  /** 0 to 65,535. */
+  /** Number from 0 to 65,535. */
   airdropCount: number
 }
 
@@ -14,7 +14,10 @@ export async function distributorAddress({ mint, airdropCount }: AirdropKey): Pr
   return (await deriveProgramAddress('merkle_distributor', { mint, airdrop_count: airdropCount })).address
 }
 
-/** Associated token account of SPL Token: the vault is that of the distributor. The owner may be off the curve. */
+/**
+ * Returns the associated token account of SPL Token, which for a distributor is its vault. The owner may be off the
+ * curve.
+ */
 export async function tokenAccountAddress(mint: string, owner: string): Promise<string> {
   return (await deriveProgramAddress('ata', { owner, mint, token_program: 'spl' })).address
 }

@@ -1,4 +1,4 @@
-/** What a transaction does to airdrops, by its own instructions. */
+/** Reads the changes that a transaction makes to airdrops, by its own instructions. */
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { DISTRIBUTOR_INSTRUCTIONS } from './layout.ts'
@@ -8,9 +8,9 @@ export type DistributorChange =
       kind: 'created'
       distributor: string
       mint: string
-      /** The program's version, which may be beyond what an airdrop_count can be. */
+      /** The program's version, which may exceed the range of an airdrop_count. */
       version: bigint
-      /** Hex, no prefix. */
+      /** Merkle root in hex without a prefix. */
       root: string
       admin: string
     }
@@ -18,17 +18,17 @@ export type DistributorChange =
       kind: 'claimed'
       distributor: string
       claimer: string
-      /** Raw units. */
+      /** Amount in raw units. */
       amount: bigint
       locked: bigint
-      /** 32 bytes each, leaf to root. */
+      /** Hashes of 32 bytes each, from leaf to root. */
       proof: Uint8Array[]
     }
   | { kind: 'clawed_back'; distributor: string; receiver: string }
 
 /**
- * One change an instruction, in their order; says nothing of whether the transaction succeeds. Not seen are calls that
- * programs make, and accounts from lookup tables.
+ * Returns one change per instruction, in order, whether or not the transaction succeeds. Calls between programs and
+ * accounts from lookup tables are not included.
  */
 export function distributorChangesIn({ keys, instructions }: DecodedMessage): DistributorChange[] {
   return instructions.flatMap((instruction) => {

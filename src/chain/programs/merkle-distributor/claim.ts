@@ -1,4 +1,4 @@
-/** Builds a wallet's claim: what its leaf says, paid into its own token account. */
+/** Builds a wallet's claim, which pays the amount of its leaf into its own token account. */
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { claimStatusAddress, tokenAccountAddress } from './addresses.ts'
@@ -7,20 +7,20 @@ import { DISTRIBUTOR_INSTRUCTIONS, u32, u64Bytes } from './layout.ts'
 export interface DistributorClaim extends Envelope {
   distributor: string
   mint: string
-  /** Raw units. */
+  /** Amount in raw units. */
   amount: bigint
-  /** Sibling hashes of 32 bytes, leaf to root. */
+  /** Sibling hashes of 32 bytes, from leaf to root. */
   proof: readonly Uint8Array[]
-  /** The claimer's token account is opened too; the claimer pays. */
+  /** Whether the claimer's token account is opened too, at the claimer's cost. */
   opensAccount: boolean
 }
 
-/** Compute limit where it cannot be tried: half as much again as the largest run used. */
+/** Compute limit for a claim that cannot be simulated: half more than the largest run used. */
 export const AIRDROP_CLAIM_UNITS = 90_000
 /** Siblings that fit beside a new token account, a platform fee and the compute budget. */
 export const MOST_SIBLINGS = 20
 
-/** The payer claims, and alone signs. */
+/** The payer is the claimer and the only signer. */
 export async function buildAirdropClaim(input: DistributorClaim): Promise<UnsignedTransaction> {
   const [web3, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const key = (address: string) => new web3.PublicKey(address)
@@ -45,7 +45,7 @@ export async function buildAirdropClaim(input: DistributorClaim): Promise<Unsign
   return compileUnsigned(input, [...opening, claim])
 }
 
-/** Unlocked amount, locked amount (always 0 here), then the proof with its length. */
+/** Encodes the unlocked amount, the locked amount (always 0 here), then the proof with its length. */
 export function claimData({ amount, proof }: Pick<DistributorClaim, 'amount' | 'proof'>): Buffer {
   return Buffer.concat([DISTRIBUTOR_INSTRUCTIONS.newClaim, u64Bytes(amount), u64Bytes(0n), u32(proof.length), ...proof])
 }

@@ -1,4 +1,4 @@
-/** Builds the withdrawal of what is left in a vault, which the program sends to the stored receiver and nobody else. */
+/** Builds the withdrawal of the rest of a vault, which the program sends only to the stored receiver. */
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { tokenAccountAddress } from './addresses.ts'
@@ -7,16 +7,16 @@ import { DISTRIBUTOR_INSTRUCTIONS } from './layout.ts'
 export interface Clawback extends Envelope {
   distributor: string
   mint: string
-  /** Token account that the distributor names. */
+  /** Token account that the distributor names as receiver. */
   receiver: string
-  /** The receiver is opened again first, for this owner, whose associated token account it is. */
+  /** Owner for whom the receiver, its associated token account, is opened again first, or null if it is open. */
   opensReceiverFor: string | null
 }
 
-/** Compute limit where it cannot be tried: half as much again as the largest run used. */
+/** Compute limit for a withdrawal that cannot be simulated: half more than the largest run used. */
 export const CLAWBACK_UNITS = 45_000
 
-/** The payer signs as whoever asks for it: anybody may, after the clawback time. */
+/** The payer signs as the caller, which can be anyone after the clawback time. */
 export async function buildClawback(input: Clawback): Promise<UnsignedTransaction> {
   const [web3, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const key = (address: string) => new web3.PublicKey(address)

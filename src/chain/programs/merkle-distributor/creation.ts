@@ -1,31 +1,34 @@
-/** Builds the transaction that puts an airdrop on chain: distributor, vault and, in the same one, its funding. */
+/** Builds the transaction that creates an airdrop: distributor, vault and funding together. */
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { type AirdropKey, distributorAddress, tokenAccountAddress } from './addresses.ts'
 import { DISTRIBUTOR_INSTRUCTIONS, i64, u64Bytes } from './layout.ts'
 
 export interface Creation extends Envelope, AirdropKey {
-  /** Hex, no prefix. */
+  /** Merkle root in hex without a prefix. */
   root: string
-  /** Raw units, and wallets, that can be claimed at most. */
+  /** Most raw units that can be claimed; `maxNodes` limits the wallets. */
   maxTotal: bigint
   maxNodes: bigint
-  /** Unix seconds; must lie in the future when it lands, the end after the start, the clawback a day after that. */
+  /**
+   * Unix seconds. The start must be in the future when the transaction lands, the end after it, and the clawback a day
+   * after the end.
+   */
   startsAt: bigint
   endsAt: bigint
   clawbackAt: bigint
-  /** Decimals of the mint, which must be of SPL Token. */
+  /** Decimals of the mint, which must belong to SPL Token. */
   decimals: number
-  /** Raw units that go from the payer's token account into the vault; 0n: none. */
+  /** Raw units that move from the payer's token account into the vault, or 0n for none. */
   deposit: bigint
-  /** The payer's token account, which receives what is left in the end, is opened too. */
+  /** Whether the payer's token account, which receives the clawback, is opened too. */
   opensReceiver: boolean
 }
 
-/** Compute limit where it cannot be tried: half as much again as the largest run used. */
+/** Compute limit for a creation that cannot be simulated: half more than the largest run used. */
 export const CREATION_UNITS = 140_000
 
-/** The payer is admin, and its associated token account the receiver of the clawback. */
+/** The payer becomes the admin, and its associated token account the receiver of the clawback. */
 export async function buildCreation(input: Creation): Promise<UnsignedTransaction> {
   const [web3, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const key = (address: string) => new web3.PublicKey(address)
@@ -60,7 +63,7 @@ type Arguments = Pick<
   'airdropCount' | 'root' | 'maxTotal' | 'maxNodes' | 'startsAt' | 'endsAt' | 'clawbackAt'
 >
 
-/** Version, root, both caps, then the three times. */
+/** Encodes version, root, both limits, then the three times. */
 export function newDistributorData(input: Arguments): Buffer {
   return Buffer.concat([
     DISTRIBUTOR_INSTRUCTIONS.newDistributor,

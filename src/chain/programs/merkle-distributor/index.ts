@@ -1,4 +1,4 @@
-/** Jito's merkle distributor: airdrops over a root, their claims, and what is left of them. */
+/** Jito's merkle distributor: airdrops by merkle root, their claims and their clawback. */
 export { type AirdropKey, claimStatusAddress, distributorAddress, tokenAccountAddress } from './addresses.ts'
 export { type DistributorChange, distributorChangesIn } from './changes.ts'
 export { AIRDROP_CLAIM_UNITS, buildAirdropClaim, type DistributorClaim, MOST_SIBLINGS } from './claim.ts'

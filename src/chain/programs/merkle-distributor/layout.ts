@@ -1,7 +1,7 @@
-/** How the program writes things down: names of its instructions and accounts, and numbers. */
+/** Encodes the program's data: names of instructions and accounts, and numbers. */
 import { createHash } from 'node:crypto'
 
-/** Anchor knows instructions and accounts by the first eight bytes of a hash of their names. */
+/** Anchor identifies instructions and accounts by the first eight bytes of a hash of their names. */
 const discriminator = (name: string): Buffer => createHash('sha256').update(name).digest().subarray(0, 8)
 
 export const DISTRIBUTOR_INSTRUCTIONS = {

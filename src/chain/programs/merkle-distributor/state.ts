@@ -1,4 +1,4 @@
-/** Reads what the program keeps: an airdrop's distributor, and the proof that a wallet has claimed. */
+/** Reads the program's accounts: the distributor of an airdrop, and the claim status of a wallet. */
 import { base58 } from '@scure/base'
 import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
@@ -6,10 +6,10 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import { readingOf } from '../../runs.ts'
 import { DISTRIBUTOR_ACCOUNTS } from './layout.ts'
 
-/** The program's MerkleDistributor. Amounts are raw units, times Unix seconds. */
+/** The program's MerkleDistributor, with amounts in raw units and times in Unix seconds. */
 export interface Distributor {
   version: bigint
-  /** Hex, no prefix. */
+  /** Merkle root in hex without a prefix. */
   root: string
   mint: string
   vault: string
@@ -17,17 +17,17 @@ export interface Distributor {
   maxNodes: bigint
   claimedTotal: bigint
   claimedNodes: bigint
-  /** When locked amounts begin to vest; what is not locked is paid out before it too. */
+  /** Time at which locked amounts start to vest. Unlocked amounts are paid even before it. */
   startsAt: bigint
   endsAt: bigint
-  /** The time from which anybody can send what is left to the receiver. */
+  /** The time from which anyone can send the rest to the receiver. */
   clawbackAt: bigint
   clawbackReceiver: string
   admin: string
   isClawedBack: boolean
 }
 
-/** The program's ClaimStatus. */
+/** The program's ClaimStatus, which proves that a wallet has claimed. */
 export interface ClaimStatus {
   claimant: string
   locked: bigint
@@ -38,7 +38,7 @@ export interface ClaimStatus {
 const DISTRIBUTOR_BYTES = 234
 const CLAIM_STATUS_BYTES = 64
 
-/** Null for what is no distributor of the program. */
+/** Returns null for an account that is no distributor of the program. */
 export function decodeDistributor(account: ChainAccount | null): Distributor | null {
   const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.distributor, DISTRIBUTOR_BYTES)
   if (data === null) return null
@@ -61,7 +61,7 @@ export function decodeDistributor(account: ChainAccount | null): Distributor | n
   }
 }
 
-/** Null for what is no claim status of the program. */
+/** Returns null for an account that is no claim status of the program. */
 export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | null {
   const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.claimStatus, CLAIM_STATUS_BYTES)
   if (data === null) return null
@@ -74,8 +74,8 @@ export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | n
 }
 
 /**
- * Answers in the order of the addresses, with a hundred a call, and with the slot that they are read at; null where no distributor is. Throws
- * internal_error where the node fails.
+ * Returns distributors in the order of the addresses with the slot of the reading, a hundred per call, with null for an
+ * address without one. Throws internal_error when the node fails.
  */
 export async function readDistributors(
   connection: Connection,

@@ -1,4 +1,4 @@
-/** What a transaction does to assets of Metaplex Core, by its own instructions and the memos beside them. */
+/** Reads the changes that a transaction makes to assets of Metaplex Core, by its own instructions and its memos. */
 
 import { base58 } from '@scure/base'
 import { borshReader } from '../../../solana/borsh.ts'
@@ -9,16 +9,19 @@ import { readStakeMemo } from './memos.ts'
 
 interface ChangedAsset {
   asset: string
-  /** Null outside of collections. */
+  /** Collection of the asset, or null without one. */
   collection: string | null
 }
 
 interface Staked extends ChangedAsset {
-  /** Null where the instruction does not tell it. */
+  /** Owner of the asset, or null when the instruction does not name it. */
   owner: string | null
-  /** Who can thaw it, or has done so: an address, the owner's too; null for a class of keys, as the update authority is. */
+  /**
+   * Address that can thaw the asset or has thawed it, including its owner's. Null for a class of keys such as the
+   * update authority.
+   */
   holder: string | null
-  /** The platform that the asset's memo names; null without a memo. */
+  /** Platform id in the asset's memo, or null without a memo. */
   platformId: string | null
 }
 
@@ -31,14 +34,14 @@ export type AssetChange =
 
 /** First byte of the instructions' data (mpl-core, `MplAssetInstruction`). */
 const [CREATE_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN, BURN, TRANSFER, CREATE_V2] = [0, 2, 4, 6, 12, 14, 20]
-/** Second byte of the plugin instructions: `PluginType`; the third says whether it is frozen. */
+/** Second byte of the plugin instructions, a `PluginType`. The third is the frozen flag. */
 const FREEZE_DELEGATE = 1
-/** Codes of `PluginAuthority`, which stands behind the plugin in the data. */
+/** Codes of `PluginAuthority`, which follows the plugin in the data. */
 const [OWNER, ADDRESS] = [1, 3]
 
 /**
- * Changes are in the order of the message, and say nothing of whether the transaction succeeds. Not seen are calls that programs make,
- * plugins that an asset is minted with, and what is done to or with accounts from lookup tables.
+ * Returns changes in the order of the message, whether or not the transaction succeeds. Calls between programs, plugins
+ * set at minting, and instructions with accounts from lookup tables are not included.
  */
 export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetChange[] {
   const memos = instructions.flatMap(({ programIdIndex, accounts, data }) => {
@@ -61,7 +64,7 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
     } else if (change !== null) {
       changes.push(change)
     } else if (isRemoval(instruction.data)) {
-      // The owner's, while a release before it may have been another's.
+      // Only the owner removes the plugin, while another address may have thawed the asset before.
       const release = changes.findLast((each) => each.kind === 'released' && each.asset === asset)
       if (release?.kind === 'released') release.owner ??= actingIn(read)
     }
@@ -69,7 +72,10 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
   return changes
 }
 
-/** Null where it is left out, which the program itself in its place says; undefined where a lookup table has it. */
+/**
+ * Returns null when the account is left out, which the program's own address marks, and undefined when it is from a
+ * lookup table.
+ */
 type AccountReader = (place: number) => string | null | undefined
 
 const accountReaderOf =
@@ -81,7 +87,7 @@ const accountReaderOf =
     return key === PROGRAMS.core.id ? null : key
   }
 
-/** A signer, which no lookup table can have. */
+/** Returns the acting signer. A signer cannot come from a lookup table. */
 const actingIn = (read: AccountReader): string | null => read(3) ?? read(2) ?? null
 
 const keyAt = (keys: readonly string[], index: number | undefined): string | null =>
@@ -89,7 +95,7 @@ const keyAt = (keys: readonly string[], index: number | undefined): string | nul
 
 const isRemoval = (data: Uint8Array) => data[0] === REMOVE_PLUGIN && data[1] === FREEZE_DELEGATE
 
-/** Null for instructions that do none of it. */
+/** Returns null for instructions without such a change. */
 function assetChangeOf(asset: string, data: Uint8Array, read: AccountReader): AssetChange | null {
   const [collection, acting] = [read(1) ?? null, actingIn(read)]
   switch (data[0]) {
@@ -97,13 +103,13 @@ function assetChangeOf(asset: string, data: Uint8Array, read: AccountReader): As
     case CREATE_V2: {
       const texts = nameAndUriIn(data)
       const owner = [4, 5, 3].map(read).find((key) => key !== null)
-      // No owner is better than a wrong one, or one without its collection.
+      // A missing owner is better than a wrong one, and a mint needs its collection.
       return texts === null || !owner || read(1) === undefined
         ? null
         : { kind: 'minted', asset, collection, owner, ...texts }
     }
     case ADD_PLUGIN:
-      // The owner alone can add it.
+      // Only the owner can add the plugin.
       if (data[1] !== FREEZE_DELEGATE || data[2] !== 1) return null
       return {
         kind: 'frozen',
@@ -130,14 +136,16 @@ function assetChangeOf(asset: string, data: Uint8Array, read: AccountReader): As
   }
 }
 
-/** Who an added plugin is given to: the owner, who adds it, unless the instruction names another. */
+/**
+ * Returns the address that an added plugin is given to: the owner, who adds it, unless the instruction names another.
+ */
 function holderIn(data: Uint8Array, owner: string | null): string | null {
   const [isGiven, type] = [data[3], data[4]]
   if (isGiven !== 1 || type === OWNER) return owner
   return type === ADDRESS && data.length >= 37 ? base58.encode(data.subarray(5, 37)) : null
 }
 
-/** The texts follow the code and the place of the data; null where they are cut short. */
+/** Reads the texts after the instruction code and the data state. Returns null when they are truncated. */
 function nameAndUriIn(data: Uint8Array): { name: string; uri: string } | null {
   const fields = borshReader(data)
   try {
@@ -149,5 +157,5 @@ function nameAndUriIn(data: Uint8Array): { name: string; uri: string } | null {
   }
 }
 
-/** Texts of strangers may hold anything, and PostgreSQL keeps no NUL. */
+/** Removes NUL from texts of others, because PostgreSQL cannot store it. */
 export const storable = (text: string): string => text.replaceAll('\0', '')

@@ -1,4 +1,4 @@
-/** Builds the transactions that make a collection, mint an asset into one, and burn an asset. */
+/** Builds the transactions that create a collection, mint an asset into one, and burn an asset. */
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { loadCore } from './sdk.ts'
 import type { AssetState, CollectionState } from './types.ts'
@@ -9,9 +9,9 @@ interface NameAndUri {
 }
 
 export interface CollectionCreation extends Envelope, NameAndUri {
-  /** Address of a fresh key that signs too. */
+  /** Address of a fresh key that also signs. */
   collection: string
-  /** Who may mint into it and change it; need not sign. */
+  /** Address that may mint into the collection and change it. It need not sign. */
   updateAuthority: string
 }
 
@@ -29,10 +29,10 @@ export async function buildCollectionCreation(input: CollectionCreation): Promis
 }
 
 export interface AssetMint extends Envelope, NameAndUri {
-  /** Address of a fresh key that signs too. */
+  /** Address of a fresh key that also signs. */
   asset: string
   collection: CollectionState
-  /** Update authority or delegate of the collection; signs. */
+  /** Update authority or delegate of the collection, which signs. */
   authority: string
   owner: string
 }
@@ -53,12 +53,12 @@ export async function buildMint(input: AssetMint): Promise<UnsignedTransaction> 
 }
 
 export interface Burn extends Envelope {
-  /** Its owner is the payer. */
+  /** The asset, whose owner is the payer. */
   asset: AssetState
   collection: CollectionState
 }
 
-/** The rent goes to the payer, but for a byte that keeps the address taken. */
+/** The rent returns to the payer, except that of one byte that keeps the address occupied. */
 export async function buildBurn(input: Burn): Promise<UnsignedTransaction> {
   const { core, context, signer, instructions } = await loadCore()
   const { asset, collection, payer } = input

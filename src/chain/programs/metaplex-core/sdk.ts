@@ -1,8 +1,8 @@
-/** The SDK of Metaplex Core without its RPC: what its builders need of a context, and their instructions for web3.js. */
+/** Loads the SDK of Metaplex Core without its RPC: a context for its builders, and their instructions for web3.js. */
 import type { Context, Signer, TransactionBuilder } from '@metaplex-foundation/umi'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 
-/** Loaded at the first use: it takes a quarter of a second. */
+/** The SDK is loaded at the first use, because that takes a quarter of a second. */
 export async function loadCore() {
   const [core, umi, web3] = await Promise.all([
     import('@metaplex-foundation/mpl-core'),
@@ -14,7 +14,7 @@ export async function loadCore() {
     const [address, bump] = web3.PublicKey.findProgramAddressSync(seeds, new web3.PublicKey(program))
     return [umi.publicKey(address.toBase58()), bump]
   }
-  /** Its default payer is never used: every builder is given who pays. */
+  /** The context's default payer is never used, because every builder receives the payer. */
   const context = {
     programs: { getPublicKey: (_: string, id: string) => umi.publicKey(id) },
     eddsa: { findPda: pda },

@@ -7,19 +7,22 @@ import { loadCore } from './sdk.ts'
 import type { AssetState } from './types.ts'
 
 interface AssetTransaction extends Envelope {
-  /** Owned by the payer, in a collection. */
+  /** The asset, which the payer owns and which is in a collection. */
   asset: AssetState
   platformId: string
 }
 
 export interface Freeze extends AssetTransaction {
-  /** Who can release it: the owner where null, else the address of a key that has to sign the release. */
+  /** Address of a key that must sign the release, or null when the owner can release it. */
   authority: string | null
-  /** What becomes of a plugin that is there, and not frozen: used as it is, or replaced, as its authority is another. */
+  /**
+   * Handling of a plugin that exists and is not frozen: use it unchanged, or replace it because its authority is
+   * another.
+   */
   existing: 'none' | 'use' | 'replace'
 }
 
-/** The owner alone signs. */
+/** The owner is the only signer. */
 export async function buildFreeze(input: Freeze): Promise<UnsignedTransaction> {
   const { core, context, signer, key, instructions } = await loadCore()
   const { asset, payer, authority, existing, platformId } = input
@@ -51,11 +54,11 @@ export async function buildFreeze(input: Freeze): Promise<UnsignedTransaction> {
 }
 
 export interface Release extends AssetTransaction {
-  /** Address of the key that the plugin was given to, which signs too; null where it is the owner's. */
+  /** Address of the key that the plugin was given to, which also signs, or null when it is the owner's. */
   authority: string | null
 }
 
-/** Thawed by whom the plugin is given to, removed by the owner: the asset is as it was before. */
+/** The plugin's authority thaws it, and the owner removes it. The asset is then as before the stake. */
 export async function buildRelease(input: Release): Promise<UnsignedTransaction> {
   const { core, context, signer, key, instructions } = await loadCore()
   const { asset, payer, authority, platformId } = input

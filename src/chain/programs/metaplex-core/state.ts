@@ -1,4 +1,4 @@
-/** Reads assets and collections from the chain, decoded by the SDK. */
+/** Reads assets and collections from the chain, and decodes them with the SDK. */
 import type { AssetV1, CollectionV1, PluginAuthority as SdkAuthority } from '@metaplex-foundation/mpl-core'
 import type { RpcAccount } from '@metaplex-foundation/umi'
 import type { Connection } from '@solana/web3.js'
@@ -8,45 +8,50 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import { accountsAt, readingOf } from '../../runs.ts'
 import { storable } from './changes.ts'
 import { loadCore } from './sdk.ts'
-import type { AssetFinding, AssetState, CollectionState, PluginAuthority } from './types.ts'
+import type { AssetContent, AssetState, CollectionState, PluginAuthority } from './types.ts'
 
-/** First byte of an account: `Key` of the program. */
+/** First byte of an account, the program's `Key`. */
 const [KEY_ASSET, KEY_HASHED_ASSET, KEY_COLLECTION] = [1, 2, 5]
 
 type CoreAccount = Pick<ChainAccount, 'data' | 'owner'> | null
 
-/** One call at the connection's commitment; `slot` is what the node had reached. Throws internal_error where it fails. */
+/**
+ * Takes one call at the connection's commitment. `slot` is that of the node. Throws internal_error when the node fails.
+ */
 export async function readCoreAsset(
   connection: Connection,
   address: string,
-): Promise<{ slot: number; found: AssetFinding }> {
+): Promise<{ slot: number; content: AssetContent }> {
   const { oldest: slot, accounts } = await readingOf(connection, [address])
-  return { slot, found: await decodeAsset(address, accounts[0] ?? null) }
+  return { slot, content: await decodeAsset(address, accounts[0] ?? null) }
 }
 
-/** Throws not_found where no collection is. */
+/** Throws not_found when the address has no collection. */
 export async function readCollection(connection: Connection, address: string): Promise<CollectionState> {
   const [account = null] = await accountsAt(connection, [address])
   return decodedCollection(address, account)
 }
 
-/** Reads an asset and its collection in one call, so that they are of one slot. The collection is null where none is at its address; `isTaken` is any account's. */
+/**
+ * Reads an asset and its collection in one call, so that both are from one slot. The collection is null when its
+ * address has none; `isTaken` is true for any account.
+ */
 export async function readAssetIn(
   connection: Connection,
   asset: string,
   collection: string,
-): Promise<{ slot: number; found: AssetFinding; isTaken: boolean; collection: CollectionState | null }> {
+): Promise<{ slot: number; content: AssetContent; isTaken: boolean; collection: CollectionState | null }> {
   const { oldest: slot, accounts } = await readingOf(connection, [asset, collection])
   return {
     slot,
-    found: await decodeAsset(asset, accounts[0] ?? null),
+    content: await decodeAsset(asset, accounts[0] ?? null),
     isTaken: (accounts[0] ?? null) !== null,
     collection: await decodeCollection(collection, accounts[1] ?? null),
   }
 }
 
-/** Throws bad_request for an asset that is compressed, or that this version of the SDK cannot read. */
-export async function decodeAsset(address: string, account: CoreAccount): Promise<AssetFinding> {
+/** Throws bad_request for an asset that is compressed, or that this version of the SDK cannot decode. */
+export async function decodeAsset(address: string, account: CoreAccount): Promise<AssetContent> {
   if (account === null || account.owner !== PROGRAMS.core.id) return { kind: 'absent' }
   const { data } = account
   if (data.length === 1) return { kind: 'burned' }
@@ -73,7 +78,7 @@ export async function decodeAsset(address: string, account: CoreAccount): Promis
   return { kind: 'asset', asset }
 }
 
-/** Null where no collection is. Throws bad_request for one that this version of the SDK cannot read. */
+/** Returns null when there is no collection. Throws bad_request for one that this version of the SDK cannot decode. */
 export async function decodeCollection(address: string, account: CoreAccount): Promise<CollectionState | null> {
   if (account === null || account.owner !== PROGRAMS.core.id) return null
   if (account.data[0] !== KEY_COLLECTION) return null
@@ -92,12 +97,12 @@ export async function decodeCollection(address: string, account: CoreAccount): P
   }
 }
 
-/** Whether it can be given away or burned; the asset's own plugin goes before that of its collection. */
+/** Whether the asset cannot be transferred or burned. Its own plugin takes precedence over that of its collection. */
 export function isFrozen({ freeze, permanentFreeze }: AssetState, collection: CollectionState | null): boolean {
   return freeze?.frozen === true || isFrozenByIssuer({ permanentFreeze }, collection)
 }
 
-/** Frozen by those who made it or its collection: no stake, and no release ends it. */
+/** Whether the issuer of the asset or its collection has frozen it, which is no stake and ends by no release. */
 export const isFrozenByIssuer = (
   { permanentFreeze }: Pick<AssetState, 'permanentFreeze'>,
   collection: CollectionState | null,
@@ -119,7 +124,7 @@ async function decodedBy<T extends AssetV1 | CollectionV1>(
   const account = {
     publicKey: key(address),
     owner: key(owner),
-    // Nothing of an asset is decoded from its rent.
+    // The lamports do not affect the decoding, so they are left at 0.
     lamports: { basisPoints: 0n, identifier: 'SOL', decimals: 9 },
     executable: false,
     data: Uint8Array.from(data),
@@ -137,7 +142,7 @@ function pluginAuthorityOf({ type, address }: SdkAuthority): PluginAuthority {
   return { type }
 }
 
-/** The plugin's own authority where it is an address, and those that it names. */
+/** Returns the plugin's own authority if it is an address, and the delegates that it lists. */
 function delegatesOf({ updateDelegate, updateAuthority }: CollectionV1): string[] {
   if (updateDelegate === undefined) return []
   const { authority, additionalDelegates } = updateDelegate

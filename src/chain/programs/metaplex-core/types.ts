@@ -1,7 +1,7 @@
-/** Assets and collections of Metaplex Core in nouns. */
+/** Types of assets and collections of Metaplex Core. */
 import type { AssetV1, CollectionV1 } from '@metaplex-foundation/mpl-core'
 
-/** Who may use a plugin: the owner, the update authority, one address, or nobody. */
+/** The authority of a plugin: the owner, the update authority, one address, or no one. */
 export type PluginAuthority =
   | { type: 'Owner' }
   | { type: 'UpdateAuthority' }
@@ -11,15 +11,15 @@ export type PluginAuthority =
 export interface AssetState {
   address: string
   owner: string
-  /** Null outside of collections. */
+  /** Collection of the asset, or null without one. */
   collection: string | null
   name: string
   uri: string
-  /** The plugin that a stake is; null where the asset has none. */
+  /** The plugin that marks a stake, or null when the asset has none. */
   freeze: { frozen: boolean; authority: PluginAuthority } | null
-  /** State of the asset's own plugin by which its issuer can freeze it for good. */
+  /** State of the asset's own plugin with which its issuer can freeze it permanently, or null without one. */
   permanentFreeze: boolean | null
-  /** What the SDK needs of it again. */
+  /** The decoded asset in the form that the SDK's builders require. */
   decoded: AssetV1
 }
 
@@ -28,16 +28,18 @@ export interface CollectionState {
   name: string
   uri: string
   updateAuthority: string
-  /** Those who may mint beside the update authority, each once. */
+  /** Addresses that may mint beside the update authority, without duplicates. */
   updateDelegates: string[]
-  /** Assets that were ever minted into it. */
+  /** Number of assets ever minted into the collection. */
   minted: number
-  /** Without those that are burned. */
+  /** Number of assets without the burned ones. */
   size: number
-  /** State of the plugin by which its issuer can freeze all of it; null where it has none. */
+  /** State of the plugin with which the issuer can freeze the whole collection, or null without one. */
   permanentFreeze: boolean | null
   decoded: CollectionV1
 }
 
-/** What stands at the address of an asset; a burned one leaves a single byte, so that nothing else is ever minted there. */
-export type AssetFinding = { kind: 'absent' } | { kind: 'burned' } | { kind: 'asset'; asset: AssetState }
+/**
+ * The content of an asset's address. A burned asset leaves a single byte, so that no other asset can be minted there.
+ */
+export type AssetContent = { kind: 'absent' } | { kind: 'burned' } | { kind: 'asset'; asset: AssetState }

@@ -1,4 +1,4 @@
-/** What a transaction does to tokens, by its own instructions: which it creates, and whose authorities it takes away. */
+/** Reads which tokens a transaction creates and which authorities it revokes, by its own instructions. */
 import { createHash } from 'node:crypto'
 import type { DecodedMessage } from '../../../solana/messages.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
@@ -7,12 +7,15 @@ import type { TokenAuthority } from './types.ts'
 export interface TokenChange {
   mint: string
   created: boolean
-  /** Authorities in the order mint, freeze, metadata. A mint created without freeze authority counts as one that lost it. */
+  /**
+   * Revoked authorities in the order mint, freeze, metadata. A mint created without a freeze authority counts as having
+   * revoked it.
+   */
   revoked: TokenAuthority[]
 }
 
 const [INITIALIZE_MINT, SET_AUTHORITY, INITIALIZE_MINT_2] = [0, 6, 20]
-/** `AuthorityType` of SetAuthority. */
+/** Values of `AuthorityType` in SetAuthority. */
 const MINT_OR_FREEZE: readonly (TokenAuthority | undefined)[] = ['mint', 'freeze']
 /** Instruction of the token metadata interface that sets the update authority, which follows in the data. */
 const UPDATE_AUTHORITY_DISCRIMINATOR = createHash('sha256')
@@ -22,19 +25,19 @@ const UPDATE_AUTHORITY_DISCRIMINATOR = createHash('sha256')
 const AUTHORITY_ORDER: readonly TokenAuthority[] = ['mint', 'freeze', 'metadata']
 
 /**
- * One change a mint, in the order of their first instructions; says nothing of whether the transaction succeeds. Not
- * seen are calls that programs make, accounts from lookup tables, and Metaplex metadata, whose instructions do not
- * name the mint.
+ * Returns one change per mint, in the order of first instructions, whether or not the transaction succeeds. Calls
+ * between programs, accounts from lookup tables, and Metaplex metadata, whose instructions do not name the mint, are
+ * not included.
  */
 export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenChange[] {
   const changes = new Map<string, { created: boolean; revoked: Set<TokenAuthority> }>()
   for (const { programIdIndex, accounts, data } of instructions) {
     const mint = accounts[0] === undefined ? undefined : keys[accounts[0]]
-    const found = tokenChangeOf(keys[programIdIndex], data)
-    if (mint === undefined || found === null) continue
+    const effect = tokenChangeOf(keys[programIdIndex], data)
+    if (mint === undefined || effect === null) continue
     const change = changes.get(mint) ?? { created: false, revoked: new Set() }
-    change.created ||= found.created
-    if (found.revoked !== null) change.revoked.add(found.revoked)
+    change.created ||= effect.created
+    if (effect.revoked !== null) change.revoked.add(effect.revoked)
     changes.set(mint, change)
   }
   return Array.from(changes, ([mint, { created, revoked }]) => ({
@@ -44,7 +47,7 @@ export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenCha
   }))
 }
 
-/** What an instruction does to the mint in its first account; null where it neither creates nor revokes. */
+/** Returns the change to the mint in the instruction's first account, or null when it neither creates nor revokes. */
 function tokenChangeOf(
   program: string | undefined,
   data: Uint8Array,
@@ -58,7 +61,7 @@ function tokenChangeOf(
     return data.subarray(8, 40).every((byte) => byte === 0) ? { created: false, revoked: 'metadata' } : null
   }
   if (data[0] === INITIALIZE_MINT || data[0] === INITIALIZE_MINT_2) {
-    // Decimals and mint authority come first.
+    // Decimals and mint authority precede the freeze authority.
     const freeze = optionAt(data, 34)
     return freeze === null ? null : { created: true, revoked: freeze === 'none' ? 'freeze' : null }
   }
@@ -69,7 +72,7 @@ function tokenChangeOf(
   return null
 }
 
-/** An optional key: a byte that says whether it is there, then the key. Null where the data is none the program takes. */
+/** Reads an optional key: a presence byte, then the key. Returns null for data that the program would refuse. */
 function optionAt(data: Uint8Array, offset: number): 'none' | 'some' | null {
   if (data[offset] === 0) return 'none'
   return data[offset] === 1 && data.length >= offset + 33 ? 'some' : null

@@ -1,4 +1,4 @@
-/** Builds the transaction that creates a token: mint, metadata, first supply and the authorities it starts without. */
+/** Builds the transaction that creates a token: mint, metadata, initial supply and revoked authorities. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
@@ -7,43 +7,43 @@ import { extensionBytes, initializeMetadata } from './metadata-extension.ts'
 import { createMetadata } from './metaplex.ts'
 import type { TokenProgram } from './types.ts'
 
-/** Bytes of UTF-8 that Metaplex takes; Token-2022 has no limits of its own and gets the same. */
+/** Bytes of UTF-8 that Metaplex accepts. Token-2022 has no limits of its own and gets the same ones. */
 export const TEXT_LIMITS = { name: 32, symbol: 10, uri: 200 } as const
 
 export interface TokenCreation extends Envelope {
-  /** Address of a fresh key that signs too. */
+  /** Address of a fresh key that also signs. */
   mint: string
   name: string
   symbol: string
-  /** 0 to 9. */
+  /** Number of decimals, from 0 to 9. */
   decimals: number
-  /** Raw units; goes to the payer's associated token account, which is not opened for 0. */
+  /** Raw units that go to the payer's associated token account. The account is not opened for 0. */
   initialSupply: bigint
   uri: string
   revokeMintAuthority: boolean
   revokeFreezeAuthority: boolean
-  /** Metadata that nobody can change, from the start; SPL only. */
+  /** Whether the metadata is immutable from the start, which is for SPL only. */
   immutableMetadata?: boolean
   tokenProgram: TokenProgram
-  /** Lamports that keep `mintBytes(input)` bytes rent-exempt. */
+  /** Lamports that make `mintBytes(input)` bytes rent-exempt. */
   rent: bigint
 }
 
 type Sized = Pick<TokenCreation, 'tokenProgram' | 'name' | 'symbol' | 'uri'>
 
-/** Bytes that the new mint pays rent for. Metaplex takes the rent of its own account from the payer. */
+/** Returns the bytes that the new mint pays rent for. Metaplex charges the payer separately for its own account. */
 export async function mintBytes(input: Sized): Promise<number> {
   const spl = await import('@solana/spl-token')
   if (input.tokenProgram === 'spl') return spl.MINT_SIZE
   const bytes = spl.getMintLen([spl.ExtensionType.MetadataPointer]) + extensionBytes(input)
-  // A mint as long as a multisig would be taken for one: the program adds an empty extension's type.
+  // A mint of the same length as a multisig would be read as one, so the program adds the type of an empty extension.
   return bytes === spl.MULTISIG_SIZE ? bytes + spl.TYPE_SIZE : bytes
 }
 
 /**
- * The payer becomes mint authority, unless that is revoked, and update authority of metadata that is mutable. A freeze
- * authority to revoke is never set: the mint is the same to wallets and explorers, and no history shows such a power.
- * Throws bad_request naming the field for texts, decimals or a supply that the programs refuse.
+ * The payer becomes mint authority unless it is revoked, and update authority of mutable metadata. A freeze authority
+ * to revoke is never set, which has the same result without such a power in the history. Throws bad_request naming the
+ * field for what the programs refuse.
  */
 export async function buildTokenCreation(input: TokenCreation): Promise<UnsignedTransaction> {
   check(input)
@@ -53,7 +53,7 @@ export async function buildTokenCreation(input: TokenCreation): Promise<Unsigned
   const program = input.tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
   const instructions = [
     ...(await openMint(input, payer, mint)),
-    // Both need the mint authority: they come before it goes.
+    // Both require the mint authority, so they precede its revocation.
     await (input.tokenProgram === 'spl' ? createMetadata : initializeMetadata)(mint, payer, input),
   ]
   if (input.initialSupply > 0n) {
@@ -89,9 +89,9 @@ async function openMint(input: TokenCreation, payer: PublicKey, mint: PublicKey)
   }
   const program = spl.TOKEN_2022_PROGRAM_ID
   return [
-    // Space for the pointer alone: the program lengthens the mint when the metadata is written.
+    // The space is for the pointer only. The program extends the mint when the metadata is written.
     create(spl.getMintLen([spl.ExtensionType.MetadataPointer]), program),
-    // Nobody may point away from the mint, so the update authority alone decides on the metadata.
+    // The pointer has no authority, so only the update authority decides on the metadata.
     spl.createInitializeMetadataPointerInstruction(mint, null, mint, program),
     spl.createInitializeMint2Instruction(mint, decimals, payer, freezeAuthority, program),
   ]

@@ -1,4 +1,4 @@
-/** The metadata extension of Token-2022, by hand: the two instructions that tokens need, and the data in the mint. */
+/** Encodes the two instructions of Token-2022's metadata extension that tokens require, and decodes its data in the mint. */
 import { base58 } from '@scure/base'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { borshReader, borshString } from '../../../solana/borsh.ts'
@@ -14,13 +14,16 @@ const NO_AUTHORITY = Buffer.alloc(32)
 
 type MetadataTexts = Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'>
 
-/** Bytes by which the metadata lengthens its mint: authority, mint, three strings, an empty list of other fields. */
+/**
+ * Returns the bytes by which the metadata extends its mint: authority, mint, three strings, an empty list of other
+ * fields.
+ */
 export function extensionBytes({ name, symbol, uri }: MetadataTexts): number {
   const texts = [name, symbol, uri].map((text) => borshString(text).length)
   return EXTENSION_HEADER + 32 + 32 + texts.reduce((sum, length) => sum + length) + 4
 }
 
-/** Writes the metadata into the mint, which the program lengthens; its rent must be there already. */
+/** Writes the metadata into the mint, which the program extends. The mint must already have the rent for it. */
 export async function initializeMetadata(
   mint: PublicKey,
   authority: PublicKey,
@@ -31,7 +34,7 @@ export async function initializeMetadata(
     programId: spl.TOKEN_2022_PROGRAM_ID,
     keys: [
       { pubkey: mint, isSigner: false, isWritable: true },
-      // Update authority, mint, mint authority.
+      // The accounts are update authority, mint and mint authority.
       { pubkey: authority, isSigner: false, isWritable: false },
       { pubkey: mint, isSigner: false, isWritable: false },
       { pubkey: authority, isSigner: true, isWritable: false },
@@ -40,7 +43,7 @@ export async function initializeMetadata(
   })
 }
 
-/** Takes the update authority away from everybody. */
+/** Sets the update authority to none. */
 export async function dropUpdateAuthority(mint: PublicKey, authority: PublicKey): Promise<TransactionInstruction> {
   const [{ TransactionInstruction }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   return new TransactionInstruction({
@@ -53,7 +56,7 @@ export async function dropUpdateAuthority(mint: PublicKey, authority: PublicKey)
   })
 }
 
-/** Throws RangeError for data that is cut short. */
+/** Throws RangeError for truncated data. */
 export function decodeExtension(data: Uint8Array): OnChainMetadata {
   const fields = borshReader(data)
   const authority = fields.take(32)

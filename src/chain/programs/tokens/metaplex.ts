@@ -1,4 +1,4 @@
-/** Metaplex Token Metadata, by hand: the two instructions that tokens need, and the metadata account. */
+/** Encodes the two instructions of Metaplex Token Metadata that tokens require, and decodes the metadata account. */
 import { base58 } from '@scure/base'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { borshReader, borshString } from '../../../solana/borsh.ts'
@@ -7,29 +7,30 @@ import type { OnChainMetadata } from './types.ts'
 
 const CREATE_METADATA_ACCOUNT_V3 = 33
 const UPDATE_METADATA_ACCOUNT_V2 = 15
-/** The account's first byte: `Key::MetadataV1`. */
+/** First byte of the account, `Key::MetadataV1`. */
 const METADATA_V1 = 4
 
 interface NewMetadata extends Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'> {
   immutableMetadata?: boolean
 }
 
-/** Where the program keeps a mint's metadata. */
+/** Returns the address of a mint's metadata. */
 export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
   const { PublicKey } = await import('@solana/web3.js')
   const program = new PublicKey(PROGRAMS.tokenMetadata.id)
   return PublicKey.findProgramAddressSync([Buffer.from('metadata'), program.toBuffer(), mint.toBuffer()], program)[0]
 }
 
-/** Where the program keeps a mint's metadata; both addresses are base58. */
+/** Returns the address of a mint's metadata. Both addresses are base58. */
 export async function metadataAddressOf(mint: string): Promise<string> {
   const { PublicKey } = await import('@solana/web3.js')
   return (await metadataAddress(new PublicKey(mint))).toBase58()
 }
 
 /**
- * Metadata without royalties, creators or collection; the authority pays, and may update what is mutable. The update
- * authority of what is not is 1111…, whose key nobody has: wallets and explorers look at it before they look at the flag.
+ * Creates metadata without royalties, creators or collection. The authority pays and may update mutable metadata.
+ * Immutable metadata has the update authority 1111…, whose key no one has, because wallets and explorers check it
+ * before the flag.
  */
 export async function createMetadata(
   mint: PublicKey,
@@ -44,7 +45,7 @@ export async function createMetadata(
     keys: [
       { pubkey: await metadataAddress(mint), isSigner: false, isWritable: true },
       { pubkey: mint, isSigner: false, isWritable: false },
-      // Mint authority, payer, update authority.
+      // The accounts are mint authority, payer and update authority.
       { pubkey: authority, isSigner: true, isWritable: false },
       { pubkey: authority, isSigner: true, isWritable: true },
       { pubkey: updateAuthority, isSigner: false, isWritable: false },
@@ -53,13 +54,13 @@ export async function createMetadata(
     data: Buffer.concat([
       Buffer.from([CREATE_METADATA_ACCOUNT_V3]),
       ...[name, symbol, uri].map(borshString),
-      // Royalty (two bytes), creators, collection, uses; then mutable; then collection details.
+      // The bytes are royalty (two), creators, collection, uses, the mutable flag and collection details.
       Buffer.from([0, 0, none, none, none, isMutable, none]),
     ]),
   })
 }
 
-/** Makes metadata immutable for good: nobody, its update authority included, can change it any more. */
+/** Makes metadata permanently immutable, even for its update authority. */
 export async function freezeMetadata(mint: PublicKey, authority: PublicKey): Promise<TransactionInstruction> {
   const { PublicKey, TransactionInstruction } = await import('@solana/web3.js')
   const [none, some, no] = [0, 1, 0]
@@ -69,12 +70,12 @@ export async function freezeMetadata(mint: PublicKey, authority: PublicKey): Pro
       { pubkey: await metadataAddress(mint), isSigner: false, isWritable: true },
       { pubkey: authority, isSigner: true, isWritable: false },
     ],
-    // Data, update authority and primary sale stay; only `is_mutable` is set.
+    // Data, update authority and primary sale are unchanged. Only `is_mutable` is set.
     data: Buffer.from([UPDATE_METADATA_ACCOUNT_V2, none, none, none, some, no]),
   })
 }
 
-/** Null for an account that is not metadata of this mint. Throws RangeError for one that is cut short. */
+/** Returns null for an account that is not metadata of this mint. Throws RangeError for truncated data. */
 export function decodeMetaplex(data: Uint8Array, mint: string): OnChainMetadata | null {
   const fields = borshReader(data)
   if (data.length === 0 || fields.u8() !== METADATA_V1) return null

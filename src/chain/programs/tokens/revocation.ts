@@ -1,4 +1,4 @@
-/** Builds the transaction that takes an authority of a token away from everybody, for good. */
+/** Builds the transaction that permanently revokes an authority of a token. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
@@ -10,14 +10,14 @@ export interface AuthorityRevocation extends Envelope {
   mint: string
   type: TokenAuthority
   tokenProgram: TokenProgram
-  /** The token as it was read; without it, it is taken to be as `buildTokenCreation` makes them. */
+  /** The token as read from the chain. Without it, the shape that `buildTokenCreation` produces is assumed. */
   token?: Pick<OnChainToken, 'metadata' | 'metadataPointerAuthority'>
 }
 
 /**
- * The payer must hold the authority. `metadata` is gone when nobody can change it: with Metaplex `is_mutable` is set
- * to false (its update authority cannot be none), in Token-2022 the update authority is set to none, and the
- * pointer's too where it has one. Throws bad_request when there is no metadata authority to revoke.
+ * The payer must hold the authority. Revoking `metadata` sets `is_mutable` to false for Metaplex, whose update
+ * authority cannot be none. For Token-2022 it sets the update authority, and the pointer's if any, to none. Throws
+ * bad_request when there is no metadata authority.
  */
 export async function buildAuthorityRevocation(input: AuthorityRevocation): Promise<UnsignedTransaction> {
   const { PublicKey } = await import('@solana/web3.js')

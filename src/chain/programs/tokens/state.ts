@@ -1,4 +1,4 @@
-/** Reads a token from the chain, and says how far its authorities are gone. */
+/** Reads a token from the chain, and determines which authorities are revoked. */
 import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
 import { notFound } from '../../../errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
@@ -9,7 +9,7 @@ import type { AuthorityStatus, OnChainMetadata, OnChainToken } from './types.ts'
 
 type TokenAccountInfo = AccountInfo<Buffer> | null
 
-/** One call at the connection's commitment. Throws not_found where no mint is. */
+/** Takes one call at the connection's commitment. Throws not_found when the address has no mint. */
 export async function readTokenState(connection: Connection, mint: string): Promise<OnChainToken> {
   const { PublicKey } = await import('@solana/web3.js')
   const key = new PublicKey(mint)
@@ -19,13 +19,13 @@ export async function readTokenState(connection: Connection, mint: string): Prom
   return token
 }
 
-/** Accounts of one getMultipleAccounts; a token takes two. */
+/** Tokens in one getMultipleAccounts, each of which takes two accounts. */
 const TOKENS_PER_CALL = 50
 export const tokenReadCalls = (tokens: number) => Math.ceil(tokens / TOKENS_PER_CALL)
 
 /**
- * Any number of tokens at the connection's commitment, fifty a call; null where no mint is. Throws internal_error where
- * the node fails, or has not reached `slot`.
+ * Reads any number of tokens at the connection's commitment, fifty per call, with null for an address without a mint.
+ * Throws internal_error when the node fails or has not reached `slot`.
  */
 export async function readTokens(
   connection: Connection,
@@ -51,8 +51,9 @@ export async function readTokens(
 }
 
 /**
- * Decodes a mint's account and the one at `metadataAddress(mint)`; null when the first is no mint. Metadata in the mint
- * goes before Metaplex; metadata that cannot be read, or that a pointer says is elsewhere, reads as none.
+ * Decodes a mint's account and the one at `metadataAddress(mint)`, or returns null when the first is no mint. Metadata
+ * in the mint takes precedence over Metaplex. Unreadable metadata, or metadata that a pointer places elsewhere, is read
+ * as none.
  */
 export async function decodeTokenState(
   mint: string,
@@ -83,8 +84,8 @@ export async function decodeTokenState(
 }
 
 /**
- * Mint and freeze gone with metadata left reads `mint_authority_revoked`. A token without metadata has none left to
- * change; of metadata in an account that is not read here nobody can say so.
+ * Without mint and freeze authority but with metadata, the status is `mint_authority_revoked`. A token without metadata
+ * has none to change, but metadata in an account that is not read here may be mutable.
  */
 export function tokenStatus(state: OnChainToken): AuthorityStatus {
   const { mintAuthority, freezeAuthority, metadata, metadataPointerAuthority, metadataElsewhere } = state
@@ -101,7 +102,7 @@ function readMetaplex(account: TokenAccountInfo, mint: string): OnChainMetadata 
 
 const base58OrNull = (key: PublicKey | null): string | null => key?.toBase58() ?? null
 
-/** Accounts of strangers may hold anything: what cannot be read is not there. */
+/** Accounts of others may hold any data, so unreadable data counts as absent. */
 function unlessUnreadable<T>(read: () => T): T | null {
   try {
     return read()

@@ -1,4 +1,4 @@
-/** A fungible token in nouns, for both token programs. */
+/** Types of a fungible token, for both token programs. */
 
 export type TokenProgram = 'spl' | 'token2022'
 export type TokenAuthority = 'mint' | 'freeze' | 'metadata'
@@ -8,10 +8,10 @@ export interface OnChainMetadata {
   name: string
   symbol: string
   uri: string
-  /** Null when nobody holds it. */
+  /** Update authority, or null when no one has it. */
   updateAuthority: string | null
   isMutable: boolean
-  /** Where it lives: in an account of Metaplex Token Metadata, or in the Token-2022 mint itself. */
+  /** Location of the metadata: an account of Metaplex Token Metadata, or the Token-2022 mint itself. */
   source: 'metaplex' | 'extension'
 }
 
@@ -19,13 +19,13 @@ export interface OnChainToken {
   mint: string
   tokenProgram: TokenProgram
   decimals: number
-  /** Raw units. */
+  /** Supply in raw units. */
   supply: bigint
   mintAuthority: string | null
   freezeAuthority: string | null
   metadata: OnChainMetadata | null
-  /** Token-2022: who may say that the metadata is elsewhere. Null for SPL. */
+  /** Authority that may move the metadata pointer of Token-2022. Null for SPL. */
   metadataPointerAuthority: string | null
-  /** Token-2022: where the pointer says that the metadata is, when that is neither the mint nor Metaplex's account. */
+  /** Address in the metadata pointer of Token-2022 if it is neither the mint nor Metaplex's account, else null. */
   metadataElsewhere: string | null
 }
