@@ -1,6 +1,4 @@
-/**
- * Effective settings: the value of every layer, the layer that takes precedence, and the values that may be printed.
- */
+/** Effective settings: the value of every layer, the layer that takes precedence, and the values that may be printed. */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Detects whether a living process holds SQLite's lock on a file; the system releases the lock however that process
- * ends.
- */
+/** Detects whether a living process holds SQLite's lock on a file; the system releases the lock however that process ends. */
 import { lstatSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type BetterSqlite3 from 'better-sqlite3'

@@ -1,7 +1,4 @@
-/**
- * Access to files and folders of the current user. Files of other users, symbolic links and files open to others are
- * rejected with a remedy.
- */
+/** Access to files and folders of the current user. Files of other users, symbolic links and files open to others are rejected with a remedy. */
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,

@@ -1,7 +1,4 @@
-/**
- * Reads a folder's own settings from `svc.json`: where it is searched, who must own it, and which settings it may
- * contain.
- */
+/** Reads a folder's own settings from `svc.json`: where it is searched, who must own it, and which settings it may contain. */
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from './errors.ts'

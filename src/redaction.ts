@@ -1,7 +1,4 @@
-/**
- * Removes configured credentials from messages and stored documents. It covers every form in which a private URL may be
- * written.
- */
+/** Removes configured credentials from messages and stored documents. It covers every form in which a private URL may be written. */
 import { type Config, SETTINGS, type Setting, type SettingName } from './config.ts'
 
 export interface Redactor {

@@ -1,7 +1,4 @@
-/**
- * The audit log: every signature of the custodial signer and every change of its policy and of API keys, hash-chained
- * and sealed.
- */
+/** The audit log: every signature of the custodial signer and every change of its policy and of API keys, hash-chained and sealed. */
 import { z } from '@hono/zod-openapi'
 import { listQuery } from './envelope.ts'
 import { paths } from './paths.ts'

@@ -1,7 +1,4 @@
-/**
- * Schemas of `metadata` in a write and of other named values, with limits and without names that a record cannot
- * contain.
- */
+/** Schemas of `metadata` in a write and of other named values, with limits and without names that a record cannot contain. */
 import { z } from '@hono/zod-openapi'
 
 /** Stored `metadata` of a write; rows of an earlier version may exceed the current limits. */

@@ -1,6 +1,4 @@
-/**
- * Scalar schemas of the API, such as addresses, amounts, hashes, times and texts, each with its error and description.
- */
+/** Scalar schemas of the API, such as addresses, amounts, hashes, times and texts, each with its error and description. */
 import { z } from '@hono/zod-openapi'
 import { isAddress } from '../solana/addresses.ts'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'

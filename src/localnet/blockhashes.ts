@@ -1,7 +1,4 @@
-/**
- * Blockhashes of the embedded chain. They are derived from the chain's seed and the slot, so that none needs to be
- * stored.
- */
+/** Blockhashes of the embedded chain. They are derived from the chain's seed and the slot, so that none needs to be stored. */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { BLOCKHASH_SLOTS, SLOT_HASHES } from '../solana/constants.ts'

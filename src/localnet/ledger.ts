@@ -1,7 +1,4 @@
-/**
- * Changes of the embedded chain: each is executed, written to the journal and then reported to listeners, or the chain
- * stops.
- */
+/** Changes of the embedded chain: each is executed, written to the journal and then reported to listeners, or the chain stops. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'

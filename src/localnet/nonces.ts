@@ -1,7 +1,4 @@
-/**
- * Durable nonces: transactions that use the value of a nonce account as blockhash and advance it in their first
- * instruction.
- */
+/** Durable nonces: transactions that use the value of a nonce account as blockhash and advance it in their first instruction. */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../solana/accounts.ts'

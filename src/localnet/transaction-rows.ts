@@ -1,7 +1,4 @@
-/**
- * Converts landed transactions to rows of the journal and back; fields contained in the wire format are not stored
- * twice.
- */
+/** Converts landed transactions to rows of the journal and back; fields contained in the wire format are not stored twice. */
 import { base58 } from '@scure/base'
 import type { InnerInstructions, TokenBalance, TransactionErrorJson } from '../solana/execution.ts'
 import { decodeWireTransaction } from '../solana/messages.ts'

@@ -1,7 +1,4 @@
-/**
- * Exact conversion of decimal text to u64 base units without floats or rounding; amounts are written little-endian into
- * a record.
- */
+/** Exact conversion of decimal text to u64 base units without floats or rounding; amounts are written little-endian into a record. */
 
 import { MAX_U64 } from '../solana/u64.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Splits CSV bytes into records and cells without creating strings; handles quotes, CRLF, blank lines, comments and the
- * BOM.
- */
+/** Splits CSV bytes into records and cells without creating strings; handles quotes, CRLF, blank lines, comments and the BOM. */
 
 const COMMA = 44
 const QUOTE = 34

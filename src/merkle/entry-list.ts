@@ -1,7 +1,4 @@
-/**
- * A recipient list in one buffer of 40 bytes per leaf (wallet 32 ‖ amount u64 LE) in leaf order, for hashing, storing
- * and transferring.
- */
+/** A recipient list in one buffer of 40 bytes per leaf (wallet 32 ‖ amount u64 LE) in leaf order, for hashing, storing and transferring. */
 import { hash } from 'node:crypto'
 import { amountFrom, writeAmount } from './amounts.ts'
 import { keyFromBase58, keyToBase58, walletFault } from './base58.ts'

@@ -1,7 +1,4 @@
-/**
- * Reads the `entries` array of a request body. Wallets are decoded immediately, amounts only once `decimals` is known,
- * as it may follow.
- */
+/** Reads the `entries` array of a request body. Wallets are decoded immediately, amounts only once `decimals` is known, as it may follow. */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
 import { decodeKey, walletFault } from './base58.ts'

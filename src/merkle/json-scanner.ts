@@ -1,7 +1,4 @@
-/**
- * Scans JSON bytes strictly (RFC 8259, as JSON.parse does) without creating values, so that the text of numbers stays
- * exact.
- */
+/** Scans JSON bytes strictly (RFC 8259, as JSON.parse does) without creating values, so that the text of numbers stays exact. */
 import { MerkleInputError, quoted } from './errors.ts'
 
 const QUOTE = 34

@@ -1,7 +1,4 @@
-/**
- * One worker thread that builds trees off the event loop; it is started at its first use and never keeps the process
- * alive.
- */
+/** One worker thread that builds trees off the event loop; it is started at its first use and never keeps the process alive. */
 import { Worker } from 'node:worker_threads'
 import type { BuiltTree } from './built-tree.ts'
 import { MerkleInputError } from './errors.ts'

@@ -1,7 +1,4 @@
-/**
- * Entry of the worker thread, which builds trees from the buffers that it receives, one at a time, and returns the
- * results.
- */
+/** Entry of the worker thread, which builds trees from the buffers that it receives, one at a time, and returns the results. */
 import { parentPort } from 'node:worker_threads'
 import { type BuiltTree, buildFromCsv, buildFromRequest } from './built-tree.ts'
 import { MerkleInputError, type MerkleIssue } from './errors.ts'

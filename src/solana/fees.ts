@@ -1,7 +1,4 @@
-/**
- * Computes the cost of a transaction: 5,000 lamports per signature plus the priority fee of its compute budget
- * instructions.
- */
+/** Computes the cost of a transaction: 5,000 lamports per signature plus the priority fee of its compute budget instructions. */
 
 import { type DecodedMessage, keyAt } from './messages.ts'
 import {

@@ -1,7 +1,4 @@
-/**
- * Addresses of the runtime's programs, loaders and sysvars, and of wrapped SOL. The module has only constants, so any
- * module may import it.
- */
+/** Addresses of the runtime's programs, loaders and sysvars, and of wrapped SOL. The module has only constants, so any module may import it. */
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111'

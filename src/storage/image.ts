@@ -1,7 +1,4 @@
-/**
- * Determines type and size of a token image from its bytes, and rejects files that browsers or wallets may
- * misinterpret.
- */
+/** Determines type and size of a token image from its bytes, and rejects files that browsers or wallets may misinterpret. */
 import type { Config } from '../config.ts'
 import { type ApiError, badRequest } from '../errors.ts'
 import { type ImageType, imageTypeOf, readStructure, Unreadable } from './image-structure.ts'

@@ -1,7 +1,4 @@
-/**
- * The audit log: entries numbered without gaps, each hashed with SHA-256 together with the previous hash and sealed
- * with the vault's key.
- */
+/** The audit log: entries numbered without gaps, each hashed with SHA-256 together with the previous hash and sealed with the vault's key. */
 import { createHash } from 'node:crypto'
 import { type ListOrder, type PageRequest, pageOf, type StoredPage } from './paging.ts'
 import type { Row } from './schema.ts'

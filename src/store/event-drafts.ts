@@ -1,7 +1,4 @@
-/**
- * Event drafts: the content of an event before it gets a number. They are written in the transaction of the change that
- * they report.
- */
+/** Event drafts: the content of an event before it gets a number. They are written in the transaction of the change that they report. */
 import type { EventType } from '../api/event-types.ts'
 import { appendEvent, appendEvents, isAppended, type NewEvent } from './events.ts'
 import { newId } from './id.ts'

@@ -1,7 +1,4 @@
-/**
- * Detects faults of the whole database from the errors of its statements; such faults are not caused by a row or fixed
- * by a retry.
- */
+/** Detects faults of the whole database from the errors of its statements; such faults are not caused by a row or fixed by a retry. */
 
 export type StoreFault = 'full' | 'damaged' | 'read-only' | 'unreachable' | 'failing'
 

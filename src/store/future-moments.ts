@@ -1,7 +1,4 @@
-/**
- * Corrects stored times that are too far in the future. An index finds them, and small steps keep other writes from
- * waiting.
- */
+/** Corrects stored times that are too far in the future. An index finds them, and small steps keep other writes from waiting. */
 import { sql } from 'kysely'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'

@@ -1,6 +1,4 @@
-/**
- * Checks that a database and its key files belong to the same installation, and reports what is missing and the remedy.
- */
+/** Checks that a database and its key files belong to the same installation, and reports what is missing and the remedy. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../config.ts'

@@ -1,7 +1,4 @@
-/**
- * Leases that assign a named job to one process. Times come from the callers' clocks; implausibly late times are
- * ignored.
- */
+/** Leases that assign a named job to one process. Times come from the callers' clocks; implausibly late times are ignored. */
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 

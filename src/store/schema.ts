@@ -1,7 +1,4 @@
-/**
- * Types of the tables in both databases. Times are Unix milliseconds, booleans are 0 or 1, and `*_json` columns are
- * JSON text.
- */
+/** Types of the tables in both databases. Times are Unix milliseconds, booleans are 0 or 1, and `*_json` columns are JSON text. */
 import type { Generated, Insertable, Selectable } from 'kysely'
 
 /** Columns of every listed record: its number in the order of creation, and the fields of the originating request. */

@@ -1,6 +1,4 @@
-/**
- * Signings of the platform's key: the policy that limits them, their spending, and each message before it is signed.
- */
+/** Signings of the platform's key: the policy that limits them, their spending, and each message before it is signed. */
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 

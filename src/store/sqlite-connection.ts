@@ -1,6 +1,4 @@
-/**
- * SQLite connections for Kysely: they take the write lock at the start, cache prepared statements and record faults.
- */
+/** SQLite connections for Kysely: they take the write lock at the start, cache prepared statements and record faults. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import {

@@ -1,7 +1,4 @@
-/**
- * Writes zstd frames of raw blocks: every decoder reads them, but nothing is compressed (RFC 8878, sections 3.1.1 and
- * 3.1.1.2).
- */
+/** Writes zstd frames of raw blocks: every decoder reads them, but nothing is compressed (RFC 8878, sections 3.1.1 and 3.1.1.2). */
 
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const MAX_BLOCK = 128 * 1024

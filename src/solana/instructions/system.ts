@@ -1,7 +1,4 @@
-/**
- * Instructions of the System program (solana-system-interface); accounts and fields have the names that validators
- * show.
- */
+/** Instructions of the System program (solana-system-interface); accounts and fields have the names that validators show. */
 import type { ByteReader } from '../byte-reader.ts'
 import type { InstructionDecoder } from './decoder.ts'
 

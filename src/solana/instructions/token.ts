@@ -1,6 +1,4 @@
-/**
- * Instructions of both token programs (spl-token-interface); accounts and fields have the names that validators show.
- */
+/** Instructions of both token programs (spl-token-interface); accounts and fields have the names that validators show. */
 import type { ByteReader } from '../byte-reader.ts'
 import type { InstructionDecoder } from './decoder.ts'
 

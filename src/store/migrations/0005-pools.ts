@@ -1,7 +1,4 @@
-/**
- * Adds columns for following a pool: its curve, its next check and its migration target. Also adds the table of used
- * tickers.
- */
+/** Adds columns for following a pool: its curve, its next check and its migration target. Also adds the table of used tickers. */
 import type { Kysely, Migration } from 'kysely'
 
 export function poolTables(): Migration {

@@ -1,6 +1,4 @@
-/**
- * Adds the position of the last known change of an NFT or a stake, so that older confirmations cannot undo newer ones.
- */
+/** Adds the position of the last known change of an NFT or a stake, so that older confirmations cannot undo newer ones. */
 import type { Kysely, Migration } from 'kysely'
 
 export function assetTables(): Migration {

@@ -1,7 +1,4 @@
-/**
- * Recreates gold locks with one row per lock, as a wallet's next lock has the same address. No lock could exist before
- * this version.
- */
+/** Recreates gold locks with one row per lock, as a wallet's next lock has the same address. No lock could exist before this version. */
 import type { Kysely, Migration } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 

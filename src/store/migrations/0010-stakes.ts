@@ -1,7 +1,4 @@
-/**
- * Adds who can end a stake and the position of the stake that the record describes, so that an older stake never
- * overwrites a newer one.
- */
+/** Adds who can end a stake and the position of the stake that the record describes, so that an older stake never overwrites a newer one. */
 import type { Kysely, Migration } from 'kysely'
 
 export function stakeTables(): Migration {

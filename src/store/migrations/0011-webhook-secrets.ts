@@ -1,7 +1,4 @@
-/**
- * Stores all rotated secrets that are still used for signing instead of only the last, and counts changes of the
- * receiver.
- */
+/** Stores all rotated secrets that are still used for signing instead of only the last, and counts changes of the receiver. */
 import type { Kysely, Migration } from 'kysely'
 
 interface Before {

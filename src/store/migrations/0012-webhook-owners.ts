@@ -1,7 +1,4 @@
-/**
- * Adds the API key that created a webhook subscription. Earlier ones have none, so that only the scope `*` can change
- * them.
- */
+/** Adds the API key that created a webhook subscription. Earlier ones have none, so that only the scope `*` can change them. */
 import type { Kysely, Migration } from 'kysely'
 
 export function webhookOwners(): Migration {

@@ -1,7 +1,4 @@
-/**
- * Adds the time at which a launch was submitted, and an index by ticker, as the second pool with the same ticker is
- * refused.
- */
+/** Adds the time at which a launch was submitted, and an index by ticker, as the second pool with the same ticker is refused. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 export function poolSubmissions(): Migration {

@@ -1,6 +1,4 @@
-/**
- * Adds the seal of audit entries. Existing entries are sealed when the vault, whose key this requires, is opened next.
- */
+/** Adds the seal of audit entries. Existing entries are sealed when the vault, whose key this requires, is opened next. */
 import type { Kysely, Migration } from 'kysely'
 
 export function auditSeals(): Migration {

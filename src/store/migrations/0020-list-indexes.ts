@@ -1,7 +1,4 @@
-/**
- * Adds an index for every filter combination of the lists and for every query of due rows, so that no other rows are
- * read.
- */
+/** Adds an index for every filter combination of the lists and for every query of due rows, so that no other rows are read. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 export function listIndexes(): Migration {

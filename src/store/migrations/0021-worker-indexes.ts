@@ -1,7 +1,4 @@
-/**
- * Indexes for queries that workers run each minute: gold locks scheduled too far ahead, and retries without first
- * attempts.
- */
+/** Indexes for queries that workers run each minute: gold locks scheduled too far ahead, and retries without first attempts. */
 import { type Kysely, type Migration, sql } from 'kysely'
 
 export function workerIndexes(): Migration {
