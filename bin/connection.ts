@@ -8,6 +8,7 @@ import type { Transport } from '../src/client.ts'
 import { type Config, DAEMON_FILE, DAEMON_LOCK_FILE, OPERATOR_KEY_FILE, type Origin } from '../src/config.ts'
 import { isLocked } from '../src/file-lock.ts'
 import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../src/files.ts'
+import { parseUrl } from '../src/urls.ts'
 import { type HttpTransport, openHttp } from './http-transport.ts'
 
 export interface Connection {
@@ -143,7 +144,7 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   try {
     const { pid, url, cluster } = JSON.parse(text) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
-    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return undefined
+    if (!/^https?:\/\//.test(url) || parseUrl(url) === undefined) return undefined
     if (!isProcessAlive(pid) || !isLocked(join(dataDir, DAEMON_LOCK_FILE))) return undefined
     return { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined }
   } catch {

@@ -2,6 +2,7 @@
 import type { Agent, RequestOptions } from 'node:http'
 import { failure, usage } from '../commands/ui/problem.ts'
 import type { ClientRequest, Response, Transport } from '../src/client.ts'
+import { parseUrl } from '../src/urls.ts'
 
 /** Milliseconds without traffic after which a request fails. */
 const HTTP_TIMEOUT_MS = 60_000
@@ -30,7 +31,7 @@ export async function openHttp(
 }
 
 function parseBase(base: string): URL {
-  const url = URL.canParse(base) ? new URL(base) : undefined
+  const url = parseUrl(base)
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw usage(`--api must be an http or https URL, not "${base.replace(/\/\/.*@/, '//…@')}"`, { param: '--api' })
   if (url.username !== '' || url.password !== '')

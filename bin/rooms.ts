@@ -24,6 +24,7 @@ export const ROOM_PATHS = [
   'src/files.ts',
   'src/file-lock.ts',
   'src/timing.ts',
+  'src/urls.ts',
   'src/log.ts',
   'src/redaction.ts',
   'src/version.ts',
@@ -37,6 +38,7 @@ const ROOMS_BELOW = [
   'src/file-lock.ts',
   'src/timing.ts',
   'src/log.ts',
+  'src/urls.ts',
   'src/config.ts',
   'src/redaction.ts',
   'src/version.ts',
@@ -61,7 +63,16 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   commands: {
     about:
       'one folder or file a noun: flags, prompts, client calls, a returned value; `signing/` is one run for all of them, `ui/` renders',
-    value: ['src/api', 'src/errors.ts', 'src/files.ts', 'src/timing.ts', 'src/merkle', 'src/solana', 'src/config.ts'],
+    value: [
+      'src/api',
+      'src/errors.ts',
+      'src/files.ts',
+      'src/timing.ts',
+      'src/urls.ts',
+      'src/merkle',
+      'src/solana',
+      'src/config.ts',
+    ],
     type: ['src/client.ts'],
   },
   daemon: {
@@ -143,7 +154,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   'src/config.ts': {
     about: 'the value of each setting, and where it came from',
-    value: ['src/settings.ts', 'src/project-file.ts', 'src/errors.ts'],
+    value: ['src/settings.ts', 'src/project-file.ts', 'src/errors.ts', 'src/urls.ts'],
   },
   'src/project-file.ts': {
     about: "a folder's `svc.json`: whose it must be, what it may set",
@@ -160,10 +171,11 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     about: 'units of time, waiting, calls that end by a deadline, what a `Retry-After` asks for',
     value: [],
   },
+  'src/urls.ts': { about: 'parses URLs: `URL.canParse` is wrong on Node 20 and 22', value: [] },
   'src/log.ts': { about: 'structured lines for whoever operates the daemon', value: [] },
   'src/redaction.ts': {
     about: 'takes configured URLs and secrets out of every message, log line and answer',
-    value: ['src/config.ts'],
+    value: ['src/config.ts', 'src/urls.ts'],
   },
   'src/version.ts': { about: 'the version of this build', value: [] },
 }

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { ConfigError } from './errors.ts'
 import { PROJECT_FILE, readProject } from './project-file.ts'
 import { environmentName, isSetting, SETTINGS, type Setting, type SettingName, type Values } from './settings.ts'
+import { parseUrl } from './urls.ts'
 
 export { ConfigError, environmentName, isSetting, PROJECT_FILE, SETTINGS, type Setting, type SettingName, type Values }
 
@@ -78,7 +79,7 @@ export function parseSetting(name: SettingName, raw: unknown, origin: string): V
   return raw as never
 }
 
-const isHttpUrl = (text: string) => /^https?:\/\//.test(text) && URL.canParse(text)
+const isHttpUrl = (text: string) => /^https?:\/\//.test(text) && parseUrl(text) !== undefined
 
 export interface Sources {
   flags?: Partial<Record<SettingName, unknown>>

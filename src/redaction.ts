@@ -1,5 +1,6 @@
 /** Removes configured credentials from messages and stored documents. It covers every form in which a private URL may be written. */
 import { type Config, SETTINGS, type Setting, type SettingName } from './config.ts'
+import { parseUrl } from './urls.ts'
 
 export interface Redactor {
   /** Redacts a message for people, including anything that looks like a credential. */
@@ -110,8 +111,8 @@ function secretNeedles(secret: string): Needle[] {
  * Returns the literals of a URL: the whole URL, its parts after the host, and each part that may be a key by itself.
  */
 function urlNeedles(text: string): Needle[] {
-  if (!URL.canParse(text)) return []
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (url === undefined) return []
   const below = url.pathname + url.search + url.hash
   const [, authority = url.host, tail = below] = /^[^:]+:\/\/([^/?#]*)(.*)$/s.exec(text) ?? []
   const host = authority.slice(authority.lastIndexOf('@') + 1)

@@ -1,5 +1,6 @@
 /** Sends one event to a URL in the form of a webhook delivery, with a few retries. */
 import type { Event } from '../../src/api/events.ts'
+import { parseUrl } from '../../src/urls.ts'
 import type { SessionClock } from '../session.ts'
 import { usage } from '../ui/problem.ts'
 import { signedHeaders } from './signature.ts'
@@ -24,7 +25,7 @@ export interface ForwardTarget {
 
 /** Parses an http or https URL without credentials; local addresses are allowed, because forwarding is for them. */
 export function targetUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw usage(`--forward-to must be an http or https URL, not "${text}"`, { param: '--forward-to' })
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Config, DAEMON_FILE, type SettingName } from '../config.ts'
 import { type ApiError, internal } from '../errors.ts'
 import { readOwnIfThere } from '../files.ts'
+import { parseUrl } from '../urls.ts'
 
 /**
  * Returns the base URL without a trailing slash. Throws internal_error naming the setting when it does not suit
@@ -15,7 +16,7 @@ export async function publicBase(config: Config, cluster: string): Promise<strin
     if (cluster === 'embedded') return localBase(config)
     throw unfitUrl('is not set', 'public-url')
   }
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw unfitUrl('is no URL')
   if (url.username || url.password || url.search || url.hash) {
     throw unfitUrl('has a user name, a query or a fragment')
@@ -49,7 +50,7 @@ async function localBase({ dataDir, values }: Config): Promise<string> {
 function urlIn(text: string): string | undefined {
   try {
     const { url } = JSON.parse(text) as { url?: unknown }
-    return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : undefined
+    return typeof url === 'string' ? parseUrl(url)?.origin : undefined
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type pg from 'pg'
 import { type ApiError, internal } from '../errors.ts'
+import { parseUrl } from '../urls.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
@@ -55,7 +56,8 @@ export interface PostgresOptions {
 }
 
 export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
-  if (!URL.canParse(url)) throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  if (parseUrl(url) === undefined)
+    throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
   try {
     await migrateOnce(driver, url)

@@ -8,6 +8,7 @@ import { readTokenState } from '../../chain/programs/tokens/index.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
+import { parseUrl } from '../../urls.ts'
 import { poolRecord } from '../api-records.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }
@@ -77,7 +78,7 @@ export async function foreignPool(chain: Chain, chainPool: ChainPool): Promise<P
     creator: chainPool.pool.creator,
     name: token?.metadata?.name ?? null,
     symbol: token?.metadata?.symbol ?? null,
-    metadata_uri: URL.canParse(uri) ? uri : null,
+    metadata_uri: parseUrl(uri) === undefined ? null : uri,
     status: poolStatusOf(chainPool),
     ...chainStateOf(chainPool),
     created_at: null,

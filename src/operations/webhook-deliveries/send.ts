@@ -2,6 +2,7 @@
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent } from 'undici'
 import { TimeoutError, withTimeout } from '../../timing.ts'
+import { parseUrl } from '../../urls.ts'
 import { VERSION } from '../../version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
 
@@ -71,8 +72,8 @@ async function postWebhook(
   { allowPrivate, ports, resolve }: ReceiverPolicy & { resolve?: Resolve },
 ): Promise<{ status: number; freed: Promise<void> }> {
   const { hostOf, ReceiverRefused, resolverFor, urlRefusal } = await loadReceiverAddress()
-  if (!URL.canParse(text)) throw new ReceiverRefused('the URL is not readable')
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (url === undefined) throw new ReceiverRefused('the URL is not readable')
   // An address in the URL is used without a lookup, so it is checked here at every attempt.
   const refusal = urlRefusal(url, { allowPrivate, ports })
   if (refusal !== null) throw new ReceiverRefused(refusal)

@@ -3,6 +3,7 @@
 import type { Config } from '../../config.ts'
 import { badRequest } from '../../errors.ts'
 import { rejectLate } from '../../timing.ts'
+import { parseUrl } from '../../urls.ts'
 import type { Resolve } from './receiver-address.ts'
 
 export interface ReceiverChecks {
@@ -30,8 +31,8 @@ export async function checkReceiver(checks: ReceiverChecks, text: string): Promi
   const { receiverAddresses, hostOf, ReceiverRefused, resolverFor, urlRefusal } = await import('./receiver-address.ts')
   const { config, resolveTimeoutMs = 5_000 } = checks
   const refuse = (why: string) => badRequest(`url: ${why}`, { param: 'url' })
-  if (!URL.canParse(text)) throw refuse('is not a URL; give one like https://example.com/hooks')
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (url === undefined) throw refuse('is not a URL; give one like https://example.com/hooks')
   const policy = receiverPolicy(config)
   const refusal = urlRefusal(url, policy)
   if (refusal !== null) throw refuse(refusal.includes('public host') ? `${refusal}; ${RECEIVER_HINT}` : refusal)
