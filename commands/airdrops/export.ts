@@ -1,7 +1,7 @@
 /** `svc airdrops export`: writes every proof to static JSON files, named by wallet prefix, for a claim page without a server. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { entryAt } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'

@@ -1,5 +1,5 @@
 /** `svc merkle build`: builds the tree of a CSV and prints it, writes it to a file with its proofs, or stores it through the API. */
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'

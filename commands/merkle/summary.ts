@@ -1,5 +1,5 @@
 /** The record of a locally built tree, in the shape of the API's record of a stored one. */
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
 import { listHash, totalAmount } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, toHex } from '../../src/merkle/tree.ts'

@@ -8,7 +8,7 @@ import { countsOf, launchAirdrops } from '../../commands/airdrops/launch.ts'
 import { launchJournal } from '../../commands/airdrops/launch-journal.ts'
 import { airdropStatus } from '../../commands/airdrops/status.ts'
 import type { Session } from '../../commands/session.ts'
-import type { StoredMerkleTree } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import {
   addressOf,
   airdropsOn,
@@ -21,7 +21,7 @@ import {
 import { startPlatform } from '../support/platform-wallet.ts'
 import { clientOf, type Requester } from '../support/request.ts'
 
-const record = { id: 'tree', mint: 'mint', airdrop_count: 1, root: 'ab', total: '5', leaf_count: 1 } as StoredMerkleTree
+const record = { id: 'tree', mint: 'mint', airdrop_count: 1, root: 'ab', total: '5', leaf_count: 1 } as TreeRecord
 const how: LaunchOptions = {
   payer: { address: 'payer', tokenAccount: 'account' },
   signed: true,
