@@ -13,7 +13,6 @@ export const commonFields = {
   externalUid: externalUid.optional(),
   metadata: metadata.optional(),
 }
-export type CommonFields = { mode: 'unsigned' | 'signed'; externalUid?: string; metadata?: Record<string, string> }
 
 /** Creates the body of a write: the given fields and the common ones; all other fields are rejected. */
 export function writeBody<S extends z.ZodRawShape>(shape: S) {

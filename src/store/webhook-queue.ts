@@ -12,7 +12,7 @@ export type Queued = Row<'webhook_queue'>
  * The longest wait from one attempt to the next. Together with the longest claim it bounds stored times; later ones
  * count as due.
  */
-export const LONGEST_RETRY_MS = DAY_MS
+const LONGEST_RETRY_MS = DAY_MS
 export const LONGEST_CLAIM_MS = 15_000
 /** One in this many places is reserved for the newest events while many older ones are queued. */
 const NEWEST_PART = 4
