@@ -18,7 +18,7 @@ const SYMBOLS = 35
 const MAX_PREFIX = 4
 const FORMAT = 'svc-airdrop-proofs/1'
 
-export const exportProofs = verb({
+export const airdropExportVerb = verb({
   about: 'Write the proofs as static files, for a claim page without a server',
   details:
     'DIR gets airdrop.json (the record, prefix_length) and proofs/PREFIX.json, one for each first letters of a wallet in lower case, as file systems may not tell cases apart: { WALLET: { amount, proof } }. DIR is whole or not there.',

@@ -6,7 +6,7 @@ import { type MerkleTree, toHex } from '../../src/merkle/tree.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { usage } from '../ui/problem.ts'
 
-export function treeSummary(tree: MerkleTree, mint: string, airdropCount: number): TreeRecord {
+export function builtTreeRecord(tree: MerkleTree, mint: string, airdropCount: number): TreeRecord {
   const root = toHex(tree.root)
   return {
     id: encodeTreeId(readKey(mint, '--mint'), airdropCount),
