@@ -174,7 +174,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
 }
 
 /** Turns a ConfigError into a usage problem, because an invalid setting is bad input wherever it came from. */
-export function asUsage(error: unknown): unknown {
+function asUsage(error: unknown): unknown {
   if (!(error instanceof ConfigError)) return error
   const { problem, next } = error
   return usage(problem, next === undefined ? {} : { next })

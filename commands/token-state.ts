@@ -19,6 +19,11 @@ export async function mintState(session: Session, mint: string): Promise<MintOnC
   return { decimals: state.decimals, isToken2022: account.owner === TOKEN_2022_PROGRAM }
 }
 
+/** The decimals of a mint; null where the chain has no such mint. */
+export async function mintDecimals(session: Session, mint: string): Promise<number | null> {
+  return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
+}
+
 /**
  * The raw units in a token account of SPL Token; 0 where none is open, for example where only lamports were sent to the
  * address.

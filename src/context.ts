@@ -78,8 +78,9 @@ export interface Context extends Services {
   /** HTTP status to set before returning when the outcome is not the route's default status. */
   status: number | undefined
   /**
-   * The only way an operation writes: state change, events and the stored response of an Idempotency-Key commit in one
-   * transaction, or roll back in a dry run. `work` must return what the operation responds; call it at most once.
+   * How an operation writes what it answers: state change, events and the stored response of an Idempotency-Key commit
+   * in one transaction, or roll back in a dry run. `work` must return what the operation responds; call it at most once.
+   * Only what a retry must find (signings, audit log, earlier ones of several transactions) is written before it.
    */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }

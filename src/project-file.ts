@@ -6,7 +6,7 @@ import { FileFault, readOwn } from './files.ts'
 import { environmentName, isSetting, SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 export const PROJECT_FILE = 'svc.json'
-export const TRUST_FLAG = '--trust-project'
+const TRUST_FLAG = '--trust-project'
 
 export interface Project {
   file: string

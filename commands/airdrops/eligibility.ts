@@ -3,9 +3,9 @@ import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, text } from '../command.ts'
 import { listVerb } from '../reads.ts'
-import { mintDecimals } from './status.ts'
+import { mintDecimals } from '../token-state.ts'
 
-export const eligibility = listVerb({
+export const airdropEligibilityVerb = listVerb({
   about: 'In which stored airdrops a wallet is, what it can claim, and why not',
   at: [paths.airdrops.lookup, paths.accounts.get],
   args: { wallet: required(text('Address of the wallet')) },

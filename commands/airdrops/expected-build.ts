@@ -1,5 +1,5 @@
 /** Checks locally, whatever the API says, that a transaction is what the user agreed to: this airdrop, this sum and nothing else. */
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
 import { decodeInstruction } from '../../src/solana/instructions/index.ts'
 import { decodeNewDistributor } from '../../src/solana/instructions/merkle-distributor.ts'

@@ -1,7 +1,7 @@
 /** `svc airdrops export`: writes every proof to static JSON files, named by wallet prefix, for a claim page without a server. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { entryAt } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
@@ -18,7 +18,7 @@ const SYMBOLS = 35
 const MAX_PREFIX = 4
 const FORMAT = 'svc-airdrop-proofs/1'
 
-export const exportProofs = verb({
+export const airdropExportVerb = verb({
   about: 'Write the proofs as static files, for a claim page without a server',
   details:
     'DIR gets airdrop.json (the record, prefix_length) and proofs/PREFIX.json, one for each first letters of a wallet in lower case, as file systems may not tell cases apart: { WALLET: { amount, proof } }. DIR is whole or not there.',

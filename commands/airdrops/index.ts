@@ -3,13 +3,14 @@ import { paths } from '../../src/api/paths.ts'
 import { inWhole } from '../amounts.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb } from '../reads.ts'
+import { mintDecimals } from '../token-state.ts'
 import { airdropClaimVerb } from './claim.ts'
-import { eligibility } from './eligibility.ts'
-import { exportProofs } from './export.ts'
-import { init } from './init.ts'
-import { launchAirdrops } from './launch.ts'
-import { airdropStatus, mintDecimals } from './status.ts'
-import { withdraw } from './withdraw.ts'
+import { airdropEligibilityVerb } from './eligibility.ts'
+import { airdropExportVerb } from './export.ts'
+import { airdropInitVerb } from './init.ts'
+import { airdropLaunchVerb } from './launch.ts'
+import { airdropStatusVerb } from './status.ts'
+import { airdropWithdrawVerb } from './withdraw.ts'
 
 const airdropListVerb = listVerb({
   about: 'List airdrops, newest first',
@@ -35,13 +36,13 @@ const AMOUNTS = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as c
 
 export const airdropsNoun: Noun = {
   verbs: {
-    launch: launchAirdrops,
-    init,
+    launch: airdropLaunchVerb,
+    init: airdropInitVerb,
     claim: airdropClaimVerb,
-    withdraw,
-    status: airdropStatus,
-    eligibility,
-    export: exportProofs,
+    withdraw: airdropWithdrawVerb,
+    status: airdropStatusVerb,
+    eligibility: airdropEligibilityVerb,
+    export: airdropExportVerb,
     list: airdropListVerb,
     get: airdropGetVerb,
   },

@@ -31,7 +31,7 @@ interface InitialTree {
   merkle_root: string
 }
 
-export const init = verb({
+export const airdropInitVerb = verb({
   about: 'Put an airdrop on chain and fund it, in one transaction',
   details:
     'With the id of a stored tree, its root and total are taken from there. What is left after the clawback time goes back to the token account of whoever paid.',

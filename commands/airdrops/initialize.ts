@@ -1,5 +1,5 @@
 /** Puts one airdrop on chain and funds it, once: what is signed is in the journal first, and is sent again after an interruption. */
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
 import { trackedField } from '../signing/built-transactions.ts'

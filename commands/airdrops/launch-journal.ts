@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { TrackedResource } from '../../src/api/envelope.ts'
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../session.ts'
 import { RunJournal, SIGNED_EXPIRY_MS } from '../signing/journal.ts'
 import { makeStateFolder, sourceOf, stateFile, stateFolder } from '../state-file.ts'

@@ -4,9 +4,9 @@ import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
 import { type InputValues, integer, listOf, required, text, toggle, verb } from '../command.ts'
+import { builtTreeRecord, readKey } from '../merkle/built-record.ts'
 import { csvFlags, hashTree, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
-import { readKey, treeSummary } from '../merkle/summary.ts'
 import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import { KEYPAIR } from '../signing/flags.ts'
@@ -47,7 +47,7 @@ const launchFlags = {
 }
 type LaunchFlags = InputValues<typeof launchFlags>
 
-export const launchAirdrops = verb({
+export const airdropLaunchVerb = verb({
   about: 'Build, store, initialize and fund the airdrop of a CSV; resumable',
   details: `FILE has one wallet,amount a line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. The same command again goes on where it stopped: what is on chain is not made, nor funded, twice, and its tree is stored where that is missing. Exit code 1 where a vault lacks tokens in the end: \`missing\` says how many raw units.`,
   calls: [
@@ -90,7 +90,7 @@ export const launchAirdrops = verb({
       const part = lists[i]
       if (part === undefined) return []
       const tree = hashTree(part, ui)
-      return [{ tree, record: treeSummary(tree, input.mint, count) }]
+      return [{ tree, record: builtTreeRecord(tree, input.mint, count) }]
     })
     const parts = await launchParts(session, trees, { payer, replace: input.replace })
     if (!input.again) await refuseLaunchedTwice(session, parts)

@@ -1,6 +1,6 @@
 /** Checks who owns an airdrop on chain, because anyone can take an id, copy a root and name another wallet as its admin. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 

@@ -3,14 +3,12 @@ import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
-import type { Session } from '../session.ts'
-import { mintState } from '../token-state.ts'
+import { mintDecimals } from '../token-state.ts'
 import { fieldLines } from '../ui/field-lines.ts'
-import { nullIfNotFound } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { zonedTime } from '../ui/times.ts'
 
-export const airdropStatus = verb({
+export const airdropStatusVerb = verb({
   about: 'How far an airdrop has come: funded, claimed, what is left and when it can be withdrawn',
   calls: [paths.airdrops.get, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
@@ -21,11 +19,6 @@ export const airdropStatus = verb({
     return { data, text: fieldLines(statusFields(data, decimals)).join('\n') }
   },
 })
-
-/** The decimals of a mint; null where the chain has no such mint. */
-export async function mintDecimals(session: Session, mint: string): Promise<number | null> {
-  return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
-}
 
 function statusFields(airdrop: Airdrop, decimals: number | null): [name: string, value: string][] {
   const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at, note } = airdrop

@@ -5,11 +5,11 @@ import { required, text, verb } from '../command.ts'
 import { WAIT } from '../signing/flags.ts'
 import { sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
+import { mintDecimals } from '../token-state.ts'
 import { usage } from '../ui/problem.ts'
 import { zonedTime } from '../ui/times.ts'
-import { mintDecimals } from './status.ts'
 
-export const withdraw = verb({
+export const airdropWithdrawVerb = verb({
   about: 'Withdraw what is left in the vault, once its clawback time has come',
   details:
     'The whole vault goes to the token account that its maker set, whoever pays for it; the platform wallet signs. --amount guards against a vault that is not as you think.',

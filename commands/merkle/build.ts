@@ -1,14 +1,14 @@
 /** `svc merkle build`: builds the tree of a CSV and prints it, writes it to a file with its proofs, or stores it through the API. */
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { inWhole } from '../amounts.ts'
 import { type CommandOutcome, integer, required, text, toggle, verb } from '../command.ts'
 import { usage } from '../ui/problem.ts'
+import { builtTreeRecord, readKey } from './built-record.ts'
 import { csvFlags, hashTree, readRecipients } from './recipients.ts'
 import { storeTree } from './store-tree.ts'
-import { readKey, treeSummary } from './summary.ts'
 import { shardFile, writeTreeFile } from './tree-file.ts'
 
 export const buildTreeOfCsv = verb({
@@ -51,7 +51,7 @@ export const buildTreeOfCsv = verb({
     const records: TreeRecord[] = []
     for (const [i, part] of parts.entries()) {
       const tree = hashTree(part, ui)
-      let record = treeSummary(tree, mint, first + i)
+      let record = builtTreeRecord(tree, mint, first + i)
       if (persist) record = await storeTree(session, tree, record, replace)
       if (out !== undefined) await writeTreeFile(shard ? shardFile(out, first + i) : out, tree, record)
       records.push(record)

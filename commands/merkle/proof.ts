@@ -5,8 +5,8 @@ import { proofAt, toHex } from '../../src/merkle/tree.ts'
 import { inWhole } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import { Problem, usage } from '../ui/problem.ts'
+import { readKey } from './built-record.ts'
 import { csvFlags, hashTree, readRecipients } from './recipients.ts'
-import { readKey } from './summary.ts'
 
 export const proof = verb({
   about: 'Print the proof of one wallet, from a CSV or a stored tree',

@@ -1,5 +1,5 @@
 /** Stores a locally built tree through the API. */
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
 import type { Session } from '../session.ts'

@@ -7,10 +7,10 @@ import { type CommandOutcome, listOf, text, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import { readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
+import { readKey } from './built-record.ts'
 import { compareLists, differenceRows, type ListComparison } from './diff.ts'
 import { type CsvChoices, csvFlags, hashTree, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
-import { readKey } from './summary.ts'
 
 export const verifyTree = verb({
   about: 'Check a list against a root, or one proof; exit 0 yes, 1 no',

@@ -1,7 +1,7 @@
 /** `svc nfts mint --from`: mints every row of a CSV once, however often the command is interrupted and run again. */
 import { solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
-import { readKey } from '../merkle/summary.ts'
+import { readKey } from '../merkle/built-record.ts'
 import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import type { SigningFlags } from '../signing/flags.ts'

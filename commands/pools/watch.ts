@@ -57,7 +57,7 @@ export const watch = verb({
 })
 
 /** The line of a pool's status, share, SOL and price, which is printed when any of them changes. */
-export function changeLine(pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve_progress'>): string {
+function changeLine(pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve_progress'>): string {
   const { price, curve } = poolState(pool)
   return [
     pool.status,

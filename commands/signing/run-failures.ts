@@ -24,7 +24,7 @@ export async function forecastOf(session: Session, transaction: string, signer: 
 }
 
 /** Explains a failed simulation; null where it succeeded. */
-export async function simulationFault(
+async function simulationFault(
   { wallet }: Session,
   transaction: string,
   { err, logs }: Simulation,

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** The most seconds that a delivery's time may be before or after the local clock. */
-export const TOLERANCE_S = 300
+const TOLERANCE_S = 300
 
 export const SIGNATURE_HEADERS = {
   service: 'x-service-signature',

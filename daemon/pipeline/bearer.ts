@@ -7,7 +7,7 @@ import type { Kernel } from '../kernel.ts'
 
 export type KnownKey = Row<'api_keys'>
 
-/** Returns the active key of `Authorization: Bearer <key>`; throws unauthorized or forbidden (spec 5). */
+/** Returns the active key of `Authorization: Bearer <key>`; throws unauthorized or forbidden. */
 export async function authenticate(kernel: Kernel, header: string | null): Promise<KnownKey> {
   const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')

@@ -36,7 +36,7 @@ export function readIdempotencyKey(header: string | null): string | undefined {
   return header
 }
 
-/** Claims the key for this request, or returns the stored answer; throws conflict (contract 3). */
+/** Claims the key for this request, or returns the stored answer; throws conflict. */
 export async function claimIdempotencyKey(
   kernel: Kernel,
   apiKeyId: string,

@@ -2,9 +2,9 @@
 import { type ApiError, badRequest } from '../../src/errors.ts'
 
 /** How deep objects and lists may be nested. */
-export const MAX_JSON_DEPTH = 32
+const MAX_JSON_DEPTH = 32
 /** The most fields and list elements of a whole body; the largest body that any route accepts has about 3,000. */
-export const MOST_VALUES = 10_000
+const MOST_VALUES = 10_000
 
 const QUOTE = 34
 const COMMA = 44

@@ -1,4 +1,4 @@
-/** The path of every request: id, length, bearer, rate, body, mode, scope, validation, idempotency, operation (contract 2). */
+/** The path of every request: id, length, bearer, rate, the route's scope, body, mode and its scope, validation, idempotency, operation. */
 
 import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'

@@ -23,7 +23,7 @@ const prepareTree: Prepare<TreeInput> = async (kernel, raw) => {
   return { ...validateInput(treeFields, built.fields), built }
 }
 
-/** A proof path without a wallet is an invalid request, not a missing record (spec 7). */
+/** A proof path without a wallet is an invalid request, not a missing record. */
 const proofWithoutWallet = (path: string) =>
   defineRoute({
     at: ['get', path],

@@ -6,7 +6,6 @@ import { defineRoute, SCOPES } from './route.ts'
 import { line, recordId, timestamp } from './scalars.ts'
 
 export const API_KEY_STATUSES = ['active', 'revoked'] as const
-export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number]
 
 /** Repeated scopes are accepted and stored, so the length of the list is limited. */
 const MAX_SCOPES = 32

@@ -7,13 +7,12 @@ import { address, externalUid, line, signatureText, transactionBase64 } from './
 
 export const mode = z.enum(['unsigned', 'signed']).default('unsigned')
 
-/** The three fields that every write accepts (spec 2, common request fields). */
+/** The three fields that every write accepts. */
 export const commonFields = {
   mode,
   externalUid: externalUid.optional(),
   metadata: metadata.optional(),
 }
-export type CommonFields = { mode: 'unsigned' | 'signed'; externalUid?: string; metadata?: Record<string, string> }
 
 /** Creates the body of a write: the given fields and the common ones; all other fields are rejected. */
 export function writeBody<S extends z.ZodRawShape>(shape: S) {
@@ -108,11 +107,11 @@ const unsignedShape = {
   requiredSigners: z.array(address).optional().meta({ description: 'Who must still sign' }),
   tracked_resource: trackedResource.optional(),
 }
-/** Creates the unsigned transaction payload (spec 2) with the additional fields of a build. */
+/** Creates the unsigned transaction payload with the additional fields of a build. */
 export function unsignedPayload<S extends z.ZodRawShape>(more: S) {
   return z.object({ ...unsignedShape, ...more })
 }
-/** Creates the signed transaction payload (spec 2) with the additional fields of an operation. */
+/** Creates the signed transaction payload with the additional fields of an operation. */
 export function signedPayload<S extends z.ZodRawShape>(more: S) {
   return z.object({ mode: z.literal('signed'), signature: signatureText, ...more })
 }

@@ -66,7 +66,7 @@ const eventShape = {
   sequence: z.int().min(1).meta({ description: 'Place in the order of all events, without gaps' }),
 }
 
-/** Body of a webhook delivery (spec 6, plus `sequence`), also used in OpenAPI's `webhooks` section. */
+/** Body of a webhook delivery, also used in OpenAPI's `webhooks` section. */
 export const webhookPayload = z.object(eventShape).openapi('WebhookPayload')
 
 /** Headers of a webhook delivery. */

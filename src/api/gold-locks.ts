@@ -6,7 +6,6 @@ import { defineRoute } from './route.ts'
 import { address, digits, platformFeeField, platformId, timestamp, u64Digits } from './scalars.ts'
 
 export const GOLD_LOCK_STATUSES = ['locked', 'unlockable', 'unlocked'] as const
-export type GoldLockStatus = (typeof GOLD_LOCK_STATUSES)[number]
 
 export const goldLock = z
   .object({

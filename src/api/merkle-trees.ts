@@ -39,7 +39,7 @@ export const merkleProof = z
   })
   .openapi('MerkleProof')
 
-export type StoredMerkleTree = z.output<typeof merkleTree>
+export type TreeRecord = z.output<typeof merkleTree>
 export type MerkleEntry = z.output<typeof merkleEntry>
 export type MerkleProof = z.output<typeof merkleProof>
 

@@ -50,9 +50,7 @@ const METADATA_SCHEMA = {
   description: `At most ${METADATA.entries} entries and ${METADATA.bytes / 1024} KiB as JSON`,
 }
 
-/**
- * Schema of `metadata` in a write (contract 1); it is limited because every record and event of the write stores it.
- */
+/** Schema of `metadata` in a write; it is limited because every record and event of the write stores it. */
 export const metadata = z
   .preprocess(
     checkEntries,

@@ -6,7 +6,6 @@ import { defineRoute } from './route.ts'
 import { address, line, platformId, timestamp, uri } from './scalars.ts'
 
 export const NFT_STATUSES = ['minted', 'burned'] as const
-export type NftStatus = (typeof NFT_STATUSES)[number]
 
 export const nft = z
   .object({

@@ -20,9 +20,6 @@ import {
 export const POOL_TYPES = ['dbc', 'damm_v2'] as const
 export const POOL_STATUSES = ['pending', 'live', 'migration_triggered', 'migrated', 'failed'] as const
 export const SURPLUS_STATUSES = ['available', 'withdrawn', 'unknown'] as const
-export type PoolType = (typeof POOL_TYPES)[number]
-export type PoolStatus = (typeof POOL_STATUSES)[number]
-export type SurplusStatus = (typeof SURPLUS_STATUSES)[number]
 
 export const poolType = z
   .enum(POOL_TYPES)

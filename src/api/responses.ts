@@ -56,7 +56,7 @@ interface ErrorDescription {
   example: { message: string; param?: string; details?: Record<string, unknown> }
 }
 
-/** All error statuses, each with its only code (spec 7). */
+/** All error statuses, each with its only code. */
 export const ERRORS = {
   400: {
     code: 'bad_request',

@@ -6,7 +6,6 @@ import { defineRoute } from './route.ts'
 import { address, line, nullOr, signatureText, timestamp, u64Digits } from './scalars.ts'
 
 export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
-export type SignerProvider = (typeof SIGNER_PROVIDERS)[number]
 
 /** Rules of the policy in the order of their checks. */
 export const SIGNING_RULES = [
@@ -25,7 +24,6 @@ export const SIGNING_RULES = [
   'lamports_per_day',
   'tokens_per_day',
 ] as const
-export type SigningRule = (typeof SIGNING_RULES)[number]
 
 const lamportsField = u64Digits.meta({ description: 'Lamports, digits', example: '1000000000' })
 const units = u64Digits.meta({ description: 'Raw units of the mint, digits', example: '1000000' })

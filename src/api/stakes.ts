@@ -7,7 +7,6 @@ import { defineRoute } from './route.ts'
 import { address, platformFeeField, platformId } from './scalars.ts'
 
 export const STAKE_STATUSES = ['unstaked', 'staked', 'burned'] as const
-export type StakeStatus = (typeof STAKE_STATUSES)[number]
 
 export const stake = z
   .object({

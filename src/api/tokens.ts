@@ -12,7 +12,6 @@ export const TOKEN_STATUSES = [
   'fully_immutable',
 ] as const
 export const AUTHORITY_TYPES = ['mint', 'freeze', 'metadata'] as const
-export type TokenAuthorityStatus = (typeof TOKEN_STATUSES)[number]
 export type AuthorityType = (typeof AUTHORITY_TYPES)[number]
 
 export const token = z

@@ -8,7 +8,6 @@ import { defineRoute } from './route.ts'
 import { moment, noControls, queryFlag, recordId, timestamp } from './scalars.ts'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 const receiverUrl = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'must be an HTTP or HTTPS URL', abort: true })
@@ -90,7 +89,6 @@ export type WebhookSubscription = z.output<typeof webhookSubscription>
 export type WebhookSubscriptionCreated = z.output<typeof webhookSubscriptionCreated>
 export type WebhookSecretRotated = z.output<typeof webhookSecretRotated>
 export type WebhookDelivery = z.output<typeof webhookDelivery>
-export type ReplayRequested = z.output<typeof webhookReplay>
 
 /** Sentence for the description of every write to a subscription. */
 const OWN = 'Only for the key that made the subscription, or one with the scope `*`.'

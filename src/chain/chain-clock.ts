@@ -16,7 +16,7 @@ export const chainTimeOf = (account: { data: Uint8Array } | null): Promise<Chain
   askNode('Reading the clock', async () => decodeClock(account))
 
 /** Throws an Error when there is no account, as in the answer of a proxy without its node. */
-export function decodeClock(account: { data: Uint8Array } | null): ChainTime {
+function decodeClock(account: { data: Uint8Array } | null): ChainTime {
   if (account === null || account.data.length < CLOCK_BYTES) throw new Error('the node does not answer its clock')
   const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
   return {

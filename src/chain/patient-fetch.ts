@@ -9,7 +9,7 @@ const BUSY_STATUSES = new Set([429, 502, 503, 504])
 /** Longest pause that a node can request. A longer one may be an error or an attack. */
 const LONGEST_NODE_PAUSE_MS = 300_000
 /** Time for a call with its waits and retries, which keeps the whole answer within ten seconds. */
-export const CALL_MS = 8_000
+const CALL_MS = 8_000
 
 export interface RetryOptions {
   /** Name of the endpoint in errors. */

@@ -16,8 +16,8 @@ interface RequestedStates {
   addresses: readonly string[]
 }
 
-function requestedStates({ effects }: PlannedTransition): RequestedStates[] {
-  return (effects?.changed ?? []).flatMap(({ projection, changes }) => {
+function requestedStates({ changes: found }: PlannedTransition): RequestedStates[] {
+  return (found?.changed ?? []).flatMap(({ projection, changes }) => {
     const { chainState: reader } = projection
     const addresses = reader?.addressesOf(changes) ?? []
     return reader === undefined || addresses.length === 0 ? [] : [{ projection, reader, addresses }]

@@ -1,4 +1,4 @@
-/** Reads the effects of a confirmed transaction from its bytes by the projections, and writes them with their event drafts. */
+/** Reads the changes of a confirmed transaction from its bytes by the projections, and writes their effects with their event drafts. */
 import type { TrackedResource } from '../api/index.ts'
 import { decodeWireTransaction } from '../solana/messages.ts'
 import type { EventDraft } from '../store/event-drafts.ts'
@@ -13,17 +13,17 @@ import { trackedEvents } from './tracked-events.ts'
  * The changes that a transaction's own bytes show, for each projection that finds some, in the order of the
  * projections.
  */
-export interface TransactionEffects {
+export interface TransactionChanges {
   tracked: TrackedResource | null
   changed: readonly { projection: Projection; changes: unknown }[]
 }
 
-/** Throws when the stored bytes cannot be read. */
-export async function readEffects(
+/** Returns the changes that each projection finds. Throws when the stored bytes cannot be read. */
+export async function readTransactionChanges(
   services: FollowingServices,
   row: FollowedTransaction,
   raw: Uint8Array,
-): Promise<TransactionEffects> {
+): Promise<TransactionChanges> {
   const tracked: TrackedResource | null =
     row.tracked_resource_json === null ? null : JSON.parse(row.tracked_resource_json)
   const { message } = decodeWireTransaction(raw)
@@ -43,7 +43,7 @@ export async function writeEffects(
   tx: Tx,
   services: Pick<FollowingServices, 'clock' | 'config'>,
   { row: transaction, slot, states }: { row: FollowedTransaction; slot: number; states: ChainStates },
-  { tracked, changed }: TransactionEffects,
+  { tracked, changed }: TransactionChanges,
 ): Promise<EventDraft[]> {
   const effects = changed.map(({ projection, changes }) => ({
     projection,

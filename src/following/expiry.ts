@@ -1,5 +1,6 @@
 /** Proves that transactions can no longer land: their blockhash or nonce is gone at finality, and the chain does not know them. */
 import { readBlockhashEnd, readFirstBlock, readNonceEnds, readStatuses, STATUSES_PER_CALL } from '../chain/statuses.ts'
+import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
 import { type FollowedTransaction, noteChecked } from '../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
 import type { Budget } from './budget.ts'
@@ -9,12 +10,12 @@ import type { FollowingServices } from './services.ts'
 import { expiredTransition } from './transition.ts'
 import { writeTransitions } from './write-transitions.ts'
 
-/** The least number of slots for which a blockhash can be used. Skipped slots do not count towards its age. */
-const BLOCKHASH_LIFE_SLOTS = 150
 /**
  * Slots by which the node of the first look may have lagged. A blockhash that a node has not seen yet reads as gone.
  */
 const NODE_LAG_SLOTS = 100
+/** Slots after which a blockhash that reads as gone is gone. Skipped slots do not count towards its age. */
+export const ENDED_BLOCKHASH_SLOTS = BLOCKHASH_SLOTS + NODE_LAG_SLOTS
 const NONCES_PER_CALL = 100
 /** Each round starts this many rows after the start of the round before. */
 const ROWS_PER_TURN = 97
@@ -33,7 +34,7 @@ interface ExpiryCandidate {
  * null.
  */
 function provableSince({ since_slot }: FollowedTransaction, slot: number): number | null {
-  return since_slot !== null && slot >= since_slot + BLOCKHASH_LIFE_SLOTS + NODE_LAG_SLOTS ? since_slot : null
+  return since_slot !== null && slot >= since_slot + ENDED_BLOCKHASH_SLOTS ? since_slot : null
 }
 
 /**

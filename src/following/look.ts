@@ -1,10 +1,10 @@
-/** Looks for transactions on the chain: reads their states and the effects of the confirmed ones, and writes both. */
+/** Looks for transactions on the chain: reads their states and the changes of the confirmed ones, and writes both. */
 import { readFirstBlock, readStatuses, STATUSES_PER_CALL } from '../chain/statuses.ts'
 import { type FollowedTransaction, noteChecked, rawTransactions } from '../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../store/write-each.ts'
 import type { Budget } from './budget.ts'
 import { type AddressCounts, readChainStates, reserveStateCalls } from './chain-states.ts'
-import { readEffects } from './effects.ts'
+import { readTransactionChanges } from './effects.ts'
 import { groupByWait, lookWaitOf, YOUNG_TRANSACTION_MS } from './schedule.ts'
 import type { FollowingServices } from './services.ts'
 import { isOverdue, transitionOf } from './transition.ts'
@@ -45,7 +45,7 @@ export async function look(
   const now = clock.now()
   const genesis = await chain.genesisHash()
   const { slot, statuses, planned } = await readTransitions(services, batch, budget)
-  const read = await withEffects(services, planned, budget)
+  const read = await withChanges(services, planned, budget)
   const { readable, states, fault } = await readChainStates(chain, read.planned)
   const faults = [...read.faults, ...(await writeTransitions(services, readable, { states, signal }))]
   const faulty = new Set(faults.map(({ row }) => row.signature))
@@ -86,10 +86,10 @@ async function readTransitions(
 }
 
 /**
- * Reads the effects of the confirmed transactions. Those whose accounts exceed the budget are left unchanged until the
+ * Reads the changes of the confirmed transactions. Those whose accounts exceed the budget are left unchanged until the
  * next look.
  */
-async function withEffects(services: FollowingServices, transitions: readonly PlannedTransition[], budget: Budget) {
+async function withChanges(services: FollowingServices, transitions: readonly PlannedTransition[], budget: Budget) {
   const { store, chain } = services
   const genesis = await chain.genesisHash()
   const confirmed = transitions.filter(({ transition }) => transition.landed)
@@ -107,10 +107,10 @@ async function withEffects(services: FollowingServices, transitions: readonly Pl
       continue
     }
     try {
-      const effects = await readEffects(services, row, raw)
+      const changes = await readTransactionChanges(services, row, raw)
       // A transaction that is confirmed here belongs to this chain, even if its chain was unknown when it was
       // submitted.
-      const each = { row: { ...row, genesis }, transition, effects }
+      const each = { row: { ...row, genesis }, transition, changes }
       if (reserveStateCalls(budget, counts, each)) planned.push(each)
     } catch (error) {
       faults.push(loggedFault(services, row, error))

@@ -14,10 +14,7 @@ interface TrackedTransaction {
   drafts: readonly EventDraft[]
 }
 
-/**
- * Returns one event per type, resource and signature. `source: "hint"` is used only when nothing else reports it (spec
- * 4, contract 6).
- */
+/** Returns one event per type, resource and signature. `source: "hint"` is used only when nothing else reports it. */
 export async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promise<EventDraft[]> {
   const { transaction, slot, tracked } = followed
   const { resource_type, resource_id, related_events } = tracked

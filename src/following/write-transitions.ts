@@ -5,17 +5,17 @@ import type { Tx } from '../store/store.ts'
 import { type FollowedTransaction, moveTransaction } from '../store/transactions.ts'
 import type { RowFault } from '../store/write-each.ts'
 import type { ChainStates } from './chain-states.ts'
-import { writeWithEvents } from './collector.ts'
-import { type TransactionEffects, writeEffects } from './effects.ts'
+import { type TransactionChanges, writeEffects } from './effects.ts'
 import { lookWaitOf } from './schedule.ts'
 import { transactionRecord } from './transaction-record.ts'
 import type { Transition } from './transition.ts'
+import { writeWithEvents } from './write-with-events.ts'
 
-/** The next state of a transaction, with its effects when it is confirmed. */
+/** The next state of a transaction, with its changes when it is confirmed. */
 export interface PlannedTransition {
   row: FollowedTransaction
   transition: Transition
-  effects?: TransactionEffects
+  changes?: TransactionChanges
 }
 
 type WriteServices = Pick<Services, 'store' | 'clock' | 'log' | 'config'>
@@ -51,7 +51,7 @@ export function loggedFault(
 async function writeTransition(
   tx: Tx,
   services: WriteServices,
-  { row, transition, effects }: PlannedTransition,
+  { row, transition, changes }: PlannedTransition,
   states: ChainStates,
 ): Promise<EventDraft[]> {
   const { clock, log } = services
@@ -68,6 +68,6 @@ async function writeTransition(
   const object = transactionRecord({ ...row, ...state })
   const about = { resource_type: 'transaction', resource_id: row.signature, object, origin: row }
   const drafts = events.map((type) => ({ type, ...about }))
-  if (effects === undefined) return drafts
-  return [...drafts, ...(await writeEffects(tx, services, { row, slot: state.slot, states }, effects))]
+  if (changes === undefined) return drafts
+  return [...drafts, ...(await writeEffects(tx, services, { row, slot: state.slot, states }, changes))]
 }

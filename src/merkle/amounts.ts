@@ -2,7 +2,7 @@
 
 import { MAX_U64 } from '../solana/u64.ts'
 
-/** Largest `decimals` accepted (spec section 4, tree create body). */
+/** Largest `decimals` accepted in the body that creates a tree. */
 export const MAX_DECIMALS = 18
 
 /** Status of reading an amount. */

@@ -2,8 +2,8 @@
 import { keyFromBase58 } from './base58.ts'
 import type { CsvScanner } from './csv-scanner.ts'
 
-export const WALLET_NAMES = ['wallet', 'address', 'pubkey', 'claimant', 'recipient']
-export const AMOUNT_NAMES = ['amount', 'amount_unlocked']
+const WALLET_NAMES = ['wallet', 'address', 'pubkey', 'claimant', 'recipient']
+const AMOUNT_NAMES = ['amount', 'amount_unlocked']
 const LOCKED_NAMES = ['amount_locked', 'locked_amount', 'locked']
 
 export interface CsvColumns {

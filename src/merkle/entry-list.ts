@@ -6,7 +6,7 @@ import { MerkleInputError } from './errors.ts'
 
 /** Size of one leaf record in bytes. */
 export const RECORD_BYTES = 40
-/** Maximum number of leaves of one stored tree (spec section 8). */
+/** Maximum number of leaves of one stored tree. */
 export const MAX_STORED_LEAVES = 50_000
 
 /** A packed list; wallets are distinct in every list that this module returns. */

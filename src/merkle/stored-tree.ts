@@ -124,12 +124,12 @@ export function leafChunkOf(index: number): number {
 }
 
 /** Returns the number of the only index chunk that can contain a wallet (32 bytes), or -1. */
-export function indexChunkOf(head: TreeHead, wallet: Uint8Array): number {
+function indexChunkOf(head: TreeHead, wallet: Uint8Array): number {
   return lastNotAfter(head.directory, DIRECTORY_BYTES, head.chunks, wallet)
 }
 
 /** Returns the leaf index of a wallet in index chunk `n`, or -1. Throws LeafLayoutError for an altered chunk. */
-export function findInIndex(head: TreeHead, n: number, bytes: Uint8Array, wallet: Uint8Array): number {
+function findInIndex(head: TreeHead, n: number, bytes: Uint8Array, wallet: Uint8Array): number {
   const rows = leavesIn(head, n)
   const row = n * DIRECTORY_BYTES + NODE_BYTES
   const checksum = hash('sha256', bytes, 'buffer').subarray(0, 8)

@@ -1,6 +1,6 @@
 /** Id of a tree and its airdrop: base64url(mint 32 bytes ‖ airdrop_count u16 big-endian), 46 characters, no padding. */
 
-/** Largest airdrop_count (spec section 8). */
+/** Largest airdrop_count, a u16. */
 export const MAX_AIRDROP_COUNT = 65_535
 
 /** Encodes the id. Throws RangeError when the mint does not have 32 bytes or the count is not a u16. */

@@ -8,7 +8,7 @@ import { JsonScanner } from './json-scanner.ts'
 import type { DuplicateMode, SettledRows } from './row-builder.ts'
 
 /** All fields of the body except `entries`. */
-export const TREE_REQUEST_FIELDS = [
+const TREE_REQUEST_FIELDS = [
   'mint',
   'airdrop_count',
   'decimals',

@@ -36,7 +36,7 @@ export function hashLeaf(records: Uint8Array, record: number, out: Buffer, at: n
 }
 
 /** Writes the node sha256(0x01 ‖ min ‖ max) of the nodes at `a[x]` and `b[y]`; `out` may be one of them. */
-export function hashPair(a: Uint8Array, x: number, b: Uint8Array, y: number, out: Buffer, at: number): void {
+function hashPair(a: Uint8Array, x: number, b: Uint8Array, y: number, out: Buffer, at: number): void {
   let difference = 0
   for (let i = 0; i < NODE_BYTES && difference === 0; i++) difference = (a[x + i] ?? 0) - (b[y + i] ?? 0)
   const [aAt, bAt] = difference <= 0 ? [1, 33] : [33, 1]

@@ -9,8 +9,8 @@ import type {
   Nft,
   Pool,
   Stake,
-  StoredMerkleTree,
   Token,
+  TreeRecord,
   WebhookDelivery,
   WebhookSubscription,
 } from '../api/index.ts'
@@ -69,7 +69,7 @@ export const eventRecord = (row: Row<'events'>): Event => ({
 
 type TreeRow = Omit<Row<'merkle_trees'>, 'seq' | 'distributor' | 'genesis' | 'next_check_at'>
 
-export const merkleTreeRecord = (row: TreeRow): StoredMerkleTree => ({
+export const merkleTreeRecord = (row: TreeRow): TreeRecord => ({
   id: row.id,
   mint: row.mint,
   airdrop_count: row.airdrop_count,

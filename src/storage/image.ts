@@ -14,7 +14,7 @@ export interface Image {
 }
 
 /** Maximum width and height in pixels. */
-export const LARGEST_SIDE = 4096
+const LARGEST_SIDE = 4096
 
 const IMAGE_TYPES = 'PNG, JPEG, GIF or WebP'
 const IMAGE_TYPE_NAMES: Readonly<Record<ImageType, string>> = { png: 'PNG', jpeg: 'JPEG', gif: 'GIF', webp: 'WebP' }

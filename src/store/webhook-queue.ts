@@ -9,10 +9,10 @@ import type { Reader, Tx } from './store.ts'
 export type Queued = Row<'webhook_queue'>
 
 /**
- * Time from the first to the last attempt (spec 6). Together with the longest claim it bounds stored times; later ones
+ * The longest wait from one attempt to the next. Together with the longest claim it bounds stored times; later ones
  * count as due.
  */
-export const LONGEST_RETRY_MS = DAY_MS
+const LONGEST_RETRY_MS = DAY_MS
 export const LONGEST_CLAIM_MS = 15_000
 /** One in this many places is reserved for the newest events while many older ones are queued. */
 const NEWEST_PART = 4

@@ -2,7 +2,7 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { eligibility } from '../../commands/airdrops/eligibility.ts'
+import { airdropEligibilityVerb } from '../../commands/airdrops/eligibility.ts'
 import type { Session } from '../../commands/session.ts'
 import {
   addressOf,
@@ -88,7 +88,7 @@ describe('the airdrops of a wallet', () => {
     // The command asks for all pages; one that was asked for tells that there are more.
     const client = clientOf(all.request)
     const session = { client, ui: { progress: () => () => undefined } } as unknown as Session
-    const ask = (more: object) => eligibility.run({ wallet: addressOf(claimer), ...more } as never, session)
+    const ask = (more: object) => airdropEligibilityVerb.run({ wallet: addressOf(claimer), ...more } as never, session)
     expect(await ask({})).toMatchObject({ data: [{ id: oldest.id }], notes: [] })
     const more = expect.stringMatching(/^None on this page\. More: repeat with --cursor \S+ \(or --all\)$/)
     expect(await ask({ limit: 20 })).toMatchObject({ data: [], notes: [more] })

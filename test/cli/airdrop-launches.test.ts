@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { initializeAirdrop, type LaunchOptions, launchTermsOf } from '../../commands/airdrops/initialize.ts'
-import { countsOf, launchAirdrops } from '../../commands/airdrops/launch.ts'
+import { airdropLaunchVerb, countsOf } from '../../commands/airdrops/launch.ts'
 import { launchJournal } from '../../commands/airdrops/launch-journal.ts'
-import { airdropStatus } from '../../commands/airdrops/status.ts'
+import { airdropStatusVerb } from '../../commands/airdrops/status.ts'
 import type { Session } from '../../commands/session.ts'
-import type { StoredMerkleTree } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import {
   addressOf,
   airdropsOn,
@@ -21,7 +21,7 @@ import {
 import { startPlatform } from '../support/platform-wallet.ts'
 import { clientOf, type Requester } from '../support/request.ts'
 
-const record = { id: 'tree', mint: 'mint', airdrop_count: 1, root: 'ab', total: '5', leaf_count: 1 } as StoredMerkleTree
+const record = { id: 'tree', mint: 'mint', airdrop_count: 1, root: 'ab', total: '5', leaf_count: 1 } as TreeRecord
 const how: LaunchOptions = {
   payer: { address: 'payer', tokenAccount: 'account' },
   signed: true,
@@ -207,7 +207,7 @@ async function misplaced(fund_amount = '1000') {
       },
     } as unknown as Session
     const input = { file, mint, again: false, signed: false, dry_run: false, replace: false, ...more }
-    const { data, notes, exitCode } = await launchAirdrops.run(input as never, session)
+    const { data, notes, exitCode } = await airdropLaunchVerb.run(input as never, session)
     const [row] = data as { id: string; root: string; funded: boolean; missing: string }[]
     return { row: row!, said: [...said, ...(notes ?? [])].join('\n'), exitCode }
   }
@@ -229,7 +229,7 @@ describe.skipIf(lacksDistributor)(
       expect(plan.said).not.toMatch(/lacks|another airdrop_count/)
       await expect(run()).rejects.toThrow('is another list')
       expect(await ok('GET', path)).toMatchObject({ status: 'tree_built', on_chain_root: root, vault_balance: '1000' })
-      const shown = await airdropStatus.run({ id: plan.row.id } as never, { client: clientOf(request) } as Session)
+      const shown = await airdropStatusVerb.run({ id: plan.row.id } as never, { client: clientOf(request) } as Session)
       expect(shown.text).toMatch(/^IN THE VAULT +0\.001$/m)
       expect(shown.text).not.toContain('%')
 

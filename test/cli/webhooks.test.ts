@@ -17,7 +17,7 @@ const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const numbersOf = (all: readonly { sequence: number }[]) => all.map(({ sequence }) => sequence)
 const parsed = (lines: string[]) => lines.map((line) => JSON.parse(line))
 
-/** X-Service-Signature as spec section 6 says it, of one or several secrets. */
+/** X-Service-Signature as docs/webhooks.md describes it, of one or several secrets. */
 function signatureOf(secrets: string[], body: string | Buffer, t = Math.floor(Date.now() / 1000)): string {
   const macs = secrets.map((secret) => createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex'))
   return [`t=${t}`, ...macs.map((mac) => `v1=${mac}`)].join(',')

@@ -1,4 +1,4 @@
-/** Bodies: how large, how deep and how wide they may be, and that nobody without a key has one read (contract 1 and 2). */
+/** Bodies: how large, how deep and how wide they may be, and that nobody without a key has one read. */
 import { describe, expect, it } from 'vitest'
 import { routes, writes } from '../api/bodies.ts'
 import { ORIGIN, type Service, startService } from '../support/service.ts'

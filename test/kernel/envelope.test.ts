@@ -1,4 +1,4 @@
-/** Envelope, headers and the ways a request fails (contract 1). */
+/** Envelope, headers and the ways a request fails. */
 import { describe, expect, it } from 'vitest'
 import { ERROR_STATUS } from '../../src/errors.ts'
 import { type Answer, read } from '../support/request.ts'

@@ -1,4 +1,4 @@
-/** Idempotency keys: one effect per key, its answer replayed (contract 3). */
+/** Idempotency keys: one effect per key, its answer replayed. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Lists: limits, cursors and filters of every list route (contract 4). */
+/** Lists: limits, cursors and filters of every list route. */
 import { describe, expect, it } from 'vitest'
 import { pageApiKeys } from '../../src/store/api-keys.ts'
 import { lists } from '../api/bodies.ts'

@@ -1,4 +1,4 @@
-/** Merkle trees over HTTP: built, stored, listed, proven (contract 7). */
+/** Merkle trees over HTTP: built, stored, listed, proven. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { naiveRoot, naiveVerify, recipientsOf } from '../merkle/reference.ts'
 import { startDaemon } from '../support/daemon.ts'

@@ -1,4 +1,4 @@
-/** Who may call, and in which order a request is judged (contract 2, spec 5). */
+/** Who may call, and in which order a request is judged. */
 import { describe, expect, it } from 'vitest'
 import { lists, MINIMAL, routes } from '../api/bodies.ts'
 import { type Service, startService } from '../support/service.ts'

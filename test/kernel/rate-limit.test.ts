@@ -1,4 +1,4 @@
-/** Rate limits: rolling, exact under concurrency, kept over a restart (contract 2). */
+/** Rate limits: rolling, exact under concurrency, kept over a restart. */
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startDaemon } from '../support/daemon.ts'

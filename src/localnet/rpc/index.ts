@@ -1,10 +1,10 @@
 /** JSON-RPC 2.0 over the embedded chain, with the responses of a validator. */
 
 import { parseJson, toJson } from '../../solana/json.ts'
-import { bundleMethods } from '../bundles.ts'
 import type { LocalChain } from '../types.ts'
 import { accountMethods } from './accounts.ts'
 import { blockMethods } from './blocks.ts'
+import { bundleMethods } from './bundles.ts'
 import { clusterMethods } from './cluster.ts'
 import { CODE, RpcError } from './errors.ts'
 import type { RpcMethods } from './method.ts'

@@ -38,7 +38,7 @@ function sendTransaction(chain: LocalChain, params: readonly unknown[]) {
   return signature
 }
 
-export function refusedExecution(err: TransactionErrorJson, execution: Execution | null): Execution {
+function refusedExecution(err: TransactionErrorJson, execution: Execution | null): Execution {
   return { logs: [], unitsConsumed: 0, returnData: null, innerInstructions: [], ...execution, err }
 }
 

@@ -95,7 +95,7 @@ function parsedMessage(message: DecodedMessage, keys: readonly string[]) {
   }
 }
 
-export const base64Data = (bytes: Uint8Array): string =>
+const base64Data = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 
 const signaturesOf = ({ signatures }: DecodedTransaction): string[] => signatures.map((bytes) => base58.encode(bytes))

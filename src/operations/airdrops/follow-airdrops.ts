@@ -5,7 +5,7 @@ import {
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Services } from '../../context.ts'
-import { writeWithEvents } from '../../following/collector.ts'
+import { writeWithEvents } from '../../following/write-with-events.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { dueAirdrops, moveAirdrop } from '../../store/airdrops.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'

@@ -22,7 +22,7 @@ export async function createFeeClaim(
   return { ...feeClaimAnswer(plan), tx: unsignedAnswer(built), tracked_resource: feeClaimTracking(plan) }
 }
 
-/** The platform wallet pays, whatever `payer` is (spec 4). */
+/** The platform wallet pays, whatever `payer` is. */
 async function signedClaim(context: Context, input: Input<CreateFeeClaimRoute>): Promise<Result<CreateFeeClaimRoute>> {
   // A pool that is not on the chain is reported before a signer that is not configured.
   if ((await trySigner(context)) === null) await requirePool(context.chain, input.address)

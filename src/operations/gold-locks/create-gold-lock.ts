@@ -20,7 +20,7 @@ import { goldLockMismatch, goldLockStatusOf, secondsUntilUnlock, storedLock, unl
 
 type CreateGoldLockRoute = Api['goldLocks']['create']
 
-export const DAY_SECONDS = 86_400
+const DAY_SECONDS = 86_400
 
 /** The duration counts from now by the chain's clock. The resulting time is part of what the wallet signs. */
 export async function createGoldLock(

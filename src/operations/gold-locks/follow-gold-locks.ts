@@ -9,7 +9,7 @@ import {
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
-import { writeWithEvents } from '../../following/collector.ts'
+import { writeWithEvents } from '../../following/write-with-events.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import {
   dueGoldLocks,

@@ -1,6 +1,6 @@
 /** Builds a tree from the raw request body in the worker thread, and stores it with its event. */
 import type { z } from 'zod'
-import { api, type StoredMerkleTree } from '../../api/index.ts'
+import { api, type TreeRecord } from '../../api/index.ts'
 import {
   type Distributor,
   distributorAddress,
@@ -49,7 +49,7 @@ function treeError(error: unknown): unknown {
   })
 }
 
-export async function createMerkleTree(context: Context, input: TreeInput): Promise<StoredMerkleTree> {
+export async function createMerkleTree(context: Context, input: TreeInput): Promise<TreeRecord> {
   const { built, mint, airdrop_count } = input
   const id = treeIdOf(mint, airdrop_count)
   const fields = {

@@ -8,7 +8,7 @@ import { metricsOf, requirePool } from './on-chain.ts'
 
 type GetFeeMetricsRoute = Api['pools']['feeMetrics']
 
-/** Throws not_found even for a migrated pool (spec 7), naming the request to use instead. */
+/** Throws not_found even for a migrated pool, naming the request to use instead. */
 export async function getFeeMetrics(
   { chain }: Context,
   { address }: Input<GetFeeMetricsRoute>,

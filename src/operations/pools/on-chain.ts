@@ -87,7 +87,7 @@ export async function foreignPool(chain: Chain, chainPool: ChainPool): Promise<P
 }
 
 /** Returns the status that the chain shows, whatever the events have reported before. */
-export function poolStatusOf(chainPool: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
+function poolStatusOf(chainPool: ChainPool): 'live' | 'migration_triggered' | 'migrated' {
   if (chainPool.type === 'damm_v2') return 'live'
   if (chainPool.pool.isMigrated) return 'migrated'
   return isFull(chainPool.pool) ? 'migration_triggered' : 'live'

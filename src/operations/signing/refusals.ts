@@ -36,11 +36,11 @@ export async function auditedRefusal(
   return refusalError(refusal)
 }
 
-export const refusalError = ({ rule, message, details }: Refusal): ApiError =>
+const refusalError = ({ rule, message, details }: Refusal): ApiError =>
   badRequest(message, { details: { rule, ...details } })
 
 /** Returns the refusal of a paused signer with the operator's reason, or null when it is not paused. */
-export function pausedRefusal({ policy, row }: PolicyState): Refusal | null {
+function pausedRefusal({ policy, row }: PolicyState): Refusal | null {
   if (!policy.paused) return null
   const reason = row?.paused_reason ?? null
   return {

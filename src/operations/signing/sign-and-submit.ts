@@ -1,6 +1,7 @@
 /** Signs the transactions of a request with the platform's key and submits them one after another, each once. */
 import { readBlockhashEnd } from '../../chain/statuses.ts'
 import { badRequest, internal } from '../../errors.ts'
+import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
@@ -13,9 +14,6 @@ import { signingEnded } from './refusals.ts'
 import { type ReservedSigning, reserveSigning } from './reserve-signing.ts'
 import { type SigningRun, sealPlan } from './signing-run.ts'
 import type { NewSigningPlan, Signatures, SigningContext, SigningDraft, SigningPlan, SigningSteps } from './types.ts'
-
-/** Slots after which a blockhash that is read as ended cannot be one that the node has not seen yet. */
-const ENDED_BLOCKHASH_SLOTS = 250
 
 /**
  * Returns once the last transaction is stored and sent. A refusal is bad_request with `details.rule` and the figures; a

@@ -1,8 +1,8 @@
-/** Decides the result of an attempt: the next attempt, or the end (spec 6, retries). The functions are pure. */
+/** Decides the result of an attempt: the next attempt, or the end. The functions are pure. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 
 /** Delays in milliseconds from the start of the first attempt, the second and so on to the next one. */
-export const RETRY_DELAYS_MS: readonly number[] = [
+const RETRY_DELAYS_MS: readonly number[] = [
   30 * SECOND_MS,
   2 * MINUTE_MS,
   10 * MINUTE_MS,

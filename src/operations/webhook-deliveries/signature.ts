@@ -1,4 +1,4 @@
-/** Signs a delivery with X-Service-Signature (spec section 6) and the headers of Standard Webhooks, with every live secret. */
+/** Signs a delivery with X-Service-Signature and the headers of Standard Webhooks, with every live secret. */
 import { createHmac } from 'node:crypto'
 import { internal } from '../../errors.ts'
 

@@ -17,7 +17,7 @@ export interface ReceiverChecks {
 const RECEIVER_HINT = 'use a public https receiver, or set webhooks.allow-private for development'
 
 /** Returns the policy for receivers from the settings. */
-export const receiverPolicy = ({ values }: Config) => ({
+const receiverPolicy = ({ values }: Config) => ({
   allowPrivate: values['webhooks.allow-private'],
   ports: values['webhooks.ports'],
 })

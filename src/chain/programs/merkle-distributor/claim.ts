@@ -46,6 +46,6 @@ export async function buildAirdropClaim(input: DistributorClaim): Promise<Unsign
 }
 
 /** Encodes the unlocked amount, the locked amount (always 0 here), then the proof with its length. */
-export function claimData({ amount, proof }: Pick<DistributorClaim, 'amount' | 'proof'>): Buffer {
+function claimData({ amount, proof }: Pick<DistributorClaim, 'amount' | 'proof'>): Buffer {
   return Buffer.concat([DISTRIBUTOR_INSTRUCTIONS.newClaim, u64Bytes(amount), u64Bytes(0n), u32(proof.length), ...proof])
 }

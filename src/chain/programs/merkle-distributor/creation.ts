@@ -64,7 +64,7 @@ type Arguments = Pick<
 >
 
 /** Encodes version, root, both limits, then the three times. */
-export function newDistributorData(input: Arguments): Buffer {
+function newDistributorData(input: Arguments): Buffer {
   return Buffer.concat([
     DISTRIBUTOR_INSTRUCTIONS.newDistributor,
     u64Bytes(BigInt(input.airdropCount)),

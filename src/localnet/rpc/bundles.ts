@@ -1,15 +1,15 @@
 /** Methods of Jito's block engine over the embedded chain: a bundle lands completely in one slot, or not at all. */
-import { bundleIdOf, TIP_ACCOUNTS } from '../solana/bundles.ts'
-import { SLOT_MS } from '../solana/constants.ts'
-import { TransactionRefused } from '../solana/execution.ts'
-import { GENESIS_SLOT } from './clock.ts'
-import { invalidParams } from './rpc/errors.ts'
-import type { RpcMethod, RpcMethods } from './rpc/method.ts'
-import { withContext } from './rpc/method.ts'
-import { asConfig, asList, requireParams } from './rpc/params.ts'
-import { commitmentReached } from './rpc/transactions.ts'
-import { type TransactionParam, transactionParam, wireEncodingOf } from './rpc/wire-param.ts'
-import type { BundleOutcome, LocalChain } from './types.ts'
+import { bundleIdOf, TIP_ACCOUNTS } from '../../solana/bundles.ts'
+import { SLOT_MS } from '../../solana/constants.ts'
+import { TransactionRefused } from '../../solana/execution.ts'
+import { GENESIS_SLOT } from '../clock.ts'
+import type { BundleOutcome, LocalChain } from '../types.ts'
+import { invalidParams } from './errors.ts'
+import type { RpcMethod, RpcMethods } from './method.ts'
+import { withContext } from './method.ts'
+import { asConfig, asList, requireParams } from './params.ts'
+import { commitmentReached } from './transactions.ts'
+import { type TransactionParam, transactionParam, wireEncodingOf } from './wire-param.ts'
 
 const MAX_TRANSACTIONS = 5
 const MAX_IDS = 5

@@ -1,12 +1,12 @@
 /** The record of a locally built tree, in the shape of the API's record of a stored one. */
-import type { StoredMerkleTree as TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
 import { listHash, totalAmount } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, toHex } from '../../src/merkle/tree.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { usage } from '../ui/problem.ts'
 
-export function treeSummary(tree: MerkleTree, mint: string, airdropCount: number): TreeRecord {
+export function builtTreeRecord(tree: MerkleTree, mint: string, airdropCount: number): TreeRecord {
   const root = toHex(tree.root)
   return {
     id: encodeTreeId(readKey(mint, '--mint'), airdropCount),
