@@ -1,26 +1,29 @@
 /** A run of the tests leaves no process and no folder behind, whatever ended it. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { processesNaming } from './support/leftovers.ts'
+import { PID_NAMESPACE, processesNaming } from './support/leftovers.ts'
 import { temporaryFolder } from './support/service.ts'
 
 const VITEST = resolve(import.meta.dirname, '../node_modules/vitest/vitest.mjs')
 const CONFIG = resolve(import.meta.dirname, 'support/run-fixture/vitest.config.ts')
 
-/** A run of the fixture whose temporary folders are made below `folder`. */
-function run(folder: string, waits: boolean) {
+/** Processes are known by what the system tells of them here. */
+const lacksProc = !existsSync('/proc/self/stat')
+
+/** A run of one fixture whose temporary folders are made below `folder`. */
+function run(folder: string, waits: boolean, fixture = 'leaving') {
   const file = join(folder, 'run-folder')
-  const env = { TMPDIR: folder, RUN_FOLDER_FILE: file, WAITS: waits ? '1' : '0' }
-  const child = execa(process.execPath, [VITEST, 'run', '--config', CONFIG], { env, reject: false, all: true })
+  const env = { TMPDIR: folder, RUN_FOLDER_FILE: file, WAITS: waits ? '1' : '0', SVC_TEST_END_MS: '2000' }
+  const child = execa(process.execPath, [VITEST, 'run', '--config', CONFIG, fixture], { env, reject: false, all: true })
   return { child, runFolder: () => (existsSync(file) ? readFileSync(file, 'utf8') : '') }
 }
 
 describe('a run of the tests', () => {
-  it('fails when a test left a process or a folder, names both, and takes them away', async () => {
+  it.skipIf(lacksProc)('fails when a test left a process or a folder, names both, and takes them away', async () => {
     const folder = temporaryFolder()
-    const dead = join(folder, 'svc-run-4194305-1-abcdef')
+    const dead = join(folder, `svc-run-4194305-1-${PID_NAMESPACE}-abcdef`)
     mkdirSync(dead)
     const { child, runFolder } = run(folder, false)
     const { exitCode, all } = await child
@@ -33,13 +36,34 @@ describe('a run of the tests', () => {
     expect(existsSync(dead)).toBe(false)
   })
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('takes everything with it when %s ends it', async (signal) => {
-    const { child, runFolder } = run(temporaryFolder(), true)
-    await expect.poll(runFolder, { timeout: 60_000 }).not.toBe('')
-    const folder = runFolder()
-    expect(processesNaming(folder)).not.toEqual([])
-    child.kill(signal)
-    await child
-    await expect.poll(() => [existsSync(folder), processesNaming(folder)], { timeout: 30_000 }).toEqual([false, []])
+  it.skipIf(lacksProc).each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    'takes everything with it when %s ends it',
+    async (signal) => {
+      const { child, runFolder } = run(temporaryFolder(), true)
+      await expect.poll(runFolder, { timeout: 60_000 }).not.toBe('')
+      const folder = runFolder()
+      expect(processesNaming(folder)).not.toEqual([])
+      child.kill(signal)
+      await child
+      await expect.poll(() => [existsSync(folder), processesNaming(folder)], { timeout: 30_000 }).toEqual([false, []])
+    },
+  )
+
+  it('succeeds when all tests of a file are skipped, whatever the file made while it was loaded', async () => {
+    const folder = temporaryFolder()
+    const { exitCode, all } = await run(folder, false, 'skipped').child
+    expect(all).toContain('1 skipped')
+    expect([exitCode, readdirSync(folder)], all).toEqual([0, []])
+  })
+
+  it('leaves folders of another user and of another container alone', async () => {
+    const folder = temporaryFolder()
+    const names = ['svc-run-4194305-1-1-abcdef']
+    // Only root can give a folder away.
+    if (process.getuid?.() === 0) names.push(`svc-run-4194305-1-${PID_NAMESPACE}-abcdef`)
+    for (const name of names) mkdirSync(join(folder, name))
+    if (names[1] !== undefined) chownSync(join(folder, names[1]), 65_534, 65_534)
+    expect(await run(folder, false, 'skipped').child).toMatchObject({ exitCode: 0 })
+    expect(readdirSync(folder).toSorted()).toEqual(names.toSorted())
   })
 })

@@ -1,8 +1,7 @@
 /** Which chain the settings lead to, what of an RPC URL is ever shown, and how a process opens its chain. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -13,8 +12,9 @@ import { chainOwner, claimChain } from '../../src/chain/owner.ts'
 import { requireProgram } from '../../src/chain/required-program.ts'
 import { loadConfig, redactUrl, type SettingName } from '../../src/config.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
-const home = mkdtempSync(join(tmpdir(), 'svc-cluster-'))
+const home = makeSharedFolder('svc-cluster-')
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 let folders = 0
 

@@ -1,9 +1,11 @@
 /** The embedded chain's table of errors against the runtime that it was written for. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, transactionErrorJson } from '../../src/localnet/transaction-errors.ts'
 
-const declarations = readFileSync('node_modules/litesvm/dist/internal.d.ts', 'utf8')
+const ROOT = join(import.meta.dirname, '../..')
+const declarations = readFileSync(join(ROOT, 'node_modules/litesvm/dist/internal.d.ts'), 'utf8')
 
 function namesOf(declared: string): string[] {
   const body = new RegExp(`const enum ${declared} \\{([^}]*)\\}`).exec(declarations)![1]!

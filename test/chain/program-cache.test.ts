@@ -4,7 +4,6 @@ import { hash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -17,10 +16,11 @@ import { type LocalnetServer, serveLocalnet } from '../../src/localnet/server.ts
 import type { LocalChain } from '../../src/localnet/types.ts'
 import { LOADER_V1, LOADER_V2, LOADER_V4, UPGRADEABLE_LOADER } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const ATA_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 const NOW = Date.UTC(2026, 5, 1, 12)
-const home = mkdtempSync(join(tmpdir(), 'svc-programs-'))
+const home = makeSharedFolder('svc-programs-')
 
 let chain: LocalChain
 let server: LocalnetServer

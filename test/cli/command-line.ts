@@ -1,9 +1,9 @@
 /** Runs `svc` in a home that nothing else has touched: inside the test's process, or as a process of its own as it ships. */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { runInProcess } from './in-process.ts'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
@@ -38,10 +38,13 @@ export interface CommandLine {
 
 /** A command line with its own home, data folder and settings; removed after the file's tests. */
 export function commandLine(): CommandLine {
-  const home = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-  const before = process.cwd()
+  const home = makeSharedFolder('svc-cli-')
+  let before = ''
   // Commands name files from where they are called; one worker runs one file at a time, so that the folder can be its.
-  process.chdir(home)
+  beforeAll(() => {
+    before = process.cwd()
+    process.chdir(home)
+  })
   afterAll(() => {
     process.chdir(before)
     rmSync(home, { recursive: true, force: true })

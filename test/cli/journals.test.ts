@@ -1,12 +1,12 @@
 /** Journals of resumable runs: on the disk before anything is sent, and read again as earlier versions wrote them. */
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { keyRows, mintJournal } from '../../commands/nfts/mint-journal.ts'
 import { RunJournal } from '../../commands/signing/journal.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-journals-'))
+const folder = makeSharedFolder('svc-journals-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const numbers = (file: string) =>
   new RunJournal<number>(join(folder, file), { parse: (value) => (typeof value === 'number' ? value : null) })

@@ -1,6 +1,5 @@
 /** Keypair files: where they are looked for, what is wrong with them, and that nothing of them is ever shown. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { execaSync } from 'execa'
@@ -8,9 +7,10 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { keypairPath, readKeypair } from '../../bin/keypair-file.ts'
 import { Problem } from '../../commands/ui/problem.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { commandLine } from './command-line.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-keypairs-'))
+const folder = makeSharedFolder('svc-keypairs-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const fileWith = (text: string | Uint8Array, mode = 0o600) => {

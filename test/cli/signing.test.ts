@@ -1,6 +1,5 @@
 /** Signing at the command line: signatures beside web3.js's, and what is asked before anything is sent. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import {
@@ -18,8 +17,9 @@ import type { BuiltTransactions } from '../../commands/signing/built-transaction
 import { runSigned, type SignedRun } from '../../commands/signing/run.ts'
 import { Cancelled, failure } from '../../commands/ui/problem.ts'
 import { memo, someone } from '../support/local-chain.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-signing-'))
+const folder = makeSharedFolder('svc-signing-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const wallet = createWallet()
 const keypairFile = (keypair: Keypair) => {

@@ -1,12 +1,13 @@
 /** The recipient list that the documentation and the demo use. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readCsv } from '../../src/merkle/csv.ts'
 import { entryAt, totalAmount } from '../../src/merkle/entry-list.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
 import { naiveRoot } from './reference.ts'
 
-const bytes = readFileSync('examples/recipients.csv')
+const bytes = readFileSync(join(import.meta.dirname, '../../examples/recipients.csv'))
 
 describe('examples/recipients.csv', () => {
   it('holds 1,200 distinct wallets with whole-token amounts of up to 6 fractional digits', () => {

@@ -1,7 +1,6 @@
 /** The worker thread: the same results as in this thread, without stalling it, and a life after a crash. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { pathToFileURL } from 'node:url'
@@ -18,10 +17,11 @@ import {
   TreeWorkerError,
 } from '../../src/merkle/pool.ts'
 import { blobsOf, openHead } from '../../src/merkle/stored-tree.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { naiveRoot, recipientsOf, walletOf } from './reference.ts'
 
 const recipients = recipientsOf(50_000)
-const folder = mkdtempSync(join(tmpdir(), 'merkle-pool-'))
+const folder = makeSharedFolder('merkle-pool-')
 const pools: TreePool[] = []
 
 const bodyOf = (rest: object = {}, count = recipients.length): Uint8Array<ArrayBuffer> => {
@@ -195,14 +195,14 @@ describe('a tree pool', () => {
 
   it('keeps a process alive while it builds, and not after', () => {
     const built = buildSync({
-      entryPoints: ['src/merkle/pool.ts'],
+      entryPoints: [join(import.meta.dirname, '../../src/merkle/pool.ts')],
       bundle: true,
       platform: 'node',
       format: 'esm',
       write: false,
     })
     buildSync({
-      entryPoints: ['src/merkle/worker.ts'],
+      entryPoints: [join(import.meta.dirname, '../../src/merkle/worker.ts')],
       bundle: true,
       platform: 'node',
       format: 'esm',

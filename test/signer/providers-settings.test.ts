@@ -3,16 +3,16 @@ import { fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openConfiguredSigner } from '../../src/chain/signer/index.ts'
 import { ConfigError, loadConfig, type SettingName } from '../../src/config.ts'
 import { signatureHolds } from '../../src/solana/signatures.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { signerConfig, testKey } from '../support/signer-keys.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-signer-'))
+const folder = makeSharedFolder('svc-signer-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const key = testKey()

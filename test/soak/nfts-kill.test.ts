@@ -11,7 +11,8 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { lacksCore } from '../support/assets.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
-import { makeFolder, removeFolder } from '../support/service.ts'
+import { removeFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
 /** SOAK_SEED=n kills at other moments. */
 const SEED = Number(process.env.SOAK_SEED ?? 11)
@@ -28,7 +29,7 @@ function random(): number {
   return state / 2 ** 32
 }
 
-const home = makeFolder()
+const home = makeSharedFolder('svc-nfts-kill-')
 afterAll(() => removeFolder(home))
 const dataDir = join(home, 'data')
 const env = {

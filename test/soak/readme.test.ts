@@ -1,6 +1,5 @@
 /** Every command that the README and docs/ show is run: a document that lies fails here. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -11,10 +10,11 @@ import { lacksDbc } from '../support/dbc.ts'
 import { lacksLock } from '../support/gold.ts'
 import { freePort } from '../support/ports.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const lacksAirdrop = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const ROOT = resolve(import.meta.dirname, '../..')
-const home = mkdtempSync(join(tmpdir(), 'svc-readme-'))
+const home = makeSharedFolder('svc-readme-')
 const env = {
   HOME: home,
   XDG_CONFIG_HOME: join(home, 'config'),

@@ -10,7 +10,11 @@ let made: Promise<string> | undefined
 
 /** Puts a migrated SQLite database without rows into the folder. */
 export async function copyMigrated(dataDir: string): Promise<void> {
-  made ??= makeMigrated()
+  made ??= makeMigrated().catch((error) => {
+    // The next file tries again.
+    made = undefined
+    throw error
+  })
   copyFileSync(await made, join(dataDir, DATABASE_FILE))
 }
 

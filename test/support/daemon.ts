@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { type Requester, requester } from './request.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
-const START_MS = 20_000
+const START_MS = 60_000
 
 export interface Daemon {
   url: string

@@ -1,5 +1,5 @@
 /** What a test run has made and may have left behind: processes that name its folder, and what is in that folder. */
-import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Below the folder of the run: what its files share. It goes with the run. */
@@ -34,12 +34,21 @@ export function startOf(pid: number): string | undefined {
     ?.split(' ')[19]
 }
 
-/** Ends every process that names the folder, then removes the folder; gives up on what does not go in ten seconds. */
-export async function clear(folder: string): Promise<void> {
+/** Within which process ids mean the same; '0' where the system has no /proc. */
+export const PID_NAMESPACE = String(attempt(() => statSync('/proc/self/ns/pid').ino) ?? 0)
+
+/** Rounds in which PostgreSQL may remove its shared memory, which no other process does when it is killed. */
+const QUIT_ROUNDS = 60
+
+/** Ends every process but `spared` that names the folder, then removes the folder; gives up after ten seconds. */
+export async function clear(folder: string, spared?: number): Promise<void> {
   for (let round = 0; round < 100; round++) {
-    const running = processesNaming(folder)
+    const running = processesNaming(folder).filter(({ pid }) => pid !== spared)
     if (running.length === 0) break
-    for (const { pid } of running) attempt(() => process.kill(pid, 'SIGKILL'))
+    for (const { pid, command } of running) {
+      const mayQuit = round < QUIT_ROUNDS && /\bpostgres(:| -D)/.test(command)
+      attempt(() => process.kill(pid, mayQuit ? 'SIGQUIT' : 'SIGKILL'))
+    }
     await pause(100)
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
