@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { commandLine, PROGRAM } from './command-line.ts'
 
 const cli = commandLine()
-const { svc } = cli
+const { svc, spawned } = cli
 let id: string
 
 describe('an answer', () => {
@@ -33,11 +33,11 @@ describe('an answer', () => {
   })
 
   it('is one JSON document with --json, before or after the noun', async () => {
-    const after = await svc(['keys', 'list', '--json'])
+    const after = await spawned(['keys', 'list', '--json'])
     expect(JSON.parse(after.stdout)).toHaveLength(2)
     expect(after.stderr).toBe('')
-    expect((await svc(['-o', 'json', 'keys', 'list'])).stdout).toBe(after.stdout)
-    expect((await svc(['keys', '--output=json', 'list'])).stdout).toBe(after.stdout)
+    expect((await spawned(['-o', 'json', 'keys', 'list'])).stdout).toBe(after.stdout)
+    expect((await spawned(['keys', '--output=json', 'list'])).stdout).toBe(after.stdout)
   })
 
   it('is a line a record with tabs and no heading in plain, with what a name may not do to a terminal escaped', async () => {

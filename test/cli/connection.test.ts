@@ -93,8 +93,8 @@ describe('a command', () => {
 
   it('never prints a key that it was given', async () => {
     const runs = await Promise.all([
-      svc(['keys', 'list', '--api', daemon.url, '--debug'], { env: { SVC_API_KEY: 'not-a-key-but-hush' } }),
-      svc(['config', 'list', '--json'], {
+      spawned(['keys', 'list', '--api', daemon.url, '--debug'], { env: { SVC_API_KEY: 'not-a-key-but-hush' } }),
+      spawned(['config', 'list', '--json'], {
         env: { SVC_ENCRYPTION_KEY: 'hush-of-the-vault', SVC_DATABASE_URL: 'postgres://u:hush@h/d' },
       }),
     ])

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/service.ts'
 import { commandLine, MINT } from './command-line.ts'
 
 const cli = commandLine()
-const { svc } = cli
+const { svc, spawned } = cli
 
 /** A server that answers every request with this. */
 async function answering(status: number, body: unknown): Promise<string> {
@@ -76,15 +76,15 @@ describe('the command line', () => {
     })
     for (const format of ['table', 'plain', 'json']) {
       for (const from of [api, refusing]) {
-        const { stdout, stderr } = await svc(['accounts', 'get', MINT, '-o', format, '--api', from])
+        const { stdout, stderr } = await spawned(['accounts', 'get', MINT, '-o', format, '--api', from])
         expect(stdout + stderr).not.toMatch(
           /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028\u202a-\u202e\u2066-\u2069]|\u{e0041}/u,
         )
       }
     }
-    const { stdout } = await svc(['accounts', 'get', MINT, '-o', 'json', '--api', api])
+    const { stdout } = await spawned(['accounts', 'get', MINT, '-o', 'json', '--api', api])
     expect(JSON.parse(stdout)).toEqual(record)
-    const { stderr } = await svc(['accounts', 'get', MINT, '-o', 'json', '--api', refusing])
+    const { stderr } = await spawned(['accounts', 'get', MINT, '-o', 'json', '--api', refusing])
     expect(JSON.parse(stderr).error).toMatchObject({ message: nasty, details: { nasty } })
   })
 })

@@ -1,8 +1,10 @@
 /** Commands inside the test's process are as commands by themselves: apart from each other, and with the same answers. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { commandLine, MINT } from './command-line.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startDaemon } from '../support/daemon.ts'
+import { commandLine, MINT, type Ran } from './command-line.ts'
+import { runInProcess } from './in-process.ts'
 
 const cli = commandLine()
 const { svc, spawned } = cli
@@ -50,6 +52,12 @@ describe('two runs in one process', () => {
 })
 
 describe('a run in process and a process of its own', () => {
+  const withoutIds = ({ exitCode, stdout, stderr }: Ran) => ({
+    exitCode,
+    stdout,
+    stderr: stderr.replaceAll(/req_\w+/g, 'req_'),
+  })
+
   it.each([
     ['a success', ['pdas', 'metadata', MINT]],
     ['a success as JSON', ['pools', 'list', '--json']],
@@ -62,14 +70,42 @@ describe('a run in process and a process of its own', () => {
     ['an error of the API', ['pools', 'get', MINT]],
     ['a file that is not there', ['merkle', 'build', 'nowhere.csv', '--mint', MINT]],
     ['standard input', ['merkle', 'build', '-', '--mint', MINT, '--json'], `${MINT},1\n`],
+    ['a tree that is stored', ['merkle', 'build', '-', '--mint', MINT, '--persist', '--json'], `${MINT},1\n`],
   ] as [string, string[], string?][])('give the same output and exit code for %s', async (_, args, input = '') => {
     const outside = await spawned(args, { input })
     const inside = await svc(args, { input })
-    const withoutIds = ({ exitCode, stdout, stderr }: typeof inside) => ({
-      exitCode,
-      stdout,
-      stderr: stderr.replaceAll(/req_\w+/g, 'req_'),
-    })
     expect(withoutIds(inside)).toEqual(withoutIds(outside))
+  })
+
+  it('give the same output and exit code for commands with --api', async () => {
+    const dataDir = join(cli.home, 'served')
+    mkdirSync(dataDir)
+    const daemon = await startDaemon({ dataDir })
+    onTestFinished(() => daemon.stop())
+    const flags = ['--api', daemon.url, '--api-key-file', join(dataDir, 'operator.key')]
+    for (const args of [['keys', 'list', '--json'], ['status'], ['pools', 'get', MINT]]) {
+      const outside = await spawned([...args, ...flags])
+      const inside = await svc([...args, ...flags])
+      expect(withoutIds(inside)).toEqual(withoutIds(outside))
+    }
+  })
+})
+
+describe('a run in process', () => {
+  it('fails when the command writes to the process itself, and not when others do meanwhile', async () => {
+    const log = console.log
+    const env = new Proxy(
+      { ...cli.env },
+      {
+        get(target, name) {
+          if (name === 'HOME') console.log('stray')
+          return Reflect.get(target, name)
+        },
+      },
+    )
+    const run = runInProcess(['config', 'get', 'url'], { env, cwd: cli.home, input: '' })
+    process.stdout.write('')
+    await expect(run).rejects.toThrow(/wrote to the process: console\.log: stray$/m)
+    expect(console.log).toBe(log)
   })
 })

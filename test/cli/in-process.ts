@@ -1,4 +1,5 @@
 /** Runs a command inside the test's own process, with streams, an environment and a working folder of its own. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { main } from '../../bin/main.ts'
@@ -8,6 +9,53 @@ export interface InProcessOptions {
   env: Record<string, string>
   cwd: string
   input: string | Uint8Array
+}
+
+/** What the command running here has written to the process itself instead of its own streams. */
+const strayOutput = new AsyncLocalStorage<string[]>()
+
+/** What the built command's entry keeps from the terminal: a dependency says it once in each process. */
+const SILENCED = 'bigint: Failed to load bindings'
+
+/** Notes writes to the process from within a command instead of doing them; gives back what puts it as it was. */
+function watchProcess(): () => void {
+  const undo: (() => void)[] = []
+  const watch = <T extends object>(owner: T, names: readonly (keyof T & string)[], of: string) => {
+    for (const name of names) {
+      const original = owner[name] as (...args: unknown[]) => unknown
+      const watched = (...args: unknown[]) => {
+        const stray = strayOutput.getStore()
+        if (stray === undefined) return original.apply(owner, args)
+        const written = args.filter((arg) => typeof arg !== 'function').join(' ')
+        if (!written.startsWith(SILENCED)) stray.push(`${of}.${name}: ${written.trimEnd()}`)
+        for (const done of args) if (typeof done === 'function') done()
+        return true
+      }
+      Object.assign(owner, { [name]: watched })
+      undo.push(() => void Object.assign(owner, { [name]: original }))
+    }
+  }
+  watch(process.stdout, ['write'], 'process.stdout')
+  watch(process.stderr, ['write'], 'process.stderr')
+  watch(console, ['debug', 'dir', 'error', 'info', 'log', 'table', 'trace', 'warn'], 'console')
+  return () => {
+    for (const act of undo) act()
+  }
+}
+
+/** How many commands run; the first one watches the process and the last one stops. */
+let running = 0
+let unwatch: () => void = () => undefined
+
+/** Rejects when the command wrote to the process itself: no test would see what it said there. */
+async function withoutStrayOutput<T>(argv: readonly string[], run: () => Promise<T>): Promise<T> {
+  if (running++ === 0) unwatch = watchProcess()
+  const stray: string[] = []
+  const result = await strayOutput.run(stray, run).finally(() => {
+    if (--running === 0) unwatch()
+  })
+  if (stray.length > 0) throw new Error(`svc ${argv.join(' ')} wrote to the process: ${stray.join('\n')}`)
+  return result
 }
 
 /** Resolves as the process would have ended; events of the real process do not reach the command. */
@@ -28,7 +76,7 @@ export async function runInProcess(argv: readonly string[], { env, cwd, input }:
     stderr: stderr.stream,
     exit,
   })
-  const exitCode = await Promise.race([main(argv, host), exited])
+  const exitCode = await withoutStrayOutput(argv, () => Promise.race([main(argv, host), exited]))
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
 

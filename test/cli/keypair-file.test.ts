@@ -170,7 +170,7 @@ describe('svc', () => {
     ]
     for (const [file, exitCode, said] of runs) {
       for (const more of [[], ['--json'], ['--debug']]) {
-        const run = await cli.svc([
+        const run = await cli.spawned([
           'tokens',
           'revoke',
           'So11111111111111111111111111111111111111112',

@@ -156,8 +156,8 @@ describe('without a daemon', () => {
     const dataDir = folder('held')
     const chain = await openLocalChain({ dataDir, programsDir: dataDir })
     const [status, reset] = await Promise.all([
-      svc(['localnet', 'status', '--data-dir', dataDir]),
-      svc(['localnet', 'reset', '--yes', '--data-dir', dataDir]),
+      spawned(['localnet', 'status', '--data-dir', dataDir]),
+      spawned(['localnet', 'reset', '--yes', '--data-dir', dataDir]),
     ])
     chain.close()
     expect(status).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`in use by process ${process.pid}`) })
