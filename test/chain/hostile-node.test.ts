@@ -72,7 +72,8 @@ describe('a node that answers 429 with Retry-After', () => {
     const failures = await Promise.all(Array.from({ length: 10 }, () => failureOf(slotOf(chain))))
     for (const { message, ms } of failures) {
       expect(message).toMatch(said)
-      expect(ms).toBeLessThan(1_000)
+      // None of them waited for the minute.
+      expect(ms).toBeLessThan(10_000)
     }
     expect(node.asked).toHaveLength(1)
   })

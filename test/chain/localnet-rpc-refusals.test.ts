@@ -37,7 +37,7 @@ describe('JSON', () => {
     const begun = performance.now()
     expect(await opened.rpc.handle(body)).toContain('"code":-32700')
     // In quadratic time it would take minutes.
-    expect(performance.now() - begun).toBeLessThan(2_000)
+    expect(performance.now() - begun).toBeLessThan(20_000)
   })
 
   it('is answered for a batch up to 64 MiB, and what is asked beyond that is refused one by one', async () => {

@@ -93,19 +93,19 @@ describe('a run in process and a process of its own', () => {
 
 describe('a run in process', () => {
   it('fails when the command writes to the process itself, and not when others do meanwhile', async () => {
-    const log = console.log
+    const { write } = process.stderr
     const env = new Proxy(
       { ...cli.env },
       {
         get(target, name) {
-          if (name === 'HOME') console.log('stray')
+          if (name === 'HOME') process.stderr.write('stray')
           return Reflect.get(target, name)
         },
       },
     )
     const run = runInProcess(['config', 'get', 'url'], { env, cwd: cli.home, input: '' })
     process.stdout.write('')
-    await expect(run).rejects.toThrow(/wrote to the process: console\.log: stray$/m)
-    expect(console.log).toBe(log)
+    await expect(run).rejects.toThrow(/wrote to the process: process\.stderr\.write: stray$/m)
+    expect(process.stderr.write).toBe(write)
   })
 })

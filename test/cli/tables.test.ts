@@ -1,4 +1,6 @@
 /** Tables and records for a person: what they cost, how they fit a width, and what is never cut. */
+import { join } from 'node:path'
+import { execa } from 'execa'
 import fc from 'fast-check'
 import stringWidth from 'fast-string-width'
 import { describe, expect, it } from 'vitest'
@@ -19,21 +21,16 @@ const table = (columns: string[], rows: unknown[][], width: number) =>
   render({ data: null, rows: { columns, rows } }, 'table', { paint, width })
 
 describe('the cost of a table', () => {
-  it('grows with the number of its rows, not with its square', () => {
-    const wallet = walletOf(0)
-    // Processor time, in turns: what else the machine does counts for neither.
-    const cost = (count: number, width: number) => {
-      const rows = Array.from({ length: count }, (_, i) => ['~', wallet, String(i), `${i} of a text that is broken`])
-      const start = process.cpuUsage()
-      expect(lines(['', 'WALLET', 'AFTER', 'NOTE'], rows, width)?.length).toBeGreaterThan(count)
-      return process.cpuUsage(start).user
-    }
+  it('grows with the number of its rows, not with its square', async () => {
+    // In a process of its own, where no heap of other tests is collected beside it, and with room for a whole table.
+    const flags = ['--expose-gc', '--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64']
+    const script = join(import.meta.dirname, 'table-cost.ts')
     for (const width of [80, Number.POSITIVE_INFINITY]) {
-      cost(8_000, width)
-      const rounds = [1, 2, 3, 4, 5].map(() => [cost(8_000, width), cost(32_000, width)] as const)
-      const [few, many] = [Math.min(...rounds.map(([few]) => few)), Math.min(...rounds.map(([, many]) => many))]
-      // Four times the rows cost four times as much, a square sixteen times; collecting garbage costs up to three more.
-      expect(many / few).toBeLessThan(10)
+      const args = [...flags, '--import', 'tsx', script, String(width), '6']
+      const { stdout } = await execa(process.execPath, args, { cwd: join(import.meta.dirname, '../..') })
+      // Four times the rows cost four times as much, a square sixteen times.
+      expect(Number(stdout)).toBeGreaterThan(1)
+      expect(Number(stdout)).toBeLessThan(6)
     }
   })
 

@@ -145,7 +145,7 @@ describe('a tree request', () => {
     expect(linesOf(bodyOf(`1.${zeros}1`, 6))).toEqual([expect.stringMatching(/more fractional digits/)])
     expect(entriesOf(bodyOf(`1.${zeros}`, 6))).toEqual([{ wallet: A, amount: 1_000_000n }])
     // Backtracking over the zeros took minutes.
-    expect(performance.now() - from).toBeLessThan(5000)
+    expect(performance.now() - from).toBeLessThan(20_000)
   })
 
   it('scales any number JSON.stringify writes by its decimal text', () => {

@@ -182,6 +182,7 @@ describe('any bytes at all', () => {
     await outcome(large)
     await outcome(joined(JPEG.subarray(0, JPEG.length - 2), new Uint8Array(5_000_000).fill(0xff)))
     await outcome(joined(text('GIF89a'), new Uint8Array(5_000_000)))
-    expect(performance.now() - started).toBeLessThan(2_000)
+    // In quadratic time each would take an hour.
+    expect(performance.now() - started).toBeLessThan(20_000)
   })
 })
