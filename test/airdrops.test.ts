@@ -1,4 +1,5 @@
 /** An airdrop's whole life over HTTP on the real distributor: made, funded, claimed by many, withdrawn; every unit accounted for. */
+
 import { Keypair } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -12,7 +13,8 @@ import {
   lacksDistributor,
 } from './support/airdrops.ts'
 import { GENEROUS, keypairFile } from './support/platform-wallet.ts'
-import { makeFolder, openService, removeFolder } from './support/service.ts'
+import { openService, removeFolder } from './support/service.ts'
+import { makeSharedFolder } from './support/shared-folder.ts'
 import { wallet as someWallet } from './support/trees.ts'
 
 const ROWS = 50_000
@@ -30,7 +32,7 @@ function* pseudoRandom(seed: number) {
 }
 
 describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito merkle distributor)', () => {
-  const folders = [makeFolder(), makeFolder()]
+  const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')]
   const platform = Keypair.generate()
   const payer = Keypair.generate()
   const keys = Array.from({ length: CLAIMS }, () => Keypair.generate())

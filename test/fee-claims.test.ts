@@ -1,18 +1,20 @@
 /** Claims over HTTP: who may take what, splits that fit, and what is refused before anything is built. */
+
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { IMAGES } from './storage/images.ts'
 import { hasProgram } from './support/programs.ts'
-import { makeFolder, openService, removeFolder, type Service } from './support/service.ts'
+import { openService, removeFolder, type Service } from './support/service.ts'
+import { makeSharedFolder } from './support/shared-folder.ts'
 
 const SOL = 1_000_000_000n
 const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
 const address = (key: Keypair) => key.publicKey.toBase58()
 
 describe.skipIf(lacking.length > 0)('a claim', () => {
-  const folder = makeFolder()
+  const folder = makeSharedFolder('svc-')
   const [creator, claimer, payer] = Array.from({ length: 3 }, () => Keypair.generate()) as [Keypair, Keypair, Keypair]
   let service: Service
   let chain: Awaited<ReturnType<Service['services']['chain']['local']>>

@@ -1,4 +1,5 @@
 /** A launch over HTTP from end to end on the real programs, every amount checked against the chain to the lamport. */
+
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -11,7 +12,8 @@ import { IMAGES } from './storage/images.ts'
 import { addSurplus } from './support/dbc.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
-import { makeFolder, openService, removeFolder, type Service } from './support/service.ts'
+import { openService, removeFolder, type Service } from './support/service.ts'
+import { makeSharedFolder } from './support/shared-folder.ts'
 
 const SOL = 1_000_000_000n
 const NEEDED = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata]
@@ -22,7 +24,7 @@ const keypair = (bytes: number[]) => Keypair.fromSecretKey(Uint8Array.from(bytes
 const address = (key: Keypair) => key.publicKey.toBase58()
 
 describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => name).join(', ')})`, () => {
-  const folders = [makeFolder(), makeFolder()]
+  const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')]
   const platform = Keypair.generate()
   const [creator, ...traders] = Array.from({ length: 5 }, () => Keypair.generate()) as [Keypair, ...Keypair[]]
   let service: Service

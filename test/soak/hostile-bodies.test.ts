@@ -1,11 +1,13 @@
 /** A key that tries to stop a real daemon with its bodies: health answers all the while, lists stay whole, memory returns. */
+
 import { readFileSync } from 'node:fs'
 import { Agent, request as ask } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MINIMAL } from '../api/bodies.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
-import { makeFolder, removeFolder } from '../support/service.ts'
+import { removeFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { entries } from '../support/trees.ts'
 import { A, MB, SHAPES, type Shape } from './hostile-shapes.ts'
 
@@ -33,7 +35,7 @@ parentPort.on('message', () => { parentPort.postMessage(longest); longest = 0 })
 `
 
 describe('a key that sends hostile bodies', () => {
-  const folder = makeFolder()
+  const folder = makeSharedFolder('svc-')
   let daemon: Daemon
   let probe: Worker
   let key: string

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { FEE } from '../support/platform-wallet.ts'
 import { randomOf } from '../support/random.ts'
-import { makeFolder, removeFolder } from '../support/service.ts'
+import { removeFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { startVault, type VaultServer } from '../support/vault-server.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
 
@@ -67,7 +68,7 @@ async function startChain(dataDir: string): Promise<{ url: string; child: ChildP
 }
 
 describe(`killed while it signs, with SOAK_SEED=${SEED}`, () => {
-  const folders = [makeFolder(), makeFolder()] as const
+  const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')] as const
   let chainProcess: ChildProcess
   let chain: Connection
   let vault: VaultServer

@@ -16,7 +16,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { randomOf } from '../support/random.ts'
 import type { Answer } from '../support/request.ts'
-import { makeFolder, removeFolder } from '../support/service.ts'
+import { removeFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
 
 /** SOAK_SEED=n kills at other moments. */
@@ -194,7 +195,7 @@ async function startChain(dataDir: string): Promise<{ url: string; child: ChildP
 }
 
 describe(`killed ${killPoints().length} times with SOAK_SEED=${SEED}`, () => {
-  const folders = [makeFolder(), makeFolder()] as const
+  const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')] as const
   let chainProcess: ChildProcess
   let chain: Connection
   let proxy: TrappingProxy

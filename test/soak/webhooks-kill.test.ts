@@ -11,7 +11,8 @@ import { openStore } from '../../src/store/open.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { randomOf } from '../support/random.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
-import { makeFolder, removeFolder } from '../support/service.ts'
+import { removeFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
 /** SOAK_SEED=n fails and kills at other moments. */
 const SEED = Number(process.env.SOAK_SEED ?? 7)
@@ -48,7 +49,7 @@ describe.each([
   ['a tenth', 0.1],
   ['three tenths', 0.3],
 ] as const)(`with SOAK_SEED=${SEED}, a receiver that fails %s of its deliveries`, (_, share) => {
-  const dataDir = makeFolder()
+  const dataDir = makeSharedFolder('svc-')
   const clockFile = join(dataDir, 'clock')
   const { next: random } = randomOf(SEED)
   let receiver: Receiver
