@@ -6,7 +6,7 @@ import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
 import { keyPairFrom } from '../src/chain/signer/keypair-file.ts'
 import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
 import { ApiError } from '../src/errors.ts'
-import { type DecodedMessage, type DecodedTransaction, isWritable } from '../src/solana/messages.ts'
+import { type DecodedMessage, type DecodedTransaction, isWritable, signatureOffset } from '../src/solana/messages.ts'
 import { type KeyPair, keyPairOf, signatureHolds } from '../src/solana/signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 
@@ -52,8 +52,7 @@ function withSignatures(
   const raw = Uint8Array.from(decoded.raw)
   const put = ({ address, sign }: KeyPair): boolean => {
     const place = signers.indexOf(address)
-    // The signature count takes one byte, because a packet has no room for 128 signatures.
-    if (place >= 0) raw.set(sign(messageBytes), 1 + 64 * place)
+    if (place >= 0) raw.set(sign(messageBytes), signatureOffset(place))
     return place >= 0
   }
   for (const pair of returned) {

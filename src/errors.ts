@@ -46,6 +46,9 @@ export class ApiError extends Error {
   }
 }
 
+/** The message of an internal error that says nothing about its cause. */
+export const GENERIC_MESSAGE = 'Something went wrong'
+
 export const badRequest = (message: string, extras?: ErrorExtras) => new ApiError('bad_request', message, extras)
 export const forbidden = (message: string, extras?: ErrorExtras) => new ApiError('forbidden', message, extras)
 export const notFound = (message: string, extras?: ErrorExtras) => new ApiError('not_found', message, extras)

@@ -4,6 +4,7 @@ export const SECOND_MS = 1_000
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
+export const DAY_SECONDS = DAY_MS / SECOND_MS
 
 /** Resolves after the given milliseconds; it keeps the process alive until then. */
 export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds))

@@ -2,17 +2,11 @@
 import { ComputeBudgetProgram, Connection, Keypair, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  cappedPrice,
-  MAX_TRANSACTION_UNITS,
-  percentileOf,
-  unitsFor,
-  withComputeBudget,
-} from '../src/chain/compute-budget.ts'
+import { cappedPrice, percentileOf, unitsFor, withComputeBudget } from '../src/chain/compute-budget.ts'
 import { buildAuthorityRevocation } from '../src/chain/programs/tokens/index.ts'
 import { ConfigError, parseSetting, type SettingName } from '../src/config.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
-import { MAX_TRANSACTION_BYTES } from '../src/solana/constants.ts'
+import { MAX_COMPUTE_UNITS, MAX_TRANSACTION_BYTES } from '../src/solana/constants.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'
@@ -116,7 +110,7 @@ describe('the compute limit', () => {
       1_000, 1_165, 1_167, 1_399_999, 1_400_000,
     ])
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: MAX_TRANSACTION_UNITS }), (used) => {
+      fc.property(fc.integer({ min: 0, max: MAX_COMPUTE_UNITS }), (used) => {
         const exact = (BigInt(used) * 11n + 9n) / 10n + 1_000n
         expect(BigInt(unitsFor(used))).toBe(exact < 1_400_000n ? exact : 1_400_000n)
       }),
@@ -192,7 +186,7 @@ describe('the priority fee', () => {
 
   it('never costs more than the cap, and no less than the cap or the price allow', () => {
     const price = fc.bigInt(0n, 2n ** 64n - 1n)
-    const units = fc.integer({ min: 1, max: MAX_TRANSACTION_UNITS })
+    const units = fc.integer({ min: 1, max: MAX_COMPUTE_UNITS })
     const cap = fc.bigInt(0n, BigInt(Number.MAX_SAFE_INTEGER))
     const cost = (each: bigint, count: number) => (each * BigInt(count) + 999_999n) / 1_000_000n
     fc.assert(

@@ -1,5 +1,7 @@
 /** Checks locally, whatever the API says, that a transaction is what the user agreed to: this airdrop, this sum and nothing else. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
+import { priorityFee } from '../../src/solana/fees.ts'
 import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
 import { decodeInstruction } from '../../src/solana/instructions/index.ts'
 import { decodeNewDistributor } from '../../src/solana/instructions/merkle-distributor.ts'
@@ -71,12 +73,9 @@ function requireDeposit(
     throw unexpectedBuild('what is left would go to another account than the deposit comes from')
 }
 
-/** The compute units that a transaction without a limit of its own can be charged for. */
-const LARGEST_UNITS = 1_400_000n
-
 /**
- * The priority fee in lamports, rounded up: the price of a compute unit, in millionths, times the unit limit; 0 where a
- * build sets no price.
+ * The priority fee in lamports. A build with a price and no limit counts with the largest limit, as what the runtime
+ * takes instead depends on its instructions.
  */
 function priorityFeeOf(instructions: readonly BuiltInstruction[]): bigint {
   let [units, microLamports]: [bigint | null, bigint | null] = [null, null]
@@ -87,7 +86,7 @@ function priorityFeeOf(instructions: readonly BuiltInstruction[]): bigint {
     if (budget?.type === 'setComputeUnitLimit') units ??= BigInt(budget.units)
     if (budget?.type === 'setComputeUnitPrice') microLamports ??= budget.microLamports
   }
-  return ((units ?? LARGEST_UNITS) * (microLamports ?? 0n) + 999_999n) / 1_000_000n
+  return priorityFee(units ?? BigInt(MAX_COMPUTE_UNITS), microLamports ?? 0n)
 }
 
 const bytesFromHex = (hex: string) => Buffer.from(hex, 'hex')

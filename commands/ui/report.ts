@@ -1,6 +1,6 @@
 /** Reports a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request id and what to do. */
 import type { ApiFailure } from '../../src/client.ts'
-import { ApiError, type ErrorCode } from '../../src/errors.ts'
+import { ApiError, type ErrorCode, GENERIC_MESSAGE } from '../../src/errors.ts'
 import { FileFault } from '../../src/files.ts'
 import { Cancelled, EXIT, EXIT_BY_CODE, Problem } from './problem.ts'
 import { type Format, jsonText, multiline, printable } from './render.ts'
@@ -15,9 +15,6 @@ const NEXT_BY_CODE: Partial<Record<ErrorCode, string>> = {
   forbidden: '`svc keys list` shows the scopes of each key; `svc keys create --scopes …` makes another',
   rate_limited: 'wait, or make a key with higher limits: svc keys create --per-minute N',
 }
-
-/** The message of an internal error with `NODE_ENV=production`. */
-const GENERIC_MESSAGE = 'Something went wrong'
 
 export interface ReportOptions {
   format: Format

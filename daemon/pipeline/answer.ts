@@ -1,10 +1,8 @@
 /** Builds answers: the success and error envelopes and the headers that every answer carries. */
 import type { AnswerMeta } from '../../src/client.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError, GENERIC_MESSAGE } from '../../src/errors.ts'
 import { redactorOf } from '../../src/redaction.ts'
 import type { Kernel } from '../kernel.ts'
-
-const GENERIC_MESSAGE = 'Something went wrong'
 
 /** RFC 9110, 15.5.2: a 401 must state how to authenticate. */
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="svc"' }

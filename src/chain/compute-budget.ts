@@ -1,12 +1,11 @@
 /** Sets the compute limit and priority fee of built transactions, from a simulation with a margin and from recent fees. */
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../config.ts'
+import { MAX_COMPUTE_UNITS } from '../solana/constants.ts'
 import { decodeWireTransaction, isWritable } from '../solana/messages.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
-/** The largest compute limit that one transaction can request. */
-export const MAX_TRANSACTION_UNITS = 1_400_000
 const SPARE_UNITS = 1_000
 const PERCENTILE = 75n
 const MICRO_LAMPORTS = 1_000_000n
@@ -40,7 +39,7 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units })
   const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   // The trial has no price, because the fee of the whole limit could be more than the payer has.
-  const { transaction } = await build([limit(MAX_TRANSACTION_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
+  const { transaction } = await build([limit(MAX_COMPUTE_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
   const [used, requested] = await Promise.all([
     unitsUsed(connection, transaction, failed),
     requestedPrice({ connection, config }, writableKeys(transaction)),
@@ -93,7 +92,7 @@ async function requestedPrice({ connection, config }: BudgetServices, accounts: 
 
 /** Adds a tenth and 1,000 units, because the units that a run uses vary with the accounts. */
 export function unitsFor(used: number): number {
-  return Math.min(Math.ceil((used * 11) / 10) + SPARE_UNITS, MAX_TRANSACTION_UNITS)
+  return Math.min(Math.ceil((used * 11) / 10) + SPARE_UNITS, MAX_COMPUTE_UNITS)
 }
 
 /**

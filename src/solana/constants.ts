@@ -18,3 +18,5 @@ export const SLOT_HASHES = 512
 
 /** Decimals of SOL; a lamport is a billionth of a SOL. */
 export const SOL_DECIMALS = 9
+/** Compute units that one transaction can use at most, whatever limit it sets. */
+export const MAX_COMPUTE_UNITS = 1_400_000

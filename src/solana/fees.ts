@@ -1,5 +1,7 @@
 /** Computes the cost of a transaction: 5,000 lamports per signature plus the priority fee of its compute budget instructions. */
 
+import { MAX_COMPUTE_UNITS } from './constants.ts'
+import { decodeComputeBudget } from './instructions/compute-budget.ts'
 import { type DecodedMessage, keyAt } from './messages.ts'
 import {
   COMPUTE_BUDGET_PROGRAM,
@@ -12,7 +14,6 @@ import {
 } from './program-ids.ts'
 
 const LAMPORTS_PER_SIGNATURE = 5000n
-const MAX_UNITS = 1_400_000n
 const UNITS_PER_INSTRUCTION = 200_000n
 const UNITS_PER_BUILT_IN = 3_000n
 /**
@@ -41,8 +42,11 @@ export function feeOfMessage(message: DecodedMessage): bigint {
   for (const { programIdIndex, data } of message.instructions) {
     if (PRECOMPILES.has(keyAt(message, programIdIndex))) signatures += BigInt(data[0] ?? 0)
   }
-  return signatures * LAMPORTS_PER_SIGNATURE + (units * price + 999_999n) / 1_000_000n
+  return signatures * LAMPORTS_PER_SIGNATURE + priorityFee(units, price)
 }
+
+/** Lamports, rounded up, of so many compute units at a price in micro-lamports for each. */
+export const priorityFee = (units: bigint, price: bigint): bigint => (units * price + 999_999n) / 1_000_000n
 
 function computeBudgetOf(message: DecodedMessage): { units: bigint; price: bigint } {
   let limit: bigint | null = null
@@ -52,10 +56,11 @@ function computeBudgetOf(message: DecodedMessage): { units: bigint; price: bigin
     const program = keyAt(message, programIdIndex)
     byDefault += BUILT_IN.has(program) ? UNITS_PER_BUILT_IN : UNITS_PER_INSTRUCTION
     if (program !== COMPUTE_BUDGET_PROGRAM) continue
-    const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
-    if (data[0] === 2 && data.length >= 5) limit = BigInt(view.getUint32(1, true))
-    if (data[0] === 3 && data.length >= 9) price = view.getBigUint64(1, true)
+    const budget = decodeComputeBudget(data)
+    if (budget?.type === 'setComputeUnitLimit') limit = BigInt(budget.units)
+    if (budget?.type === 'setComputeUnitPrice') price = budget.microLamports
   }
   const units = limit ?? byDefault
-  return { units: units < MAX_UNITS ? units : MAX_UNITS, price }
+  const most = BigInt(MAX_COMPUTE_UNITS)
+  return { units: units < most ? units : most, price }
 }

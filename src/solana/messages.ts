@@ -129,7 +129,10 @@ export function decodeWireTransaction(bytes: Uint8Array): DecodedTransaction {
  * Returns the message bytes of a decoded transaction. One length byte suffices, as a packet has no room for 128
  * signatures.
  */
-export const messageBytesOf = (raw: Uint8Array): Uint8Array => raw.subarray(1 + 64 * (raw[0] ?? 0))
+export const messageBytesOf = (raw: Uint8Array): Uint8Array => raw.subarray(signatureOffset(raw[0] ?? 0))
+
+/** Offset of a signer's signature in the wire bytes. The count takes one byte, because a packet has no room for 128. */
+export const signatureOffset = (place: number): number => 1 + 64 * place
 
 /** Decodes and sanitizes a message alone, the input of getFeeForMessage. Throws MalformedTransaction. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {

@@ -24,6 +24,10 @@ export function keyPairOf(seed: Uint8Array): KeyPair {
   return { address: base58.encode(publicKey), publicKey, sign: (message) => sign(null, message, key) }
 }
 
+/** Returns the key object of a raw 32-byte public key. Throws for other bytes. */
+export const publicKeyOf = (bytes: Uint8Array): KeyObject =>
+  createPublicKey({ key: Buffer.concat([ED25519_SPKI_PREFIX, bytes]), format: 'der', type: 'spki' })
+
 /** Whether all signatures of a transaction are valid. */
 export function signaturesHold(transaction: DecodedTransaction): boolean {
   return transaction.signatures.every((_, i) => signatureHolds(transaction, i))
@@ -34,8 +38,7 @@ export function signatureHolds({ signatures, messageBytes, message }: DecodedTra
   const signature = signatures[place]
   if (signature === undefined) return false
   try {
-    const der = Buffer.concat([ED25519_SPKI_PREFIX, base58.decode(keyAt(message, place))])
-    return verify(null, messageBytes, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
+    return verify(null, messageBytes, publicKeyOf(base58.decode(keyAt(message, place))), signature)
   } catch {
     return false
   }

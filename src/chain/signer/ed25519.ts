@@ -1,9 +1,8 @@
 /** Verifies signatures and public keys. No provider's signature is used before it is verified. */
-import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { verify } from 'node:crypto'
 import { base58 } from '@scure/base'
+import { publicKeyOf } from '../../solana/signatures.ts'
 
-/** DER prefix of a raw Ed25519 public key (RFC 8410). */
-const ED25519_DER_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
@@ -27,8 +26,7 @@ export function encodePublicKey(text: unknown, encoding: 'base64' | 'hex'): stri
 export function signatureVerifier(address: string): (message: Uint8Array, signature: unknown) => boolean {
   const bytes = parsePublicKey(address)
   if (bytes === undefined) throw new Error(`${address} is no address`)
-  const der = Buffer.concat([ED25519_DER_PREFIX, bytes])
-  const key: KeyObject = createPublicKey({ key: der, format: 'der', type: 'spki' })
+  const key = publicKeyOf(bytes)
   return (message, signature) => {
     if (!(signature instanceof Uint8Array) || signature.length !== SIGNATURE_BYTES) return false
     return verify(null, message, key, signature)

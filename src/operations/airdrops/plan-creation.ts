@@ -14,6 +14,7 @@ import { readMint } from '../../solana/token-accounts.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
+import { DAY_SECONDS } from '../../timing.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { treeIdOf } from '../merkle-trees/tree-keys.ts'
 import { requireFreeCount } from './free-count.ts'
@@ -22,7 +23,6 @@ import { isOpen, readAirdrop } from './on-chain.ts'
 type CreateAirdropInput = Input<Api['airdrops']['create']>
 type StoredTree = Row<'merkle_trees'> | null
 
-const DAY_S = 86_400n
 /**
  * The program requires a start in the future when the transaction lands, but pays before it anyway. The delay exceeds
  * the life of a blockhash, for clusters whose clock lags.
@@ -64,7 +64,7 @@ export async function planCreation(
     maxNodes: tree === null ? MAX_U64 : BigInt(tree.leaf_count),
     startsAt,
     endsAt,
-    clawbackAt: endsAt + BigInt(input.clawback_after_days) * DAY_S,
+    clawbackAt: endsAt + BigInt(input.clawback_after_days * DAY_SECONDS),
     decimals,
     deposit,
     opensReceiver: held === null,

@@ -13,14 +13,13 @@ import {
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { DAY_SECONDS } from '../../timing.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { goldMint, requireLockable } from './gold-mint.ts'
 import { goldLockMemo } from './lock-memo.ts'
 import { goldLockMismatch, goldLockStatusOf, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type CreateGoldLockRoute = Api['goldLocks']['create']
-
-const DAY_SECONDS = 86_400
 
 /** The duration counts from now by the chain's clock. The resulting time is part of what the wallet signs. */
 export async function createGoldLock(

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { type MovementOptions, readMovement } from '../../chain/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
-import { decodeWireTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction, signatureOffset } from '../../solana/messages.ts'
 import { newId } from '../../store/id.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import type { Tx } from '../../store/store.ts'
@@ -56,7 +56,7 @@ export async function cosign<D>(
   if (context.dryRun) return answer(raw)
   const signature = await providerSignature(context, signer, messageBytes, entry)
   const signed = Uint8Array.from(raw)
-  signed.set(signature, 1 + 64 * message.keys.slice(0, message.signers).indexOf(wallet))
+  signed.set(signature, signatureOffset(message.keys.slice(0, message.signers).indexOf(wallet)))
   return context.commit(async (tx) => {
     requireNotPaused(await lockPolicyState(tx, clock, wallet))
     await audit(context, tx, 'signing.signed', wallet, { ...entry, signature: base58.encode(signature) })

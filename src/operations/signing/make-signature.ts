@@ -3,7 +3,7 @@ import type { TrackedResource } from '../../api/index.ts'
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import { decodeSigned } from '../../chain/transactions.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
-import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction, signatureOffset } from '../../solana/messages.ts'
 import { abandonSigning, markSigned } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { sendFirst } from '../transactions/send-first.ts'
@@ -88,6 +88,6 @@ function withSignature(
 ): DecodedTransaction {
   const place = message.keys.slice(0, message.signers).indexOf(wallet)
   const signed = Buffer.from(raw)
-  signed.set(signature, 1 + 64 * place)
+  signed.set(signature, signatureOffset(place))
   return decodeSigned(signed.toString('base64'))
 }
