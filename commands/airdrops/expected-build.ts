@@ -11,20 +11,28 @@ import type { TransactionContent } from '../signing/wallet.ts'
 import { failure } from '../ui/problem.ts'
 
 type BuiltInstruction = TransactionContent['instructions'][number]
-type AgreedTree = Pick<TreeRecord, 'airdrop_count' | 'root' | 'total' | 'leaf_count' | 'mint'>
+
+/** The airdrop that the user agreed to. */
+export interface AgreedAirdrop extends Pick<TreeRecord, 'airdrop_count' | 'root' | 'mint'> {
+  /** The caps of the distributor; null where no tree is stored, and so none were agreed to. */
+  total: string | null
+  leaf_count: number | null
+  /** Raw units of the deposit: the total where this is left out, any where it is null. */
+  deposit?: string | null
+}
 
 /** The highest priority fee that is signed, in lamports. */
 const MAX_PRIORITY_FEE = 100_000_000n
 
 /**
  * Requires the distributor of this count, root and caps, whose clawback receiver is the account that the deposit comes
- * from, and one deposit of the total into its vault. The programs enforce the rest. Throws a failure that names the
+ * from, and its one deposit into its vault. The programs enforce the rest. Throws a failure that names the
  * difference.
  */
 export function requireExpected(
   { fee_payer, signers, instructions }: TransactionContent,
   payer: string,
-  record: AgreedTree,
+  record: AgreedAirdrop,
 ): void {
   const of = (program: string) => instructions.filter((each) => each.program === program)
   const [creation, transfer] = [of(PROGRAMS.distributor.id)[0], of(TOKEN_PROGRAM)[0]]
@@ -38,33 +46,37 @@ export function requireExpected(
   if (of(ASSOCIATED_TOKEN_PROGRAM).length > 1) throw unexpectedBuild('it opens more than one token account')
   if (priorityFeeOf(of(COMPUTE_BUDGET_PROGRAM)) > MAX_PRIORITY_FEE)
     throw unexpectedBuild('its priority fee is more than 0.1 SOL')
-  const deposits = BigInt(record.total) > 0n ? 1 : 0
-  if (of(TOKEN_PROGRAM).length !== deposits) throw unexpectedBuild('it does not make one deposit')
-  if (transfer !== undefined) requireDeposit(transfer, creation, payer, record)
+  const deposit = record.deposit === undefined ? record.total : record.deposit
+  const deposits = of(TOKEN_PROGRAM).length
+  if (deposit === '0' && deposits > 0) throw unexpectedBuild('it makes a deposit, and none was agreed to')
+  if (deposits > 1 || (deposits === 0 && deposit !== null && deposit !== '0'))
+    throw unexpectedBuild('it does not make one deposit')
+  if (transfer !== undefined) requireDeposit(transfer, creation, { payer, deposit, mint: record.mint })
 }
 
-function createsDistributor({ data }: BuiltInstruction, record: AgreedTree): boolean {
+function createsDistributor({ data }: BuiltInstruction, record: AgreedAirdrop): boolean {
   const distributor = decodeNewDistributor(bytesFromHex(data))
   return (
     distributor !== null &&
     distributor.version === BigInt(record.airdrop_count) &&
     distributor.root === record.root &&
-    distributor.maxTotal === BigInt(record.total) &&
-    distributor.maxNodes === BigInt(record.leaf_count)
+    (record.total === null || distributor.maxTotal === BigInt(record.total)) &&
+    (record.leaf_count === null || distributor.maxNodes === BigInt(record.leaf_count))
   )
 }
 
 function requireDeposit(
   { program, data, accounts }: BuiltInstruction,
   creation: BuiltInstruction,
-  payer: string,
-  { total, mint }: AgreedTree,
+  agreed: { payer: string; deposit: string | null; mint: string },
 ): void {
+  const { payer, mint } = agreed
   const addresses = accounts.map(({ address }) => address)
   const deposit = decodeInstruction(program, addresses, bytesFromHex(data))?.instruction
   const [, receiver, airdropMint, ownVault] = creation.accounts.map(({ address }) => address)
-  if (deposit?.type !== 'transferChecked' || deposit.amount !== BigInt(total))
-    throw unexpectedBuild(`it does not deposit ${total}`)
+  if (deposit?.type !== 'transferChecked') throw unexpectedBuild('it does not make one deposit')
+  if (agreed.deposit !== null && deposit.amount !== BigInt(agreed.deposit))
+    throw unexpectedBuild(`it does not deposit ${agreed.deposit}`)
   if (deposit.mint !== mint || airdropMint !== mint) throw unexpectedBuild('it is about another token')
   if (deposit.authority !== payer || deposit.destination !== ownVault)
     throw unexpectedBuild('its deposit does not go from you into its vault')

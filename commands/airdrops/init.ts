@@ -8,6 +8,7 @@ import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { failure, usage } from '../ui/problem.ts'
+import type { AgreedAirdrop } from './expected-build.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -25,12 +26,6 @@ const initFlags = {
 }
 type InitFlags = InputValues<typeof initFlags>
 
-interface InitialTree {
-  mint: string
-  airdrop_count: number
-  merkle_root: string
-}
-
 export const airdropInitVerb = verb({
   about: 'Put an airdrop on chain and fund it, in one transaction',
   details:
@@ -45,7 +40,8 @@ export const airdropInitVerb = verb({
   ],
   async run({ id, ...input }, session) {
     checkInitFlags(id, input)
-    const tree = id === undefined ? treeOfFlags(input) : await storedTree(session, id)
+    const agreed = id === undefined ? agreedByFlags(input) : await storedAirdrop(session, id, input)
+    const tree = { mint: agreed.mint, airdrop_count: agreed.airdrop_count, merkle_root: agreed.root }
     const what = `Initialize airdrop ${tree.airdrop_count} of ${tree.mint}`
     const body = {
       ...tree,
@@ -63,6 +59,11 @@ export const airdropInitVerb = verb({
         throw failure('the API answered with a signed transaction, though none was asked for', {
           next: `\`svc tx status ${data.signature}\``,
         })
+      },
+      async requireExpected(content, signer) {
+        // This import is dynamic because the module decodes addresses, and help must not load base58.
+        const { requireExpected } = await import('./expected-build.ts')
+        requireExpected(content, signer, { ...agreed, root: agreed.root.toLowerCase().replace(/^0x/, '') })
       },
       preview: () => [previewLine('root', tree.merkle_root)],
       show: () => shown,
@@ -99,11 +100,21 @@ function checkInitFlags(id: string | undefined, input: InitFlags): void {
   }
 }
 
-function treeOfFlags({ mint = '', airdrop_count = 0, root = '' }: InitFlags): InitialTree {
-  return { mint, airdrop_count, merkle_root: root }
+/** Only the caps and the deposit of a stored tree are known here, so others are not compared. */
+const agreedByFlags = (input: InitFlags): AgreedAirdrop => ({
+  mint: input.mint ?? '',
+  airdrop_count: input.airdrop_count ?? 0,
+  root: input.root ?? '',
+  total: null,
+  leaf_count: null,
+  deposit: depositOf(input, null),
+})
+
+async function storedAirdrop({ client }: Session, id: string, input: InitFlags): Promise<AgreedAirdrop> {
+  const { mint, airdrop_count, root, total, leaf_count } = (await client.airdrops.get({ id })).data
+  const caps = { total, leaf_count: total === null ? null : leaf_count }
+  return { mint, airdrop_count, root, ...caps, deposit: depositOf(input, total) }
 }
 
-async function storedTree({ client }: Session, id: string): Promise<InitialTree> {
-  const { mint, airdrop_count, root } = (await client.airdrops.get({ id })).data
-  return { mint, airdrop_count, merkle_root: root }
-}
+const depositOf = ({ unfunded, fund_amount }: InitFlags, total: string | null): string | null =>
+  unfunded ? '0' : (fund_amount ?? total)

@@ -1,10 +1,10 @@
 /** The journal of an airdrop's launch, on disk before anything is sent, so that the next run continues it. */
 import { accessSync, constants } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import type { TrackedResource } from '../../src/api/envelope.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../session.ts'
 import { RunJournal, SIGNED_EXPIRY_MS } from '../signing/journal.ts'
+import type { RequestedEntry, ResumableEntry, ResumableJournal, SignedEntry } from '../signing/resumable.ts'
 import { makeStateFolder, sourceOf, stateFile, stateFolder } from '../state-file.ts'
 import { reason } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
@@ -20,18 +20,7 @@ export interface LaunchTerms {
   signed: boolean
 }
 
-/** A transaction that the keypair has signed. */
-export interface SignedLaunch {
-  transaction: string
-  signature: string
-  tracked_resource?: TrackedResource | undefined
-}
-/** The idempotency key of the request to the platform wallet, and its signature once that is known. */
-export interface RequestedLaunch {
-  key: string
-  signature: string | null
-}
-export type LaunchEntry = (SignedLaunch | RequestedLaunch) & { terms: LaunchTerms }
+export type LaunchEntry = ResumableEntry & { terms: LaunchTerms }
 
 const LAUNCHES_FOLDER = 'launches'
 
@@ -40,6 +29,8 @@ export interface LaunchJournal {
   read(terms: LaunchTerms): LaunchEntry | null
   write(entry: LaunchEntry): void
   remove(): void
+  /** The journal of a run on these terms, which are written with each of its entries. */
+  of(terms: LaunchTerms): ResumableJournal
   /** Throws a failure while a transaction that an earlier run signed on other terms may still be confirmed. */
   refuseOtherTerms(terms: LaunchTerms): Promise<void>
 }
@@ -48,16 +39,20 @@ export interface LaunchJournal {
 export async function launchJournal(session: Session, { id }: Pick<TreeRecord, 'id'>): Promise<LaunchJournal> {
   const file = stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id])
   const journal = new RunJournal<LaunchEntry>(file, { parse: launchEntryOf })
+  const read = (terms: LaunchTerms) => {
+    const entry = journal.read()
+    return entry !== null && isDeepStrictEqual(entry.terms, terms) ? entry : null
+  }
+  const write = (entry: LaunchEntry) => {
+    makeStateFolder(LAUNCHES_FOLDER)
+    journal.write(entry)
+  }
+  const remove = () => journal.remove()
   return {
-    read(terms) {
-      const entry = journal.read()
-      return entry !== null && isDeepStrictEqual(entry.terms, terms) ? entry : null
-    },
-    write(entry) {
-      makeStateFolder(LAUNCHES_FOLDER)
-      journal.write(entry)
-    },
-    remove: () => journal.remove(),
+    read,
+    write,
+    remove,
+    of: (terms) => ({ read: () => read(terms), write: (entry) => write({ ...entry, terms }), remove }),
     async refuseOtherTerms(terms) {
       const entry = journal.read()
       if (entry === null || isDeepStrictEqual(entry.terms, terms)) return
@@ -100,7 +95,7 @@ async function mayBeConfirmed(
 }
 
 function launchEntryOf(value: unknown): LaunchEntry | null {
-  const entry = value as Partial<RequestedLaunch & SignedLaunch & { terms: LaunchTerms }> | null
+  const entry = value as Partial<RequestedEntry & SignedEntry & { terms: LaunchTerms }> | null
   const hasBegun = typeof entry?.key === 'string' || typeof entry?.transaction === 'string'
   return hasBegun && typeof entry.terms?.payer === 'string' ? (value as LaunchEntry) : null
 }

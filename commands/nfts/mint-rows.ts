@@ -4,11 +4,9 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type Session, sessionWith } from '../session.ts'
-import { trackedField } from '../signing/built-transactions.ts'
 import type { SigningFlags } from '../signing/flags.ts'
-import { RATE_LIMIT_PAUSE_MS, waitForTransaction } from '../signing/following.ts'
-import { submitSigned } from '../signing/requests.ts'
-import { transactionFailure } from '../signing/run-failures.ts'
+import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
+import { sendAll } from '../signing/sending.ts'
 import { signCompletely } from '../signing/signatures.ts'
 import { type MintRow, ROW_RETRY_MS } from './list-plan.ts'
 import type { MintJournal } from './mint-journal.ts'
@@ -112,17 +110,11 @@ async function isOnChain({ client }: Session, { asset }: MintRow): Promise<boole
 
 async function sendMint(
   session: Session,
-  { keypair, wait = 'confirmed' }: SigningFlags,
+  { keypair, wait }: SigningFlags,
   data: NftCreated,
   { secretKey }: MintRow,
 ): Promise<MintRow['status']> {
-  const { transaction, signature } = await signCompletely(session, data.transaction, {
-    keypair,
-    secretKeys: [secretKey],
-  })
-  await submitSigned(session, signature, { transaction, ...trackedField(data) })
-  if (wait === 'none') return 'submitted'
-  const confirmed = await waitForTransaction(session, signature, wait)
-  if (confirmed.lifecycle === 'failed') throw await transactionFailure(session, data.transaction, confirmed)
-  return 'minted'
+  const signed = await signCompletely(session, data.transaction, { keypair, secretKeys: [secretKey] })
+  const confirmed = await sendAll(session, [signed], { built: data, wait, bundle: false, recovery: '' })
+  return confirmed === null ? 'submitted' : 'minted'
 }

@@ -12,11 +12,14 @@ import { forecastOf, wouldFail } from './run-failures.ts'
 import { dryRunOutcome, sentOutcome, unsignedOutcome } from './run-outcomes.ts'
 import { hasRelay, sendAll } from './sending.ts'
 import { type CompleteTransaction, signCompletely, signReturnedKeys } from './signatures.ts'
+import type { TransactionContent } from './wallet.ts'
 
 export interface SignedRun<D extends BuiltTransactions> {
   /** What the run does, as the start of a question: `Create the token MTK`. */
   what: string | ((data: D) => string)
   build(payer: string): Promise<{ data: D }>
+  /** Throws a failure where what was built, which `signer` is to sign, is not what the user agreed to. */
+  requireExpected?(content: TransactionContent, signer: string): Promise<void>
   /** Secret keys of the answer that sign too; of several transactions, each key signs those where it is a signer. */
   secretKeys?(data: D): readonly (readonly number[])[]
   /** Lines that are shown before the changes: a quote, or the recipients. */
@@ -114,6 +117,7 @@ async function previewOf<D extends BuiltTransactions>(
   const [first = '', ...later] = transactionsOf(data)
   const what = typeof run.what === 'string' ? run.what : run.what(data)
   const forecast = await forecastOf(session, first, signer)
+  await run.requireExpected?.(forecast.content, signer)
   const contents = await Promise.all(later.map((transaction) => session.wallet.decode(transaction)))
   return { what, forecast, lines: runLines(what, forecast, { preview: run.preview?.(data), later: contents, bundle }) }
 }

@@ -108,6 +108,8 @@ describe('a swap (needs Meteora DAMM v2 and Metaplex Token Metadata in the cache
         fc.bigInt(1n, 10_000n),
         fc.constantFrom(1n, 1_000n, SOL / 1_000n),
         async (side, share, unit) => {
+          // The same order twice in one slot would be the same transaction.
+          chain.chain.advance(1)
           const held = chain.tokensOf(trader.publicKey, chain.pool.tokenAMint)!
           const amount = side === 'buy' ? share * unit : (held * share) / 10_000n
           const order = { side, amount: amount > 0n ? amount : 1n }

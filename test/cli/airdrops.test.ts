@@ -1,6 +1,10 @@
 /** `svc airdrops` by the built command: a list launched, claimed, exported and withdrawn, and every mistake named. */
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import * as spl from '@solana/spl-token'
 import { Connection, Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import fc from 'fast-check'
@@ -390,6 +394,9 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     expect(check(() => undefined, { root: HEX })).toThrow('its count, root or caps are others')
     expect(check(() => undefined, { airdrop_count: 31 })).toThrow('its count, root or caps are others')
     expect(check(() => undefined, { total: '8' })).toThrow('its count, root or caps are others')
+    expect(check(() => undefined, { deposit: '8' })).toThrow('it does not deposit 8')
+    expect(check(() => undefined, { deposit: '0' })).toThrow('it makes a deposit, and none was agreed to')
+    expect(check(() => undefined, { total: null, leaf_count: null, deposit: null })).not.toThrow()
     expect(check(() => undefined, {}, address)).toThrow(`${address} would not be its only signer`)
     const moved = (instruction: number, account: number) => (it: TransactionContent) => {
       it.instructions[instruction]!.accounts[account]!.address = address
@@ -431,6 +438,29 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
         }),
       ).toThrow('its priority fee cannot be read')
     }
+  })
+
+  it('puts nothing on chain that an API built otherwise than it was asked to', async () => {
+    const list = cli.file('swapped.csv', `${someone().toBase58()},9\n`)
+    const { id: swapped } = await ok(['merkle', 'build', list, '--mint', mint, '--airdrop-count', '31', '--persist'])
+    const liar = createServer(async (request, response) => {
+      const body = (await text(request)).replace(/("fund_amount":)"\d+"/, '$1"3"')
+      const headers = { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' }
+      const method = request.method ?? 'GET'
+      const answer = await fetch(`${daemon.url}${request.url}`, { method, headers, ...(body === '' ? {} : { body }) })
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    }).listen(0, '127.0.0.1')
+    await once(liar, 'listening')
+    try {
+      const api = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`
+      const env = { SVC_API: api, SVC_API_KEY: readFileSync(join(cli.dataDir, 'operator.key'), 'utf8').trim() }
+      const args = ['airdrops', 'init', swapped, '--fund-amount', '5', '-k', files.payer, '--yes']
+      const { exitCode, stderr } = await cli.svc(args, { env })
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('it does not deposit 5')])
+    } finally {
+      liar.close()
+    }
+    expect((await ok(['airdrops', 'get', swapped])).status).toBe('tree_built')
   })
 
   it('takes no token of Token-2022', async () => {
