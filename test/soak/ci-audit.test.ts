@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { temporaryFolder } from './support/service.ts'
+import { temporaryFolder } from '../support/service.ts'
 
-const SCRIPT = resolve(import.meta.dirname, '../.ci/audit.mjs')
+const SCRIPT = resolve(import.meta.dirname, '../../.ci/audit.mjs')
 const advisory = (severity: string) => ({
   hono: [{ id: 1, url: 'https://example.com/1', title: 'Everything burns', severity, vulnerable_versions: '*' }],
 })

@@ -18,7 +18,7 @@ const LOADER = expect.stringMatching(/^BPFLoader/)
 async function generateClient(): Promise<string> {
   const folder = temporaryFolder()
   symlinkSync(MODULES, join(folder, 'node_modules'))
-  copyFileSync(join(import.meta.dirname, 'openapi-fetch/client.ts'), join(folder, 'client.ts'))
+  copyFileSync(join(import.meta.dirname, '../clients/openapi-fetch/client.ts'), join(folder, 'client.ts'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   const compilerOptions = {
     noEmit: false,
@@ -30,7 +30,7 @@ async function generateClient(): Promise<string> {
   }
   const settings = { extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: ['*.ts'], exclude: [] }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
-  const hook = join(import.meta.dirname, 'typescript-5.mjs')
+  const hook = join(import.meta.dirname, '../clients/typescript-5.mjs')
   const generator = join(MODULES, 'openapi-typescript/bin/cli.js')
   // As a .ts file: the compiler does not look into declaration files.
   await execa('node', ['--import', hook, generator, join(ROOT, 'docs/openapi.json'), '-o', 'schema.ts'], {

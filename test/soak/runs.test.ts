@@ -3,11 +3,11 @@ import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'nod
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { PID_NAMESPACE, processesNaming } from './support/leftovers.ts'
-import { temporaryFolder } from './support/service.ts'
+import { PID_NAMESPACE, processesNaming } from '../support/leftovers.ts'
+import { temporaryFolder } from '../support/service.ts'
 
-const VITEST = resolve(import.meta.dirname, '../node_modules/vitest/vitest.mjs')
-const CONFIG = resolve(import.meta.dirname, 'support/run-fixture/vitest.config.ts')
+const VITEST = resolve(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
+const CONFIG = resolve(import.meta.dirname, '../support/run-fixture/vitest.config.ts')
 
 /** Processes are known by what the system tells of them here. */
 const lacksProc = !existsSync('/proc/self/stat')

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-const ROOT = resolve(import.meta.dirname, '..')
+const ROOT = resolve(import.meta.dirname, '../..')
 const TEMPLATE = join(ROOT, 'examples/template')
 
 interface Insertion {

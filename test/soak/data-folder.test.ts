@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { commandLine } from './command-line.ts'
+import { commandLine } from '../cli/command-line.ts'
 
 const cli = commandLine()
 const { svc, spawned } = cli

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { commandLine, PROGRAM } from '../cli/command-line.ts'
 import { naiveRoot, type Recipient, walletOf } from '../merkle/reference.ts'
-import { commandLine, PROGRAM } from './command-line.ts'
 
 const cli = commandLine()
 const repository = join(cli.home, 'repository')
