@@ -30,8 +30,8 @@ export interface ChainParts {
   faucet: Faucet
   /** Addresses of the accounts that exist at genesis. */
   genesis: ReadonlySet<string>
-  programs: LocalnetStatus['programs']
-  warnings: string[]
+  /** The programs, and a sentence for each part of the program cache or the journal that could not be loaded. */
+  report(): Pick<LocalnetStatus, 'programs' | 'warnings'>
   dataDir: string
 }
 

@@ -6,7 +6,7 @@ import { BLOCKHASH_SLOTS, COMMITMENT_DEPTH, type Commitment } from '../solana/co
 import { TransactionRefused } from '../solana/execution.ts'
 import { feeOfMessage } from '../solana/fees.ts'
 import { decodeMessage } from '../solana/messages.ts'
-import { CLOCK_SYSVAR } from '../solana/program-ids.ts'
+import { CLOCK_SYSVAR, LOADERS } from '../solana/program-ids.ts'
 import type { ChainJournal } from './journal.ts'
 import { type ChainParts, Ledger } from './ledger.ts'
 import { nonceAccountOf } from './nonces.ts'
@@ -71,6 +71,7 @@ export class EmbeddedChain implements LocalChain {
   }
 
   accountsOwnedBy(program: string): Iterable<readonly [string, ChainAccount]> {
+    if (LOADERS.some((loader) => loader === program)) this.#parts.runtime.loadAll()
     return this.#existing(this.#parts.index.ownedBy(program))
   }
 
@@ -160,7 +161,9 @@ export class EmbeddedChain implements LocalChain {
   }
 
   status(): LocalnetStatus {
-    const { index, programs, warnings, dataDir } = this.#parts
+    const { index, report, dataDir } = this.#parts
+    // The programs that are loaded for the report add accounts.
+    const { programs, warnings } = report()
     return {
       slot: this.slot(),
       unixTimestamp: this.unixTimestamp(),

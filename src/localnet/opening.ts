@@ -25,20 +25,22 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
     const blockhashes = new Blockhashes(seed)
     const runtime = new Runtime(native, clock, blockhashes)
     const faucet = openFaucet(seed)
-    const { programs, warnings, accounts } = loadPrograms(runtime, programsDir)
+    const { accounts, programs: added, report } = loadPrograms(runtime, programsDir)
+    const notRestored: string[] = []
     const base = { lamports: FAUCET_LAMPORTS, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false }
     runtime.set(faucet.address, base)
 
     const index = new AccountIndex()
     for (const [address, account] of runtime.builtInAccounts()) index.update(address, account)
-    for (const address of accounts) index.update(address, runtime.get(address))
-    const genesis = index.addresses()
+    for (const [address, account] of accounts) index.update(address, account)
+    const genesis = new Set([...index.addresses(), ...added])
+    runtime.onLoad((address, account) => index.update(address, account))
     for (const [address, account] of journal.accounts()) {
       try {
         runtime.set(address, account)
         index.update(address, account)
       } catch (error) {
-        warnings.push(`Not restored: ${error instanceof Error ? error.message : error}`)
+        notRestored.push(`Not restored: ${error instanceof Error ? error.message : error}`)
       }
     }
     return {
@@ -51,8 +53,10 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
       index,
       faucet,
       genesis,
-      programs,
-      warnings,
+      report() {
+        const { programs, warnings } = report()
+        return { programs, warnings: [...warnings, ...notRestored] }
+      },
       dataDir,
     }
   } catch (error) {

@@ -11,49 +11,76 @@ import type { LocalnetStatus } from './types.ts'
 const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46])
 
 export interface LoadedPrograms {
-  programs: LocalnetStatus['programs']
-  /** One sentence with the file's name for each file that could not be loaded. */
-  warnings: string[]
-  /** Addresses of the loaded accounts that are not programs. */
-  accounts: string[]
+  /** The known programs and those of the folder, and one sentence with the file's name for each unusable file. */
+  report(): Pick<LocalnetStatus, 'programs' | 'warnings'>
+  /** The accounts that were added, by their addresses, and the ids of the programs. */
+  accounts: ReadonlyMap<string, ChainAccount>
+  programs: readonly string[]
+}
+
+interface CacheFile {
+  path: string
+  /** Id of the program; null where the file has an account, or is unusable. */
+  program: string | null
+  fault: string | null
 }
 
 /** Fills a new runtime; an unusable file only causes a warning. */
 export function loadPrograms(runtime: Runtime, programsDir: string): LoadedPrograms {
-  const warnings: string[] = []
-  const loaded = new Set<string>()
-  const accounts = Object.keys(genesisAccounts)
-  const attempt = (file: string, load: () => void) => {
+  const accounts = new Map<string, ChainAccount>()
+  const read = (path: string, add: () => string | null): CacheFile => {
     try {
-      load()
+      return { path, program: add(), fault: null }
     } catch (error) {
-      warnings.push(`${file} was left out: ${error instanceof Error ? error.message : error}`)
+      return { path, program: null, fault: error instanceof Error ? error.message : String(error) }
     }
   }
+  const addAccount = (address: string, json: unknown): null => {
+    runtime.set(address, readAccountFile(json))
+    const account = runtime.get(address)
+    if (account !== null) accounts.set(address, account)
+    return null
+  }
 
-  for (const [address, account] of Object.entries(genesisAccounts)) runtime.set(address, readAccountFile(account))
-  for (const file of filesOf(programsDir, '.so')) {
-    attempt(file, () => {
-      const id = basename(file, '.so')
+  for (const [address, account] of Object.entries(genesisAccounts)) addAccount(address, account)
+  const files = filesOf(programsDir, '.so').map((path) =>
+    read(path, () => {
+      const id = basename(path, '.so')
       addressBytes(id)
-      const elf = readFileSync(file)
+      const elf = readFileSync(path)
       if (!elf.subarray(0, 4).equals(ELF_MAGIC)) throw new Error('it is not an ELF file')
       runtime.addProgram(id, elf)
-      loaded.add(id)
-    })
+      return id
+    }),
+  )
+  for (const path of filesOf(join(programsDir, 'accounts'), '.json')) {
+    files.push(
+      read(path, () => {
+        const address = basename(path, '.json')
+        addressBytes(address)
+        return addAccount(address, JSON.parse(readFileSync(path, 'utf8')))
+      }),
+    )
   }
-  for (const file of filesOf(join(programsDir, 'accounts'), '.json')) {
-    attempt(file, () => {
-      const address = basename(file, '.json')
-      addressBytes(address)
-      runtime.set(address, readAccountFile(JSON.parse(readFileSync(file, 'utf8'))))
-      accounts.push(address)
-    })
-  }
+  const programs = files.flatMap(({ program }) => program ?? [])
+  return { report: () => reportOf(files, runtime.loadAll()), accounts, programs }
+}
 
+/** `invalid` has, by program id, why the runtime refused its bytes. */
+function reportOf(
+  files: readonly CacheFile[],
+  invalid: ReadonlyMap<string, string>,
+): Pick<LocalnetStatus, 'programs' | 'warnings'> {
+  const loaded = new Set<string>()
+  const warnings: string[] = []
+  for (const { path, program, fault } of files) {
+    const reason = fault ?? (program === null ? undefined : invalid.get(program))
+    if (reason !== undefined) warnings.push(`${path} was left out: ${reason}`)
+    else if (program !== null) loaded.add(program)
+  }
   const known = Object.values(PROGRAMS).map(({ id, name }) => ({ id, name, loaded: loaded.has(id) }))
   const others = [...loaded].filter((id) => !known.some((program) => program.id === id))
-  return { programs: [...known, ...others.map((id) => ({ id, name: id, loaded: true }))], warnings, accounts }
+  return { programs: [...known, ...others.map((id) => ({ id, name: id, loaded: true }))], warnings }
 }
 
 function filesOf(folder: string, extension: string): string[] {

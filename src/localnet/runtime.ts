@@ -19,6 +19,10 @@ export class Runtime {
   readonly #svm: LiteSvm
   readonly #clock: SlotClock
   readonly #slotHashes: SlotHashes
+  /** The ELF bytes of programs that nothing has used yet. */
+  readonly #unused = new Map<string, Uint8Array>()
+  readonly #faults = new Map<string, string>()
+  #onLoad: (address: string, account: ChainAccount) => void = () => undefined
   #slot = -1
 
   constructor(native: Native, clock: SlotClock, blockhashes: Blockhashes) {
@@ -51,6 +55,7 @@ export class Runtime {
   }
 
   get(address: string): ChainAccount | null {
+    this.load([address])
     const account = this.#svm.getAccount(addressBytes(address))
     return account === null ? null : toChainAccount(account)
   }
@@ -70,6 +75,7 @@ export class Runtime {
     if (lamports < 0n || lamports > MAX_U64) {
       throw new Error(`Account ${address}: lamports must be from 0 to ${MAX_U64}, got ${lamports}`)
     }
+    this.#unused.delete(address)
     const native = new this.#native.Account(lamports, data, addressBytes(owner), executable, DEFAULT_RENT_EPOCH)
     try {
       this.#svm.setAccount(addressBytes(address), native)
@@ -78,9 +84,45 @@ export class Runtime {
     }
   }
 
-  /** Loads an SBF program from the bytes of its ELF file. Throws when they are invalid. */
+  /**
+   * Adds an SBF program by the bytes of its ELF file. It is verified and compiled at its first use, because that takes
+   * longer than all else at an opening.
+   */
   addProgram(id: string, elf: Uint8Array): void {
-    this.#svm.addProgram(addressBytes(id), elf)
+    addressBytes(id)
+    this.#unused.set(id, elf)
+  }
+
+  /** Loads those of the addresses that are unused programs; one whose bytes are invalid fails whoever calls it. */
+  load(addresses: Iterable<string>): void {
+    if (this.#unused.size === 0) return
+    for (const id of addresses) {
+      const elf = this.#unused.get(id)
+      if (elf === undefined) continue
+      this.#unused.delete(id)
+      try {
+        this.#svm.addProgram(addressBytes(id), elf)
+      } catch (error) {
+        this.#faults.set(id, error instanceof Error ? error.message : String(error))
+      }
+      const program = this.get(id)
+      // The program account of the upgradeable loader has the address of the account with its bytes after 4 bytes.
+      for (const address of [id, addressOf(program?.data.subarray(4, 36) ?? new Uint8Array())]) {
+        const account = this.get(address)
+        if (account !== null) this.#onLoad(address, account)
+      }
+    }
+  }
+
+  /** The accounts of a program are reported when it is loaded. */
+  onLoad(report: (address: string, account: ChainAccount) => void): void {
+    this.#onLoad = report
+  }
+
+  /** Loads every program that nothing has used yet, and returns why those that are invalid could not be, by id. */
+  loadAll(): ReadonlyMap<string, string> {
+    this.load([...this.#unused.keys()])
+    return this.#faults
   }
 
   minimumBalance(space: number): bigint {

@@ -17,6 +17,7 @@ export function simulate(
   const original = decodeWireTransaction(raw)
   const transaction = replaceRecentBlockhash ? replaceBlockhash(original, latest.blockhash) : original
   const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
+  parts.runtime.load(checked.accountKeys)
   const { execution, after } = parts.runtime.simulate(transaction.raw, sigVerify)
   if (execution.err !== null) {
     execution.err = refine(execution.err, parts.runtime, checked)

@@ -316,6 +316,34 @@ describe('the program cache', () => {
     expect(test.send([call], [payer]).err).toBeNull()
   })
 
+  it('has programs that are loaded at their first use, by a simulation too', async () => {
+    const programsDir = temporaryFolder()
+    const { data } = (await openTestChain()).chain.account(MEMO)!
+    const [simulated, executed, cut] = [someone(), someone(), someone()]
+    for (const id of [simulated, executed]) writeFileSync(join(programsDir, `${id.toBase58()}.so`), data)
+    writeFileSync(join(programsDir, `${cut.toBase58()}.so`), data.subarray(0, 1500))
+    const test = await openTestChain({ programsDir })
+    const payer = test.wallet()
+    const call = (programId: PublicKey) => [
+      new TransactionInstruction({ programId, keys: [], data: Buffer.from('hi') }),
+    ]
+    const before = test.parts.index.size
+    expect(test.chain.simulate(test.sign(call(simulated), [payer])).err).toBeNull()
+    expect(test.send(call(executed), [payer]).err).toBeNull()
+    // Each has an account with its bytes too.
+    expect(test.parts.index.size).toBe(before + 4)
+    for (const id of [simulated, executed]) {
+      const program = test.chain.account(id.toBase58())!
+      const [bytes] = PublicKey.findProgramAddressSync([id.toBytes()], UPGRADEABLE_LOADER)
+      expect(program).toMatchObject({ owner: UPGRADEABLE_LOADER.toBase58(), executable: true })
+      expect(Buffer.from(test.chain.account(bytes.toBase58())!.data.subarray(45)).equals(data)).toBe(true)
+    }
+    expect(test.send(call(cut), [payer]).err).toEqual({ InstructionError: [0, 'UnsupportedProgramId'] })
+    const reopened = await openTestChain({ programsDir })
+    const listed = [...reopened.chain.accountsOwnedBy(UPGRADEABLE_LOADER.toBase58())].map(([address]) => address)
+    expect(listed).toEqual(expect.arrayContaining([simulated.toBase58(), executed.toBase58()]))
+  })
+
   it('that is filled later serves at the next opening', async () => {
     const programsDir = temporaryFolder()
     const test = await openTestChain({ programsDir })
