@@ -1,4 +1,5 @@
 /** Deletes old rows in bounded steps: expired Idempotency-Keys, delivery attempts older than 30 days, rate hits older than a day. */
+import { CLOCK_SLACK_MS } from '../../src/store/future-moments.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
@@ -13,7 +14,8 @@ const DELIVERY_RETENTION_MS = 30 * DAY_MS
 const PRUNED_TABLES: Record<string, (tx: Tx, now: number, limit: number) => Promise<number>> = {
   idempotency_keys: pruneIdempotencyKeys,
   webhook_deliveries: (tx, now, limit) => pruneDeliveries(tx, now - DELIVERY_RETENTION_MS, limit),
-  rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS, limit),
+  // The clock that counts them may be behind this one.
+  rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS - CLOCK_SLACK_MS, limit),
 }
 
 export const housekeepingWorker: WorkerDefinition = {

@@ -33,6 +33,7 @@ const INT8 = 20
 
 export const postgresSchema: SchemaDialect = {
   blob: 'bytea',
+  rateAdmission: true,
   sequence: { type: 'bigint', build: (column) => column.generatedByDefaultAsIdentity().primaryKey() },
 }
 

@@ -1,27 +1,40 @@
-/** Admitted requests per key, which the rate limiter restores after a restart and shares between daemons. */
+/** Admitted requests per key with their cumulative count: exact rolling windows on PostgreSQL, a record of them on SQLite. */
 
 import { sql } from 'kysely'
-import { DAY_MS, MINUTE_MS } from '../timing.ts'
-import { CLOCK_SLACK_MS } from './future-moments.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-export async function addRateHits(tx: Tx, rows: readonly NewRow<'rate_hits'>[]): Promise<void> {
-  if (rows.length > 0)
+/** Number of rows per statement, which keeps its parameters far below what SQLite takes. */
+const ROWS_PER_INSERT = 500
+
+/** Writes hits; a row of the same key and time is replaced. */
+export async function putRateHits(tx: Tx, rows: readonly NewRow<'rate_hits'>[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
     await tx
       .insertInto('rate_hits')
-      .values([...rows])
+      .values(rows.slice(from, from + ROWS_PER_INSERT))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['api_key_id', 'at'])
+          .doUpdateSet((eb) => ({ count: eb.ref('excluded.count'), total: eb.ref('excluded.total') })),
+      )
       .execute()
+  }
 }
 
-/** Returns hits after `since` (exclusive), oldest first. */
+/** Returns hits after `since` (exclusive), the oldest first. */
 export function loadRateHits(reader: Reader, since: number): Promise<Row<'rate_hits'>[]> {
   return reader.selectFrom('rate_hits').selectAll().where('at', '>', since).orderBy('at').execute()
 }
 
+/** Deletes the hits of one key after `after` (exclusive), which only a clock that was ahead can have written. */
+export async function forgetRateHits(tx: Tx, apiKeyId: string, after: number): Promise<void> {
+  await tx.deleteFrom('rate_hits').where('api_key_id', '=', apiKeyId).where('at', '>', after).execute()
+}
+
 /**
  * Deletes about `limit` hits at or before `before`, the oldest first, and all hits of the same time together; returns
- * the number of deleted rows.
+ * the number of deleted rows. A row knows its count and its total, so that no window needs the rows before it.
  */
 export async function pruneRateHits(tx: Tx, before: number, limit: number): Promise<number> {
   const oldest = tx.selectFrom('rate_hits').select('at').where('at', '<=', before).orderBy('at').limit(1)
@@ -39,41 +52,76 @@ export interface Window {
 export interface Admission {
   /** The limit that refused the hit; null when it was admitted and recorded. */
   refused_by: 'minute' | 'day' | null
+  /** Time of the decision in Unix milliseconds, by the clock that counts. */
+  at: number
   /** State of the window after the decision. */
   minute: Window
   day: Window
 }
 
-/**
- * Admits or refuses one request exactly, even with concurrent processes: the key's row is locked until the commit. A
- * hit counts while `now - at` is less than the window; a null limit means unlimited.
- */
-export async function admitShared(
-  tx: Tx,
-  apiKeyId: string,
-  now: number,
-  perMinute: number | null,
-  perDay: number | null,
-): Promise<Admission> {
-  // An update that changes nothing locks the row on both databases.
-  await tx.updateTable('api_keys').set({ id: apiKeyId }).where('id', '=', apiKeyId).execute()
-  const minute = await readWindow(tx, apiKeyId, now, MINUTE_MS)
-  const day = await readWindow(tx, apiKeyId, now, DAY_MS)
-  if (perMinute !== null && minute.used >= perMinute) return { refused_by: 'minute', minute, day }
-  if (perDay !== null && day.used >= perDay) return { refused_by: 'day', minute, day }
-  await addRateHits(tx, [{ api_key_id: apiKeyId, at: now, count: 1 }])
-  const counted = (window: Window) => ({ used: window.used + 1, oldest_at: window.oldest_at ?? now })
-  return { refused_by: null, minute: counted(minute), day: counted(day) }
+/** Requests of one key that are decided together. */
+export interface AdmissionRequest {
+  apiKeyId: string
+  wanted: number
+  /** Null means unlimited. */
+  perMinute: number | null
+  perDay: number | null
 }
 
-/** Ignores hits written with a clock that was far ahead, because they would count until that time has passed. */
-async function readWindow(tx: Tx, apiKeyId: string, now: number, windowMs: number): Promise<Window> {
-  const { used, oldest_at } = await tx
-    .selectFrom('rate_hits')
-    .select([sql<number | null>`sum(count)`.as('used'), sql<number | null>`min(at)`.as('oldest_at')])
-    .where('api_key_id', '=', apiKeyId)
-    .where('at', '>', now - windowMs)
-    .where('at', '<=', now + CLOCK_SLACK_MS)
-    .executeTakeFirstOrThrow()
-  return { used: used ?? 0, oldest_at }
+/** How many of a key's requests were admitted, and the state of its windows afterwards. */
+export interface GroupAdmission {
+  apiKeyId: string
+  admitted: number
+  at: number
+  minute: Window
+  day: Window
+}
+
+export interface AdmissionOptions {
+  /** Unix milliseconds instead of the database's clock, which all daemons share. */
+  now?: number | undefined
+  /** Whether to wait for a key that another transaction has locked, rather than to leave it out. */
+  waits: boolean
+}
+
+/**
+ * Admits as many requests of each key as its windows have room for, on PostgreSQL, exactly, even with concurrent
+ * processes. A hit counts while less than the window has passed since. Returns the keys in their order, without those
+ * that were left out. Keys that wait for each other's locks would deadlock: give one key only where `waits` is set.
+ */
+export async function admitRequests(
+  tx: Tx,
+  requests: readonly AdmissionRequest[],
+  { now, waits }: AdmissionOptions,
+): Promise<GroupAdmission[]> {
+  const keys = requests.map(({ apiKeyId }) => apiKeyId)
+  const wanted = requests.map((request) => request.wanted)
+  const perMinute = requests.map((request) => request.perMinute)
+  const perDay = requests.map((request) => request.perDay)
+  const { rows } = await sql<AdmittedRow>`
+    select * from admit_requests(${keys}, ${wanted}, ${perMinute}, ${perDay}, ${now ?? null}, ${waits})`.execute(tx)
+  return rows.flatMap((row) =>
+    row.admitted === null
+      ? []
+      : [
+          {
+            apiKeyId: row.key_id,
+            admitted: row.admitted,
+            at: row.moment,
+            minute: { used: row.minute_used, oldest_at: row.minute_oldest_at },
+            day: { used: row.day_used, oldest_at: row.day_oldest_at },
+          },
+        ],
+  )
+}
+
+/** What the function of migration 0023 returns; `admitted` is null where the key was locked. */
+interface AdmittedRow {
+  key_id: string
+  admitted: number | null
+  moment: number
+  minute_used: number
+  minute_oldest_at: number | null
+  day_used: number
+  day_oldest_at: number | null
 }

@@ -27,10 +27,13 @@ export interface ApiKeysTable {
 }
 
 /** Admitted requests of one key: at most one row per flush, with the time of the latest request. */
+/** Admitted requests of a key at one moment; between two rows of a key, `total` grows by what was admitted. */
 export interface RateHitsTable {
   api_key_id: string
   at: number
   count: number
+  /** Cumulative count of the key, this row's included; it starts anew after a day without requests. */
+  total: number
 }
 
 export interface IdempotencyKeysTable {

@@ -18,6 +18,7 @@ import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts
 
 export const sqliteSchema: SchemaDialect = {
   blob: 'blob',
+  rateAdmission: false,
   sequence: { type: 'integer', build: (column) => column.primaryKey().autoIncrement() },
 }
 

@@ -35,8 +35,8 @@ async function fill({ store }: Service['services'], count: number): Promise<void
       ${numbers(count)} select 'd' || n, 's', 'e' || n, 1, 'failed', ${either(31 * DAY, 29 * DAY)} from numbers`.execute(
       tx,
     )
-    await sql`insert into rate_hits (api_key_id, at, count)
-      ${numbers(count)} select 'key', ${either(25 * HOUR, 23 * HOUR)} - n % 1000, 1 from numbers`.execute(tx)
+    await sql`insert into rate_hits (api_key_id, at, count, total)
+      ${numbers(count)} select 'key' || n, ${either(25 * HOUR, 23 * HOUR)} - n % 1000, 1, 1 from numbers`.execute(tx)
   })
 }
 

@@ -57,12 +57,12 @@ describe.skipIf('missing' in started)('a daemon that is stopped while it holds l
     return (await observer.query(text, values)).rows.map(({ pid }) => pid)
   }
 
-  /** Stops the daemon once its request has locked its row and waits to insert into `table`, which it may only then. */
-  async function stopInside(daemon: Daemon, table: string, ask: () => Promise<Answer>) {
+  /** Stops the daemon once its request has locked its row and waits in `statement` to insert into `table`. */
+  async function stopInside(daemon: Daemon, table: string, statement: string, ask: () => Promise<Answer>) {
     const blocker = await connected()
     await blocker.query(`begin; lock table ${table} in share row exclusive mode`)
     const asked = ask()
-    const waiting = () => sessions("wait_event_type = 'Lock' and query like $1", [`insert into "${table}"%`])
+    const waiting = () => sessions("wait_event_type = 'Lock' and query like $1", [`%${statement}%`])
     await expect.poll(async () => (await waiting()).length, { interval: 5 }).toBe(1)
     const pids = await waiting()
     daemon.process.kill('SIGSTOP')
@@ -96,7 +96,7 @@ describe.skipIf('missing' in started)('a daemon that is stopped while it holds l
       return answer
     }
     await list(stopped)
-    const { asked } = await stopInside(stopped, 'rate_hits', () => list(stopped))
+    const { asked } = await stopInside(stopped, 'rate_hits', 'from admit_requests(', () => list(stopped))
     const began = performance.now()
     // A key without limits has no row to wait for.
     expect((await other.request('GET', '/v2/pools')).status).toBe(200)
@@ -113,7 +113,9 @@ describe.skipIf('missing' in started)('a daemon that is stopped while it holds l
     const body = { url: 'http://127.0.0.1:9/hook', enabled_events: ['*'] }
     const { id } = (await stopped.request('POST', '/v2/webhook-subscriptions', { body })).json.data
     const path = `/v2/webhook-subscriptions/${id}`
-    const { asked } = await stopInside(stopped, 'webhook_removals', () => stopped.request('DELETE', path))
+    const { asked } = await stopInside(stopped, 'webhook_removals', 'insert into "webhook_removals"', () =>
+      stopped.request('DELETE', path),
+    )
     expect((await other.request('GET', path)).json.data.active).toBe(true)
     await throughTheStop(() => other.request('PATCH', path, { body: { active: false } }))
     expect((await other.request('GET', path)).json.data.active).toBe(false)

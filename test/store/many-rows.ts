@@ -153,7 +153,7 @@ const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial
       created_at: n,
       expires_at: n,
     },
-    rate_hits: { api_key_id: text('key'), at: n, count: sql`1` },
+    rate_hits: { api_key_id: text('key'), at: n, count: sql`1`, total: n },
   }
 }
 

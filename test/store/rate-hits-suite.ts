@@ -1,13 +1,20 @@
-/** Suite: shared limits admit exactly as many as they say, and hits survive to be loaded. */
+/** Suite: limits admit exactly as many as they say, however they are counted, and hits survive to be loaded and are pruned. */
 
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import type { Counter, LimitedKey } from '../../daemon/limits/counter.ts'
+import { localCounter } from '../../daemon/limits/local-counter.ts'
+import { sharedCounter } from '../../daemon/limits/shared-counter.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
-import { addRateHits, admitShared, loadRateHits, pruneRateHits } from '../../src/store/rate-hits.ts'
+import { loadRateHits, pruneRateHits, putRateHits } from '../../src/store/rate-hits.ts'
+import type { Store } from '../../src/store/store.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
-import { numbers, type TestDatabase, twoStores } from './databases.ts'
+import { testClock } from '../support/service.ts'
+import { earlier, numbers, opened, type TestDatabase, twoStores } from './databases.ts'
 import { apiKey } from './rows.ts'
 
 const NOW = 1_700_000_000_000
+const log = { debug() {}, info() {}, warn() {}, error() {} }
 
 export function rateHitsSuite(database: TestDatabase): void {
   const withKeys = async () => {
@@ -15,11 +22,21 @@ export function rateHitsSuite(database: TestDatabase): void {
     for (const id of ['key_1', 'key_2']) await stores[0].write((tx) => insertApiKey(tx, apiKey(id)))
     return stores
   }
+  /** As a daemon has it: one daemon owns a SQLite database, several share one of PostgreSQL. */
+  const counters = async (stores: readonly Store[], clock = testClock(NOW)): Promise<Counter[]> =>
+    database.kind === 'sqlite'
+      ? [await localCounter({ store: stores[0]!, clock, log })]
+      : stores.map((store) => sharedCounter({ store, clock }))
+  const limited = (id: string, per_minute: number | null, per_day: number | null): LimitedKey => ({
+    id,
+    per_minute,
+    per_day,
+  })
 
   describe('rate limits', () => {
     test('admit exactly the limit of 64 requests at once from two stores', async () => {
-      const stores = await withKeys()
-      const ask = (n: number, id: string) => stores[n % 2]!.write((tx) => admitShared(tx, id, NOW + n, 40, 1000))
+      const all = await counters(await withKeys())
+      const ask = (n: number, id: string) => all[n % all.length]!.admit(limited(id, 40, 1000), NOW + n)
       const outcomes = await Promise.all(numbers(64).map((n) => ask(n, 'key_1')))
       expect(outcomes.filter(({ refused_by }) => refused_by === null)).toHaveLength(40)
       expect(outcomes.filter(({ refused_by }) => refused_by === 'minute')).toHaveLength(24)
@@ -29,10 +46,15 @@ export function rateHitsSuite(database: TestDatabase): void {
     })
 
     test('roll: a hit stops counting one window after it was made', async () => {
-      const [store] = await withKeys()
-      const ask = (now: number) => store.write((tx) => admitShared(tx, 'key_1', now, 2, 3))
+      const clock = testClock(NOW)
+      const [counter] = await counters(await withKeys(), clock)
+      const ask = (at: number) => {
+        clock.advance(at - clock.now())
+        return counter!.admit(limited('key_1', 2, 3), at)
+      }
       expect(await ask(NOW)).toEqual({
         refused_by: null,
+        at: NOW,
         minute: { used: 1, oldest_at: NOW },
         day: { used: 1, oldest_at: NOW },
       })
@@ -46,19 +68,66 @@ export function rateHitsSuite(database: TestDatabase): void {
       expect((await ask(NOW + DAY_MS)).refused_by).toBeNull()
     })
 
-    test('count flushed hits, load them in order and forget old ones', async () => {
-      const [store] = await withKeys()
+    test('count stored hits, load them in order and forget old ones', async () => {
+      const stores = await withKeys()
+      const [store] = stores
       const hits = [
-        { api_key_id: 'key_1', at: NOW + 5, count: 7 },
-        { api_key_id: 'key_2', at: NOW, count: 3 },
+        { api_key_id: 'key_1', at: NOW + 5, count: 7, total: 17 },
+        { api_key_id: 'key_2', at: NOW, count: 3, total: 3 },
       ]
-      await store.write((tx) => addRateHits(tx, hits))
-      await store.write((tx) => addRateHits(tx, []))
+      await store.write((tx) => putRateHits(tx, hits))
+      await store.write((tx) => putRateHits(tx, []))
       expect(await loadRateHits(store.db, NOW - 1)).toEqual([hits[1], hits[0]])
       expect(await loadRateHits(store.db, NOW)).toEqual([hits[0]])
-      expect((await store.write((tx) => admitShared(tx, 'key_1', NOW + 6, 7, null))).refused_by).toBe('minute')
+      const [counter] = await counters(stores, testClock(NOW + 6))
+      expect((await counter!.admit(limited('key_1', 7, null), NOW + 6)).refused_by).toBe('minute')
       expect(await store.write((tx) => pruneRateHits(tx, NOW, 100))).toBe(1)
       expect(await loadRateHits(store.db, 0)).toEqual([hits[0]])
+    })
+
+    test('of the day are the same whatever was pruned of the days before', async () => {
+      const stores = await withKeys()
+      const [store] = stores
+      const clock = testClock(NOW)
+      const [counter] = await counters(stores, clock)
+      const key = limited('key_1', null, 20)
+      const ask = () => counter!.admit(key, clock.now())
+      for (const _ of numbers(50)) {
+        expect((await ask()).refused_by).toBeNull()
+        clock.advance(DAY_MS / 20)
+        await store.write((tx) => pruneRateHits(tx, clock.now() - DAY_MS, 100))
+      }
+      expect(await ask()).toMatchObject({ refused_by: null, day: { used: 20 } })
+      expect(await ask()).toMatchObject({ refused_by: 'day', day: { used: 20 } })
+    })
+
+    test('of hits from before there were totals are kept to the millisecond', async () => {
+      const options = await database.fresh()
+      const rows: [string, number, number][] = [
+        ['key_1', NOW - DAY_MS - 5, 9],
+        ['key_1', NOW - 70_000, 1],
+        ['key_1', NOW - 10_000, 2],
+        ['key_1', NOW - 10_000, 3],
+        ['key_2', NOW - 20_000, 4],
+      ]
+      await earlier(options, '0022-signing-ids', async (db) => {
+        for (const id of ['key_1', 'key_2']) await insertApiKey(db as never, apiKey(id))
+        for (const [id, at, count] of rows)
+          await sql`insert into rate_hits (api_key_id, at, count) values (${id}, ${at}, ${count})`.execute(db)
+      })
+      const store = await opened(options)
+      const clock = testClock(NOW)
+      const [counter] = await counters([store], clock)
+      const ask = (id: string) => counter!.admit(limited(id, 6, 7), clock.now())
+      expect(await ask('key_1')).toMatchObject({
+        refused_by: null,
+        minute: { used: 6, oldest_at: NOW - 10_000 },
+        day: { used: 7, oldest_at: NOW - 70_000 },
+      })
+      expect(await ask('key_1')).toMatchObject({ refused_by: 'minute' })
+      expect(await ask('key_2')).toMatchObject({ minute: { used: 5, oldest_at: NOW - 20_000 } })
+      clock.advance(50_000)
+      expect(await ask('key_1')).toMatchObject({ refused_by: 'day', minute: { used: 1 }, day: { used: 7 } })
     })
   })
 }

@@ -1,5 +1,7 @@
 /** Suite: what a clock that was wrong leaves behind stops no worker, and a worker that does nothing is told. */
 import { describe, expect, test } from 'vitest'
+import { localCounter } from '../../daemon/limits/local-counter.ts'
+import { sharedCounter } from '../../daemon/limits/shared-counter.ts'
 import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
 import { repairMoments } from '../../src/operations/clock-repair.ts'
 import { readWorkers } from '../../src/operations/service/read-workers.ts'
@@ -7,7 +9,7 @@ import { insertApiKey } from '../../src/store/api-keys.ts'
 import { newId } from '../../src/store/id.ts'
 import { claimKey } from '../../src/store/idempotency.ts'
 import { findLease } from '../../src/store/leases.ts'
-import { admitShared } from '../../src/store/rate-hits.ts'
+import { putRateHits } from '../../src/store/rate-hits.ts'
 import type { Store } from '../../src/store/store.ts'
 import { claimQueued, sendable } from '../../src/store/webhook-queue.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from '../store/databases.ts'
@@ -181,16 +183,15 @@ export function clockSuite(database: TestDatabase): void {
       const store = await freshStore(database)
       await store.write(async (tx) => {
         await insertApiKey(tx, apiKey('k'))
-        await tx
-          .insertInto('rate_hits')
-          .values({ api_key_id: 'k', at: START + YEAR, count: 120 })
-          .execute()
-        await tx
-          .insertInto('rate_hits')
-          .values({ api_key_id: 'k', at: START + 5_000, count: 2 })
-          .execute()
+        await putRateHits(tx, [
+          { api_key_id: 'k', at: START + 5_000, count: 2, total: 2 },
+          { api_key_id: 'k', at: START + YEAR, count: 120, total: 122 },
+        ])
       })
-      const { refused_by, minute } = await store.write((tx) => admitShared(tx, 'k', START, 120, 50_000))
+      const log = { debug() {}, info() {}, error() {}, warn() {} }
+      const services = { store, clock: testClock(), log }
+      const counter = store.kind === 'sqlite' ? await localCounter(services) : sharedCounter(services)
+      const { refused_by, minute } = await counter.admit({ id: 'k', per_minute: 120, per_day: 50_000 }, START)
       expect([refused_by, minute.used]).toEqual([null, 3])
     })
 

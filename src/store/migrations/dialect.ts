@@ -5,4 +5,6 @@ export interface SchemaDialect {
   blob: ColumnDataType
   /** A number that the database assigns on insert; it always increases and is never reused. */
   sequence: { type: ColumnDataType; build(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder }
+  /** Whether requests are admitted in the database, by a function of its own language. */
+  rateAdmission: boolean
 }

@@ -1,0 +1,215 @@
+/** Counts requests in the memory of the one daemon that owns a SQLite database, and records them there before it answers. */
+import type { Services } from '../../src/context.ts'
+import { CLOCK_SLACK_MS } from '../../src/store/future-moments.ts'
+import { type Admission, forgetRateHits, loadRateHits, putRateHits } from '../../src/store/rate-hits.ts'
+import type { NewRow } from '../../src/store/schema.ts'
+import type { Tx } from '../../src/store/store.ts'
+import { DAY_MS } from '../../src/timing.ts'
+import type { Counter, LimitedKey } from './counter.ts'
+import { RollingWindows } from './rolling-windows.ts'
+
+/** Milliseconds between two commits of a busy key; it needs none in between. */
+const SETTLE_MS = 100
+/** Milliseconds for which requests are recorded in advance: longer, so that a commit that is late makes nobody wait. */
+const ADVANCE_MS = 250
+/** Milliseconds until a commit that failed is tried again where no request asks for it. */
+const RETRY_MS = 1_000
+
+interface KeyState {
+  id: string
+  windows: RollingWindows
+  /** Cumulative count that the database has. */
+  written: number
+  /** Time in the database of the row of requests that were recorded in advance; null without one. */
+  advanceAt: number | null
+  /** How many more requests that row covers. */
+  advance: number
+  /** When the key was last written, and the cumulative count at that time. */
+  wroteAt: number
+  /** Hits in the database later than this are those of a clock that was ahead, and are to be deleted. */
+  dropAfter: number | null
+  /** Room in the fuller of the two windows after the last admission. */
+  room: number
+  waiting: (() => void)[]
+}
+
+type LocalServices = Pick<Services, 'store' | 'clock' | 'log'>
+
+/**
+ * Requests that arrive together are recorded by one commit before they are admitted. A key that is busy has some
+ * recorded in advance, at the latest time at which they may be used: they need no commit, and a crash forgets none.
+ */
+export async function localCounter({ store, clock, log }: LocalServices): Promise<Counter> {
+  const states = await loadStates(store, clock.now())
+  const unsettled = new Set<KeyState>()
+  let isPlanned = false
+  let isClosed = false
+  let writing: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  const plan = () => {
+    if (isPlanned || writing !== undefined) return
+    isPlanned = true
+    setImmediate(() => {
+      isPlanned = false
+      if (writing === undefined) void write()
+    })
+  }
+
+  function write(): Promise<void> {
+    const now = clock.now()
+    const changes = [...unsettled].map((state) => takeChange(state, now, isClosed))
+    unsettled.clear()
+    writing = record(changes).finally(() => {
+      writing = undefined
+      if ([...unsettled].some(({ waiting }) => waiting.length > 0)) plan()
+    })
+    return writing
+  }
+
+  async function record(changes: readonly Change[]): Promise<void> {
+    try {
+      await store.write(async (tx) => {
+        for (const change of changes) await writeChange(tx, change)
+      })
+      for (const { state, rows, advance } of changes) {
+        state.written = rows.at(-1)?.total ?? state.written
+        state.advanceAt = advance?.at ?? null
+        state.advance = advance?.count ?? 0
+        state.dropAfter = null
+        if (advance !== null) unsettled.add(state)
+      }
+      scheduleWrite(SETTLE_MS)
+    } catch (error) {
+      // The windows in memory are exact meanwhile, so a database that takes no writes does not stop what only reads.
+      log.error({ err: error }, 'rate limit counts were not written')
+      for (const { state } of changes) unsettled.add(state)
+      scheduleWrite(RETRY_MS)
+    }
+    for (const { waiting } of changes) for (const admit of waiting) admit()
+    for (const { state } of changes) useAdvance(state)
+  }
+
+  /** Admits what came during the commit, as far as that commit covers it. */
+  function useAdvance(state: KeyState): void {
+    while (state.waiting.length > 0 && covers(state, state.windows.newestAt ?? 0)) {
+      state.advance--
+      state.waiting.shift()?.()
+    }
+  }
+
+  /** What was recorded in advance is replaced by what was used, also where no other request comes. */
+  function scheduleWrite(inMs: number): void {
+    if (unsettled.size === 0 || isClosed) return
+    timer ??= setTimeout(() => {
+      timer = undefined
+      if (unsettled.size > 0) plan()
+    }, inMs).unref()
+  }
+
+  function stateOf(id: string): KeyState {
+    const state = states.get(id) ?? newState(id)
+    states.set(id, state)
+    return state
+  }
+
+  return {
+    async admit(key, now) {
+      const state = stateOf(key.id)
+      const after = state.windows.dropFuture(now)
+      if (after !== null) discardFuture(state, after)
+      const admission = state.windows.admit(now, key)
+      if (admission.refused_by !== null) return admission
+      state.room = roomAfter(admission, key)
+      unsettled.add(state)
+      if (covers(state, admission.at)) {
+        state.advance--
+        return admission
+      }
+      return new Promise((resolve) => {
+        state.waiting.push(() => resolve(admission))
+        plan()
+      })
+    },
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await writing
+      if (unsettled.size > 0) await write()
+    },
+  }
+}
+
+const covers = (state: KeyState, at: number): boolean =>
+  state.advance > 0 && state.advanceAt !== null && at <= state.advanceAt
+
+function newState(id: string, before = 0): KeyState {
+  return {
+    id,
+    windows: new RollingWindows(before),
+    written: before,
+    advanceAt: null,
+    advance: 0,
+    wroteAt: 0,
+    dropAfter: null,
+    room: 0,
+    waiting: [],
+  }
+}
+
+function discardFuture(state: KeyState, after: number): void {
+  state.dropAfter = after
+  state.written = Math.min(state.written, state.windows.total)
+  state.advance = 0
+}
+
+function roomAfter({ minute, day }: Admission, { per_minute, per_day }: LimitedKey): number {
+  const left = (limit: number | null, used: number) => (limit === null ? Number.POSITIVE_INFINITY : limit - used)
+  return Math.min(left(per_minute, minute.used), left(per_day, day.used))
+}
+
+/** One key's part of a commit. */
+interface Change {
+  state: KeyState
+  rows: readonly NewRow<'rate_hits'>[]
+  /** Row in the database that covered requests in advance until now. */
+  settled: number | null
+  dropAfter: number | null
+  /** Row that covers requests from now on. */
+  advance: NewRow<'rate_hits'> | null
+  waiting: readonly (() => void)[]
+}
+
+function takeChange(state: KeyState, now: number, isClosed: boolean): Change {
+  const { id: api_key_id, windows, advanceAt: settled, dropAfter } = state
+  const rows = windows.since(state.written).map((hits) => ({ api_key_id, ...hits }))
+  const used = windows.total - state.written
+  const isBusy = used > 0 && now - state.wroteAt <= ADVANCE_MS
+  // Twice what was used since the last commit lasts longer than what is measured, until one commit lasts its whole time.
+  const count = isBusy && !isClosed ? Math.min(2 * used, state.room) : 0
+  const at = Math.max(now, windows.newestAt ?? now) + ADVANCE_MS
+  const advance = count > 0 ? { api_key_id, at, count, total: windows.total + count } : null
+  state.wroteAt = now
+  // From here on the earlier row covers nothing, because this commit deletes it.
+  state.advance = 0
+  return { state, rows, settled, dropAfter, advance, waiting: state.waiting.splice(0) }
+}
+
+async function writeChange(tx: Tx, { state, rows, settled, dropAfter, advance }: Change): Promise<void> {
+  if (dropAfter !== null) await forgetRateHits(tx, state.id, dropAfter)
+  if (settled !== null) await forgetRateHits(tx, state.id, settled - 1)
+  await putRateHits(tx, advance === null ? rows : [...rows, advance])
+}
+
+/** The windows of the last day, as the database has them. */
+async function loadStates(store: Services['store'], now: number): Promise<Map<string, KeyState>> {
+  const states = new Map<string, KeyState>()
+  for (const { api_key_id, at, count, total } of await loadRateHits(store.db, now - DAY_MS)) {
+    const state = states.get(api_key_id) ?? newState(api_key_id, total - count)
+    states.set(api_key_id, state)
+    if (at > now + CLOCK_SLACK_MS) state.dropAfter = now + CLOCK_SLACK_MS
+    else state.windows.add(at, count)
+    state.written = state.windows.total
+  }
+  return states
+}
