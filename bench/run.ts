@@ -1,4 +1,5 @@
 /** `npm run bench`: every figure as a ratio to a floor that is measured in the same run. */
+import { limits } from './limits.ts'
 import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
 import { startUp } from './start-up.ts'
@@ -15,6 +16,7 @@ interface Measurement {
 
 const suites: Record<string, () => Promise<Measurement[]>> = {
   'start-up': startUp,
+  limits,
   localnet,
   merkle,
   tables,

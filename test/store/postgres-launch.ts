@@ -24,15 +24,18 @@ export interface LaunchedPostgres extends PostgresAddress {
   stop(): Promise<void>
 }
 
-/** The server, or why none can be run here; rejects where the bundled binaries are, which must run. */
-export async function launchPostgres(): Promise<LaunchedPostgres | { missing: string }> {
+/**
+ * The server, or why none can be run here; rejects where the bundled binaries are, which must run. Without `fsync` a
+ * commit is not durable, and quick.
+ */
+export async function launchPostgres({ fsync = 'off' } = {}): Promise<LaunchedPostgres | { missing: string }> {
   const identity = await runnableIdentity()
   if ('missing' in identity) return identity
   const failures: string[] = []
   const bundled = await bundledFolder()
   for (const bin of [...(bundled === null ? [] : [bundled]), ...systemFolders()]) {
     try {
-      return await start(bin, identity)
+      return await start(bin, identity, fsync)
     } catch (error) {
       failures.push(`${bin}: ${error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : error}`)
     }
@@ -72,7 +75,7 @@ function systemFolders(): string[] {
   return folders.filter((folder) => existsSync(join(folder, 'initdb')))
 }
 
-async function start(bin: string, identity: Identity): Promise<LaunchedPostgres> {
+async function start(bin: string, identity: Identity, fsync: string): Promise<LaunchedPostgres> {
   const home = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
   let server: ChildProcess | undefined
   const kill = () => void server?.kill('SIGQUIT')
@@ -96,7 +99,7 @@ async function start(bin: string, identity: Identity): Promise<LaunchedPostgres>
         port,
         listen_addresses: '127.0.0.1',
         unix_socket_directories: '',
-        fsync: 'off',
+        fsync,
         deadlock_timeout: '100ms',
         max_connections: 400,
       }

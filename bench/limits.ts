@@ -1,0 +1,176 @@
+/** What a key's limits cost: the throughput of a limited key against an unlimited one, on both databases, and of others beside one that is refused. */
+import { hash, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { Pool } from 'undici'
+import { insertApiKey } from '../src/store/api-keys.ts'
+import { newId } from '../src/store/id.ts'
+import { openStore, type StoreOptions } from '../src/store/open.ts'
+import { putRateHits } from '../src/store/rate-hits.ts'
+import type { Store } from '../src/store/store.ts'
+import { HOUR_MS } from '../src/timing.ts'
+import { launchPostgres } from '../test/store/postgres-launch.ts'
+import { type Daemon, startDaemon } from '../test/support/daemon.ts'
+import { median } from './merkle/timing.ts'
+import type { Measurement } from './merkle.ts'
+
+const ENCRYPTION_KEY = randomBytes(32).toString('hex')
+/** Requests of the key's day before it is measured. */
+const FILLS = [0, 10_000, 60_000]
+/** Each in turn, because a machine is not as quick at one moment as at the next. */
+const ROUNDS = 5
+const ROUND_MS = 1_500
+const IN_FLIGHT = 64
+const AMPLE = 1_000_000_000
+
+/** All figures; some minutes. PostgreSQL is left out where it cannot be run. */
+export async function limits(): Promise<Measurement[]> {
+  const measured = await inFolder((dataDir) => measure({ dataDir }, 1, 'SQLite'))
+  const server = await launchPostgres({ fsync: 'on' })
+  if ('missing' in server) return measured
+  try {
+    for (const daemons of [1, 3]) {
+      const databaseUrl = server.url
+      measured.push(...(await inFolder((dataDir) => measure({ dataDir, databaseUrl }, daemons, 'PostgreSQL'))))
+    }
+    return measured
+  } finally {
+    await server.stop()
+  }
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-limits-'))
+  try {
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+interface KeyOptions {
+  perMinute: number | null
+  hits?: number
+}
+
+/** Stores a key with the hits of its last 23 hours, and returns the key itself. */
+async function storeKey(store: Store, { perMinute, hits = 0 }: KeyOptions): Promise<string> {
+  const key = `svc_live_${newId('x').slice(-24)}${newId('x').slice(-8)}`
+  const id = newId('key')
+  await store.write((tx) =>
+    insertApiKey(tx, {
+      ...{ id, name: 'bench', preview: 'svc_live_', scopes_json: '[]', status: 'active', created_at: 1 },
+      ...{ hash: hash('sha256', key, 'hex'), per_minute: perMinute, per_day: perMinute === null ? null : AMPLE },
+    }),
+  )
+  const from = Date.now() - 23 * HOUR_MS
+  const rows = Array.from({ length: hits }, (_, n) => ({
+    ...{ api_key_id: id, at: from + Math.floor((n / hits) * 22 * HOUR_MS), count: 1, total: n + 1 },
+  }))
+  await store.write((tx) => putRateHits(tx, rows))
+  return key
+}
+
+async function measure(options: StoreOptions, count: number, kind: string): Promise<Measurement[]> {
+  // The first start makes the installation that the keys belong to.
+  await (await started(options, options.dataDir)).stop()
+  const store = await openStore(options)
+  const unlimited = await storeKey(store, { perMinute: null })
+  const limited: string[] = []
+  for (const hits of FILLS) limited.push(await storeKey(store, { perMinute: AMPLE, hits }))
+  const refused = await storeKey(store, { perMinute: 1 })
+  await store.close()
+  const folder = (n: number) => (n === 0 ? options.dataDir : mkdtempSync(join(options.dataDir, `${n}-`)))
+  const daemons = await Promise.all(Array.from({ length: count }, (_, n) => started(options, folder(n))))
+  try {
+    const where = `${kind}, ${count === 1 ? 'a daemon' : `${count} daemons`}`
+    const keys = await inTurns([unlimited, ...limited].map((key) => () => requestTime(daemons, { key })))
+    const [floor = 0, ...times] = keys
+    const besides = await inTurns([
+      () => requestTime(daemons, { key: unlimited, beside: { path: '/v2/health' } }),
+      () => requestTime(daemons, { key: unlimited, beside: { path: '/v2/pools', key: refused } }),
+    ])
+    const [besideHealth = 0, besideRefused = 0] = besides
+    return [
+      figure(`${where}: a key without limits`, floor, floor, 'a key without limits'),
+      ...times.map((ms, n) =>
+        figure(`${where}: limited, ${FILLS[n]?.toLocaleString('en')} hits`, ms, floor, 'a key without limits'),
+      ),
+      figure(`${where}: beside a refused key`, besideRefused, besideHealth, 'beside /v2/health'),
+    ]
+  } finally {
+    await Promise.all(daemons.map(({ stop }) => stop()))
+  }
+}
+
+const figure = (name: string, ms: number, floorMs: number, floor: string): Measurement => ({
+  name: `${name}, ${Math.round(1000 / ms).toLocaleString('en')}/s`,
+  ms: ms * 1000,
+  ratio: ms / floorMs,
+  floor: `${floor} (1,000 requests)`,
+})
+
+const started = ({ databaseUrl }: StoreOptions, dataDir: string): Promise<Daemon> =>
+  startDaemon({
+    dataDir,
+    flags: ['--rpc-port', '0'],
+    env: databaseUrl === undefined ? {} : { SVC_DATABASE_URL: databaseUrl, SVC_ENCRYPTION_KEY: ENCRYPTION_KEY },
+  })
+
+/** Medians of each, after a round that warms up. */
+async function inTurns(measures: readonly (() => Promise<number>)[]): Promise<number[]> {
+  const times = measures.map((): number[] => [])
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [n, measureOnce] of measures.entries()) {
+      const time = await measureOnce()
+      if (round >= 0) times[n]?.push(time)
+    }
+  }
+  return times.map(median)
+}
+
+interface Load {
+  path: string
+  key?: string
+}
+
+/** Milliseconds per answered request of a key; with a load beside it, that has as many requests under way. */
+async function requestTime(
+  daemons: readonly Daemon[],
+  { key, beside }: { key: string; beside?: Load },
+): Promise<number> {
+  const end = performance.now() + ROUND_MS
+  const own: Load = { path: '/v2/pools', key }
+  const loads = daemons.flatMap(({ url }) =>
+    beside === undefined
+      ? [drive(url, own, end, IN_FLIGHT)]
+      : [drive(url, own, end, 8), drive(url, beside, end, IN_FLIGHT)],
+  )
+  const from = performance.now()
+  const answered = await Promise.all(loads)
+  const mine = answered.filter((_, n) => beside === undefined || n % 2 === 0)
+  return (performance.now() - from) / mine.reduce((sum, one) => sum + one, 0)
+}
+
+/** Keeps requests under way until `end`; the number of answers. */
+async function drive(url: string, { path, key }: Load, end: number, inFlight: number): Promise<number> {
+  const pool = new Pool(url, { connections: inFlight })
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  let answered = 0
+  try {
+    await Promise.all(
+      Array.from({ length: inFlight }, async () => {
+        while (performance.now() < end) {
+          const { body } = await pool.request({ method: 'GET', path, headers })
+          await body.dump()
+          answered++
+        }
+      }),
+    )
+    return answered
+  } finally {
+    await pool.destroy()
+  }
+}
