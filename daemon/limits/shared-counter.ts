@@ -1,7 +1,6 @@
 /** Counts requests in PostgreSQL, which several daemons share: the requests of a turn of the event loop go together. */
 import { type Services, systemClock } from '../../src/context.ts'
 import { type Admission, admitRequests, type GroupAdmission } from '../../src/store/rate-hits.ts'
-import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { Counter, LimitedKey } from './counter.ts'
 
 /** Transactions under way at once: few, so that limits leave most connections to the requests themselves. */
@@ -9,10 +8,6 @@ const LANES = 3
 /** Lanes that may wait for a key's lock; the last one never waits, so that a locked key holds up no other. */
 const WAITING_LANES = LANES - 1
 const KEYS_PER_TRANSACTION = 64
-/** Longest memory of a refusal in milliseconds; it bounds what a clock that jumps can do. */
-const REFUSAL_MS = 1_000
-/** Refusals in memory from which on expired ones are removed. */
-const MANY_REFUSALS = 1_024
 
 interface Queue {
   key: LimitedKey
@@ -22,17 +17,8 @@ interface Queue {
   isLocked: boolean
 }
 
-/** A full window: until it moves, its key's requests are refused without asking the database. */
-interface Refusal {
-  key: LimitedKey
-  since: number
-  until: number
-  admission: Admission
-}
-
 export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'>): Counter {
   const queues = new Map<string, Queue>()
-  const refusals = new Map<string, Refusal>()
   const counts = { lanes: 0, waiting: 0 }
   let isPlanned = false
 
@@ -61,7 +47,6 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
     for (const queue of batch) queue.isUnderWay = true
     counts.lanes++
     if (waits) counts.waiting++
-    const sent = clock.now()
     try {
       const asked = taken.map(({ queue: { key }, requests }) => ({
         apiKeyId: key.id,
@@ -70,14 +55,14 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
         perDay: key.per_day,
       }))
       // Only an injected clock is given: those of several machines differ, and the database has one.
-      const now = clock === systemClock ? undefined : sent
+      const now = clock === systemClock ? undefined : clock.now()
       const answers = await store.write((tx) => admitRequests(tx, asked, { now, waits }))
       const byKey = new Map(answers.map((answer) => [answer.apiKeyId, answer]))
       for (const { queue, requests } of taken) {
         const answer = byKey.get(queue.key.id)
         queue.isLocked = answer === undefined
         if (answer === undefined) queue.requests.unshift(...requests)
-        else settle(queue.key, requests, answer, sent)
+        else settle(queue.key, requests, answer)
       }
     } catch (error) {
       for (const { requests } of taken) for (const { reject } of requests) reject(error)
@@ -93,10 +78,9 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
   }
 
   /** Gives each request its own place in the windows, in the order of their arrival. */
-  function settle(key: LimitedKey, requests: Queue['requests'], answer: GroupAdmission, sent: number): void {
+  function settle(key: LimitedKey, requests: Queue['requests'], answer: GroupAdmission): void {
     const { admitted, at, minute, day } = answer
     const refusedBy = key.per_minute !== null && minute.used >= key.per_minute ? 'minute' : 'day'
-    if (admitted < requests.length) remember(key, { refused_by: refusedBy, at, minute, day }, sent)
     for (const [n, { resolve }] of requests.entries()) {
       const later = Math.max(0, admitted - n - 1)
       resolve({
@@ -108,34 +92,8 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
     }
   }
 
-  function remember(key: LimitedKey, admission: Admission, since: number): void {
-    const { at, minute, day } = admission
-    const full = [
-      ...(key.per_minute !== null && minute.used >= key.per_minute ? [(minute.oldest_at ?? at) + MINUTE_MS] : []),
-      ...(key.per_day !== null && day.used >= key.per_day ? [(day.oldest_at ?? at) + DAY_MS] : []),
-    ]
-    // Counted from when the question was sent, which was before it was decided: never refused for too long.
-    const until = since + Math.min(REFUSAL_MS, Math.max(...full) - at)
-    if (refusals.size >= MANY_REFUSALS) {
-      for (const [id, refusal] of refusals) if (refusal.until <= since) refusals.delete(id)
-    }
-    refusals.set(key.id, { key, since, until, admission })
-  }
-
-  function remembered(key: LimitedKey, now: number): Admission | undefined {
-    const refusal = refusals.get(key.id)
-    if (refusal === undefined) return undefined
-    const { since, until, admission } = refusal
-    const isSameKey = refusal.key.per_minute === key.per_minute && refusal.key.per_day === key.per_day
-    if (isSameKey && now >= since && now < until) return { ...admission, at: admission.at + now - since }
-    refusals.delete(key.id)
-    return undefined
-  }
-
   return {
-    async admit(key, now) {
-      const refused = remembered(key, now)
-      if (refused !== undefined) return refused
+    admit(key) {
       return new Promise((resolve, reject) => {
         const queue = queues.get(key.id) ?? { key, requests: [], isUnderWay: false, isLocked: false }
         queue.key = key

@@ -6,6 +6,7 @@ import type { Admission, Window } from '../../src/store/rate-hits.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { LimitedKey } from '../limits/counter.ts'
 import { localCounter } from '../limits/local-counter.ts'
+import { Refusals } from '../limits/refusals.ts'
 import { sharedCounter } from '../limits/shared-counter.ts'
 
 const REFUSALS = { minute: 'Too many requests this minute', day: 'Daily quota exceeded' } as const
@@ -26,7 +27,9 @@ export interface Quotas {
 
 export interface RateLimiter {
   /** Counts the request, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
-  admit(key: LimitedKey): Promise<Quotas>
+  admit(key: LimitedKey & { hash: string }): Promise<Quotas>
+  /** Throws rate_limited for the SHA-256 of a key that is known to be over its limits, without asking the database. */
+  refuseKnown(hash: string): void
   /** Writes the counts that are still in memory. */
   close(): Promise<void>
 }
@@ -72,10 +75,18 @@ function quotasAfter(admission: Admission, { per_minute, per_day }: LimitedKey):
 
 export async function createRateLimiter(services: LimiterServices): Promise<RateLimiter> {
   const counter = services.store.kind === 'postgres' ? sharedCounter(services) : await localCounter(services)
+  const refusals = new Refusals()
   return {
     async admit(key) {
       if (key.per_minute === null && key.per_day === null) return { minute: null, day: null }
-      return quotasAfter(await counter.admit(key, services.clock.now()), key)
+      const now = services.clock.now()
+      const admission = await counter.admit(key, now)
+      if (admission.refused_by !== null) refusals.remember(key, admission, now)
+      return quotasAfter(admission, key)
+    },
+    refuseKnown(hash) {
+      const known = refusals.recall(hash, services.clock.now())
+      if (known !== undefined) quotasAfter(known.admission, known.key)
     },
     close: () => counter.close(),
   }

@@ -1,0 +1,47 @@
+/** Remembers which keys are over their limits, so that requests that will be refused cost the database nothing. */
+import type { Admission } from '../../src/store/rate-hits.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/timing.ts'
+import type { LimitedKey } from './counter.ts'
+
+/** Longest memory: it bounds how late a revoked key is told so, and what a clock that jumps can do. */
+const MEMORY_MS = SECOND_MS
+/** Refusals from which on those that are over are removed. */
+const MANY = 1_024
+
+type HashedKey = LimitedKey & { hash: string }
+
+interface Remembered {
+  key: HashedKey
+  admission: Admission
+  since: number
+  until: number
+}
+
+/** A window that is full stays so until its oldest request leaves it: nothing that was counted is ever taken back. */
+export class Refusals {
+  readonly #byHash = new Map<string, Remembered>()
+
+  /** `since` is when the decision was asked for, or earlier, so that no request is refused for too long. */
+  remember(key: HashedKey, admission: Admission, since: number): void {
+    const { at, minute, day } = admission
+    const moves = [
+      ...(key.per_minute !== null && minute.used >= key.per_minute ? [(minute.oldest_at ?? at) + MINUTE_MS] : []),
+      ...(key.per_day !== null && day.used >= key.per_day ? [(day.oldest_at ?? at) + DAY_MS] : []),
+    ]
+    const until = since + Math.min(MEMORY_MS, Math.max(...moves) - at)
+    if (this.#byHash.size >= MANY) {
+      for (const [hash, remembered] of this.#byHash) if (remembered.until <= since) this.#byHash.delete(hash)
+    }
+    this.#byHash.set(key.hash, { key, admission, since, until })
+  }
+
+  /** The key with this SHA-256 and its refusal as of `now`; undefined where it may have room again. */
+  recall(hash: string, now: number): { key: HashedKey; admission: Admission } | undefined {
+    const remembered = this.#byHash.get(hash)
+    if (remembered === undefined) return undefined
+    const { key, admission, since, until } = remembered
+    if (now >= since && now < until) return { key, admission: { ...admission, at: admission.at + now - since } }
+    this.#byHash.delete(hash)
+    return undefined
+  }
+}
