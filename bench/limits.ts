@@ -20,8 +20,8 @@ const ENCRYPTION_KEY = randomBytes(32).toString('hex')
 /** Requests of the key's day before it is measured. */
 const FILLS = [0, 10_000, 60_000]
 /** Each in turn, because a machine is not as quick at one moment as at the next. */
-const ROUNDS = 5
-const ROUND_MS = 1_500
+const ROUNDS = 9
+const ROUND_MS = 1_000
 const IN_FLIGHT = 64
 const AMPLE = 1_000_000_000
 
@@ -84,32 +84,33 @@ async function measure(options: StoreOptions, count: number, kind: string): Prom
   await store.close()
   const folder = (n: number) => (n === 0 ? options.dataDir : mkdtempSync(join(options.dataDir, `${n}-`)))
   const daemons = await Promise.all(Array.from({ length: count }, (_, n) => started(options, folder(n))))
+  const pools = daemons.map(({ url }) => new Pool(url, { connections: 2 * IN_FLIGHT }))
   try {
     const where = `${kind}, ${count === 1 ? 'a daemon' : `${count} daemons`}`
-    const keys = await inTurns([unlimited, ...limited].map((key) => () => requestTime(daemons, { key })))
-    const [floor = 0, ...times] = keys
-    const besides = await inTurns([
-      () => requestTime(daemons, { key: unlimited, beside: { path: '/v2/health' } }),
-      () => requestTime(daemons, { key: unlimited, beside: { path: '/v2/pools', key: refused } }),
+    const floor = 'a key without limits'
+    const alone = await inTurns([unlimited, ...limited].map((key) => () => requestTime(pools, { key })))
+    const beside = await inTurns([
+      () => requestTime(pools, { key: unlimited, beside: { path: '/v2/health' } }),
+      () => requestTime(pools, { key: unlimited, beside: { path: '/v2/pools', key: refused } }),
     ])
-    const [besideHealth = 0, besideRefused = 0] = besides
+    const names = [floor, ...FILLS.map((hits) => `limited, ${hits.toLocaleString('en')} hits in its day`)]
     return [
-      figure(`${where}: a key without limits`, floor, floor, 'a key without limits'),
-      ...times.map((ms, n) =>
-        figure(`${where}: limited, ${FILLS[n]?.toLocaleString('en')} hits`, ms, floor, 'a key without limits'),
-      ),
-      figure(`${where}: beside a refused key`, besideRefused, besideHealth, 'beside /v2/health'),
+      ...alone.map(({ ms, ratio }, n) => figure(`${where}: ${names[n]}`, ms, ratio, floor)),
+      ...beside
+        .slice(1)
+        .map(({ ms, ratio }) => figure(`${where}: beside a refused key`, ms, ratio, 'beside /v2/health')),
     ]
   } finally {
+    await Promise.all(pools.map((pool) => pool.destroy()))
     await Promise.all(daemons.map(({ stop }) => stop()))
   }
 }
 
-const figure = (name: string, ms: number, floorMs: number, floor: string): Measurement => ({
+const figure = (name: string, ms: number, ratio: number, floor: string): Measurement => ({
   name: `${name}, ${Math.round(1000 / ms).toLocaleString('en')}/s`,
   ms: ms * 1000,
-  ratio: ms / floorMs,
-  floor: `${floor} (1,000 requests)`,
+  ratio,
+  floor,
 })
 
 const started = ({ databaseUrl }: StoreOptions, dataDir: string): Promise<Daemon> =>
@@ -119,16 +120,18 @@ const started = ({ databaseUrl }: StoreOptions, dataDir: string): Promise<Daemon
     env: databaseUrl === undefined ? {} : { SVC_DATABASE_URL: databaseUrl, SVC_ENCRYPTION_KEY: ENCRYPTION_KEY },
   })
 
-/** Medians of each, after a round that warms up. */
-async function inTurns(measures: readonly (() => Promise<number>)[]): Promise<number[]> {
-  const times = measures.map((): number[] => [])
+/** Medians of each, and of its ratio to the first one of the same round, after a round that warms up. */
+async function inTurns(measures: readonly (() => Promise<number>)[]): Promise<{ ms: number; ratio: number }[]> {
+  const rounds: number[][] = []
   for (let round = -1; round < ROUNDS; round++) {
-    for (const [n, measureOnce] of measures.entries()) {
-      const time = await measureOnce()
-      if (round >= 0) times[n]?.push(time)
-    }
+    const times: number[] = []
+    for (const measureOnce of measures) times.push(await measureOnce())
+    if (round >= 0) rounds.push(times)
   }
-  return times.map(median)
+  return measures.map((_, n) => ({
+    ms: median(rounds.map((times) => times[n] ?? 0)),
+    ratio: median(rounds.map((times) => (times[n] ?? 0) / (times[0] ?? 0))),
+  }))
 }
 
 interface Load {
@@ -137,40 +140,29 @@ interface Load {
 }
 
 /** Milliseconds per answered request of a key; with a load beside it, that has as many requests under way. */
-async function requestTime(
-  daemons: readonly Daemon[],
-  { key, beside }: { key: string; beside?: Load },
-): Promise<number> {
+async function requestTime(pools: readonly Pool[], { key, beside }: { key: string; beside?: Load }): Promise<number> {
   const end = performance.now() + ROUND_MS
   const own: Load = { path: '/v2/pools', key }
-  const loads = daemons.flatMap(({ url }) =>
-    beside === undefined
-      ? [drive(url, own, end, IN_FLIGHT)]
-      : [drive(url, own, end, 8), drive(url, beside, end, IN_FLIGHT)],
-  )
   const from = performance.now()
-  const answered = await Promise.all(loads)
-  const mine = answered.filter((_, n) => beside === undefined || n % 2 === 0)
-  return (performance.now() - from) / mine.reduce((sum, one) => sum + one, 0)
+  const [mine] = await Promise.all([
+    Promise.all(pools.map((pool) => drive(pool, own, end, beside === undefined ? IN_FLIGHT : IN_FLIGHT / 8))),
+    ...(beside === undefined ? [] : pools.map((pool) => drive(pool, beside, end, IN_FLIGHT))),
+  ])
+  return (performance.now() - from) / mine.reduce((sum, answered) => sum + answered, 0)
 }
 
 /** Keeps requests under way until `end`; the number of answers. */
-async function drive(url: string, { path, key }: Load, end: number, inFlight: number): Promise<number> {
-  const pool = new Pool(url, { connections: inFlight })
+async function drive(pool: Pool, { path, key }: Load, end: number, inFlight: number): Promise<number> {
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
   let answered = 0
-  try {
-    await Promise.all(
-      Array.from({ length: inFlight }, async () => {
-        while (performance.now() < end) {
-          const { body } = await pool.request({ method: 'GET', path, headers })
-          await body.dump()
-          answered++
-        }
-      }),
-    )
-    return answered
-  } finally {
-    await pool.destroy()
-  }
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (performance.now() < end) {
+        const { body } = await pool.request({ method: 'GET', path, headers })
+        await body.dump()
+        answered++
+      }
+    }),
+  )
+  return answered
 }

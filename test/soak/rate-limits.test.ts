@@ -1,0 +1,142 @@
+/** Rate limits over processes: exactly as many as the limit at any time, no wrong refusal, also through kills. */
+import pg from 'pg'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { pause } from '../../src/timing.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const MINUTE = 60_000
+const PER_MINUTE = 300
+const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
+/** Two windows and a half: the first fills, the second and the third roll. */
+const RUN_MS = 150_000
+
+const started = await startPostgres()
+afterAll(async () => {
+  if (!('missing' in started)) await started.stop()
+})
+
+/** One request as its caller saw it: it was decided between `sent` and `answered`. */
+interface Seen {
+  sent: number
+  answered: number
+  status: number
+}
+
+/** How long one that was refused waits before it asks again. */
+const PAUSE_MS = 100
+
+/** Keeps requests of the key under way until `end` or until their daemon is gone; status 0 is one without an answer. */
+async function drive(daemons: readonly Daemon[], key: string, inFlight: number, end: number): Promise<Seen[]> {
+  const seen: Seen[] = []
+  const one = async (daemon: Daemon) => {
+    while (Date.now() < end) {
+      const sent = Date.now()
+      const status = await daemon.request('GET', '/v2/pools', { key }).then(
+        (answer) => answer.status,
+        () => 0,
+      )
+      seen.push({ sent, answered: Date.now(), status })
+      if (status === 0) return
+      if (status === 429) await pause(PAUSE_MS)
+    }
+  }
+  await Promise.all(Array.from({ length: inFlight }, (_, n) => one(daemons[n % daemons.length]!)))
+  return seen
+}
+
+/** The most of `stamps` in any window that begins after one of them leaves. */
+function peak(stamps: readonly number[], windowMs: number): number {
+  const sorted = stamps.toSorted((a, b) => a - b)
+  let [most, first] = [0, 0]
+  for (const [n, at] of sorted.entries()) {
+    while (sorted[first]! <= at - windowMs) first++
+    most = Math.max(most, n - first + 1)
+  }
+  return most
+}
+
+/** Whether the window was full at some moment while the request was under way, by the stamps of what was admitted. */
+function wasFull(sorted: readonly number[], { sent, answered }: Seen, limit: number): boolean {
+  const used = (at: number) => sorted.filter((stamp) => stamp <= at && stamp > at - MINUTE).length
+  // Between two stamps a window only empties.
+  const moments = [sent - 1, ...sorted.filter((stamp) => stamp >= sent - 1 && stamp <= answered + 1)]
+  return moments.some((at) => used(at) >= limit)
+}
+
+async function limitedKey(daemon: Daemon, perMinute: number): Promise<{ key: string; id: string }> {
+  const body = { name: 'limited', rate_limit_per_minute: perMinute }
+  return (await daemon.request('POST', '/v2/api-keys', { body })).json.data
+}
+
+describe('64 parallel requests over three daemons on one PostgreSQL database', () => {
+  it.skipIf('missing' in started)(
+    'are admitted exactly up to the limit of every window that rolls, and none is refused while there is room',
+    async () => {
+      if ('missing' in started) return
+      const url = await started.createDatabase()
+      const env = { SVC_DATABASE_URL: url, SVC_ENCRYPTION_KEY: ENCRYPTION_KEY }
+      const start = () => startDaemon({ dataDir: temporaryFolder(), flags: ['--rpc-port', '0'], env })
+      const daemons = [await start(), await start(), await start()]
+      onTestFinished(async () => void (await Promise.all(daemons.map((daemon) => daemon.stop()))))
+      const { key, id } = await limitedKey(daemons[0]!, PER_MINUTE)
+      const from = Date.now()
+      const seen = await drive(daemons, key, 64, from + RUN_MS)
+
+      const observer = new pg.Client({ connectionString: url })
+      await observer.connect()
+      const { rows } = await observer.query(
+        'select at, count, total from rate_hits where api_key_id = $1 order by at',
+        [id],
+      )
+      await observer.end()
+      const stamps = rows.flatMap(({ at, count }) => Array.from({ length: Number(count) }, () => Number(at)))
+      const admitted = seen.filter(({ status }) => status === 200)
+      const refused = seen.filter(({ status }) => status === 429)
+      expect(admitted.length + refused.length).toBe(seen.length)
+      // Every admitted request has one stamp, within the time that it was under way.
+      expect(stamps).toHaveLength(admitted.length)
+      const [sents, answers] = [admitted.map(({ sent }) => sent), admitted.map(({ answered }) => answered)].map(
+        (times) => times.toSorted((a, b) => a - b),
+      )
+      for (const [n, stamp] of stamps.entries()) {
+        expect(stamp).toBeGreaterThanOrEqual(sents![n]! - 1)
+        expect(stamp).toBeLessThanOrEqual(answers![n]! + 1)
+      }
+      expect(peak(stamps, MINUTE)).toBe(PER_MINUTE)
+      // A place that is free is taken at once by so many.
+      expect(admitted.length).toBeGreaterThan(2 * PER_MINUTE)
+      expect(refused.filter((one) => !wasFull(stamps, one, PER_MINUTE))).toEqual([])
+      process.stdout.write(`  ${admitted.length} admitted, ${refused.length} refused in ${RUN_MS / 1000} s\n`)
+    },
+    RUN_MS + 120_000,
+  )
+})
+
+describe('a daemon on SQLite that is killed again and again', () => {
+  it('never lets more pass in a minute than the limit', async () => {
+    const dataDir = temporaryFolder()
+    const start = () => startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
+    let daemon = await start()
+    onTestFinished(() => daemon.stop('SIGKILL'))
+    const { key } = await limitedKey(daemon, PER_MINUTE)
+    const seen: Seen[] = []
+    const from = Date.now()
+    while (Date.now() < from + 90_000) {
+      const driven = drive([daemon], key, 16, Date.now() + MINUTE)
+      await pause(1_500)
+      await daemon.stop('SIGKILL')
+      seen.push(...(await driven))
+      daemon = await start()
+    }
+    const admitted = seen.filter(({ status }) => status === 200)
+    expect(seen.some(({ status }) => status === 429)).toBe(true)
+    expect(seen.some(({ status }) => status === 0)).toBe(true)
+    // What was sent after a moment and answered within a minute of it was decided within that minute.
+    for (const { sent } of admitted) {
+      const within = admitted.filter((one) => one.sent >= sent && one.answered < sent + MINUTE)
+      expect(within.length).toBeLessThanOrEqual(PER_MINUTE)
+    }
+  }, 300_000)
+})
