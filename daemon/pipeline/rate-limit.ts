@@ -5,8 +5,8 @@ import { ApiError } from '../../src/errors.ts'
 import type { Admission, Window } from '../../src/store/rate-hits.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { LimitedKey } from '../limits/counter.ts'
+import { ExhaustedKeys } from '../limits/exhausted-keys.ts'
 import { localCounter } from '../limits/local-counter.ts'
-import { Refusals } from '../limits/refusals.ts'
 import { sharedCounter } from '../limits/shared-counter.ts'
 
 const REFUSALS = { minute: 'Too many requests this minute', day: 'Daily quota exceeded' } as const
@@ -75,17 +75,17 @@ function quotasAfter(admission: Admission, { per_minute, per_day }: LimitedKey):
 
 export async function createRateLimiter(services: LimiterServices): Promise<RateLimiter> {
   const counter = services.store.kind === 'postgres' ? sharedCounter(services) : await localCounter(services)
-  const refusals = new Refusals()
+  const exhausted = new ExhaustedKeys()
   return {
     async admit(key) {
       if (key.per_minute === null && key.per_day === null) return { minute: null, day: null }
       const now = services.clock.now()
       const admission = await counter.admit(key, now)
-      if (admission.refused_by !== null) refusals.remember(key, admission, now)
+      if (admission.refused_by !== null) exhausted.remember(key, admission, now)
       return quotasAfter(admission, key)
     },
     refuseKnown(hash) {
-      const known = refusals.recall(hash, services.clock.now())
+      const known = exhausted.recall(hash, services.clock.now())
       if (known !== undefined) quotasAfter(known.admission, known.key)
     },
     close: () => counter.close(),

@@ -307,6 +307,7 @@ describe.skipIf(shared === undefined)('on PostgreSQL', () => {
       const admissions = await Promise.all(keys.slice(5).map((key) => counter.admit(key, clock.now())))
       expect(admissions.map(({ minute }) => minute.used)).toEqual([round + 1, round + 1, round + 1])
     }
+    await Promise.all([store.ping(), store.write(async () => {})])
     expect(answered).toBe(0)
     await release()
     for (const { refused_by } of await Promise.all(waiting)) expect(refused_by).toBeNull()

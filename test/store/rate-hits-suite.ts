@@ -99,6 +99,7 @@ export function rateHitsSuite(database: TestDatabase): void {
       }
       expect(await ask()).toMatchObject({ refused_by: null, day: { used: 20 } })
       expect(await ask()).toMatchObject({ refused_by: 'day', day: { used: 20 } })
+      expect((await loadRateHits(store.db, 0)).length).toBeLessThanOrEqual(21)
     })
 
     test('of hits from before there were totals are kept to the millisecond', async () => {

@@ -5,7 +5,7 @@ import type { LimitedKey } from './counter.ts'
 
 /** Longest memory: it bounds how late a revoked key is told so, and what a clock that jumps can do. */
 const MEMORY_MS = SECOND_MS
-/** Refusals from which on those that are over are removed. */
+/** Keys from which on those that may have room again are removed. */
 const MANY = 1_024
 
 type HashedKey = LimitedKey & { hash: string }
@@ -18,7 +18,7 @@ interface Remembered {
 }
 
 /** A window that is full stays so until its oldest request leaves it: nothing that was counted is ever taken back. */
-export class Refusals {
+export class ExhaustedKeys {
   readonly #byHash = new Map<string, Remembered>()
 
   /** `since` is when the decision was asked for, or earlier, so that no request is refused for too long. */
@@ -35,7 +35,7 @@ export class Refusals {
     this.#byHash.set(key.hash, { key, admission, since, until })
   }
 
-  /** The key with this SHA-256 and its refusal as of `now`; undefined where it may have room again. */
+  /** The key with this SHA-256 and its windows as of `now`; undefined where it may have room again. */
   recall(hash: string, now: number): { key: HashedKey; admission: Admission } | undefined {
     const remembered = this.#byHash.get(hash)
     if (remembered === undefined) return undefined
