@@ -16,7 +16,7 @@ export interface Workers {
    * Runs one tick soon, after any tick that is running; repeated calls before it starts add none. Unknown names do
    * nothing.
    */
-  wake(name: WorkerDefinition['name']): void
+  wake(name: string): void
   /**
    * Runs a tick now, for the moment `slot` of the schedule where it is given; resolves when it has ended. Never
    * rejects.
