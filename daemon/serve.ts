@@ -117,9 +117,7 @@ async function runWorkers(services: OpenServices, metrics: Metrics): Promise<Wor
   await releaseDeadLeases({ ...services, store })
   const workers = startWorkers({ ...services, store }, WORKERS, { owner: newOwner(), metrics })
   // The store ends this when it closes.
-  await store.wakeups.listen((name) => {
-    for (const woken of name === null ? WORKERS.map((worker) => worker.name) : [name]) workers.wake(woken)
-  }, services.log)
+  await store.wakeups.listen(workers.wake, services.log)
   return workers
 }
 
