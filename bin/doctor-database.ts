@@ -23,7 +23,7 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
       failedCheck(
         'database',
         errorText(error),
-        databaseUrl === undefined ? 'as said there; another --data-dir starts afresh' : 'check SVC_DATABASE_URL',
+        databaseUrl === undefined ? 'as said there; another --data-dir starts afresh' : 'as said there',
       ),
     ]
   }
