@@ -98,6 +98,22 @@ describe.skipIf('missing' in started)('a pool that requests have emptied', () =>
     await release()
   })
 
+  test('answers each request of a flood, done or refused with Retry-After, and nothing between', async () => {
+    const service = await smallPool({ 'postgres.pool-size': 4, 'postgres.pool-timeout-ms': 20 })
+    const answers = await Promise.all(Array.from({ length: 150 }, () => create(service)))
+    const done = answers.filter(({ status }) => status === 201)
+    const refused = answers.filter(({ status }) => status !== 201)
+    expect(done.length).toBeGreaterThan(0)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { status, headers } of refused) expect([status, headers.get('retry-after')]).toEqual([500, '1'])
+    const { sql } = await import('kysely')
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from api_keys where name = 'wanted'`.execute(service.services.store.db)
+    expect(rows[0]?.count).toBe(done.length)
+    const none = { reads: 0, writes: 0, workers: 0, readiness: 0 }
+    expect(service.services.store.poolUsage?.()).toMatchObject({ used: none, waiting: none })
+  })
+
   test('is told from a lock that is held too long and a statement that takes too long, by their own settings', async () => {
     const service = await smallPool({ 'postgres.lock-timeout-ms': 100, 'postgres.statement-timeout-ms': 300 })
     const { store } = service.services
