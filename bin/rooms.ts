@@ -126,7 +126,8 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     value: [],
   },
   'src/store': {
-    about: 'Kysely over both databases; no dialect outside the files of each driver (`sqlite*.ts`, `postgres*.ts`), no query outside this room',
+    about:
+      'Kysely over both databases; no dialect outside the files of each driver (`sqlite*.ts`, `postgres*.ts`), no query outside this room',
     value: ROOMS_BELOW,
     type: ['src/api'],
   },
