@@ -28,7 +28,7 @@ const AMPLE = 1_000_000_000
 /** All figures; some minutes. PostgreSQL is left out where it cannot be run. */
 export async function limits(): Promise<Measurement[]> {
   const measured = await inFolder((dataDir) => measure({ dataDir }, 1, 'SQLite'))
-  const server = await launchPostgres({ fsync: 'on' })
+  const server = await launchPostgres({ settings: { fsync: 'on' } })
   if ('missing' in server) return measured
   try {
     for (const daemons of [1, 3]) {

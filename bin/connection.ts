@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { terminal } from '../commands/terminal.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
+import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
+import { paths } from '../src/api/paths.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import type { Transport } from '../src/client.ts'
 import { type Config, DAEMON_FILE, DAEMON_LOCK_FILE, OPERATOR_KEY_FILE, type Origin } from '../src/config.ts'
@@ -30,14 +32,35 @@ export async function connectToApi(config: Config, note: (text: string) => void)
   if (daemon !== undefined && (await isHealthy(daemon, note))) {
     compareClusters(config, daemon, note)
     const key = explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
-    return connectionOver(await openHttp(daemon.url, key), daemon.cluster ?? null)
+    const http = await openHttp(daemon.url, key)
+    return daemon.role === 'worker'
+      ? besideWorker(http, await localConnection(config, explicit))
+      : connectionOver(http, daemon.cluster ?? null)
   }
+  return localConnection(config, explicit)
+}
+
+/** The same routes in this process. */
+async function localConnection(config: Config, key: string | undefined): Promise<Connection> {
   const { openLocal } = await import('../daemon/local.ts')
   const local = await openLocal(config)
   return {
-    send: inProcess(local.fetch, explicit ?? local.bearer),
+    send: inProcess(local.fetch, key ?? local.bearer),
     cluster: clusterOf(config).label,
     close: () => local.close(),
+  }
+}
+
+/** A daemon with the role `worker` tells of its health; every other request is answered in this process. */
+function besideWorker(http: HttpTransport, local: Connection): Connection {
+  const health: readonly string[] = [paths.service.health[1], paths.service.workers[1]]
+  return {
+    ...local,
+    send: (request) => (health.includes(request.path) ? http.send(request) : local.send(request)),
+    async close() {
+      http.close()
+      await local.close()
+    },
   }
 }
 
@@ -115,6 +138,8 @@ export interface Daemon {
   url: string
   /** Label of the cluster that the daemon uses; undefined where its file does not name one. */
   cluster: string | undefined
+  /** Undefined where the file does not name one. */
+  role: DaemonRole | undefined
   file: string
 }
 
@@ -142,11 +167,11 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   const text = readOwnIfThere(file, { folder: 'own' })
   if (text === null) return undefined
   try {
-    const { pid, url, cluster } = JSON.parse(text) as Record<string, unknown>
+    const { pid, url, cluster, role } = JSON.parse(text) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || parseUrl(url) === undefined) return undefined
     if (!isProcessAlive(pid) || !isLocked(join(dataDir, DAEMON_LOCK_FILE))) return undefined
-    return { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined }
+    return { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined, role: daemonRole(role) }
   } catch {
     return undefined
   }

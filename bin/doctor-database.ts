@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/session.ts'
 import { type Config, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import type { Store } from '../src/store/store.ts'
-import { errorText, failedCheck, passedCheck } from './doctor-checks.ts'
+import { parseUrl } from '../src/urls.ts'
+import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
 
 const CHAIN_FILE = 'chain.db'
 
@@ -12,23 +13,24 @@ const CHAIN_FILE = 'chain.db'
 export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
   const databaseUrl = config.values['database-url']
   if (databaseUrl === undefined && !hasDatabase(config.dataDir)) return [noDatabase(config)]
-  const { openStore } = await import('../src/store/open.ts')
+  const { openStore, storeOptions } = await import('../src/store/open.ts')
   let store: Awaited<ReturnType<typeof openStore>>
   try {
-    store = await openStore({ dataDir: config.dataDir, databaseUrl })
+    store = await openStore(storeOptions(config))
     await store.ping()
   } catch (error) {
     return [
       failedCheck(
         'database',
         errorText(error),
-        databaseUrl === undefined ? 'as said there; another --data-dir starts afresh' : 'check SVC_DATABASE_URL',
+        databaseUrl === undefined ? 'as said there; another --data-dir starts afresh' : 'as said there',
       ),
     ]
   }
   try {
     const fault = await storeFaultCheck(store, config)
     if (fault !== undefined) return [fault]
+    const tls = await tlsChecks(store, databaseUrl)
     const { openVault } = await import('../src/store/vault.ts')
     const { requireInstallation } = await import('../src/store/installation.ts')
     const opened = passedCheck('database', `${store.kind} opens, is whole and takes writes`)
@@ -40,16 +42,30 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
         return [opened, passedCheck('encryption key', 'made on first use')]
       }
       const { fingerprint } = await openVault({ store, dataDir: config.dataDir, keyText })
-      return [opened, passedCheck('encryption key', `fits this database (fingerprint ${fingerprint})`)]
+      return [opened, ...tls, passedCheck('encryption key', `fits this database (fingerprint ${fingerprint})`)]
     } catch (error) {
       return [
         opened,
+        ...tls,
         failedCheck('encryption key', errorText(error), 'bring together what belongs together, as said there'),
       ]
     }
   } finally {
     await store.close()
   }
+}
+
+/** Whether the connection to PostgreSQL is encrypted; within this machine it need not be. */
+async function tlsChecks({ kind, db }: Store, url = ''): Promise<DoctorCheck[]> {
+  if (kind === 'sqlite') return []
+  const { tlsVersion } = await import('../src/store/postgres-tls-version.ts')
+  const version = await tlsVersion(db)
+  if (version !== null) return [passedCheck('database tls', version)]
+  const host = parseUrl(url)?.hostname ?? ''
+  const isHere = ['', 'localhost', '[::1]'].includes(host) || /^127\.|^%2f/i.test(host)
+  return isHere
+    ? [passedCheck('database tls', 'none; the database is on this machine')]
+    : [warningCheck('database tls', `none: what is sent to ${host} can be read on the way`, 'set postgres.sslmode')]
 }
 
 /** A missing database is made on first use, but keys without one mean that an earlier database was lost. */

@@ -108,7 +108,8 @@ async function daemon(config: Config): Promise<DoctorCheck> {
     )
   }
   const answer = await probe(running.url, '/v2/health')
-  if (answer === 200) return passedCheck('daemon', `pid ${running.pid} at ${running.url}`)
+  const role = running.role === undefined ? '' : `, role ${running.role}`
+  if (answer === 200) return passedCheck('daemon', `pid ${running.pid} at ${running.url}${role}`)
   return failedCheck(
     'daemon',
     `pid ${running.pid} at ${running.url}: ${answer}`,

@@ -127,7 +127,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   'src/store': {
     about:
-      'Kysely over both databases; no dialect outside `sqlite.ts` and `postgres.ts` but the admission of requests in `rate-hits.ts`, no query outside this room',
+      'Kysely over both databases; no dialect outside the files of each driver (`sqlite*.ts`, `postgres*.ts`) but the admission of requests in `rate-hits.ts`, no query outside this room',
     value: ROOMS_BELOW,
     type: ['src/api'],
   },

@@ -118,14 +118,14 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
       const daemon = runningDaemon(loaded)
       return daemon === undefined ? clusterOf(loaded).label : (daemon.cluster ?? null)
     },
-    async serve({ host, port, rpc_host, rpc_port }, onReady) {
+    async serve({ host, port, role: wanted, rpc_host, rpc_port }, onReady) {
       const { serve } = await import('../daemon/serve.ts')
-      const flags = definedFlags({ host, port, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
-      const { url, cluster, localnet, closed } = await serve(
-        await load(flags).catch((error) => Promise.reject(asUsage(error))),
-      )
+      const flags = definedFlags({ host, port, role: wanted, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
+      const { url, role, cluster, localnet, closed } = await load(flags)
+        .then(serve)
+        .catch((error) => Promise.reject(asUsage(error)))
       const [rpc_url, ws_url] = [localnet?.rpcUrl ?? null, localnet?.wsUrl ?? null]
-      onReady({ pid: process.pid, url, cluster, rpc_url, ws_url, notes: localnet?.notes ?? [] })
+      onReady({ pid: process.pid, url, role, cluster, rpc_url, ws_url, notes: localnet?.notes ?? [] })
       await closed
     },
     async diagnose() {

@@ -1,4 +1,5 @@
 /** What a command can use: the API's client, the terminal, settings, the embedded chain, the local keypair and time. */
+import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Client } from '../src/client.ts'
 import type { Wallet } from './signing/wallet.ts'
 import type { Ui } from './ui/ui.ts'
@@ -32,12 +33,14 @@ export interface SessionClock {
 export interface ServeFlags {
   host?: string | undefined
   port?: number | undefined
+  role?: DaemonRole | undefined
   rpc_host?: string | undefined
   rpc_port?: number | undefined
 }
 export interface ServingDaemon {
   pid: number
   url: string
+  role: DaemonRole
   cluster: string
   /** The URLs of the embedded chain, where this daemon serves it. */
   rpc_url: string | null

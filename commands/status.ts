@@ -3,6 +3,12 @@ import { paths } from '../src/api/paths.ts'
 import { type Noun, verb } from './command.ts'
 import { listOutcome, rowsOfRecords } from './reads.ts'
 
+const ROLE_TEXTS = {
+  api: 'api; the workers run in other daemons',
+  worker: 'worker',
+  all: 'all',
+}
+
 export const statusNoun: Noun = {
   verb: verb({
     about: 'Read the state of the background workers, and which cluster they work on',
@@ -15,7 +21,8 @@ export const statusNoun: Noun = {
       // A column that is empty for every worker is omitted on a terminal.
       const shown = columns.filter((column) => data.workers.some((worker) => worker[column] !== null))
       const table = rowsOfRecords(data.workers, shown)
-      const notes = cluster === null ? [] : [`Cluster: ${cluster}`]
+      const role = data.role === null ? [] : [`Role: ${ROLE_TEXTS[data.role]}`]
+      const notes = [...role, ...(cluster === null ? [] : [`Cluster: ${cluster}`])]
       return { ...listOutcome(data.workers, columns), table, data, notes }
     },
   }),

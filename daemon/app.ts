@@ -1,5 +1,6 @@
 /** The HTTP surface without a listener: every route of the contract on one kernel, as a `fetch` function. */
 import { Hono } from 'hono'
+import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
 import { createKernel, type Kernel } from './kernel.ts'
@@ -9,7 +10,7 @@ import { errorResponse, jsonResponse } from './pipeline/answer.ts'
 import { requestIdOf } from './pipeline/request-id.ts'
 import { assets } from './routes/assets.ts'
 import { documentation } from './routes/documentation.ts'
-import { mountRoutes } from './routes/index.ts'
+import { mountRoutes, workerRoutes } from './routes/index.ts'
 import { operations } from './routes/probes.ts'
 
 export interface App {
@@ -25,13 +26,17 @@ export async function createApp(services: Services, { metrics }: { metrics?: Met
   const kernel = await createKernel(services, metrics)
   const hono = new Hono()
   const mount: Mount = mountOn(hono, kernel)
-  mountRoutes(mount)
-  documentation(hono, (request, fault) => refuseRoute(kernel, request, fault))
+  if (services.role === 'worker') {
+    workerRoutes(mount)
+  } else {
+    mountRoutes(mount)
+    documentation(hono, (request, fault) => refuseRoute(kernel, request, fault))
+    assets(hono, kernel)
+  }
   operations(hono, kernel)
-  assets(hono, kernel)
   hono.all('/v1', (c) => firstVersion(kernel, c.req.raw))
   hono.all('/v1/*', (c) => firstVersion(kernel, c.req.raw))
-  hono.notFound((c) => refuseRoute(kernel, c.req.raw, unknownRoute(c.req.raw, mount.methodsOf)))
+  hono.notFound((c) => refuseRoute(kernel, c.req.raw, unknownRoute(c.req.raw, mount.methodsOf, services.role)))
   hono.onError((error, c) => refuseRoute(kernel, c.req.raw, error))
   return {
     fetch: async (request) => hono.fetch(request),
@@ -54,8 +59,12 @@ function refuseRoute(
   return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': named.id })
 }
 
-function unknownRoute(request: Request, methodsOf: (path: string) => string[]): ApiError {
+function unknownRoute(request: Request, methodsOf: (path: string) => string[], role: DaemonRole | null): ApiError {
   const { pathname } = new URL(request.url)
+  if (role === 'worker') {
+    const served = '/v2/health, /v2/health/workers, /ready and /metrics'
+    return notFound(`This daemon has the role worker and serves only ${served}; send requests to one with the role api`)
+  }
   const methods = methodsOf(pathname)
   return notFound(
     methods.length > 0

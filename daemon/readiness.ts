@@ -1,5 +1,6 @@
 /** Whether this process can do its work: the database accepts writes, the chain answers and the workers make progress. */
 
+import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import { databaseFault, FAULT_MESSAGES } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'
 import { withTimeout } from '../src/timing.ts'
@@ -9,28 +10,35 @@ type ReadinessPart = 'database' | 'rpc' | 'workers'
 
 export interface Readiness {
   ready: boolean
-  checks: Record<ReadinessPart, 'ok' | 'failing'>
+  /** What this daemon does; absent where a command answers without a daemon. */
+  role?: DaemonRole
+  /** A daemon with the role `api` has no workers to check. */
+  checks: Partial<Record<ReadinessPart, 'ok' | 'failing'>>
   /** Why each check fails, without file names and URLs; absent where every check passes. */
   reasons?: Partial<Record<ReadinessPart, string>>
 }
 
-type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending'>
+type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending' | 'role'>
 
 /** Checks database and chain at most once a second, however often readiness is requested. */
 export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
-  const [database, rpc] = [throttled(() => storeFault(kernel)), throttled(() => rpcFault(kernel))]
+  // Requests that have taken every connection must not make the database look unreachable.
+  const probed = { ...kernel, store: kernel.store.reserved?.readiness ?? kernel.store }
+  const [database, rpc] = [throttled(() => storeFault(probed)), throttled(() => rpcFault(kernel))]
+  const { role } = kernel
   return async () => {
     const [databaseReason, rpcReason] = await Promise.all([database(), rpc()])
-    const faults: Record<ReadinessPart, string | null> = {
+    const faults: Partial<Record<ReadinessPart, string | null>> = {
       database: databaseReason,
       rpc: rpcReason,
-      workers: workersFault(kernel),
+      ...(role === 'api' ? {} : { workers: workersFault(kernel) }),
     }
     const parts = Object.entries(faults) as [ReadinessPart, string | null][]
     const failing = parts.flatMap(([part, reason]) => (reason === null ? [] : [[part, reason] as const]))
     const checks = Object.fromEntries(parts.map(([part, reason]) => [part, reason === null ? 'ok' : 'failing']))
     return {
       ready: failing.length === 0,
+      ...(role === null ? {} : { role }),
       checks: checks as Readiness['checks'],
       ...(failing.length === 0 ? {} : { reasons: Object.fromEntries(failing) }),
     }

@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Config, DAEMON_FILE } from '../src/config.ts'
-import type { Services } from '../src/context.ts'
+import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
+import { type Config, ConfigError, DAEMON_FILE } from '../src/config.ts'
 import { type ApiError, conflict } from '../src/errors.ts'
 import { writeAtomically } from '../src/files.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
@@ -14,8 +14,8 @@ import { newOwner } from './kernel.ts'
 import { type ServedChain, serveChain } from './localnet.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
-import { createMetrics } from './metrics.ts'
-import { openServices, operatorKey } from './services.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { type OpenServices, openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
 import { unusableAddress } from './unusable-address.ts'
 import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
@@ -40,6 +40,7 @@ const WORKERS = [
 
 export interface RunningDaemon {
   url: string
+  role: DaemonRole
   /** Label of the cluster that the daemon uses, without credentials. */
   cluster: string
   /** The embedded chain's JSON-RPC; undefined on another cluster. */
@@ -50,10 +51,14 @@ export interface RunningDaemon {
   close(): Promise<void>
 }
 
-/** Starts the daemon and resolves when it listens. Throws conflict when a daemon already runs on this data folder. */
+/**
+ * Starts the daemon and resolves when it listens. Throws conflict when a daemon already runs on this data folder, and
+ * ConfigError for a role that needs PostgreSQL.
+ */
 export async function serve(config: Config): Promise<RunningDaemon> {
+  const role = requireRole(config)
   const log = createLog(config)
-  const services = await openServices(config, log)
+  const services: OpenServices = { ...(await openServices(config, log)), role }
   let localnet: ServedChain | undefined
   try {
     const unlock = await lockFolder(config.dataDir)
@@ -64,17 +69,15 @@ export async function serve(config: Config): Promise<RunningDaemon> {
     const metrics = createMetrics({ processMetrics: true })
     let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()
-    const wake: Services['wake'] = (name) => workers?.wake(name)
-    const app = await createApp({ ...services, workers: states, wake }, { metrics })
+    const app = await createApp({ ...services, workers: states }, { metrics })
     const server = createHttpServer(app, config)
     localnet = await serveChain(config, services.chain, log)
     const url = await listenForHttp(server, config)
     const cluster = services.chain.cluster.label
-    writeDaemonFile(config, { url, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
-    await releaseDeadLeases(services)
-    workers = startWorkers({ ...services, wake }, WORKERS, { owner: newOwner(), metrics })
+    writeDaemonFile(config, { url, role, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
+    if (role !== 'api') workers = await runWorkers(services, metrics)
     log.info(
-      { url, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
+      { url, role, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
       'listening',
     )
 
@@ -90,12 +93,32 @@ export async function serve(config: Config): Promise<RunningDaemon> {
         unlock()
       },
     })
-    return { url, cluster, localnet, closed, close }
+    return { url, role, cluster, localnet, closed, close }
   } catch (error) {
     await localnet?.close()
     await services.close()
     throw error
   }
+}
+
+/** The role of the setting; throws ConfigError where the database cannot be shared with the daemons of other roles. */
+function requireRole({ values }: Config): DaemonRole {
+  const role = daemonRole(values.role) ?? 'all'
+  if (role === 'all' || values['database-url'] !== undefined) return role
+  throw new ConfigError(
+    `role ${role} needs PostgreSQL: on SQLite one daemon answers requests and runs the workers`,
+    'leave --role (SVC_ROLE) out, or set SVC_DATABASE_URL',
+  )
+}
+
+/** Starts the workers on connections that requests cannot take, and has them woken by every daemon. */
+async function runWorkers(services: OpenServices, metrics: Metrics): Promise<Workers> {
+  const store = services.store.reserved?.workers ?? services.store
+  await releaseDeadLeases({ ...services, store })
+  const workers = startWorkers({ ...services, store }, WORKERS, { owner: newOwner(), metrics })
+  // The store ends this when it closes.
+  await store.wakeups.listen(workers.wake, services.log)
+  return workers
 }
 
 async function listenForHttp(server: Server, config: Config): Promise<string> {

@@ -16,7 +16,7 @@ import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
 import { openStorage } from '../src/storage/storage.ts'
 import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
 import { sealEarlierEntries } from '../src/store/audit-entries.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore, storeOptions } from '../src/store/open.ts'
 import { openVault } from '../src/store/vault.ts'
 import { once } from '../src/timing.ts'
 import { workerStates } from './workers/state.ts'
@@ -30,8 +30,7 @@ export interface OpenServices extends Services {
 /** Opens database, vault, tree worker, chain and storage; throws ApiError or ConfigError with what to change. */
 export async function openServices(config: Config, log: Log = silentLog): Promise<OpenServices> {
   makeDataDir(config)
-  const databaseUrl = config.values['database-url']
-  const store = await openStore({ dataDir: config.dataDir, ...(databaseUrl === undefined ? {} : { databaseUrl }) })
+  const store = await openStore(storeOptions(config))
   try {
     const keyText = config.values['encryption-key']
     const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })
@@ -55,7 +54,8 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       signer: once(() => openConfiguredSigner(config, { ending })),
       storage: openStorage(config, chain.cluster.kind),
       workers: () => workerStates([]),
-      wake() {},
+      role: null,
+      wake: (worker) => store.wakeups.send(worker),
       end: () => ender.abort(),
       async close() {
         await trees.close()

@@ -1,4 +1,5 @@
 /** Context of an operation besides its input: the services of the process and the caller of the request. */
+import type { DaemonRole } from './api/daemon-roles.ts'
 import type { Worker, WorkerName } from './api/service.ts'
 import type { Chain } from './chain/connection.ts'
 import type { Signer } from './chain/signer/index.ts'
@@ -26,7 +27,9 @@ export interface Services {
   ending: AbortSignal
   /** State of the background workers; empty in a command's own process. */
   workers(): Worker[]
-  /** Requests an immediate tick of a worker; does nothing in a command's own process, which runs no workers. */
+  /** The role of this daemon; null in a command's own process. */
+  role: DaemonRole | null
+  /** Requests an immediate tick of a worker, in this process and in every daemon on the same PostgreSQL database. */
   wake(worker: WorkerName): void
   /** Pool that builds large merkle trees off the event loop. */
   trees: TreePool

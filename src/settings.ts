@@ -30,6 +30,9 @@ export interface Setting {
 /** A name that becomes part of the path of a provider's URL. */
 const PATH_PART = { is: /^\w[\w.-]{0,127}$/, about: 'letters, digits, dots, dashes and underscores' }
 
+/** A file's name; the content of a certificate or key, pasted by mistake, is rejected and never printed. */
+const FILE_PATH = { is: /^(?!.*-----BEGIN)[^\0\n]+$/s, about: 'the path of a file, never its content' }
+
 const define = <T extends Record<string, Setting>>(settings: T) => settings
 
 export const SETTINGS = define({
@@ -52,11 +55,99 @@ export const SETTINGS = define({
     about: 'Port that `svc serve` listens on; 0 takes any',
     project: true,
   },
+  role: {
+    kind: 'string',
+    default: 'all',
+    choices: ['api', 'worker', 'all'],
+    about: 'What `svc serve` does: api (requests), worker (background work) or all; api and worker need PostgreSQL',
+    project: 'it says which work this machine does',
+  },
   'database-url': {
     kind: 'string',
     secret: true,
     about: 'PostgreSQL URL; without one, SQLite in the data folder',
     project: 'it is a secret',
+  },
+  'postgres.pool-size': {
+    kind: 'integer',
+    default: 16,
+    min: 4,
+    max: 1_000,
+    about: 'Most connections of a process to PostgreSQL; a daemon that runs workers has one more, to be woken',
+    project: 'it says how the database is reached',
+  },
+  'postgres.pool-timeout-ms': {
+    kind: 'integer',
+    default: 3_000,
+    min: 10,
+    max: 60_000,
+    about: 'How long a request waits for a free connection before it is refused with `Retry-After`',
+    project: 'it says how the database is reached',
+  },
+  'postgres.connect-timeout-ms': {
+    kind: 'integer',
+    default: 5_000,
+    min: 100,
+    max: 60_000,
+    about: 'How long making a connection to PostgreSQL may take',
+    project: 'it says how the database is reached',
+  },
+  'postgres.lock-timeout-ms': {
+    kind: 'integer',
+    default: 2_000,
+    min: 100,
+    max: 600_000,
+    about: 'How long a statement waits for a lock (lock_timeout)',
+    project: 'it says how the database is reached',
+  },
+  'postgres.statement-timeout-ms': {
+    kind: 'integer',
+    default: 10_000,
+    min: 100,
+    max: 600_000,
+    about: 'How long a statement may take (statement_timeout)',
+    project: 'it says how the database is reached',
+  },
+  'postgres.transaction-timeout-ms': {
+    kind: 'integer',
+    default: 15_000,
+    min: 100,
+    max: 600_000,
+    about: 'How long a transaction may take (transaction_timeout, PostgreSQL 17 and later)',
+    project: 'it says how the database is reached',
+  },
+  'postgres.idle-transaction-timeout-ms': {
+    kind: 'integer',
+    default: 5_000,
+    min: 100,
+    max: 600_000,
+    about: 'How long a daemon that stands still keeps its locks (idle_in_transaction_session_timeout)',
+    project: 'it says how the database is reached',
+  },
+  'postgres.sslmode': {
+    kind: 'string',
+    choices: ['disable', 'no-verify', 'verify-ca', 'verify-full'],
+    about:
+      'TLS to PostgreSQL: disable, no-verify, verify-ca or verify-full (default: what the URL says, else verify-full where a certificate is set, else disable)',
+    project: 'it says how the database is reached',
+  },
+  'postgres.sslrootcert': {
+    kind: 'string',
+    pattern: FILE_PATH,
+    about: "File (PEM) with the authorities that may sign the server's certificate (default: those of Node.js)",
+    project: 'it says how the database is reached',
+  },
+  'postgres.sslcert': {
+    kind: 'string',
+    pattern: FILE_PATH,
+    about: 'File (PEM) with the client certificate',
+    project: 'it says how the database is reached',
+  },
+  'postgres.sslkey': {
+    kind: 'string',
+    pattern: FILE_PATH,
+    about: 'File (PEM, 0600) with the key of the client certificate',
+    project: 'it says how the database is reached',
   },
   'encryption-key': {
     kind: 'string',

@@ -1,4 +1,4 @@
-/** Mounts every route of the contract. */
+/** Mounts every route of the contract, or those that a daemon without requests serves. */
 import type { Mount } from '../mount.ts'
 import { accountsRoutes } from './accounts.ts'
 import { airdropsRoutes } from './airdrops.ts'
@@ -12,7 +12,7 @@ import { merkleTreesRoutes } from './merkle-trees.ts'
 import { nftsRoutes } from './nfts.ts'
 import { pdasRoutes } from './pdas.ts'
 import { poolsRoutes } from './pools.ts'
-import { serviceRoutes } from './service.ts'
+import { healthRoutes, serviceRoutes } from './service.ts'
 import { signerRoutes } from './signer.ts'
 import { stakesRoutes } from './stakes.ts'
 import { storageRoutes } from './storage.ts'
@@ -41,3 +41,6 @@ export function mountRoutes(mount: Mount): void {
   transactionsRoutes(mount)
   webhookSubscriptionsRoutes(mount)
 }
+
+/** The routes of a daemon with the role `worker`. */
+export const workerRoutes = (mount: Mount): void => healthRoutes(mount)

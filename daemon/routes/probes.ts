@@ -11,8 +11,12 @@ import { readiness } from '../readiness.ts'
 export function operations(hono: Hono, kernel: Kernel): void {
   const refuse = (c: Context, id: string, thrown: unknown) => {
     const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
-    const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
-    return jsonResponse(kernel, status, body, { ...(quotas ? rateLimitHeaders(quotas, true) : {}), 'X-Request-Id': id })
+    const { quotas, wait } = thrown instanceof ApiError ? { quotas: quotasOf(thrown), wait: thrown.retryAfter } : {}
+    const headers = {
+      ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
+      ...(quotas ? rateLimitHeaders(quotas, true) : {}),
+    }
+    return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': id })
   }
   const ready = readiness(kernel)
   hono.get('/ready', async (c) => {

@@ -5,8 +5,12 @@ import { listEventTypes } from '../../src/operations/service/list-event-types.ts
 import { readWorkers } from '../../src/operations/service/read-workers.ts'
 import type { Mount } from '../mount.ts'
 
-export function serviceRoutes(mount: Mount): void {
+export function healthRoutes(mount: Mount): void {
   mount(api.service.health, health)
   mount(api.service.workers, readWorkers)
+}
+
+export function serviceRoutes(mount: Mount): void {
+  healthRoutes(mount)
   mount(api.service.eventTypes, listEventTypes)
 }

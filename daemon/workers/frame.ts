@@ -14,9 +14,9 @@ export interface Workers {
   status(): Worker[]
   /**
    * Runs one tick soon, after any tick that is running; repeated calls before it starts add none. Unknown names do
-   * nothing.
+   * nothing; null means every worker.
    */
-  wake(name: WorkerDefinition['name']): void
+  wake(name: string | null): void
   /**
    * Runs a tick now, for the moment `slot` of the schedule where it is given; resolves when it has ended. Never
    * rejects.
@@ -60,7 +60,9 @@ export function startWorkers(
   let stopping: Promise<void> | undefined
   return {
     status: () => workerStates(runners.map(({ runner }) => runner.currentState())),
-    wake: (name) => runnerNamed(name)?.wake(),
+    wake(name) {
+      for (const { definition, runner } of runners) if (name === null || definition.name === name) runner.wake()
+    },
     async runOnce(name, slot) {
       const runner = runnerNamed(name)
       return runner === undefined ? 'idle' : runner.run(slot)

@@ -44,7 +44,9 @@ export function createWorkerRunner(
   const state: WorkerState = { ...initialState(name), running: true }
   const stopper = new AbortController()
   const stopping = stopper.signal
-  const context = { config, store, vault, clock, log, chain, signer, wake, ending, metrics, stopping }
+  const wakeListeners = new Set<() => void>()
+  const onWake = (listener: () => void) => void wakeListeners.add(listener)
+  const context = { config, store, vault, clock, log, chain, signer, wake, ending, metrics, stopping, onWake }
   const progress: WorkerProgress = watchProgress({ definition, state, metrics, timing, log })
   let isClosed = false
   let cancelWake: (() => void) | undefined
@@ -95,6 +97,7 @@ export function createWorkerRunner(
     progress.check(isAtWork())
     if (current !== undefined || isClosed) return Promise.resolve('busy')
     const controller = new AbortController()
+    wakeListeners.clear()
     const ended = runAndRecord(slot, controller).finally(() => {
       current = undefined
       state.running = !isClosed
@@ -117,6 +120,7 @@ export function createWorkerRunner(
     },
     run,
     wake() {
+      for (const listener of wakeListeners) listener()
       if (isClosed || cancelWake !== undefined) return
       cancelWake = timing.after(0, () => void runWoken())
     },

@@ -8,5 +8,5 @@ export const webhookDeliveryWorker: WorkerDefinition = {
   leaseMs: 30_000,
   // A busy tick continues for a long time, because the end of a tick has to wait for every delivery under way.
   deadlineMs: 600_000,
-  tick: (context) => deliverRound(context, { signal: context.signal, stopping: context.stopping }),
+  tick: (context) => deliverRound(context, context),
 }

@@ -1,5 +1,6 @@
 /** Health of the service and its workers, and the list of event types. */
 import { z } from '@hono/zod-openapi'
+import { DAEMON_ROLES } from './daemon-roles.ts'
 import { eventTypeItem } from './events.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -46,6 +47,11 @@ export const workerStatus = z
         'True when every worker runs, is not stalled and has more successful ticks than errors; false is a hint, not an outage',
     }),
     observed_at: timestamp,
+    role: z.enum(DAEMON_ROLES).nullable().meta({
+      description:
+        'What this daemon does; one with the role `api` runs no workers, and tells from the database what the others do. Null where a command answers without a daemon',
+      example: 'all',
+    }),
     workers: z.array(worker),
   })
   .openapi('WorkerStatus')

@@ -2,6 +2,7 @@
 import { type ListOrder, type PageRequest, pageOf, type StoredPage, weightOf } from './paging.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
+import { wakeOnCommit } from './wakeups.ts'
 
 export type NewEvent = Omit<NewRow<'events'>, 'sequence' | 'latest_at'>
 
@@ -27,7 +28,10 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'
     .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
     .returningAll()
     .executeTakeFirst()
-  if (appended) return appended
+  if (appended) {
+    wakeOnCommit('webhook-delivery')
+    return appended
+  }
   // Another process wrote the same event between the check and the lock.
   await moveCounter(tx, -1)
   return null
@@ -66,6 +70,7 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
     })
     await tx.insertInto('events').values(rows).execute()
     await moveCounter(tx, rows.length)
+    wakeOnCommit('webhook-delivery')
   }
 }
 

@@ -83,6 +83,11 @@ export function heldLeases(reader: Reader, now: number): Promise<Row<'leases'>[]
   return reader.selectFrom('leases').selectAll().where('until', '>', now).execute()
 }
 
+/** Returns the leases of these names; a job that was never claimed has none. */
+export function findLeases(reader: Reader, names: readonly string[]): Promise<Row<'leases'>[]> {
+  return reader.selectFrom('leases').selectAll().where('name', 'in', names).execute()
+}
+
 export async function findLease(reader: Reader, name: string): Promise<Row<'leases'> | null> {
   return (await reader.selectFrom('leases').selectAll().where('name', '=', name).executeTakeFirst()) ?? null
 }

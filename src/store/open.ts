@@ -1,14 +1,25 @@
 /** Opens the configured store and migrates it to the schema of this program. */
+import type { Config } from '../config.ts'
 import { internal } from '../errors.ts'
+import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
 import type { Store } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string
   /** `postgres://…`; without one the database is a SQLite file in `dataDir`. */
   databaseUrl?: string | undefined
+  /** Pool, timeouts and TLS of PostgreSQL; the defaults of the settings without it. */
+  postgres?: PostgresSettings
 }
 
-export async function openStore({ dataDir, databaseUrl }: StoreOptions): Promise<Store> {
+/** The options of the configured store. */
+export const storeOptions = ({ dataDir, values }: Pick<Config, 'dataDir' | 'values'>): StoreOptions => ({
+  dataDir,
+  databaseUrl: values['database-url'],
+  postgres: postgresSettings(values),
+})
+
+export async function openStore({ dataDir, databaseUrl, postgres }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined || databaseUrl === '') {
     const { openSqlite } = await import('./sqlite.ts')
     return openSqlite({ dataDir })
@@ -19,5 +30,5 @@ export async function openStore({ dataDir, databaseUrl }: StoreOptions): Promise
     )
   }
   const { openPostgres } = await import('./postgres.ts')
-  return openPostgres({ url: databaseUrl })
+  return openPostgres({ url: databaseUrl, ...(postgres === undefined ? {} : { settings: postgres }) })
 }

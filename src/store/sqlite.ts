@@ -13,6 +13,7 @@ import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import { isDuplicate, preparing, sqliteCode, whenFree, writerDialect } from './sqlite-connection.ts'
 import type { Store } from './store.ts'
+import { localWakeups, sendingWakeups } from './wakeups.ts'
 import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'
 
@@ -49,16 +50,18 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
       throw error
     }
   })
+  const wakeups = localWakeups()
   let closing: Promise<void> | undefined
 
   return {
     kind: 'sqlite',
     db,
-    async write(work) {
+    wakeups,
+    write: sendingWakeups(wakeups, async (work) => {
       refuseNestedWrite()
       if (closing) throw internal('the store is closed')
       return queue.add(work)
-    },
+    }),
     async ping() {
       await sql`select 1`.execute(db)
     },

@@ -1,7 +1,9 @@
 /** Interface of the store: Kysely for either database, and `write` as the only way to write. */
 import type { Kysely, Transaction } from 'kysely'
 import type { StoreFault } from './faults.ts'
+import type { PoolUsage } from './postgres-gate.ts'
 import type { Tables } from './schema.ts'
+import type { Wakeups } from './wakeups.ts'
 
 /** Any connection for reading: the store's own or an open transaction. */
 export type Reader = Kysely<Tables>
@@ -18,6 +20,15 @@ export interface Store {
    * `conflict`.
    */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Wake-ups of workers, in this process and, on PostgreSQL, between all. */
+  readonly wakeups: Wakeups
+  /**
+   * The same store on connections that requests cannot take, so that a pool emptied by them stops neither the workers
+   * nor the readiness check. SQLite has no pool and keeps none.
+   */
+  readonly reserved?: { readonly workers: Store; readonly readiness: Store }
+  /** How the connections of the pool are used; undefined on SQLite. */
+  poolUsage?(): PoolUsage
   /** Throws when the database does not respond. */
   ping(): Promise<void>
   /** Fault of the whole database according to the last write and all reads; null when there is none. */

@@ -202,6 +202,7 @@ describe('svc serve', () => {
     expect(JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8'))).toEqual({
       pid: served.process.pid,
       url: served.url,
+      role: 'all',
       cluster: 'embedded',
       rpc_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       ws_url: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/),

@@ -172,11 +172,12 @@ describe('with a daemon', () => {
     const at = ['--data-dir', dataDir]
     const daemon = await daemonOf(dataDir)
     const { rpc_url, ws_url, ...rest } = fileOf(dataDir, 'daemon.json')
-    expect(rest).toEqual({ pid: daemon.process.pid, url: daemon.url, cluster: 'embedded' })
+    expect(rest).toEqual({ pid: daemon.process.pid, url: daemon.url, role: 'all', cluster: 'embedded' })
     expect(Number(new URL(ws_url).port)).toBe(Number(new URL(rpc_url).port) + 1)
     expect(statSync(join(dataDir, 'localnet.json')).mode & 0o777).toBe(0o600)
     expect((await daemon.request('GET', '/ready', { key: null })).json.data).toEqual({
       ready: true,
+      role: 'all',
       checks: { database: 'ok', rpc: 'ok', workers: 'ok' },
     })
     expect(existsSync(join(dataDir, 'chain.db'))).toBe(false)
@@ -243,7 +244,9 @@ describe('with a daemon', () => {
       log += text
     })
     const label = `127.0.0.1:${node.port}`
-    expect(fileOf(dataDir, 'daemon.json')).toEqual({ pid: daemon.process.pid, url: daemon.url, cluster: label })
+    expect(fileOf(dataDir, 'daemon.json')).toEqual({
+      ...{ pid: daemon.process.pid, url: daemon.url, role: 'all', cluster: label },
+    })
     expect(existsSync(join(dataDir, 'localnet.json'))).toBe(false)
     const ready = () => daemon.request('GET', '/ready', { key: null })
     const all = await Promise.all([ready(), ready(), ready(), ready()])
@@ -265,7 +268,7 @@ describe('with a daemon', () => {
     answers = false
     await expect.poll(async () => (await ready()).status).toBe(503)
     expect((await ready()).json.data).toEqual({
-      ...{ ready: false, checks: { database: 'ok', rpc: 'failing', workers: 'ok' } },
+      ...{ ready: false, role: 'all', checks: { database: 'ok', rpc: 'failing', workers: 'ok' } },
       reasons: { rpc: 'the chain does not answer' },
     })
     const unwell = await svc(['doctor', '--data-dir', dataDir], { env })

@@ -10,6 +10,7 @@ import { DATABASE_FILE } from '../../src/config.ts'
 import { migrateDatabase } from '../../src/store/migrations/migrate.ts'
 import { openStore, type StoreOptions } from '../../src/store/open.ts'
 import { postgresSchema } from '../../src/store/postgres.ts'
+import { postgresSettings } from '../../src/store/postgres-settings.ts'
 import type { Tables } from '../../src/store/schema.ts'
 import { sqliteSchema } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -36,9 +37,12 @@ export const sqlite: TestDatabase = {
 
 export const postgres = (server: PostgresServer): TestDatabase => ({
   kind: 'postgres',
-  migrated: async () => ({ dataDir: temporaryFolder(), databaseUrl: await server.createMigratedDatabase() }),
-  fresh: async () => ({ dataDir: temporaryFolder(), databaseUrl: await server.createDatabase() }),
+  migrated: async () => ({ ...patient(), databaseUrl: await server.createMigratedDatabase() }),
+  fresh: async () => ({ ...patient(), databaseUrl: await server.createDatabase() }),
 })
+
+/** Hundreds of writes at once wait long for a connection on a busy machine, which is not what these suites are about. */
+const patient = () => ({ dataDir: temporaryFolder(), postgres: { ...postgresSettings(), poolTimeoutMs: 60_000 } })
 
 /** A store that closes when the test ends. */
 export async function opened(options: StoreOptions): Promise<Store> {

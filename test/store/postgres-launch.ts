@@ -24,18 +24,22 @@ export interface LaunchedPostgres extends PostgresAddress {
   stop(): Promise<void>
 }
 
-/**
- * The server, or why none can be run here; rejects where the bundled binaries are, which must run. Without `fsync` a
- * commit is not durable, and quick.
- */
-export async function launchPostgres({ fsync = 'off' } = {}): Promise<LaunchedPostgres | { missing: string }> {
+/** What a server has beside the settings of every test: files in its home, and settings that may name them. */
+export interface PostgresExtras {
+  files?: Record<string, string>
+  /** `HOME/` in a value stands for the folder of the files. Without `fsync` a commit is not durable, and quick. */
+  settings: Record<string, string>
+}
+
+/** The server, or why none can be run here; rejects where the bundled binaries are, which must run. */
+export async function launchPostgres(extras?: PostgresExtras): Promise<LaunchedPostgres | { missing: string }> {
   const identity = await runnableIdentity()
   if ('missing' in identity) return identity
   const failures: string[] = []
   const bundled = await bundledFolder()
   for (const bin of [...(bundled === null ? [] : [bundled]), ...systemFolders()]) {
     try {
-      return await start(bin, identity, fsync)
+      return await start(bin, identity, extras)
     } catch (error) {
       failures.push(`${bin}: ${error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : error}`)
     }
@@ -75,7 +79,7 @@ function systemFolders(): string[] {
   return folders.filter((folder) => existsSync(join(folder, 'initdb')))
 }
 
-async function start(bin: string, identity: Identity, fsync: string): Promise<LaunchedPostgres> {
+async function start(bin: string, identity: Identity, extras?: PostgresExtras): Promise<LaunchedPostgres> {
   const home = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
   let server: ChildProcess | undefined
   const kill = () => void server?.kill('SIGQUIT')
@@ -92,6 +96,15 @@ async function start(bin: string, identity: Identity, fsync: string): Promise<La
       cwd: home,
       env: { LC_ALL: 'C' },
     })
+    for (const [name, content] of Object.entries(extras?.files ?? {})) {
+      const path = join(home, name)
+      writeFileSync(path, content, { mode: 0o600 })
+      if (identity.uid !== undefined) chownSync(path, identity.uid, identity.gid!)
+    }
+    const more = Object.entries(extras?.settings ?? {}).map(([name, value]) => [
+      name,
+      value.replace('HOME/', `${home}/`),
+    ])
     process.once('exit', kill)
     const listen = async (tries: number): Promise<string> => {
       const port = await freePort()
@@ -99,9 +112,10 @@ async function start(bin: string, identity: Identity, fsync: string): Promise<La
         port,
         listen_addresses: '127.0.0.1',
         unix_socket_directories: '',
-        fsync,
+        fsync: 'off',
         deadlock_timeout: '100ms',
         max_connections: 400,
+        ...Object.fromEntries(more),
       }
       const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
       const started = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...identity, cwd: home, stdio: 'ignore' })

@@ -13,6 +13,8 @@ const DELIVERIES_PER_ORIGIN = 32
 const DELIVERIES_OVERALL = 256
 /** Longest time between two looks at what is due while deliveries are in progress. */
 const LOOK_EVERY_MS = 250
+/** The same while new deliveries are being enqueued. */
+const EXPECTED_LOOK_MS = 20
 /** Time to collect deliveries that end together, so that their places are refilled together. */
 const GATHER_MS = 2
 const DELIVER_ROUND_MS = 580_000
@@ -23,16 +25,22 @@ export interface DeliverRoundOptions {
   stopping?: AbortSignal
   /** Length of the round in milliseconds of the machine's monotonic time, after which nothing new starts. */
   forMs?: number
+  /** Has `listener` called when there may be something new to deliver. */
+  onWake?(listener: () => void): void
   send?: typeof sendWebhook
 }
 
 /** Runs until nothing is due or its time is over, then awaits the deliveries in progress. */
 export async function deliverRound(services: DeliveryServices, options: DeliverRoundOptions = {}): Promise<void> {
-  const { signal, stopping, forMs = DELIVER_ROUND_MS, send = sendWebhook } = options
+  const { signal, stopping, forMs = DELIVER_ROUND_MS, onWake, send = sendWebhook } = options
   const until = performance.now() + forMs
   const underWay = new DeliveriesUnderWay()
   const signals = [signal, stopping].filter((each) => each !== undefined)
   const enqueuing = createEnqueuing(services, signal, ...signals)
+  onWake?.(() => {
+    enqueuing.expect()
+    underWay.interrupt()
+  })
   const round: AttemptRound = { send, largeUnderWay: null }
   const start = (subscription: SubscriptionRow, queued: Queued) =>
     underWay.start([originOf(subscription), subscription.id], () =>
@@ -53,7 +61,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
         await enqueuing.ended()
         continue
       }
-      await underWay.ended(LOOK_EVERY_MS)
+      await underWay.ended(enqueuing.isExpected ? EXPECTED_LOOK_MS : LOOK_EVERY_MS)
       await pause(GATHER_MS)
     }
   } finally {

@@ -22,13 +22,12 @@ export class DeliveriesUnderWay {
     const running = work().finally(() => {
       for (const name of names) this.#add(name, -1)
       this.#running.delete(running)
-      this.#hasEnded = true
-      this.#wake()
+      this.interrupt()
     })
     this.#running.add(running)
   }
 
-  /** Resolves once a delivery has ended since the last wait, or after the timeout in milliseconds. */
+  /** Resolves once a delivery has ended or `interrupt` was called since the last wait, or after the timeout in milliseconds. */
   async ended(timeoutMs: number): Promise<void> {
     if (!this.#hasEnded) {
       await new Promise<void>((resolve) => {
@@ -40,6 +39,12 @@ export class DeliveriesUnderWay {
       })
     }
     this.#hasEnded = false
+  }
+
+  /** Makes the current or the next wait resolve at once. */
+  interrupt(): void {
+    this.#hasEnded = true
+    this.#wake()
   }
 
   async allEnded(): Promise<void> {

@@ -10,6 +10,10 @@ const ENQUEUE_EVERY_MS = 100
 export interface Enqueuing {
   /** Starts a pass unless one runs or the last one was just now. Throws the error of the last one. */
   begin(): void
+  /** Says that there are new events: they are looked for as soon as `begin` may start a pass. */
+  expect(): void
+  /** Whether new events are known of and no pass has looked for them to its end. */
+  readonly isExpected: boolean
   readonly isRunning: boolean
   /** Whether the last pass left replays that can continue at once. */
   readonly hasMore: boolean
@@ -25,6 +29,8 @@ export function createEnqueuing(
   let running: Promise<void> | undefined
   let endedAt = Number.NEGATIVE_INFINITY
   let hasMore = false
+  /** How often new events were expected, and how often of these a pass began afterwards and has ended. */
+  let [expected, found] = [0, 0]
   let failure: { error: unknown } | undefined
 
   async function pass(): Promise<void> {
@@ -37,14 +43,23 @@ export function createEnqueuing(
     begin() {
       if (failure !== undefined) throw failure.error
       if (running !== undefined || performance.now() - endedAt < ENQUEUE_EVERY_MS) return
+      // What is expected while the pass runs may be behind the place where it has looked.
+      const expectedAtStart = expected
       running = pass()
         .catch((error) => {
           failure = { error }
         })
         .finally(() => {
           running = undefined
+          found = expectedAtStart
           endedAt = hasMore ? Number.NEGATIVE_INFINITY : performance.now()
         })
+    },
+    expect() {
+      expected++
+    },
+    get isExpected() {
+      return expected > found
     },
     get isRunning() {
       return running !== undefined

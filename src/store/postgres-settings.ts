@@ -1,0 +1,39 @@
+/** The settings of the PostgreSQL connection, as the store takes them. */
+import { SETTINGS, type Values } from '../config.ts'
+import type { TlsSettings } from './postgres-tls.ts'
+
+/** Times are in milliseconds. */
+export interface PostgresSettings {
+  poolSize: number
+  poolTimeoutMs: number
+  connectMs: number
+  lockMs: number
+  statementMs: number
+  transactionMs: number
+  idleTransactionMs: number
+  tls: TlsSettings
+}
+
+/** Takes the values from the configuration; each that is missing has its default. */
+export function postgresSettings(values: Partial<Values> = {}): PostgresSettings {
+  const read = <N extends keyof Numbers>(name: N): number => values[name] ?? SETTINGS[name].default
+  return {
+    poolSize: read('postgres.pool-size'),
+    poolTimeoutMs: read('postgres.pool-timeout-ms'),
+    connectMs: read('postgres.connect-timeout-ms'),
+    lockMs: read('postgres.lock-timeout-ms'),
+    statementMs: read('postgres.statement-timeout-ms'),
+    transactionMs: read('postgres.transaction-timeout-ms'),
+    idleTransactionMs: read('postgres.idle-transaction-timeout-ms'),
+    tls: {
+      sslmode: values['postgres.sslmode'],
+      sslrootcert: values['postgres.sslrootcert'],
+      sslcert: values['postgres.sslcert'],
+      sslkey: values['postgres.sslkey'],
+    },
+  }
+}
+
+type Numbers = {
+  [N in keyof Values as N extends `postgres.${string}` ? (Values[N] extends number ? N : never) : never]: Values[N]
+}
