@@ -499,6 +499,11 @@ export const SETTINGS = define({
 export type SettingName = keyof typeof SETTINGS
 export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
 export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
+/** The variable that names a file with the value; undefined for a setting that is no secret and holds none. */
+export function fileVariable(name: SettingName): string | undefined {
+  const { secret, private: isPrivate }: Setting = SETTINGS[name]
+  return secret || isPrivate ? `${environmentName(name)}_FILE` : undefined
+}
 interface Kinds {
   string: string
   integer: number
