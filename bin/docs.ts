@@ -6,6 +6,11 @@ import { SECRET_FILE_BYTES } from '../src/secret-files.ts'
 import { errorTables } from './error-tables.ts'
 import { HOUSE_ROOMS, ROOM_PATHS, type RoomPath } from './rooms.ts'
 
+const reloadable = (): string =>
+  Object.entries(SETTINGS as Record<string, Setting>)
+    .flatMap(([name, { reload }]) => (reload === true ? [`\`${name}\``] : []))
+    .join(', ')
+
 function configuration(): string {
   const rows = Object.entries(SETTINGS as Record<string, Setting>).map(
     ([name, { kind, default: value, about, secret, project, projectChoicesReason }]) => {
@@ -39,6 +44,10 @@ Every setting that is a secret, or a URL that may hold one, is also read from a 
 - Links are followed and the file may be root's or another user's: the variable is the operator's own word, and secret volumes are links to files of root. A file that anybody can write is refused, and so is one of this user's own that others can read (\`chmod 600\`).
 - \`SVC_X\` and \`SVC_X_FILE\` together are refused, and a \`SVC_X_FILE\` for a setting that is no secret as well. \`svc config list\` and \`svc doctor\` show the file, never the value.
 - \`SVC_API_KEY_FILE\` follows the same rules; \`--api-key-file\` and a profile's \`api-key-file\` those of [key files](#files). \`signer.keypair\` is a path already and keeps the rules of key files: where a volume holds links, copy it to a file of this user's own first.
+
+## Reloading
+
+\`kill -HUP\` has a daemon without a terminal take up changes of: ${reloadable()}. All others need a restart. [More](operating.md#reloading).
 
 ## Project file
 

@@ -121,9 +121,8 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     async serve({ host, port, rpc_host, rpc_port }, onReady) {
       const { serve } = await import('../daemon/serve.ts')
       const flags = definedFlags({ host, port, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
-      const { url, cluster, localnet, closed } = await serve(
-        await load(flags).catch((error) => Promise.reject(asUsage(error))),
-      )
+      const started = await load(flags).catch((error) => Promise.reject(asUsage(error)))
+      const { url, cluster, localnet, closed } = await serve(started, () => load(flags))
       const [rpc_url, ws_url] = [localnet?.rpcUrl ?? null, localnet?.wsUrl ?? null]
       onReady({ pid: process.pid, url, cluster, rpc_url, ws_url, notes: localnet?.notes ?? [] })
       await closed

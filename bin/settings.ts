@@ -31,7 +31,9 @@ export function createSettings(named: string | undefined, config: () => Promise<
     // Invalid settings must not prevent the command that corrects them.
     const loaded = await config().catch(() => undefined)
     const daemon = loaded && runningDaemon(loaded)
-    return daemon === undefined ? null : { pid: daemon.pid, url: daemon.url }
+    if (daemon === undefined) return null
+    const reloads = isSetting(name) && (SETTINGS[name] as Setting).reload === true
+    return { pid: daemon.pid, url: daemon.url, reloads }
   }
   const target = async () => named ?? (await readProfiles()).current
   return {

@@ -10,11 +10,11 @@ type ReadinessPart = 'database' | 'rpc' | 'workers'
 export interface Readiness {
   ready: boolean
   checks: Record<ReadinessPart, 'ok' | 'failing'>
-  /** Why each check fails, without file names and URLs; absent where every check passes. */
-  reasons?: Partial<Record<ReadinessPart, string>>
+  /** Why this process is not ready, by check and without file names and URLs; absent where it is. */
+  reasons?: Partial<Record<ReadinessPart | 'shutdown', string>>
 }
 
-type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending'>
+type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending' | 'stopping'>
 
 /** Checks database and chain at most once a second, however often readiness is requested. */
 export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
@@ -27,7 +27,10 @@ export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
       workers: workersFault(kernel),
     }
     const parts = Object.entries(faults) as [ReadinessPart, string | null][]
-    const failing = parts.flatMap(([part, reason]) => (reason === null ? [] : [[part, reason] as const]))
+    const failing: [ReadinessPart | 'shutdown', string][] = parts.flatMap(([part, reason]) =>
+      reason === null ? [] : [[part, reason]],
+    )
+    if (kernel.stopping.aborted) failing.push(['shutdown', 'the daemon was told to stop and takes no new work'])
     const checks = Object.fromEntries(parts.map(([part, reason]) => [part, reason === null ? 'ok' : 'failing']))
     return {
       ready: failing.length === 0,

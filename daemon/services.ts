@@ -22,6 +22,8 @@ import { once } from '../src/timing.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
+  /** Says that the process was told to stop. */
+  announceStop(): void
   /** Aborts every outgoing call that is under way. */
   end(): void
   close(): Promise<void>
@@ -40,6 +42,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
     const trees = createTreePool()
     const ender = new AbortController()
     const ending = ender.signal
+    const stopper = new AbortController()
     // Every outgoing call adds a listener, which would exceed Node's default warning limit.
     setMaxListeners(0, ending)
     const chain = openChain(config, { log, ending })
@@ -52,6 +55,8 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       trees,
       chain,
       ending,
+      stopping: stopper.signal,
+      announceStop: () => stopper.abort(),
       signer: once(() => openConfiguredSigner(config, { ending })),
       storage: openStorage(config, chain.cluster.kind),
       workers: () => workerStates([]),

@@ -24,6 +24,8 @@ export interface Services {
   log: Log
   /** Aborted when the process shuts down; it ends every outgoing call and every wait for an external service. */
   ending: AbortSignal
+  /** Aborted when the process was told to stop: it still answers for `drain-seconds`, and is no longer ready. */
+  stopping: AbortSignal
   /** State of the background workers; empty in a command's own process. */
   workers(): Worker[]
   /** Requests an immediate tick of a worker; does nothing in a command's own process, which runs no workers. */
