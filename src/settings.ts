@@ -66,6 +66,14 @@ export const SETTINGS = define({
     about: '32 bytes in base64 or hex; required with PostgreSQL',
     project: 'it is a secret',
   },
+  'operator-key': {
+    kind: 'string',
+    secret: true,
+    pattern: { is: /^svc_(?:live|test)_[0-9A-Za-z]{32}$/, about: 'svc_live_ and 32 letters or digits' },
+    about:
+      "The local operator's key, the same for daemons that share a database (default: made once, `operator.key` in the data folder)",
+    project: 'it is a secret',
+  },
   'public-url': {
     kind: 'string',
     about: 'Public https address of this service, for links in its answers',
