@@ -1,17 +1,20 @@
 /** Secrets in files that `SVC_…_FILE` variables name: where they are read from, what is refused, what is shown. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { environmentName, fileVariable, loadConfig, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
 import { redactorOf } from '../src/redaction.ts'
 import { SECRET_FILE_BYTES } from '../src/secret-files.ts'
-import { commandLine } from './cli/command-line.ts'
+import { commandLine, PROGRAM } from './cli/command-line.ts'
 import { startDaemon } from './support/daemon.ts'
 import { temporaryFolder } from './support/service.ts'
 
 const cli = commandLine()
 const IS_ROOT = process.getuid?.() === 0
+const POD_USER = 10_001
+const othersCanRun = spawnSync('test', ['-r', PROGRAM], { uid: POD_USER, gid: POD_USER }).status === 0
 const NAMES = Object.keys(SETTINGS) as SettingName[]
 const TAKE_FILES = NAMES.filter((name) => fileVariable(name) !== undefined)
 const URL_TEXT = 'postgres://svc:hidden-word@db.internal/svc'
@@ -148,6 +151,33 @@ describe('on the command line', () => {
     const both = await cli.svc(['keys', 'list'], { env: { ...env, SVC_ENCRYPTION_KEY: 'x' } })
     expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('are both set') })
   })
+
+  it.runIf(IS_ROOT && othersCanRun)(
+    'a process without rights starts on the volumes of a pod: of root, with links, by its group',
+    async () => {
+      const [volume, secrets] = [temporaryFolder(), temporaryFolder()]
+      chownSync(volume, 0, POD_USER)
+      chmodSync(volume, 0o2777)
+      chmodSync(secrets, 0o755)
+      mkdirSync(join(secrets, '..data'))
+      const stored = join(secrets, '..data', 'encryption-key')
+      writeFileSync(stored, 'ab'.repeat(32))
+      chownSync(stored, 0, POD_USER)
+      chmodSync(stored, 0o440)
+      symlinkSync('..data/encryption-key', join(secrets, 'encryption-key'))
+      const env = {
+        HOME: volume,
+        SVC_DATA_DIR: join(volume, 'data'),
+        SVC_ENCRYPTION_KEY_FILE: join(secrets, 'encryption-key'),
+      }
+      const options = { cwd: '/', env, extendEnv: false, reject: false, uid: POD_USER, gid: POD_USER } as const
+      const { exitCode, stderr } = await execa(process.execPath, [PROGRAM, 'keys', 'list', '--json'], options)
+      expect([exitCode, stderr]).toEqual([0, ''])
+      chmodSync(stored, 0o400)
+      const refused = await execa(process.execPath, [PROGRAM, 'keys', 'list'], options)
+      expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/permission denied\n.*uid 10001/) })
+    },
+  )
 
   it('a daemon seals with the key of a file, and tells its clients by a key behind a link', async () => {
     const dataDir = temporaryFolder()
