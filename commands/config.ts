@@ -25,7 +25,7 @@ export const configNoun: Noun = {
     set: verb({
       about: 'Write a setting into the profile',
       details:
-        'Secrets are refused: they come from the environment. `--profile NAME` picks the profile and makes it if need be.',
+        'Secrets are refused: they come from the environment, or from a file that it names. `--profile NAME` picks the profile and makes it if need be.',
       args: { name, value: required(text('Its value')) },
       examples: ['svc config set output json', 'svc config set api https://svc.example.com --profile production'],
       async run({ name, value }, { settings }) {

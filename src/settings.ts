@@ -129,6 +129,7 @@ export const SETTINGS = define({
     max: 300,
     about: 'How long a daemon that was told to stop still takes requests while /ready says no',
     project: true,
+    reload: true,
   },
   'idempotency-hours': {
     kind: 'integer',

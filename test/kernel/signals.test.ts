@@ -5,8 +5,11 @@ import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SETTINGS, type Setting, type SettingName } from '../../src/config.ts'
+import { commandLine } from '../cli/command-line.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { temporaryFolder } from '../support/service.ts'
+
+const cli = commandLine()
 
 interface Line {
   msg: string
@@ -41,7 +44,7 @@ async function detachedDaemon(settings: Record<string, unknown>, env: Record<str
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Line)
       .filter((line) => line.msg.includes(msg))
-  return { daemon, setProfile, lines, hangUp: () => daemon.process.kill('SIGHUP') }
+  return { daemon, dataDir, setProfile, lines, hangUp: () => daemon.process.kill('SIGHUP') }
 }
 
 const newKeyLimit = async ({ request }: Daemon) => {
@@ -68,6 +71,17 @@ describe('SIGHUP', () => {
     await daemon.stop()
     expect(daemon.process.exitCode).toBe(0)
     expect(lines('shutting down')).toHaveLength(1)
+  })
+
+  it('is what `svc config set` names for a setting that it reloads, and a restart for any other', async () => {
+    const { daemon, dataDir } = await detachedDaemon({})
+    const env = { HOME: dataDir, SVC_DATA_DIR: dataDir }
+    const { pid } = daemon.process
+    const set = async (name: string, value: string) => (await cli.svc(['config', 'set', name, value], { env })).stderr
+    expect(await set('log-level', 'warn')).toContain(`kill -HUP ${pid}`)
+    const other = await set('idempotency-hours', '48')
+    expect(other).toContain(`stop it (kill ${pid}) and start it again`)
+    expect(other).not.toContain('HUP')
   })
 
   it('leaves everything as it was where a setting is invalid', async () => {
