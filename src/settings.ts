@@ -128,7 +128,7 @@ export const SETTINGS = define({
     min: 0,
     max: 300,
     about: 'How long a daemon that was told to stop still takes requests while /ready says no',
-    project: true,
+    project: 'it says how long a daemon goes on that was told to stop',
     reload: true,
   },
   'idempotency-hours': {

@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SETTINGS, type Setting, type SettingName } from '../../src/config.ts'
 import { commandLine } from '../cli/command-line.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { ROOT } from '../support/house.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const cli = commandLine()
@@ -71,6 +73,24 @@ describe('SIGHUP', () => {
     await daemon.stop()
     expect(daemon.process.exitCode).toBe(0)
     expect(lines('shutting down')).toHaveLength(1)
+  })
+
+  it('that arrives while a daemon starts does not end it, and has it reload once it listens', async () => {
+    const script = `
+      import { once } from 'node:events'
+      const { listenForHangups } = await import(${JSON.stringify(join(ROOT, 'daemon/hangup.ts'))})
+      const hangups = listenForHangups()
+      // Waiting for a signal alone keeps no process alive.
+      const timer = setInterval(() => {}, 60_000)
+      const arrived = once(process, 'SIGHUP')
+      process.kill(process.pid, 'SIGHUP')
+      await arrived
+      hangups.onReload(() => console.log(hangups.meaning))
+      clearInterval(timer)
+    `
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
+    const { exitCode, stdout } = await execa(process.execPath, args, { cwd: ROOT, detached: true, reject: false })
+    expect([exitCode, stdout]).toEqual([0, 'reload'])
   })
 
   it('is what `svc config set` names for a setting that it reloads, and a restart for any other', async () => {
