@@ -1,13 +1,22 @@
 /** Finds what answers a command: the configured API, the running daemon of this data folder, or the same routes in this process. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { terminal } from '../commands/terminal.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
 import { paths } from '../src/api/paths.ts'
 import { clusterOf } from '../src/chain/cluster.ts'
 import type { Transport } from '../src/client.ts'
-import { type Config, DAEMON_FILE, DAEMON_LOCK_FILE, OPERATOR_KEY_FILE, type Origin } from '../src/config.ts'
+import {
+  type Config,
+  ConfigError,
+  DAEMON_FILE,
+  DAEMON_LOCK_FILE,
+  environmentName,
+  OPERATOR_KEY_FILE,
+  type Origin,
+  readSecretFile,
+} from '../src/config.ts'
 import { isLocked } from '../src/file-lock.ts'
 import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../src/files.ts'
 import { parseUrl } from '../src/urls.ts'
@@ -80,15 +89,38 @@ export function chosenKey(config: Config): string | undefined {
     const source = keySource(config)
     if (source !== undefined) throw projectApiProblem(projectFile, values.api, source)
   }
-  const file = values['api-key-file']
-  return explicitKey(config) ?? (file === undefined ? undefined : readApiKeyFile(file))
+  return explicitKey(config) ?? configuredKey(config)
 }
 
-/** The key given to this command: by flag, else by `SVC_API_KEY`. */
+/** The key in the file of the setting; undefined where none is set. Throws like `readApiKeyFile`. */
+export function configuredKey({ values, origins }: Config): string | undefined {
+  const file = values['api-key-file']
+  if (file === undefined) return undefined
+  return origins['api-key-file'] === 'environment' ? keyOfEnvironmentFile(file) : readApiKeyFile(file)
+}
+
+/** The key given to this command: by flag, else by `SVC_API_KEY`. Throws where that and `SVC_API_KEY_FILE` are both set. */
 function explicitKey({ values, origins }: Config): string | undefined {
   const file = values['api-key-file']
-  if (file !== undefined && origins['api-key-file'] === 'flag') return readApiKeyFile(file)
-  return environmentKey()
+  const origin = origins['api-key-file']
+  if (file !== undefined && origin === 'flag') return readApiKeyFile(file)
+  const key = environmentKey()
+  if (key !== undefined && origin === 'environment') {
+    throw usage(`SVC_API_KEY and ${KEY_FILE_VARIABLE} are both set`, { next: 'leave one of them out' })
+  }
+  return key
+}
+
+const KEY_FILE_VARIABLE = environmentName('api-key-file')
+
+/** Reads a key that the environment names by the rules of every `SVC_…_FILE`; a relative path is this folder's. */
+function keyOfEnvironmentFile(file: string): string {
+  try {
+    return keyIn(file, readSecretFile(KEY_FILE_VARIABLE, resolve(terminal().cwd(), file)))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new Problem('forbidden', error.problem, error.next === undefined ? {} : { next: error.next })
+  }
 }
 
 const environmentKey = () => terminal().env.SVC_API_KEY?.trim() || undefined
@@ -122,10 +154,15 @@ export function refuseSigningFor({ values, origins, projectFile }: Config): void
 export function readApiKeyFile(file: string): string {
   let key: string
   try {
-    key = readOwn(file, { secret: true }).trim()
+    key = readOwn(file, { secret: true })
   } catch (error) {
     throw error instanceof FileFault && error.kind === 'missing' ? noKeyFile(file) : error
   }
+  return keyIn(file, key)
+}
+
+function keyIn(file: string, text: string): string {
+  const key = text.trim()
   if (key === '' || /\s/.test(key)) throw usage(`${file} must hold the bearer key alone, on one line`)
   return key
 }

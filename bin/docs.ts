@@ -1,9 +1,15 @@
 /** Writes the generated documents and error tables; with --check, fails where a file has drifted. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { openApiDocument } from '../src/api/openapi.ts'
-import { environmentName, PROJECT_FILE, SETTINGS, type Setting } from '../src/config.ts'
+import { environmentName, fileVariable, PROJECT_FILE, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
+import { SECRET_FILE_BYTES } from '../src/secret-files.ts'
 import { errorTables } from './error-tables.ts'
 import { HOUSE_ROOMS, ROOM_PATHS, type RoomPath } from './rooms.ts'
+
+const reloadable = (): string =>
+  Object.entries(SETTINGS as Record<string, Setting>)
+    .flatMap(([name, { reload }]) => (reload === true ? [`\`${name}\``] : []))
+    .join(', ')
 
 function configuration(): string {
   const rows = Object.entries(SETTINGS as Record<string, Setting>).map(
@@ -12,12 +18,14 @@ function configuration(): string {
       const meaning = `${about}${secret ? ' (environment only)' : ''}`
       const inProject =
         project !== true ? `no: ${project}` : projectChoicesReason === undefined ? 'yes' : 'a word, no URL'
-      return `| \`${name}\` | \`${environmentName(name)}\` | ${kind} | ${fallback} | ${meaning} | ${inProject} |`
+      const file = fileVariable(name as SettingName)
+      const variables = `\`${environmentName(name)}\`${file === undefined ? '' : ` or \`${file}\``}`
+      return `| \`${name}\` | ${variables} | ${kind} | ${fallback} | ${meaning} | ${inProject} |`
     },
   )
   return `# Configuration
 
-A setting is looked up in this order: flag, environment, project file, profile, default. \`svc config list\` shows every value and where it came from.
+A setting is looked up in this order: flag, environment (the variable, or the [file](#secrets-from-files) that it names), project file, profile, default. \`svc config list\` shows every value and where it came from.
 
 - **Project file**: the nearest \`${PROJECT_FILE}\` from the working folder up to the edge of its repository (the folder with \`.git\`) or the home, whichever comes first; outside both, the working folder's alone. A JSON object of settings, of those that the last column below allows: anybody's clone may hold one. [More](#project-file).
 - **Profiles**: \`svc config set NAME VALUE\` writes the current profile, \`$XDG_CONFIG_HOME/svc/profiles.json\`; \`--profile\` picks another.
@@ -27,6 +35,19 @@ A setting is looked up in this order: flag, environment, project file, profile, 
 | Setting | Environment | Type | Default | Meaning | In \`${PROJECT_FILE}\` |
 |---|---|---|---|---|---|
 ${rows.join('\n')}
+
+## Secrets from files
+
+Every setting that is a secret, or a URL that may hold one, is also read from a file: \`SVC_DATABASE_URL_FILE=/run/secrets/database-url\` in place of \`SVC_DATABASE_URL\`. That is how systemd (\`LoadCredential=\`), Docker and Kubernetes hand out secrets; an environment variable with the value itself is seen by every child process and in crash reports.
+
+- The path is absolute. It must lead to a regular file of at most ${SECRET_FILE_BYTES / 1024} KiB of UTF-8 text, read once at the start; one line break at its end is left out, and an empty file is refused.
+- Links are followed and the file may be root's or another user's: the variable is the operator's own word, and secret volumes are links to files of root. A file that anybody can write is refused, and so is one of this user's own that others can read (\`chmod 600\`).
+- \`SVC_X\` and \`SVC_X_FILE\` together are refused, and a \`SVC_X_FILE\` for a setting that is no secret as well. \`svc config list\` and \`svc doctor\` show the file, never the value.
+- \`SVC_API_KEY_FILE\` follows the same rules; \`--api-key-file\` and a profile's \`api-key-file\` those of [key files](#files). \`signer.keypair\` is a path already and keeps the rules of key files: where a volume holds links, copy it to a file of this user's own first.
+
+## Reloading
+
+\`kill -HUP\` has a daemon without a terminal take up changes of: ${reloadable()}. All others need a restart. [More](operating.md#reloading).
 
 ## Project file
 

@@ -20,7 +20,12 @@ export async function chainChecks(config: Config): Promise<DoctorCheck[]> {
   ]
 }
 
-const ORIGINS: Record<string, string> = { solana: "the Solana CLI's setting", environment: 'SVC_URL', flag: '--url' }
+const ORIGINS: Record<string, string> = {
+  solana: "the Solana CLI's setting",
+  environment: 'SVC_URL',
+  file: 'SVC_URL_FILE',
+  flag: '--url',
+}
 
 function embeddedChainChecks({ dataDir }: Config): DoctorCheck {
   let owner: ReturnType<typeof chainOwner>

@@ -6,7 +6,7 @@ import { Problem } from '../commands/ui/problem.ts'
 import { type Config, DAEMON_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { FileFault, requireDataFolder } from '../src/files.ts'
 import { redactorOf } from '../src/redaction.ts'
-import { chosenKey, readApiKeyFile, runningDaemon } from './connection.ts'
+import { chosenKey, configuredKey, readApiKeyFile, runningDaemon } from './connection.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
 import { chainFileChecks, databaseChecks } from './doctor-database.ts'
 import { openHttp } from './http-transport.ts'
@@ -26,7 +26,8 @@ export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck
       failedCheck('configuration', (error as Error).message, 'correct that setting, then run this again'),
     ]
   }
-  checks.push(passedCheck('configuration', 'every setting can be read'), dataFolder(config), ...keyFiles(config))
+  checks.push(passedCheck('configuration', 'every setting can be read'), ...secretFileChecks(config))
+  checks.push(dataFolder(config), ...keyFiles(config))
   checks.push(...(await databaseChecks(config)), ...(await chainFileChecks(config)), await daemon(config))
   if (config.values.api !== undefined) checks.push(...(await apiChecks(config, config.values.api)))
   const { chainChecks } = await import('./doctor-chain.ts')
@@ -34,6 +35,10 @@ export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck
   const { text } = redactorOf(config)
   return checks.map((check) => ({ ...check, detail: text(check.detail) }))
 }
+
+/** Files of `SVC_…_FILE` variables, which were read with the configuration. */
+const secretFileChecks = ({ secretFiles }: Config): DoctorCheck[] =>
+  Object.entries(secretFiles).map(([name, file]) => passedCheck('secret file', `${name} from ${file}`))
 
 function nodeVersion(): DoctorCheck {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -68,14 +73,16 @@ function dataFolder({ dataDir }: Config): DoctorCheck {
   return passedCheck('data folder', dataDir)
 }
 
-function keyFiles({ dataDir, values }: Config): DoctorCheck[] {
+function keyFiles(config: Config): DoctorCheck[] {
   const local = [OPERATOR_KEY_FILE, ENCRYPTION_KEY_FILE]
-    .map((name) => join(dataDir, name))
+    .map((name) => join(config.dataDir, name))
     .filter((file) => existsSync(file))
-  const chosen = values['api-key-file']
-  return [...local, ...(chosen === undefined ? [] : [chosen])].map((file) => {
+    .map((file) => ({ file, read: () => readApiKeyFile(file) }))
+  const file = config.values['api-key-file']
+  const chosen = file === undefined ? [] : [{ file, read: () => configuredKey(config) }]
+  return [...local, ...chosen].map(({ file, read }) => {
     try {
-      readApiKeyFile(file)
+      read()
       return passedCheck('key file', file)
     } catch (error) {
       const next = error instanceof FileFault || error instanceof Problem ? error.next : undefined

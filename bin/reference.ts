@@ -59,7 +59,7 @@ The answer goes to stdout, everything else to stderr: progress, warnings, questi
   \`~/.config/solana/id.json\`), which others must not be able to read. It shows what the transaction would do, asks (on
   mainnet-beta or a cluster that it does not know always: without a terminal \`--yes\` is required there), signs here,
   submits and waits.
-- A command talks to \`--api URL\` when that is given (its key: \`--api-key-file\`, else \`SVC_API_KEY\`), else to the running
+- A command talks to \`--api URL\` when that is given (its key: \`--api-key-file\`, else \`SVC_API_KEY\` or \`SVC_API_KEY_FILE\`), else to the running
   daemon of the data folder, else it runs the same routes in its own process. \`svc merkle\` touches neither network nor
   database but for \`--persist\`, \`--id\`, \`list\` and \`get\`.
 - Settings come from flags, then \`SVC_*\` variables, then the nearest \`svc.json\`, then the profile, then the default;

@@ -20,6 +20,7 @@ export const ROOM_PATHS = [
   'src/config.ts',
   'src/settings.ts',
   'src/project-file.ts',
+  'src/secret-files.ts',
   'src/errors.ts',
   'src/files.ts',
   'src/file-lock.ts',
@@ -155,11 +156,15 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   'src/config.ts': {
     about: 'the value of each setting, and where it came from',
-    value: ['src/settings.ts', 'src/project-file.ts', 'src/errors.ts', 'src/urls.ts'],
+    value: ['src/settings.ts', 'src/project-file.ts', 'src/secret-files.ts', 'src/errors.ts', 'src/urls.ts'],
   },
   'src/project-file.ts': {
     about: "a folder's `svc.json`: whose it must be, what it may set",
     value: ['src/settings.ts', 'src/errors.ts', 'src/files.ts'],
+  },
+  'src/secret-files.ts': {
+    about: 'files that `SVC_…_FILE` variables name: what is taken from them',
+    value: ['src/errors.ts'],
   },
   'src/settings.ts': { about: 'every setting as data: kind, default, meaning, who may set it', value: [] },
   'src/errors.ts': { about: 'the error envelope: codes, messages, ways out', value: [] },

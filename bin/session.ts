@@ -122,7 +122,7 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
       const { serve } = await import('../daemon/serve.ts')
       const flags = definedFlags({ host, port, role: wanted, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
       const { url, role, cluster, localnet, closed } = await load(flags)
-        .then(serve)
+        .then((started) => serve(started, () => load(flags)))
         .catch((error) => Promise.reject(asUsage(error)))
       const [rpc_url, ws_url] = [localnet?.rpcUrl ?? null, localnet?.wsUrl ?? null]
       onReady({ pid: process.pid, url, role, cluster, rpc_url, ws_url, notes: localnet?.notes ?? [] })

@@ -31,22 +31,27 @@ export function createSettings(named: string | undefined, config: () => Promise<
     // Invalid settings must not prevent the command that corrects them.
     const loaded = await config().catch(() => undefined)
     const daemon = loaded && runningDaemon(loaded)
-    return daemon === undefined ? null : { pid: daemon.pid, url: daemon.url }
+    if (daemon === undefined) return null
+    const reloads = isSetting(name) && (SETTINGS[name] as Setting).reload === true
+    return { pid: daemon.pid, url: daemon.url, reloads }
   }
   const target = async () => named ?? (await readProfiles()).current
   return {
     async list() {
-      const { values, origins, dataDir, programsDir } = await config()
+      const { values, origins, secretFiles, dataDir, programsDir } = await config()
       const resolved: Partial<Record<SettingName, string>> = { 'data-dir': dataDir, 'programs-dir': programsDir }
       return (Object.entries(SETTINGS) as [SettingName, Setting][]).map(([name, { about }]) => {
         const value = shownSetting(name, resolved[name] ?? values[name])
-        return { name, value, origin: origins[name], about }
+        const secretFile = secretFiles[name]
+        return { name, value, origin: secretFile === undefined ? origins[name] : `file ${secretFile}`, about }
       })
     },
     async set(name, value) {
       const setting = requireSetting(name)
       if (setting.secret)
-        throw new ConfigError(`${name} is a secret and is not written to a file: set ${environmentName(name)}`)
+        throw new ConfigError(
+          `${name} is a secret and is not written to a file: set ${environmentName(name)}, or ${environmentName(name)}_FILE to a file with it`,
+        )
       const parsed = parseSetting(name as SettingName, value, 'svc config set')
       const profile = await target()
       const daemon = await daemonWithOldValue(name)

@@ -25,7 +25,7 @@ export const configNoun: Noun = {
     set: verb({
       about: 'Write a setting into the profile',
       details:
-        'Secrets are refused: they come from the environment. `--profile NAME` picks the profile and makes it if need be.',
+        'Secrets are refused: they come from the environment, or from a file that it names. `--profile NAME` picks the profile and makes it if need be.',
       args: { name, value: required(text('Its value')) },
       examples: ['svc config set output json', 'svc config set api https://svc.example.com --profile production'],
       async run({ name, value }, { settings }) {
@@ -64,10 +64,11 @@ export const configNoun: Noun = {
   },
 }
 
-/** A note where a daemon is running, because it reads its settings only at its start. */
-const restartNotes = (daemon: OldDaemon): string[] =>
-  daemon === null
-    ? []
-    : [
-        `The daemon at ${daemon.url} runs with what it read when it started: to change that, stop it (kill ${daemon.pid}) and start it again.`,
-      ]
+/** A note where a daemon is running, because it reads its settings at its start and some of them at SIGHUP. */
+function restartNotes(daemon: OldDaemon): string[] {
+  if (daemon === null) return []
+  const { url, pid, reloads } = daemon
+  const restart = `stop it (kill ${pid}) and start it again`
+  const next = reloads ? `${restart}, or, where it runs without a terminal, kill -HUP ${pid}` : restart
+  return [`The daemon at ${url} runs with what it read when it started: to change that, ${next}.`]
+}

@@ -121,8 +121,11 @@ export interface SettingsFile {
   path: string
   exists: boolean
 }
-/** A running daemon, which reads changed settings only when it restarts; null where none is affected. */
-export type OldDaemon = { pid: number; url: string } | null
+/**
+ * A running daemon that works with the earlier value; null where none is affected. `reloads` says whether it takes this
+ * setting up at SIGHUP, where it has no terminal, or only when it restarts.
+ */
+export type OldDaemon = { pid: number; url: string; reloads: boolean } | null
 /** Reads the settings of every layer and writes those of the profile. */
 export interface Settings {
   list(): Promise<SettingRow[]>

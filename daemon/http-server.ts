@@ -17,8 +17,11 @@ const SILENCE_CHECK_MS = 1_000
 /** Milliseconds without traffic after which a connection is closed. The longest request is answered in half of that. */
 const SILENCE_MS = 300_000
 
-/** Bounds clients in time and in number: an idle connection occupies a place and is closed by a timeout. */
-export function createHttpServer(app: App, { values }: Pick<Config, 'values'>): Server {
+/**
+ * Bounds clients in time and in number: an idle connection occupies a place and is closed by a timeout. Once `stopping`
+ * is aborted, each answer is the last of its connection, so that proxies open their next one elsewhere.
+ */
+export function createHttpServer(app: App, { values }: Pick<Config, 'values'>, stopping?: AbortSignal): Server {
   const listener = getRequestListener(app.fetch, {
     errorHandler: (error) => app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request')),
   })
@@ -31,7 +34,10 @@ export function createHttpServer(app: App, { values }: Pick<Config, 'values'>): 
       requestTimeout,
       connectionsCheckingInterval: SILENCE_CHECK_MS,
     },
-    oneAtATime((request, response) => void listener(request, response)),
+    oneAtATime((request, response) => {
+      if (stopping?.aborted) response.shouldKeepAlive = false
+      void listener(request, response)
+    }),
   )
   server.timeout = SILENCE_MS
   server.maxConnections = values['max-connections']

@@ -13,10 +13,16 @@ export function loggedError(error: unknown, { text }: Redactor): object | string
   return { type, message: text(message ?? ''), stack: text(stack ?? ''), ...(code === undefined ? {} : { code }) }
 }
 
-export function createLog(config: Config): Log {
+/** The log of the daemon, whose level can be changed. */
+export interface DaemonLog extends Log {
+  level: string
+  isLevelEnabled(level: string): boolean
+}
+
+export function createLog(config: Config): DaemonLog {
   const redactor = redactorOf(config)
   const destination = pino.destination({ dest: 2, sync: true })
-  // A closed terminal makes writes fail with EIO. Nobody reads the log then, and SIGHUP shuts the daemon down.
+  // A closed terminal makes writes fail with EIO. Nobody reads the log then, and SIGHUP shuts a daemon with a terminal down.
   destination.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EIO') throw error
   })

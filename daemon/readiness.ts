@@ -14,11 +14,11 @@ export interface Readiness {
   role?: DaemonRole
   /** A daemon with the role `api` has no workers to check. */
   checks: Partial<Record<ReadinessPart, 'ok' | 'failing'>>
-  /** Why each check fails, without file names and URLs; absent where every check passes. */
-  reasons?: Partial<Record<ReadinessPart, string>>
+  /** Why this process is not ready, by check and without file names and URLs; absent where it is. */
+  reasons?: Partial<Record<ReadinessPart | 'shutdown', string>>
 }
 
-type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending' | 'role'>
+type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending' | 'stopping' | 'role'>
 
 /** Checks database and chain at most once a second, however often readiness is requested. */
 export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
@@ -34,7 +34,10 @@ export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
       ...(role === 'api' ? {} : { workers: workersFault(kernel) }),
     }
     const parts = Object.entries(faults) as [ReadinessPart, string | null][]
-    const failing = parts.flatMap(([part, reason]) => (reason === null ? [] : [[part, reason] as const]))
+    const failing: [ReadinessPart | 'shutdown', string][] = parts.flatMap(([part, reason]) =>
+      reason === null ? [] : [[part, reason]],
+    )
+    if (kernel.stopping.aborted) failing.push(['shutdown', 'the daemon was told to stop and takes no new work'])
     const checks = Object.fromEntries(parts.map(([part, reason]) => [part, reason === null ? 'ok' : 'failing']))
     return {
       ready: failing.length === 0,

@@ -8,13 +8,16 @@ import { type Config, ConfigError, DAEMON_FILE } from '../src/config.ts'
 import { type ApiError, conflict } from '../src/errors.ts'
 import { writeAtomically } from '../src/files.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
+import { pause, SECOND_MS } from '../src/timing.ts'
 import { createApp } from './app.ts'
+import { type Hangups, listenForHangups } from './hangup.ts'
 import { createHttpServer } from './http-server.ts'
 import { newOwner } from './kernel.ts'
 import { type ServedChain, serveChain } from './localnet.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { createReload } from './reload.ts'
 import { type OpenServices, openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
 import { unusableAddress } from './unusable-address.ts'
@@ -52,10 +55,20 @@ export interface RunningDaemon {
 }
 
 /**
- * Starts the daemon and resolves when it listens. Throws conflict when a daemon already runs on this data folder, and
- * ConfigError for a role that needs PostgreSQL.
+ * Starts the daemon and resolves when it listens; `load` reads the settings anew at SIGHUP. Throws conflict when a
+ * daemon already runs on this data folder, and ConfigError for a role that needs PostgreSQL.
  */
-export async function serve(config: Config): Promise<RunningDaemon> {
+export async function serve(config: Config, load: () => Promise<Config>): Promise<RunningDaemon> {
+  const hangups = listenForHangups()
+  try {
+    return await start(config, hangups, load)
+  } catch (error) {
+    hangups.release()
+    throw error
+  }
+}
+
+async function start(config: Config, hangups: Hangups, load: () => Promise<Config>): Promise<RunningDaemon> {
   const role = requireRole(config)
   const log = createLog(config)
   const services: OpenServices = { ...(await openServices(config, log)), role }
@@ -70,7 +83,7 @@ export async function serve(config: Config): Promise<RunningDaemon> {
     let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()
     const app = await createApp({ ...services, workers: states }, { metrics })
-    const server = createHttpServer(app, config)
+    const server = createHttpServer(app, config, services.stopping)
     localnet = await serveChain(config, services.chain, log)
     const url = await listenForHttp(server, config)
     const cluster = services.chain.cluster.label
@@ -81,7 +94,20 @@ export async function serve(config: Config): Promise<RunningDaemon> {
       'listening',
     )
 
-    const { close, closed } = onShutdown(log, {
+    const apply = (values: Config['values']) => {
+      log.level = values['log-level']
+      server.maxConnections = values['max-connections']
+    }
+    const reload = createReload({ config, load, log, apply })
+    hangups.onReload(() => void reload())
+    const signals = ['SIGINT', 'SIGTERM', ...(hangups.meaning === 'stop' ? ['SIGHUP' as const] : [])] as const
+    const { close, closed } = onShutdown(log, signals, {
+      async announce() {
+        services.announceStop()
+        // Another daemon takes the work of the workers over while this one still answers.
+        void workers?.stop()
+        await pause(config.values['drain-seconds'] * SECOND_MS)
+      },
       stop: () => Promise.all([drain(server), workers?.stop()]),
       abortCalls: () => services.end(),
       closeConnections: () => server.closeAllConnections(),

@@ -22,6 +22,8 @@ import { once } from '../src/timing.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
+  /** Says that the process was told to stop. */
+  announceStop(): void
   /** Aborts every outgoing call that is under way. */
   end(): void
   close(): Promise<void>
@@ -39,6 +41,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
     const trees = createTreePool()
     const ender = new AbortController()
     const ending = ender.signal
+    const stopper = new AbortController()
     // Every outgoing call adds a listener, which would exceed Node's default warning limit.
     setMaxListeners(0, ending)
     const chain = openChain(config, { log, ending })
@@ -51,6 +54,8 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       trees,
       chain,
       ending,
+      stopping: stopper.signal,
+      announceStop: () => stopper.abort(),
       signer: once(() => openConfiguredSigner(config, { ending })),
       storage: openStorage(config, chain.cluster.kind),
       workers: () => workerStates([]),
@@ -86,18 +91,28 @@ function makeDataDir({ dataDir }: Config): void {
 }
 
 /**
- * The local operator's bearer key: a file with mode 0600 in the data folder, made on first use with its database row.
+ * The local operator's bearer key: that of the setting `operator-key`, else one that is made on first use. It stands in
+ * a file with mode 0600 in the data folder, and has a row in the database.
  */
 export async function operatorKey({ store, config, clock }: Services): Promise<string> {
   const file = join(config.dataDir, OPERATOR_KEY_FILE)
+  const given = config.values['operator-key']
   let text = readOwnIfThere(file, OPERATOR_KEY_OPTIONS)
+  if (given !== undefined && text?.trim() !== given) {
+    // Commands of this data folder find the key there; what stood there stays valid until it is revoked.
+    writeAtomically(file, `${given}\n`)
+    text = given
+  }
   if (text === null) {
     writeAtomically(file, `${mintApiKey('live').key}\n`, { exclusive: true })
     text = readOwn(file, OPERATOR_KEY_OPTIONS)
   }
   const key = operatorKeyIn(file, text)
   const existing = await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))
-  if (existing?.status === 'revoked') throw forbidden(`the key in ${file} was revoked; remove the file to get another`)
+  if (existing?.status === 'revoked') {
+    const next = given === undefined ? 'remove the file to get another' : 'set operator-key to another'
+    throw forbidden(`the key in ${file} was revoked; ${next}`)
+  }
   if (existing === null) {
     const { row } = mintApiKey('live', key)
     await store.write(async (tx) => {

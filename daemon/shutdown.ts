@@ -1,10 +1,9 @@
-/** Shuts a daemon down in order and within ten seconds, and at once after a second signal. */
+/** Shuts a daemon down in order, within ten seconds of the time that `drain-seconds` gives, and at once after a second signal. */
 import type { Server } from 'node:http'
 import type { Log } from '../src/log.ts'
 
-/** SIGHUP arrives when the terminal closes. */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
+export type StopSignal = keyof typeof NUMBERS
 /** Milliseconds until outgoing calls to nodes, relays, webhook receivers and providers are aborted. */
 const ABORT_CALLS_MS = 5_000
 /** Milliseconds until connections with unanswered requests are closed. */
@@ -14,6 +13,8 @@ const EXIT_MS = 9_500
 const SWEEP_MS = 50
 
 export interface ShutdownSteps {
+  /** Says that this process takes no more work, while it still answers; resolves when others had time to see it. */
+  announce(): Promise<void>
   /** Stops accepting work; resolves when nothing is under way. */
   stop(): Promise<unknown>
   /** Aborts every outgoing call. */
@@ -31,8 +32,11 @@ export interface Shutdown {
   closed: Promise<void>
 }
 
-/** Shuts down at the first signal or `close`, and ends the process at once when another SIGINT or SIGTERM arrives. */
-export function onShutdown(log: Log, parts: ShutdownSteps): Shutdown {
+/**
+ * Shuts down at the first of the signals or `close`, and ends the process at once when another SIGINT or SIGTERM
+ * arrives.
+ */
+export function onShutdown(log: Log, signals: readonly StopSignal[], parts: ShutdownSteps): Shutdown {
   let finished!: () => void
   const closed = new Promise<void>((resolve) => {
     finished = resolve
@@ -40,6 +44,7 @@ export function onShutdown(log: Log, parts: ShutdownSteps): Shutdown {
   let closing: Promise<void> | undefined
 
   async function run(): Promise<void> {
+    await parts.announce()
     const timers = [
       later(ABORT_CALLS_MS, () => {
         log.warn({}, 'what is under way to nodes and receivers is ended')
@@ -69,7 +74,7 @@ export function onShutdown(log: Log, parts: ShutdownSteps): Shutdown {
     closing ??= run()
     return closing
   }
-  for (const signal of SIGNALS) {
+  for (const signal of signals) {
     process.on(signal, () => {
       // A second SIGINT or SIGTERM requests an immediate end. SIGHUP does not, because a terminal may send it several
       // times.

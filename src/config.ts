@@ -4,16 +4,39 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ConfigError } from './errors.ts'
 import { PROJECT_FILE, readProject } from './project-file.ts'
-import { environmentName, isSetting, SETTINGS, type Setting, type SettingName, type Values } from './settings.ts'
+import { readSecretFile } from './secret-files.ts'
+import {
+  environmentName,
+  fileVariable,
+  isSetting,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+  type Values,
+} from './settings.ts'
 import { parseUrl } from './urls.ts'
 
-export { ConfigError, environmentName, isSetting, PROJECT_FILE, SETTINGS, type Setting, type SettingName, type Values }
+export {
+  ConfigError,
+  environmentName,
+  fileVariable,
+  isSetting,
+  PROJECT_FILE,
+  readSecretFile,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+  type Values,
+}
 
-export type Origin = 'flag' | 'environment' | 'project' | 'profile' | 'solana' | 'default'
+/** `file` is the environment too: a `SVC_…_FILE` variable that names a file with the value. */
+export type Origin = 'flag' | 'environment' | 'file' | 'project' | 'profile' | 'solana' | 'default'
 
 export interface Config {
   values: Values
   origins: Record<SettingName, Origin>
+  /** Path of the file that each setting of the origin `file` was read from. */
+  secretFiles: Partial<Record<SettingName, string>>
   /** Absolute path of the data folder. */
   dataDir: string
   /** Absolute path of the program cache. */
@@ -100,11 +123,15 @@ export function loadConfig(sources: Sources = {}): Config {
   const project = readProject(cwd, env.HOME || homedir(), trustProject)
   const values: Record<string, unknown> = {}
   const origins: Record<string, Origin> = {}
+  const secretFiles: Config['secretFiles'] = {}
   for (const name of Object.keys(SETTINGS) as SettingName[]) {
+    const secretFile = flags[name] === undefined ? secretFileOf(name, env) : undefined
+    if (secretFile !== undefined) secretFiles[name] = secretFile.file
     const variable = environmentName(name)
     const layers: [Origin, unknown, string][] = [
       ['flag', flags[name], `--${name}`],
       ['environment', env[variable] === '' ? undefined : env[variable], variable],
+      ['file', secretFile?.value, `${secretFile?.variable} names ${secretFile?.file}`],
       ['project', project?.settings[name], project?.file ?? ''],
       ['profile', profile[name], 'profile'],
     ]
@@ -120,6 +147,7 @@ export function loadConfig(sources: Sources = {}): Config {
   return {
     values: typed,
     origins: origins as Config['origins'],
+    secretFiles,
     dataDir: resolve(cwd, typed['data-dir'] ?? join(xdg(env, 'XDG_DATA_HOME', '.local/share'), 'svc')),
     programsDir: resolve(cwd, typed['programs-dir'] ?? join(xdg(env, 'XDG_CACHE_HOME', '.cache'), 'svc', 'programs')),
     production: env.NODE_ENV === 'production',
@@ -127,6 +155,31 @@ export function loadConfig(sources: Sources = {}): Config {
     projectFile: project?.file,
   }
 }
+
+/**
+ * Reads the file that a `SVC_…_FILE` variable names; undefined where none does. Throws ConfigError where the value is
+ * given as well, and where the setting takes no file.
+ */
+function secretFileOf(
+  name: SettingName,
+  env: NonNullable<Sources['env']>,
+): { variable: string; file: string; value: string } | undefined {
+  const plain = environmentName(name)
+  const variable = `${plain}_FILE`
+  const file = env[variable]
+  if (file === undefined || file === '') return undefined
+  if (fileVariable(name) === undefined) {
+    // SVC_API_KEY_FILE and its like are settings of their own.
+    if (SETTING_VARIABLES.has(variable)) return undefined
+    throw new ConfigError(`${variable} is not read, as ${name} is no secret`, `set ${plain} to the value itself`)
+  }
+  if (env[plain] !== undefined && env[plain] !== '') {
+    throw new ConfigError(`${plain} and ${variable} are both set`, 'leave one of them out')
+  }
+  return { variable, file, value: readSecretFile(variable, file) }
+}
+
+const SETTING_VARIABLES: ReadonlySet<string> = new Set(Object.keys(SETTINGS).map(environmentName))
 
 /** Returns `$XDG_…_HOME`, or its default below the home folder. */
 export function xdg(env: Record<string, string | undefined>, variable: string, fallback: string): string {

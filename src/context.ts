@@ -25,6 +25,8 @@ export interface Services {
   log: Log
   /** Aborted when the process shuts down; it ends every outgoing call and every wait for an external service. */
   ending: AbortSignal
+  /** Aborted when the process was told to stop: it still answers for `drain-seconds`, and is no longer ready. */
+  stopping: AbortSignal
   /** State of the background workers; empty in a command's own process. */
   workers(): Worker[]
   /** The role of this daemon; null in a command's own process. */

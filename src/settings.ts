@@ -23,6 +23,8 @@ export interface Setting {
    * svc.json.
    */
   project: true | string
+  /** A running daemon takes the new value at SIGHUP: it is read where it is used, and nothing is kept of the old one. */
+  reload?: true
   /** Reason why svc.json may use only the words of `urlOr` for this setting. */
   projectChoicesReason?: string
 }
@@ -155,6 +157,14 @@ export const SETTINGS = define({
     about: '32 bytes in base64 or hex; required with PostgreSQL',
     project: 'it is a secret',
   },
+  'operator-key': {
+    kind: 'string',
+    secret: true,
+    pattern: { is: /^svc_(?:live|test)_[0-9A-Za-z]{32}$/, about: 'svc_live_ and 32 letters or digits' },
+    about:
+      "The local operator's key, the same for daemons that share a database (default: made once, `operator.key` in the data folder)",
+    project: 'it is a secret',
+  },
   'public-url': {
     kind: 'string',
     about: 'Public https address of this service, for links in its answers',
@@ -167,6 +177,7 @@ export const SETTINGS = define({
     max: 1024,
     about: 'Largest body of a merkle tree, or of a pool with its image, in MiB',
     project: true,
+    reload: true,
   },
   'json-limit-kib': {
     kind: 'integer',
@@ -175,6 +186,7 @@ export const SETTINGS = define({
     max: 16_384,
     about: 'Largest body of any other request in KiB',
     project: true,
+    reload: true,
   },
   'header-timeout-seconds': {
     kind: 'integer',
@@ -199,6 +211,16 @@ export const SETTINGS = define({
     max: 65_535,
     about: 'Most connections at a time; further ones are closed at once',
     project: true,
+    reload: true,
+  },
+  'drain-seconds': {
+    kind: 'integer',
+    default: 0,
+    min: 0,
+    max: 300,
+    about: 'How long a daemon that was told to stop still takes requests while /ready says no',
+    project: 'it says how long a daemon goes on that was told to stop',
+    reload: true,
   },
   'idempotency-hours': {
     kind: 'integer',
@@ -215,6 +237,7 @@ export const SETTINGS = define({
     max: 1_000_000_000,
     about: 'Requests a minute of a new key',
     project: true,
+    reload: true,
   },
   'rate-per-day': {
     kind: 'integer',
@@ -223,6 +246,7 @@ export const SETTINGS = define({
     max: 1_000_000_000,
     about: 'Requests a day of a new key',
     project: true,
+    reload: true,
   },
   'log-level': {
     kind: 'string',
@@ -230,18 +254,21 @@ export const SETTINGS = define({
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     about: 'fatal, error, warn, info, debug, trace or silent',
     project: true,
+    reload: true,
   },
   'webhooks.allow-private': {
     kind: 'boolean',
     default: false,
     about: 'Allow http and private addresses as webhook receivers (development only)',
     project: 'it opens the network behind this machine',
+    reload: true,
   },
   'webhooks.ports': {
     kind: 'list',
     default: ['443', '8443'],
     about: 'Ports that webhook receivers may listen on; with webhooks.allow-private any port will do',
     project: 'it opens the network behind this machine',
+    reload: true,
   },
   url: {
     kind: 'string',
@@ -284,6 +311,7 @@ export const SETTINGS = define({
     pattern: { is: /^(?:auto|none|\d{1,19})$/, about: 'auto, none or micro-lamports per compute unit in digits' },
     about: 'Priority fee of built transactions: auto (from recent fees), none, or micro-lamports per compute unit',
     project: 'it says what a transaction pays',
+    reload: true,
   },
   'priority-fee-cap': {
     kind: 'integer',
@@ -291,6 +319,7 @@ export const SETTINGS = define({
     min: 0,
     about: 'Most lamports of priority fee for one transaction',
     project: 'it says what a transaction pays',
+    reload: true,
   },
   'relay-url': {
     kind: 'string',
@@ -454,6 +483,7 @@ export const SETTINGS = define({
     max: 10_080,
     about: 'How long after its last transaction ended a pool that is not on chain counts as failed',
     project: true,
+    reload: true,
   },
   'pools.ticker-cooldown-hours': {
     kind: 'integer',
@@ -462,12 +492,14 @@ export const SETTINGS = define({
     max: 8_760,
     about: 'How long a ticker stays taken by a pool that did not fail; 0 lets any pool have it',
     project: true,
+    reload: true,
   },
   'pools.crank': {
     kind: 'boolean',
     default: false,
     about: 'Let the platform wallet send the migration transactions of full curves',
     project: 'the platform wallet pays for it',
+    reload: true,
   },
   'gold.mint': {
     kind: 'string',
@@ -497,6 +529,7 @@ export const SETTINGS = define({
     max: 100_000_000,
     about: 'Lamports that the last transaction of a launch pays the relay, where relay-url is set',
     project: 'it says what a transaction pays',
+    reload: true,
   },
   'price-url': {
     kind: 'string',
@@ -525,6 +558,7 @@ export const SETTINGS = define({
     max: 104_857_600,
     about: 'Largest token image in bytes',
     project: true,
+    reload: true,
   },
   'storage-key': {
     kind: 'string',
@@ -590,6 +624,11 @@ export const SETTINGS = define({
 export type SettingName = keyof typeof SETTINGS
 export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
 export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
+/** The variable that names a file with the value; undefined for a setting that is no secret and holds none. */
+export function fileVariable(name: SettingName): string | undefined {
+  const { secret, private: isPrivate }: Setting = SETTINGS[name]
+  return secret || isPrivate ? `${environmentName(name)}_FILE` : undefined
+}
 interface Kinds {
   string: string
   integer: number

@@ -73,13 +73,6 @@ it('a read from a node that hangs is answered within ten seconds with what is wr
   expect(json.error.message).toMatch(/The RPC node of 127\.0\.0\.1:\d+ cannot be reached \(no answer in time\)$/)
 }, 40_000)
 
-it('SIGHUP ends a daemon in order, as SIGTERM does', async () => {
-  const dataDir = temporaryFolder()
-  const daemon = await startDaemon({ dataDir })
-  await daemon.stop('SIGHUP')
-  expect([daemon.process.exitCode, existsSync(join(dataDir, 'daemon.json'))]).toEqual([0, false])
-})
-
 it('a delivery that hangs at the end is neither waited for nor lost: the next start makes it again', async () => {
   const node = await openHostileNode({ kind: 'answers' })
   const dataDir = temporaryFolder()

@@ -28,39 +28,61 @@ function untilGone(dataDir: string, file: string): Promise<void> {
     look()
   })
 }
+/** Starts a daemon with a terminal of its own, which is gone when the process that this returns is killed. */
+function daemonOnTerminal(dataDir: string, redirection = ''): ChildProcess {
+  const typed = [process.execPath, PROGRAM, 'serve', ...FREE_PORTS, '--data-dir', dataDir, redirection].join(' ')
+  const terminal = spawn('script', ['-qec', `exec ${typed}`, '/dev/null'], {
+    env: { ...cli.env, TERM: 'xterm' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  onTestFinished(() => void terminal.kill('SIGKILL'))
+  return terminal
+}
+
+/** Resolves when the daemon on the terminal says that it listens. */
+async function listening({ stdout }: ChildProcess): Promise<void> {
+  let screen = ''
+  await new Promise<void>((settle) => {
+    stdout?.setEncoding('utf8').on('data', (text: string) => {
+      screen += text
+      if (screen.includes('stop with Ctrl-C')) settle()
+    })
+  })
+}
+
 const ended = async (child: ChildProcess) => {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   return [child.exitCode, child.signalCode]
 }
 
 describe('SIGHUP', () => {
-  it('stops the daemon in order: it ends by itself, and leaves no daemon.json', async () => {
+  it('stops a daemon on a terminal in order: it ends by itself, and leaves no daemon.json', async () => {
     const dataDir = folder('daemon')
-    const daemon = await startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
-    await daemon.stop('SIGHUP')
-    expect(await ended(daemon.process)).toEqual([0, null])
+    const terminal = daemonOnTerminal(dataDir)
+    await listening(terminal)
+    const { pid } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
+    process.kill(pid, 'SIGHUP')
+    expect(await ended(terminal)).toEqual([0, null])
     expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false)
   })
 
   it('stops a daemon whose terminal is closed in order too, though it can write nothing any more', async () => {
     const dataDir = folder('closed')
-    const typed = [process.execPath, PROGRAM, 'serve', ...FREE_PORTS, '--data-dir', dataDir].join(' ')
-    const terminal = spawn('script', ['-qec', `exec ${typed}`, '/dev/null'], {
-      env: { ...cli.env, TERM: 'xterm' },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
-    onTestFinished(() => void terminal.kill('SIGKILL'))
-    let screen = ''
-    await new Promise<void>((settle) => {
-      terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
-        screen += text
-        if (screen.includes('stop with Ctrl-C')) settle()
-      })
-    })
+    const terminal = daemonOnTerminal(dataDir)
+    await listening(terminal)
     expect(existsSync(join(dataDir, 'daemon.json'))).toBe(true)
     terminal.kill('SIGKILL')
     await untilGone(dataDir, 'daemon.json')
     expect((await cli.spawned(['keys', 'list', '--data-dir', dataDir])).exitCode).toBe(0)
+  })
+
+  it('stops a daemon whose terminal is closed while its input and output lead elsewhere', async () => {
+    const dataDir = folder('redirected')
+    const log = cli.file('redirected.log', '')
+    const terminal = daemonOnTerminal(dataDir, `< /dev/null > ${log} 2>&1`)
+    await expect.poll(() => readFileSync(log, 'utf8'), { timeout: 60_000 }).toContain('stop with Ctrl-C')
+    terminal.kill('SIGKILL')
+    await untilGone(dataDir, 'daemon.json')
   })
 
   it('stops the embedded chain that is served alone in order, with all that it holds', async () => {

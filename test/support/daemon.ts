@@ -20,18 +20,30 @@ export interface DaemonOptions {
   dataDir: string
   flags?: string[]
   env?: Record<string, string>
+  /** Starts it in a session of its own, which has no terminal wherever the tests run. */
+  detached?: boolean
+  /** Receives each piece of its log. */
+  onLog?: (text: string) => void
 }
 
 /** Starts it on any free port; rejects with its stderr when it does not come up. */
-export async function startDaemon({ dataDir, flags = [], env = {} }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon({
+  dataDir,
+  flags = [],
+  env = {},
+  detached = false,
+  onLog = () => {},
+}: DaemonOptions): Promise<Daemon> {
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir, '--json', ...flags], {
     cwd: dataDir,
     env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached,
   })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-20_000)
+    onLog(text)
   })
   const gone = new Promise<void>((settle) => child.once('exit', () => settle()))
   const url = await new Promise<string>((settle, reject) => {

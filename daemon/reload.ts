@@ -1,0 +1,47 @@
+/** Takes changed settings into a running daemon, those that may change at run time. */
+import { isDeepStrictEqual } from 'node:util'
+import { type Config, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
+import type { DaemonLog } from './log.ts'
+
+export interface ReloadOptions {
+  /** The settings of the daemon; every part of it reads them from this object when it uses them. */
+  config: Config
+  /** Reads every layer of the settings anew. Throws what `loadConfig` throws. */
+  load: () => Promise<Config>
+  log: DaemonLog
+  /** Hands the new values to what keeps its own: the log, the listener. */
+  apply: (values: Config['values']) => void
+}
+
+/** Returns a function that reloads, one run after the other. An invalid setting leaves all of them as they are. */
+export function createReload(options: ReloadOptions): () => Promise<void> {
+  let latest = Promise.resolve()
+  return () => {
+    latest = latest.then(() => reload(options))
+    return latest
+  }
+}
+
+async function reload({ config, load, log, apply }: ReloadOptions): Promise<void> {
+  let next: Config
+  try {
+    next = await load()
+  } catch (error) {
+    log.error({ err: error }, 'the settings were not reloaded, the earlier ones stay in force')
+    return
+  }
+  const names = Object.keys(SETTINGS) as SettingName[]
+  const changed = names.filter((name) => !isDeepStrictEqual(config.values[name], next.values[name]))
+  const applied = changed.filter((name) => (SETTINGS[name] as Setting).reload === true)
+  const needsRestart = changed.filter((name) => !applied.includes(name))
+  const tell = () => log.info({ applied, needs_restart: needsRestart }, 'settings reloaded')
+  // The line is written at the level that shows it, be it the earlier or the new one.
+  const isShown = log.isLevelEnabled('info')
+  if (isShown) tell()
+  for (const name of applied) {
+    Object.assign(config.values, { [name]: next.values[name] })
+    config.origins[name] = next.origins[name]
+  }
+  apply(config.values)
+  if (!isShown) tell()
+}
