@@ -1,6 +1,7 @@
 /** `npm run bench`: every figure as a ratio to a floor that is measured in the same run. */
 import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
+import { requests } from './requests.ts'
 import { startUp } from './start-up.ts'
 import { tables } from './tables.ts'
 import { transactions } from './transactions.ts'
@@ -17,6 +18,7 @@ const suites: Record<string, () => Promise<Measurement[]>> = {
   'start-up': startUp,
   localnet,
   merkle,
+  requests,
   tables,
   transactions,
   webhooks,

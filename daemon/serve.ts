@@ -62,10 +62,11 @@ export async function serve(config: Config): Promise<RunningDaemon> {
     // The built-in curve is valid. Curves of a file are built here, so that an invalid one stops the start.
     if (config.values['pools.presets'] !== undefined) await loadCurves(config)
     const metrics = createMetrics({ processMetrics: true })
+    const stopObserving = metrics.observe()
     let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()
     const wake: Services['wake'] = (name) => workers?.wake(name)
-    const app = await createApp({ ...services, workers: states, wake }, { metrics })
+    const app = await createApp({ ...services, workers: states, wake }, { metrics, access: log.access })
     const server = createHttpServer(app, config)
     localnet = await serveChain(config, services.chain, log)
     const url = await listenForHttp(server, config)
@@ -84,6 +85,7 @@ export async function serve(config: Config): Promise<RunningDaemon> {
       closeConnections: () => server.closeAllConnections(),
       async finish() {
         await app.close()
+        stopObserving()
         removeDaemonFile(config)
         await localnet?.close()
         await services.close()

@@ -4,7 +4,7 @@ import { redactorOf } from '../../src/redaction.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { type WorkerProgress, watchProgress } from './progress.ts'
-import { errorLine, initialState, type WorkerState } from './state.ts'
+import { errorLine, initialState, RecentTicks, type WorkerState } from './state.ts'
 import { runTick } from './tick.ts'
 import type { Timing } from './timing.ts'
 
@@ -42,6 +42,7 @@ export function createWorkerRunner(
   const { config, store, vault, clock, chain, signer, wake, ending } = services
   const log = workerLog(services.log, name)
   const state: WorkerState = { ...initialState(name), running: true }
+  const recent = new RecentTicks()
   const stopper = new AbortController()
   const stopping = stopper.signal
   const context = { config, store, vault, clock, log, chain, signer, wake, ending, metrics, stopping }
@@ -53,6 +54,7 @@ export function createWorkerRunner(
   function record(startedAt: number, error?: unknown): void {
     const at = clock.now()
     const failed = error !== undefined
+    recent.add(!failed)
     metrics.tick(name, { failed, seconds: Math.max(0, at - startedAt) / 1000, at })
     if (!failed) {
       state.ticks_total++
@@ -113,6 +115,7 @@ export function createWorkerRunner(
     state,
     currentState() {
       if (!isClosed) progress.check(isAtWork())
+      state.healthy = state.running && state.stalled_reason === null && recent.areHealthy()
       return state
     },
     run,

@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import type pg from 'pg'
 import { type ApiError, internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
+import { type PoolFigures, watchPool } from './connection-pools.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
@@ -65,8 +66,16 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
     throw withoutSecrets(error, url)
   }
 
-  const db = connectPostgres(driver, url, READ_CONNECTIONS, SESSION)
-  const writer = connectPostgres(driver, url, WRITE_CONNECTIONS, SESSION)
+  const { db, figures: readers } = connectPostgres(driver, url, {
+    size: READ_CONNECTIONS,
+    session: SESSION,
+    name: 'read',
+  })
+  const { db: writer, figures: writers } = connectPostgres(driver, url, {
+    size: WRITE_CONNECTIONS,
+    session: SESSION,
+    name: 'write',
+  })
   const running = new Set<Promise<unknown>>()
   const faults = trackFaults()
   let closing: Promise<void> | undefined
@@ -127,6 +136,11 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
     async ping() {
       await sql`select 1`.execute(db)
     },
+    async measure() {
+      const size = sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`
+      const { rows } = await size.execute(db)
+      return { databaseBytes: Number(rows[0]?.bytes ?? 0), walBytes: null, pools: [readers(), writers()] }
+    },
     fault: () => faults.current(),
     close() {
       closing ??= Promise.allSettled(running).then(async () => {
@@ -162,7 +176,7 @@ function withDatabaseErrors(error: unknown, code: string): unknown {
 
 /** Migrates on a separate connection with separate limits, because kysely waits there for other migrating processes. */
 async function migrateOnce(driver: typeof pg, url: string): Promise<void> {
-  const db = connectPostgres(driver, url, 1, MIGRATION_SESSION)
+  const { db } = connectPostgres(driver, url, { size: 1, session: MIGRATION_SESSION, name: 'migration' })
   try {
     if (!(await isCurrent(db))) await migrateDatabase(db, postgresSchema)
   } finally {
@@ -170,7 +184,20 @@ async function migrateOnce(driver: typeof pg, url: string): Promise<void> {
   }
 }
 
-function connectPostgres(driver: typeof pg, url: string, size: number, session: string): Kysely<Tables> {
+interface ConnectionOptions {
+  /** Most connections. */
+  size: number
+  /** Statements that begin each session. */
+  session: string
+  /** Name of the pool in the metrics. */
+  name: string
+}
+
+function connectPostgres(
+  driver: typeof pg,
+  url: string,
+  { size, session, name }: ConnectionOptions,
+): { db: Kysely<Tables>; figures: () => PoolFigures } {
   const pool = new driver.Pool({
     connectionString: url,
     max: size,
@@ -188,7 +215,8 @@ function connectPostgres(driver: typeof pg, url: string, size: number, session: 
   // end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const figures = watchPool(pool, name)
+  return { db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), figures }
 }
 
 /** Returns the error without the URL and its password, which the driver's own message may contain. */

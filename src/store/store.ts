@@ -1,5 +1,6 @@
 /** Interface of the store: Kysely for either database, and `write` as the only way to write. */
 import type { Kysely, Transaction } from 'kysely'
+import type { PoolFigures } from './connection-pools.ts'
 import type { StoreFault } from './faults.ts'
 import type { Tables } from './schema.ts'
 
@@ -7,6 +8,14 @@ import type { Tables } from './schema.ts'
 export type Reader = Kysely<Tables>
 /** An open write transaction; only `Store.write` creates one. */
 export type Tx = Transaction<Tables>
+
+export interface StoreFigures {
+  databaseBytes: number
+  /** Bytes of the write-ahead log; null where it belongs to the server. */
+  walBytes: number | null
+  /** Empty on SQLite. */
+  pools: PoolFigures[]
+}
 
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
@@ -20,6 +29,8 @@ export interface Store {
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Throws when the database does not respond. */
   ping(): Promise<void>
+  /** Sizes of the database and the state of its connections. */
+  measure(): Promise<StoreFigures>
   /** Fault of the whole database according to the last write and all reads; null when there is none. */
   fault(): StoreFault | null
   close(): Promise<void>

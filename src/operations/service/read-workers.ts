@@ -5,10 +5,7 @@ import type { Context } from '../../context.ts'
 export async function readWorkers({ clock, workers }: Context): Promise<WorkerStatus> {
   const states: Worker[] = workers()
   return {
-    all_healthy: states.every(
-      ({ running, ticks_total, errors_total, stalled_reason }) =>
-        running && ticks_total > errors_total && stalled_reason === null,
-    ),
+    all_healthy: states.every(({ healthy }) => healthy),
     observed_at: new Date(clock.now()).toISOString(),
     workers: states,
   }

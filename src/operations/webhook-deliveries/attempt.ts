@@ -4,6 +4,7 @@ import { findEvent, findSmallEvent } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
 import { type Queued, settleQueued } from '../../store/webhook-queue.ts'
 import type { SubscriptionRow } from '../../store/webhook-subscriptions.ts'
+import { observeCall, outcomeOfStatus } from '../../telemetry/calls.ts'
 import { eventRecord } from '../api-records.ts'
 import { recordAttempt, switchOffUnreadable } from './record-attempt.ts'
 import type { SendResult, sendWebhook } from './send.ts'
@@ -15,6 +16,9 @@ export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'confi
 
 /** Time that a receiver has to answer. */
 const ANSWER_TIMEOUT_MS = 10_000
+
+/** Receivers are strangers' hosts, so they are not told apart; a worker's round is no part of a delivery's trace. */
+const WEBHOOK_CALL = { service: 'webhook', endpoint: 'receivers', operation: 'deliver', isRoot: true } as const
 
 /** State that the attempts of one round share. */
 export interface AttemptRound {
@@ -100,13 +104,15 @@ async function sendEvent(
   { event, send, secrets, startedAt }: SignedEvent,
 ): Promise<SendResult> {
   const body = JSON.stringify(eventRecord(event))
-  return send({
-    url,
-    headers: signatureHeaders({ eventId: event.id, body, secrets, now: startedAt }),
-    body,
-    allowPrivate: config.values['webhooks.allow-private'],
-    ports: config.values['webhooks.ports'],
-    timeoutMs: ANSWER_TIMEOUT_MS,
-    ending,
-  })
+  const post = (trace: Record<string, string>) =>
+    send({
+      url,
+      headers: { ...signatureHeaders({ eventId: event.id, body, secrets, now: startedAt }), ...trace },
+      body,
+      allowPrivate: config.values['webhooks.allow-private'],
+      ports: config.values['webhooks.ports'],
+      timeoutMs: ANSWER_TIMEOUT_MS,
+      ending,
+    })
+  return observeCall(WEBHOOK_CALL, post, ({ status }) => (status === null ? 'unanswered' : outcomeOfStatus(status)))
 }

@@ -1,0 +1,101 @@
+/** Writes log lines to standard error so that a reader that is slow, stuck or gone never stops the daemon. */
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
+
+/** Bytes that wait for a slow reader; further lines are dropped and counted. */
+const MOST_WAITING_BYTES = 1_048_576
+/** Characters after which buffered lines are written without waiting for their time. */
+const FULL_CHARACTERS = 8_192
+const WRITE_EVERY_MS = 50
+
+export interface LineWriter {
+  /** Writes the line, and those before it, at once. */
+  write(line: string): void
+  /** Writes the line within 50 ms, together with others. */
+  writeSoon(line: string): void
+  /** Writes what is buffered, as far as the reader takes it. */
+  flush(): void
+  /** Lines that were dropped so far. */
+  dropped(): number
+  close(): void
+}
+
+/** Writes to a file descriptor, by default standard error. A pipe is never waited for. */
+export function createLineWriter(descriptor = 2): LineWriter {
+  const target = openTarget(descriptor)
+  let buffered = ''
+  let waiting = Buffer.alloc(0)
+  let droppedLines = 0
+  let timer: NodeJS.Timeout | undefined
+
+  const later = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      flush()
+    }, WRITE_EVERY_MS).unref()
+  }
+
+  function add(line: string): void {
+    if (waiting.length + buffered.length + line.length > MOST_WAITING_BYTES) droppedLines++
+    else buffered += line
+  }
+
+  function flush(): void {
+    if (buffered !== '') {
+      waiting = waiting.length === 0 ? Buffer.from(buffered) : Buffer.concat([waiting, Buffer.from(buffered)])
+      buffered = ''
+    }
+    while (waiting.length > 0) {
+      try {
+        waiting = waiting.subarray(writeSync(target.descriptor, waiting))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
+          later()
+          return
+        }
+        // Nobody can read the log: the terminal or the reader is gone, or the disk is full. The daemon goes on.
+        droppedLines += lineCount(waiting)
+        waiting = Buffer.alloc(0)
+      }
+    }
+  }
+
+  return {
+    write(line) {
+      add(line)
+      flush()
+    },
+    writeSoon(line) {
+      add(line)
+      if (buffered.length >= FULL_CHARACTERS && timer === undefined) flush()
+      else later()
+    },
+    flush,
+    dropped: () => droppedLines,
+    close() {
+      clearTimeout(timer)
+      flush()
+      if (target.isOwn) closeSync(target.descriptor)
+    },
+  }
+}
+
+const NEWLINE = 10
+
+function lineCount(bytes: Uint8Array): number {
+  let lines = 0
+  for (const byte of bytes) if (byte === NEWLINE) lines++
+  return lines
+}
+
+/** A pipe is opened anew, because non-blocking mode would otherwise hold for every process that shares it. */
+function openTarget(descriptor: number): { descriptor: number; isOwn: boolean } {
+  try {
+    if (fstatSync(descriptor).isFIFO()) {
+      const flags = constants.O_WRONLY | constants.O_NONBLOCK
+      return { descriptor: openSync(`/proc/self/fd/${descriptor}`, flags), isOwn: true }
+    }
+  } catch {
+    // Without /proc, the descriptor itself is used, and a full pipe is waited for.
+  }
+  return { descriptor, isOwn: false }
+}
