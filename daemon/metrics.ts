@@ -18,11 +18,26 @@ export interface Metrics {
   registry: Registry
 }
 
-export function createMetrics({ processMetrics = false } = {}): Metrics {
+export interface MetricsOptions {
+  processMetrics?: boolean
+  /** Lines of the log that nobody read and that were dropped. */
+  droppedLines?: () => number
+}
+
+export function createMetrics({ processMetrics = false, droppedLines = () => 0 }: MetricsOptions = {}): Metrics {
   const registry = new Registry()
   if (processMetrics) collectDefaultMetrics({ register: registry })
   const http = createHttpMetrics()
   const observe = createCallMetrics(registry)
+  new Counter({
+    name: 'svc_log_lines_dropped_total',
+    help: 'Lines of the log that nobody read in time',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(droppedLines())
+    },
+  })
   const ofWorker = { labelNames: ['worker'] as const, registers: [registry] }
   const ticks = new Counter({ name: 'svc_worker_ticks_total', help: 'Successful ticks of a worker', ...ofWorker })
   const failures = new Counter({ name: 'svc_worker_errors_total', help: 'Failed ticks of a worker', ...ofWorker })

@@ -17,6 +17,7 @@ import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
+import { startTraces } from './traces/start-traces.ts'
 import { unusableAddress } from './unusable-address.ts'
 import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
 import { clockRepairWorker } from './workers/clock-repair.ts'
@@ -61,8 +62,9 @@ export async function serve(config: Config): Promise<RunningDaemon> {
     await operatorKey(services)
     // The built-in curve is valid. Curves of a file are built here, so that an invalid one stops the start.
     if (config.values['pools.presets'] !== undefined) await loadCurves(config)
-    const metrics = createMetrics({ processMetrics: true })
+    const metrics = createMetrics({ processMetrics: true, droppedLines: log.dropped })
     const stopObserving = metrics.observe()
+    const traces = await startTraces(config, { registry: metrics.registry, log })
     let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()
     const wake: Services['wake'] = (name) => workers?.wake(name)
@@ -86,6 +88,7 @@ export async function serve(config: Config): Promise<RunningDaemon> {
       async finish() {
         await app.close()
         stopObserving()
+        await traces?.close()
         removeDaemonFile(config)
         await localnet?.close()
         await services.close()

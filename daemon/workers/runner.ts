@@ -1,6 +1,7 @@
 /** Runs the ticks of one worker in this process, one at a time, and maintains its state. */
 import type { Log } from '../../src/log.ts'
 import { redactorOf } from '../../src/redaction.ts'
+import { inSpan } from '../../src/telemetry/spans.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { type WorkerProgress, watchProgress } from './progress.ts'
@@ -80,7 +81,8 @@ export function createWorkerRunner(
     })
     let outcome: Awaited<ReturnType<typeof runTick>>
     try {
-      outcome = await runTick({ definition, owner, context, timing, progress, slot, controller })
+      const tick = () => runTick({ definition, owner, context, timing, progress, slot, controller })
+      outcome = await inSpan({ name: `worker ${name}`, attributes: { 'svc.worker': name }, isRoot: true }, tick)
     } catch (error) {
       if (!signal.aborted) record(startedAt, error ?? new Error('unknown error'))
       else if (error !== signal.reason) log.debug({ err: error }, 'an aborted tick ended')
