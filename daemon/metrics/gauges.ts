@@ -126,7 +126,7 @@ function processGauges(registry: Registry, { workers, ready, store }: GaugeServi
 function queueGauges(registry: Registry, { store, clock }: GaugeServices): GaugeSet {
   const { gauge, forget } = gaugesOf(registry)
   const sequence = gauge('svc_events_sequence', 'Sequence of the last event')
-  const queued = gauge('svc_webhook_queue_deliveries', 'Deliveries that are not delivered yet')
+  const queued = gauge('svc_webhook_queue_deliveries', 'Deliveries that are not delivered yet, counted up to 50,000')
   const held = gauge('svc_webhook_queue_held_deliveries', 'Deliveries of subscriptions that were switched off')
   const due = gauge('svc_webhook_queue_due_deliveries', 'Deliveries whose next attempt is due')
   const late = gauge('svc_webhook_queue_overdue_seconds', 'Time for which the oldest due delivery has been due')

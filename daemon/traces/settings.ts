@@ -2,7 +2,7 @@
 import type { Sampler } from '../../src/telemetry/spans.ts'
 import { parseUrl } from '../../src/urls.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type TraceEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface TraceSettings {
   /** Where batches are posted. It may contain a key and is never printed. */
@@ -28,7 +28,7 @@ export interface TraceConfiguration {
 const TRACES_PATH = '/v1/traces'
 
 /** Traces are exported where an endpoint is set. A variable that cannot be used is ignored, as the standard asks. */
-export function traceSettings(env: Environment): TraceConfiguration {
+export function traceSettings(env: TraceEnvironment): TraceConfiguration {
   const warnings: string[] = []
   const none = { settings: null, warnings }
   const value = (name: string) => env[name]?.trim() || undefined

@@ -4,12 +4,12 @@ import type { Config } from '../../src/config.ts'
 import type { Log } from '../../src/log.ts'
 import { redactorOf } from '../../src/redaction.ts'
 import type { Exporter } from './exporter.ts'
-import type { Environment } from './settings.ts'
+import type { TraceEnvironment } from './settings.ts'
 
 /** Returns null where no endpoint is set. */
 export async function startTraces(
   config: Config,
-  { registry, log, env = process.env }: { registry: Registry; log: Log; env?: Environment },
+  { registry, log, env = process.env }: { registry: Registry; log: Log; env?: TraceEnvironment },
 ): Promise<Exporter | null> {
   if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(?:TRACES_)?ENDPOINT$/.test(name))) return null
   const [{ traceSettings }, { startExporter }] = await Promise.all([import('./settings.ts'), import('./exporter.ts')])

@@ -3,8 +3,10 @@ import { sql } from 'kysely'
 import type { Reader } from './store.ts'
 import { lastSequence } from './webhook-queue.ts'
 
-/** Rows of a queue that are examined one by one; a longer queue is counted by its index alone. */
+/** Rows of a queue that are examined one by one. */
 const MOST_EXAMINED = 5_000
+/** Deliveries that are counted at most; enqueuing waits for receivers long before that. */
+const MOST_COUNTED = 50_000
 
 /** How much of one kind of work is due, and for how long the oldest of it has been, in milliseconds. */
 export interface DueWork {
@@ -15,7 +17,7 @@ export interface DueWork {
 export interface QueueFigures {
   /** Sequence of the last event. */
   sequence: number
-  /** Deliveries that are not delivered yet. */
+  /** Deliveries that are not delivered yet, up to 50,000. */
   queued: number
   /** Of those examined: deliveries that wait until their subscription is switched on again. */
   held: number
@@ -43,7 +45,7 @@ export async function readQueueFigures(reader: Reader, now: number): Promise<Que
   const sequence = await lastSequence(reader)
   return {
     sequence,
-    queued: await countOf(reader, 'webhook_queue'),
+    queued: await queueLength(reader),
     ...(await queueStates(reader, now)),
     behind: Math.max(0, sequence - (await lowestCursor(reader, sequence))),
     transactions: await followedTransactions(reader, now),
@@ -60,9 +62,10 @@ export async function readQueueFigures(reader: Reader, now: number): Promise<Que
 
 const overdue = (now: number, at: number | null | undefined) => Math.max(0, now - (at ?? now))
 
-async function countOf(reader: Reader, table: 'webhook_queue'): Promise<number> {
+async function queueLength(reader: Reader): Promise<number> {
+  const counted = reader.selectFrom('webhook_queue').select('seq').orderBy('seq').limit(MOST_COUNTED)
   const { count } = await reader
-    .selectFrom(table)
+    .selectFrom(counted.as('counted'))
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return Number(count)
