@@ -12,8 +12,6 @@ export interface DaemonLog extends Log {
   access: AccessLog | undefined
   /** Lines that nobody read and that were dropped. */
   dropped(): number
-  /** Writes what is buffered. */
-  flush(): void
 }
 
 const SERVICE = 'svc'
@@ -46,7 +44,6 @@ export function createLog(config: Config, writer: LineWriter = createLineWriter(
   return Object.assign(logger, {
     access: logger.isLevelEnabled('info') ? accessLog(writer, redactor) : undefined,
     dropped: () => writer.dropped(),
-    flush: () => writer.flush(),
   })
 }
 

@@ -79,21 +79,18 @@ function atMostEvery(milliseconds: number, work: () => Promise<void>): () => Pro
 }
 
 function gaugesOf(registry: Registry) {
-  const made: Gauge[] = []
+  const made: (() => void)[] = []
   return {
     gauge<T extends string>(name: string, help: string, ...labelNames: T[]): Gauge<T> {
       const gauge = new Gauge({ name, help, labelNames, registers: [registry] })
       // Without labels, a gauge shows 0 until it is set, which would be taken for a reading.
-      gauge.reset()
-      if (labelNames.length === 0) gauge.remove()
-      made.push(gauge as Gauge)
+      const clear = () => (labelNames.length === 0 ? gauge.remove() : gauge.reset())
+      clear()
+      made.push(clear)
       return gauge
     },
     forget() {
-      for (const gauge of made) {
-        gauge.reset()
-        gauge.remove()
-      }
+      for (const clear of made) clear()
     },
   }
 }

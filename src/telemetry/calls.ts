@@ -1,7 +1,7 @@
 /** Calls to other services: each is a span, carries `traceparent`, and is published with its outcome and duration. */
 import { channel } from 'node:diagnostics_channel'
 import { parseUrl } from '../urls.ts'
-import { finishSpan, runInSpan, startSpan, startTrace } from './spans.ts'
+import { finishSpan, runInSpan, type SpanAttributes, startSpan, startTrace } from './spans.ts'
 import { formatTraceparent } from './trace-context.ts'
 
 export interface CallTarget {
@@ -13,6 +13,8 @@ export interface CallTarget {
   operation: string
   /** Whether the call begins a trace of its own instead of belonging to the active one. */
   isRoot?: boolean
+  /** What else the span of the call says. */
+  attributes?: SpanAttributes
 }
 
 /**
@@ -45,6 +47,7 @@ export async function observeCall<T>(
       startedAt,
       endedAt: startedAt + seconds * 1000,
       attributes: {
+        ...target.attributes,
         'peer.service': target.service,
         'server.address': target.endpoint,
         'rpc.method': target.operation,

@@ -73,7 +73,8 @@ async function attemptWith(
     await switchOffUnreadable(services, subscription, queued)
     return
   }
-  const result = await sendEvent(services, subscription, { event, send, secrets, startedAt }).catch(
+  const attempt = queued.attempts + 1
+  const result = await sendEvent(services, subscription, { event, send, secrets, startedAt, attempt }).catch(
     (error): SendResult => {
       // It counts as an attempt, because it would otherwise block its resource forever.
       log.error({ err: error, event: event.id, subscription: subscription.id }, 'a delivery could not be made')
@@ -96,12 +97,14 @@ interface SignedEvent {
   send: typeof sendWebhook
   secrets: readonly string[]
   startedAt: number
+  /** Counts from 1. */
+  attempt: number
 }
 
 async function sendEvent(
   { config, ending }: DeliveryServices,
-  { url }: SubscriptionRow,
-  { event, send, secrets, startedAt }: SignedEvent,
+  { id, url }: SubscriptionRow,
+  { event, send, secrets, startedAt, attempt }: SignedEvent,
 ): Promise<SendResult> {
   const body = JSON.stringify(eventRecord(event))
   const post = (trace: Record<string, string>) =>
@@ -114,5 +117,8 @@ async function sendEvent(
       timeoutMs: ANSWER_TIMEOUT_MS,
       ending,
     })
-  return observeCall(WEBHOOK_CALL, post, ({ status }) => (status === null ? 'unanswered' : outcomeOfStatus(status)))
+  const attributes = { 'svc.event_id': event.id, 'svc.subscription_id': id, 'svc.attempt': attempt }
+  return observeCall({ ...WEBHOOK_CALL, attributes }, post, ({ status }) =>
+    status === null ? 'unanswered' : outcomeOfStatus(status),
+  )
 }
