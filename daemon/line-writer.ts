@@ -23,7 +23,9 @@ export interface LineWriter {
 export function createLineWriter(descriptor = 2): LineWriter {
   const target = openTarget(descriptor)
   let buffered = ''
-  let waiting = Buffer.alloc(0)
+  /** What was buffered and not taken yet, in pieces, because joining them again and again would cost more. */
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
   let droppedLines = 0
   let timer: NodeJS.Timeout | undefined
 
@@ -35,26 +37,32 @@ export function createLineWriter(descriptor = 2): LineWriter {
   }
 
   function add(line: string): void {
-    if (waiting.length + buffered.length + line.length > MOST_WAITING_BYTES) droppedLines++
+    if (waitingBytes + buffered.length + line.length > MOST_WAITING_BYTES) droppedLines++
     else buffered += line
   }
 
   function flush(): void {
     if (buffered !== '') {
-      waiting = waiting.length === 0 ? Buffer.from(buffered) : Buffer.concat([waiting, Buffer.from(buffered)])
+      const piece = Buffer.from(buffered)
+      waiting.push(piece)
+      waitingBytes += piece.length
       buffered = ''
     }
-    while (waiting.length > 0) {
+    for (let piece = waiting[0]; piece !== undefined; piece = waiting[0]) {
       try {
-        waiting = waiting.subarray(writeSync(target.descriptor, waiting))
+        const written = writeSync(target.descriptor, piece)
+        waitingBytes -= written
+        if (written === piece.length) waiting.shift()
+        else waiting[0] = piece.subarray(written)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
           later()
           return
         }
         // Nobody can read the log: the terminal or the reader is gone, or the disk is full. The daemon goes on.
-        droppedLines += lineCount(waiting)
-        waiting = Buffer.alloc(0)
+        for (const lost of waiting) droppedLines += lineCount(lost)
+        waiting = []
+        waitingBytes = 0
       }
     }
   }
@@ -66,7 +74,7 @@ export function createLineWriter(descriptor = 2): LineWriter {
     },
     writeSoon(line) {
       add(line)
-      if (buffered.length >= FULL_CHARACTERS && timer === undefined) flush()
+      if (buffered.length >= FULL_CHARACTERS) flush()
       else later()
     },
     flush,

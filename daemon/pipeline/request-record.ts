@@ -17,6 +17,12 @@ export interface RequestRecord {
   route: string
   keyId: string | null
   span: Span
+  /** Status of the answer; 0 before there is one. */
+  status: number
+  /** Time from the request to the answer. */
+  milliseconds: number
+  /** Bytes of the answer's body; null where they are not known. */
+  bytes: number | null
 }
 
 /** The bindings of hono's handlers: `c.env` is the record of the request. */
@@ -24,14 +30,8 @@ export interface RequestEnv {
   Bindings: RequestRecord
 }
 
-export interface AnsweredRequest extends RequestRecord {
-  status: number
-  milliseconds: number
-  /** Bytes of the answer's body; null where it is streamed. */
-  bytes: number | null
-}
-
-export type AccessLog = (request: AnsweredRequest) => void
+/** Receives the record of an answered request. */
+export type AccessLog = (record: RequestRecord) => void
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
 const UNMATCHED = 'unmatched'
@@ -45,6 +45,9 @@ export const unparsedRecord = (): RequestRecord => ({
   route: UNMATCHED,
   keyId: null,
   span: startTrace(),
+  status: 0,
+  milliseconds: 0,
+  bytes: null,
 })
 
 function recordOf(request: Request): RequestRecord {
@@ -52,7 +55,18 @@ function recordOf(request: Request): RequestRecord {
   const span = startTrace(parseTraceparent(request.headers.get('traceparent')))
   span.requestId = id
   const method = METHODS.has(request.method) ? request.method : 'OTHER'
-  return { requestId: id, isClientId: isClients, fault, method, route: UNMATCHED, keyId: null, span }
+  return {
+    requestId: id,
+    isClientId: isClients,
+    fault,
+    method,
+    route: UNMATCHED,
+    keyId: null,
+    span,
+    status: 0,
+    milliseconds: 0,
+    bytes: null,
+  }
 }
 
 export interface Recording {
@@ -86,14 +100,15 @@ export function recordAnswer(
   response: Response | undefined,
   milliseconds: number,
 ): void {
-  const status = response?.status ?? 500
-  const bytes = response === undefined ? null : bytesOf(response)
-  metrics.answered(record.method, record.route, status, milliseconds / 1000, bytes ?? 0)
-  access?.({ ...record, status, milliseconds, bytes })
-  finishSpan(record.span, () => requestSpan(record, status, milliseconds))
+  record.status = response?.status ?? 500
+  record.milliseconds = milliseconds
+  record.bytes = response === undefined ? null : bytesOf(response)
+  metrics.answered(record.method, record.route, record.status, milliseconds / 1000, record.bytes ?? 0)
+  access?.(record)
+  finishSpan(record.span, () => requestSpan(record))
 }
 
-function requestSpan({ method, route, keyId, requestId }: RequestRecord, status: number, milliseconds: number) {
+function requestSpan({ method, route, keyId, requestId, status, milliseconds }: RequestRecord) {
   const endedAt = Date.now()
   return {
     name: `${method} ${route}`,
