@@ -6,16 +6,20 @@ const MOST_WAITING_BYTES = 1_048_576
 /** Characters after which buffered lines are written without waiting for their time. */
 const FULL_CHARACTERS = 8_192
 const WRITE_EVERY_MS = 50
+/** Milliseconds that the end of the process waits for a reader that is behind, and between two looks at it. */
+const CLOSE_MS = 250
+const CLOSE_LOOK_MS = 5
 
 export interface LineWriter {
   /** Writes the line, and those before it, at once. */
   write(line: string): void
   /** Writes the line within 50 ms, together with others. */
   writeSoon(line: string): void
-  /** Writes what is buffered, as far as the reader takes it. */
+  /** Writes what is buffered, as far as the reader takes it at once. */
   flush(): void
   /** Lines that were dropped so far. */
   dropped(): number
+  /** Writes what is buffered, as far as the reader takes it within a quarter of a second. */
   close(): void
 }
 
@@ -80,8 +84,14 @@ export function createLineWriter(descriptor = 2): LineWriter {
     flush,
     dropped: () => droppedLines,
     close() {
-      clearTimeout(timer)
+      const until = performance.now() + CLOSE_MS
       flush()
+      // No timer runs while the process exits, so the thread itself waits.
+      while (waiting.length > 0 && performance.now() < until) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, CLOSE_LOOK_MS)
+        flush()
+      }
+      clearTimeout(timer)
       if (target.isOwn) closeSync(target.descriptor)
     },
   }

@@ -40,7 +40,7 @@ export function createLog(config: Config, writer: LineWriter = createLineWriter(
     // The redactor runs over the whole line, so that it covers every field.
     { write: (line: string) => writer.write(redactor.json(line)) },
   )
-  process.once('exit', () => writer.flush())
+  process.once('exit', () => writer.close())
   return Object.assign(logger, {
     access: logger.isLevelEnabled('info') ? accessLog(writer, redactor) : undefined,
     dropped: () => writer.dropped(),

@@ -185,6 +185,16 @@ describe('a pipe that nobody reads', () => {
     expect(readAll()).toBe(line(count))
   })
 
+  it('is waited for at the end of the process only as long as it takes lines', () => {
+    const { writeEnd, readAll } = openPipe()
+    const writer = createLineWriter(writeEnd)
+    for (let n = 0; n < 4_000; n++) writer.writeSoon(line(n))
+    writer.close()
+    const read = readAll()
+    expect(read.length).toBeGreaterThan(60_000)
+    expect(read.startsWith(line(0))).toBe(true)
+  })
+
   it('that its reader has closed costs the lines and nothing else', () => {
     const file = join(temporaryFolder(), 'closed')
     execFileSync('mkfifo', [file])
