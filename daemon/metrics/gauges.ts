@@ -112,7 +112,10 @@ function processGauges(registry: Registry, { workers, ready, store }: GaugeServi
     forget,
     async read() {
       build.set({ version: VERSION, node: process.version, database: store.kind }, 1)
-      for (const worker of workers()) healthy.set({ worker: worker.name }, worker.healthy ? 1 : 0)
+      for (const { name, healthy: isHealthy, running, ticks_total, errors_total } of workers()) {
+        // A process that does not run the workers says nothing of them.
+        if (running || ticks_total + errors_total > 0) healthy.set({ worker: name }, isHealthy ? 1 : 0)
+      }
       const readiness = await ready()
       isReady.set(readiness.ready ? 1 : 0)
       for (const [check, outcome] of Object.entries(readiness.checks)) checks.set({ check }, outcome === 'ok' ? 1 : 0)

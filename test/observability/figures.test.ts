@@ -201,5 +201,7 @@ describe('a scrape', () => {
     expect(samplesOf(text, 'svc_ready')).toEqual([{ labels: '', value: 0 }])
     expect(samplesOf(text, 'svc_ready_check')).toContainEqual({ labels: 'check="database"', value: 0 })
     expect(samplesOf(text, 'svc_signer_balance_lamports')).toEqual([])
+    // This process runs no workers, so it says nothing of their health.
+    expect(samplesOf(text, 'svc_worker_healthy')).toEqual([])
   })
 })
